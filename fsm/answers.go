@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -36,7 +37,7 @@ func (b *batch) client(scope, client string) (row *clientState, err error) {
 		return row, nil
 	}
 	row = &clientState{}
-	raw, err := b.rows.Get(key)
+	raw, err := b.Rows.Get(key)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (b *batch) answer(p *logpb.Commit, client *clientState) (*logpb.Answer, err
 	if !ok {
 		return nil, nil
 	}
-	raw, err := b.rows.Get(kv.AnswersKey(p.Scope, p.Client, highest))
+	raw, err := b.Rows.Get(kv.AnswersKey(p.Scope, p.Client, highest))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func (b *batch) storeClients() error {
 		case !row.changed:
 			continue
 		case !row.known:
-			b.rows.Remove(key)
+			b.Rows.Remove(key)
 			continue
 		}
 		answers := kv.KindAnswers + key[len(kv.KindClient):]
@@ -196,7 +197,7 @@ func (b *batch) storeClients() error {
 		if err != nil {
 			return fmt.Errorf("encode client %q: %w", key, err)
 		}
-		b.rows.Set(key, raw)
+		b.Rows.Set(key, raw)
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	if err != nil {
 		return fmt.Errorf("encode answers: %w", err)
 	}
-	b.rows.Set(prefix+kv.EncodeNumber(in.max), raw)
+	b.Rows.Set(prefix+kv.EncodeNumber(in.max), raw)
 	client.answered = append(client.answered, in)
 	return nil
 }
@@ -228,7 +229,7 @@ func (b *batch) forgetSettled(prefix string, client *clientState) {
 		if in.max >= client.Low {
 			return false
 		}
-		b.rows.Remove(prefix + kv.EncodeNumber(in.max))
+		b.Rows.Remove(prefix + kv.EncodeNumber(in.max))
 		return true
 	})
 }
@@ -242,7 +243,7 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 		return 0, err
 	}
 	row.changed = true
-	standing := firstStanding(row.answered, b.progress.tick)
+	standing := firstStanding(row.answered, b.Progress.Tick)
 	gone := expiredBefore(row.answered, standing)
 	more := len(gone) > limit
 	gone = gone[:min(len(gone), limit)]
@@ -251,11 +252,11 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 	}
 	switch {
 	case more: // go on in the next entry
-		b.reviewClient(scope, client, row, b.progress.tick)
+		b.reviewClient(scope, client, row, b.Progress.Tick)
 	case standing != nil:
-		b.reviewClient(scope, client, row, later(standing.notAfter, 1))
-	case row.LastTick >= b.progress.tick: // low still guards what was acknowledged
-		b.reviewClient(scope, client, row, later(row.LastTick, 1))
+		b.reviewClient(scope, client, row, txn.AddTicks(standing.notAfter, 1))
+	case row.LastTick >= b.Progress.Tick: // low still guards what was acknowledged
+		b.reviewClient(scope, client, row, txn.AddTicks(row.LastTick, 1))
 	default:
 		b.forgetSettled(kv.IDKey(kv.KindAnswers, scope, client), row)
 		*row = clientState{changed: true}

@@ -6,14 +6,15 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // readAnswer is what a retry of the request would be told as of the view's
 // entry.
-func readAnswer(r reader, q *agent.GetAnswer) (agent.Found, error) {
+func readAnswer(r txn.Reader, q *agent.GetAnswer) (agent.Found, error) {
 	var client logpb.ClientRow
-	raw, err := r.Get(kv.IDKey(kv.KindClient, r.scope, q.Client))
+	raw, err := r.Get(kv.IDKey(kv.KindClient, r.Scope, q.Client))
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func readAnswer(r reader, q *agent.GetAnswer) (agent.Found, error) {
 		return nil, fmt.Errorf("decode client %q: %w", q.Client, err)
 	}
 	if highest, ok := answeredIn(client.Low, rows, q.Seq); ok {
-		raw, err := r.Get(kv.AnswersKey(r.scope, q.Client, highest))
+		raw, err := r.Get(kv.AnswersKey(r.Scope, q.Client, highest))
 		if err != nil {
 			return nil, err
 		}

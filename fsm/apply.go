@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -15,7 +16,7 @@ import (
 // batch is one log entry while it is applied, and the next value of all that the
 // machine keeps in memory.
 type batch struct {
-	*entry
+	*txn.Entry
 	machine  *Machine
 	clients  map[string]*clientState // :: row key → the client
 	roster   *roster                 // nil while it is the machine's
@@ -34,23 +35,23 @@ const entryRowsBytesMax = 64 << 20
 // how far the engine is. An error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
 	b := &batch{
-		entry: &entry{
-			progress: m.progress.next(index, term, p.TickMs, p.WallMs, m.chainNext),
-			rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
-			scopes:   map[string]scopeState{},
-			due:      m.due,
-			opening:  m.opening,
-			level:    m.level,
-			mintBase: m.mintBase,
-			eraser:   erasures{},
+		Entry: &txn.Entry{
+			Progress: m.progress.Next(index, term, p.TickMs, p.WallMs, m.chainNext),
+			Rows:     kv.NewOverlay(m.gen.engine, m.hot, len(p.Commits)),
+			Scopes:   map[string]txn.ScopeState{},
+			Due:      m.due,
+			Opening:  m.opening,
+			Level:    m.level,
+			MintBase: m.mintBase,
+			Eraser:   erasures{},
 		},
 		machine: m,
 		clients: map[string]*clientState{},
 		placed:  m.placed,
 		imports: *m.imports.Load(),
 	}
-	if index <= m.progress.index {
-		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.index)
+	if index <= m.progress.Index {
+		return nil, fmt.Errorf("entry %d comes after entry %d has been applied", index, m.progress.Index)
 	}
 	if err := b.openTerm(); err != nil {
 		return nil, fmt.Errorf("open term %d: %w", term, err)
@@ -77,74 +78,74 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 // commit writes the batch to the engine and then shows it to everybody.
 func (b *batch) commit() error {
 	m := b.machine
-	invariant.Check(b.progress.tick >= m.progress.tick && b.progress.wall >= m.progress.wall,
+	invariant.Check(b.Progress.Tick >= m.progress.Tick && b.Progress.Wall >= m.progress.Wall,
 		"time runs back at entry %d: tick %d after %d, wall %d after %d",
-		b.progress.index, b.progress.tick, m.progress.tick, b.progress.wall, m.progress.wall)
+		b.Progress.Index, b.Progress.Tick, m.progress.Tick, b.Progress.Wall, m.progress.Wall)
 	if seededbug.Is(seededbug.WatchWokenEarly) {
-		m.watches.wake(b.touched)
-		b.touched = nil
+		m.watches.wake(b.Touched)
+		b.Touched = nil
 	}
-	if err := b.storeFeeds(); err != nil {
+	if err := b.StoreFeeds(); err != nil {
 		return err
 	}
-	if err := b.storeScopes(); err != nil {
+	if err := b.StoreScopes(); err != nil {
 		return err
 	}
 	if err := b.storeClients(); err != nil {
 		return err
 	}
 	warm := m.gen.warm
-	warm.Begin(b.rows)
+	warm.Begin(b.Rows)
 	if seededbug.Is(seededbug.HalfACommitVisible) {
-		if err := b.rows.ShowCheckpoints(m.gen.engine); err != nil {
+		if err := b.Rows.ShowCheckpoints(m.gen.engine); err != nil {
 			return err
 		}
 	}
 	out := m.gen.engine.NewBatch()
 	defer out.Close()
-	b.rows.WriteTo(out)
-	b.progress.write(out)
+	b.Rows.WriteTo(out)
+	b.Progress.Write(out)
 	if err := m.gen.engine.Commit(out); err != nil {
 		return err
 	}
-	b.rows.Settle()
-	if err := b.due.refresh(m.gen.engine); err != nil {
+	b.Rows.Settle()
+	if err := b.Due.Refresh(m.gen.engine); err != nil {
 		return err
 	}
 
 	m.mu.Lock()
-	m.progress, m.due, m.opening = b.progress, b.due, b.opening
+	m.progress, m.due, m.opening = b.Progress, b.Due, b.Opening
 	if r := b.roster; r != nil {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
-	m.mintBase = b.mintBase
+	m.mintBase = b.MintBase
 	if b.imported { // a memory index of an earlier scope of that name may have the same numbers
 		m.recalls = recall.NewCache(recallBytesMax)
 	}
-	m.showPlaced(b.placed, b.opening, b.moved)
+	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()
 	m.imports.Store(&b.imports)
 	warm.End()
-	m.waiters.wake(b.progress.index)
-	m.watches.wake(b.touched)
+	m.waiters.wake(b.Progress.Index)
+	m.watches.wake(b.Touched)
 	return nil
 }
 
 // machineCommit is a commit that changes what the machine keeps in memory as well
 // as rows: members, node leases, partitions and imports.
 type machineCommit struct {
-	*commit
+	*txn.Tx
 	batch *batch
 }
 
 // decide runs a commit's ops: all of them, or none and a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
-	m, told := b.rows.Begin(), len(b.changes)
-	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.mintBase
+	m, told := b.Rows.Begin(), len(b.Changes)
+	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.MintBase
 	results, err := b.guarded(p.Scope, func() ([]agent.OpResult, error) { return b.run(p) })
 	if err == nil {
 		return agent.Decided{Result: agent.Result{
-			Index: b.progress.index, Time: b.progress.wall, Results: results,
+			Index: b.Progress.Index, Time: b.Progress.Wall, Results: results,
 		}}, nil
 	}
 	refusal, ok := err.(*agent.Error) //nolint:errorlint // a wrapped one would be a fault of ours, which must stop the replica
@@ -152,26 +153,26 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		return agent.Decided{}, err
 	}
 	if !seededbug.Is(seededbug.HalfACommitApplied) {
-		b.rows.Rollback(m)
-		b.changes = b.changes[:told]
+		b.Rows.Rollback(m)
+		b.Changes = b.Changes[:told]
 	}
-	b.roster, b.placed, b.imports, b.mintBase = roster, placed, imported, mintBase
+	b.roster, b.placed, b.imports, b.MintBase = roster, placed, imported, mintBase
 	return refused(refusal), nil
 }
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
-	if b.minted+mintsMax*uint64(len(p.Ops)) > mintedMax || b.rows.Size() > entryRowsBytesMax {
+	if b.Minted+txn.MintsMax*uint64(len(p.Ops)) > txn.MintedMax || b.Rows.Size() > entryRowsBytesMax {
 		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
 	}
-	began := b.rows.Size()
+	began := b.Rows.Size()
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
 	if err := b.writable(p); err != nil {
 		return nil, err
 	}
-	c := machineCommit{&commit{entry: b.entry, scope: p.Scope}, b}
-	if err := c.openScope(); err != nil {
+	c := machineCommit{&txn.Tx{Entry: b.Entry, Scope: p.Scope}, b}
+	if err := c.OpenScope(); err != nil {
 		return nil, err
 	}
 	results := make([]agent.OpResult, len(p.Ops))
@@ -184,13 +185,13 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 			return nil, err
 		}
 		results[i] = result
-		if n := b.rows.Size() - began; n > agent.CommitRowsBytesMax {
+		if n := b.Rows.Size() - began; n > agent.CommitRowsBytesMax {
 			e := agent.TooLarge("ops", "commit_rows_bytes_max", n, agent.CommitRowsBytesMax)
 			e.Op = i
 			return nil, e
 		}
 	}
-	if err := c.closeScope(); err != nil {
+	if err := c.CloseScope(); err != nil {
 		return nil, err
 	}
 	return results, nil

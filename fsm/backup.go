@@ -10,6 +10,7 @@ import (
 
 	"dormouse/fsm/command"
 	"dormouse/fsm/snapshot"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -220,12 +221,12 @@ func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) 
 	if err := forgetCluster(engine, b); err != nil {
 		return err
 	}
-	if err := forgetFeeds(engine, b, base); err != nil {
+	if err := txn.ForgetFeeds(engine, b, base); err != nil {
 		return err
 	}
 	next := headerProgress(old)
-	next.index, next.term = base, restoredTerm
-	next.write(b)
+	next.Index, next.Term = base, restoredTerm
+	next.Write(b)
 	if err := engine.Commit(b); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/storage"
 )
 
@@ -350,7 +351,7 @@ func TestOldEntriesAreNotTold(t *testing.T) {
 // What was not told from the beginning is told from its own level on.
 func TestALaterKindIsToldFromItsLevelOn(t *testing.T) {
 	r := newSubject(t)
-	r.raise(fsm.ChangesLevel)
+	r.raise(txn.ChangesLevel)
 	put := &agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 	for _, op := range []agent.Op{
 		put, &agent.DeleteManager{Name: "m"},
@@ -362,13 +363,13 @@ func TestALaterKindIsToldFromItsLevelOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if told := r.told(r.index); told != "" {
-			t.Errorf("%T at level %d: told %q", op, fsm.ChangesLevel, told)
+			t.Errorf("%T at level %d: told %q", op, txn.ChangesLevel, told)
 		}
 	}
-	r.raise(fsm.ConversationsLevel)
+	r.raise(txn.ConversationsLevel)
 	do[*agent.ManagerResult](r, put)
 	if told := r.told(r.index); told != "managers/m at 1" {
-		t.Errorf("at level %d: told %q", fsm.ConversationsLevel, told)
+		t.Errorf("at level %d: told %q", txn.ConversationsLevel, told)
 	}
 }
 

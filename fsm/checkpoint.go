@@ -7,13 +7,14 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 )
 
 // loadCheckpoint is the row of the checkpoint under a key, or nil.
-func loadCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
-	raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key))
+func loadCheckpoint(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -22,7 +23,7 @@ func loadCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 
 // liveCheckpoint is the checkpoint under a key. One that has expired is
 // cleared away first, so that it is as if it had never been there.
-func liveCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
+func liveCheckpoint(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func liveCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, c.progress.wall) {
+	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		return nil, dropCheckpoint(c, key, row)
 	}
 	return row, nil
@@ -38,18 +39,18 @@ func liveCheckpoint(c *commit, key string) (*logpb.CheckpointRow, error) {
 
 // enterCheckpoint is the checkpoint under a key for a write that may create it:
 // nil where there is none.
-func enterCheckpoint(c *commit, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
+func enterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
 	old, err := liveCheckpoint(c, key)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindCheckpointTombstone, key, ifIncarnation, old.GetIncarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindCheckpointTombstone, key, ifIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	return old, revisionMatches(key, ifRevision, old.GetRevision())
+	return old, txn.RevisionMatches(key, ifRevision, old.GetRevision())
 }
 
-func putCheckpoint(c *commit, op *agent.PutCheckpoint) (agent.OpResult, error) {
+func putCheckpoint(c *txn.Tx, op *agent.PutCheckpoint) (agent.OpResult, error) {
 	old, err := enterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
 		return nil, err
@@ -60,27 +61,27 @@ func putCheckpoint(c *commit, op *agent.PutCheckpoint) (agent.OpResult, error) {
 	}
 	row := &logpb.CheckpointRow{
 		Version: max(op.Version, 1), Lifecycle: op.Lifecycle, Thread: pointer,
-		ExpiresAt: c.deadline(op.TTL.Milliseconds()),
+		ExpiresAt: c.Deadline(op.TTL.Milliseconds()),
 	}
 	body := &logpb.CheckpointBody{State: command.OrEmptyObject(op.State), Metadata: command.OrEmptyObject(op.Metadata)}
 	return storeCheckpoint(c, op.Key, old, row, body)
 }
 
-func patchCheckpoint(c *commit, op *agent.PatchCheckpoint) (agent.OpResult, error) {
+func patchCheckpoint(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
 	old, err := liveCheckpoint(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
 	if old == nil {
-		if err := c.enter(kv.KindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
+		if err := c.CheckWritable(kv.KindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
 			return nil, err
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no checkpoint %q to patch", op.Key)
 	}
-	if err := sameIncarnation(op.Key, op.IfIncarnation, old.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.Incarnation); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
+	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
 		return nil, err
 	}
 	body, err := checkpointBody(c, op.Key, old)
@@ -102,8 +103,8 @@ func patchCheckpoint(c *commit, op *agent.PatchCheckpoint) (agent.OpResult, erro
 }
 
 // checkpointBody reads a revision's body.
-func checkpointBody(c *commit, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
-	raw, err := c.rows.Get(kv.BodyKey(c.scope, key, row))
+func checkpointBody(c *txn.Tx, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
+	raw, err := c.Rows.Get(kv.BodyKey(c.Scope, key, row))
 	if err != nil {
 		return nil, err
 	}
@@ -123,24 +124,24 @@ func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error)
 
 // storeCheckpoint writes the next revision: row and body say what is new, old
 // is the revision before, or nil.
-func storeCheckpoint(c *commit, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
-	now := c.progress.wall
+func storeCheckpoint(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
+	now := c.Progress.Wall
 	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
 	row.StateSize = uint64(len(body.State))
 	row.Size = row.StateSize + uint64(len(body.Metadata))
-	metaKey := kv.IDKey(kv.KindCheckpoint, c.scope, key)
+	metaKey := kv.IDKey(kv.KindCheckpoint, c.Scope, key)
 	if old == nil {
-		row.Incarnation = c.mint()
-		c.grow(1, int64(row.Size))
+		row.Incarnation = c.NewIncarnation()
+		c.AddUsage(1, int64(row.Size))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		if row.ExpiresAt != old.ExpiresAt {
-			c.unexpire(old.ExpiresAt, metaKey)
+			c.ClearExpiry(old.ExpiresAt, metaKey)
 		}
 		if err := keepRevision(c, key, old, row); err != nil {
 			return nil, err
 		}
-		c.grow(0, int64(row.Size))
+		c.AddUsage(0, int64(row.Size))
 	}
 	carry(body, row)
 	row.Carried = body.Row != nil
@@ -152,56 +153,56 @@ func storeCheckpoint(c *commit, key string, old, row *logpb.CheckpointRow, body 
 	if err != nil {
 		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
 	}
-	c.rows.Set(metaKey, rawRow)
-	c.rows.Set(kv.BodyKey(c.scope, key, row), rawBody)
+	c.Rows.Set(metaKey, rawRow)
+	c.Rows.Set(kv.BodyKey(c.Scope, key, row), rawBody)
 	if row.ExpiresAt != old.GetExpiresAt() {
-		c.expireAt(row.ExpiresAt, metaKey)
+		c.SetExpiry(row.ExpiresAt, metaKey)
 	}
 	pinPointer(c, key, old.GetThread(), row.Thread)
-	c.changed(agent.ChangedCheckpoint, key, row.Revision)
+	c.Changed(agent.ChangedCheckpoint, key, row.Revision)
 	return &agent.CheckpointResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: command.DecodePointer(row.Thread),
 	}, nil
 }
 
-func deleteCheckpoint(c *commit, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
+func deleteCheckpoint(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
 	old, err := liveCheckpoint(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
 		return nil, err
 	}
 	if old == nil {
-		return c.deleteMissing(kv.KindCheckpointTombstone, op.Key, op.Seal)
+		return c.DeleteMissing(kv.KindCheckpointTombstone, op.Key, op.Seal)
 	}
 	if err := dropCheckpoint(c, op.Key, old); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
-		c.bury(kv.KindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
+		c.WriteTombstone(kv.KindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
 // dropCheckpoint removes a checkpoint with its history.
-func dropCheckpoint(c *commit, key string, row *logpb.CheckpointRow) error {
-	metaKey := kv.IDKey(kv.KindCheckpoint, c.scope, key)
-	c.rows.Remove(metaKey)
-	c.unexpire(row.ExpiresAt, metaKey)
+func dropCheckpoint(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
+	metaKey := kv.IDKey(kv.KindCheckpoint, c.Scope, key)
+	c.Rows.Remove(metaKey)
+	c.ClearExpiry(row.ExpiresAt, metaKey)
 	size, err := dropRevisions(c, key, row)
 	if err != nil {
 		return err
 	}
 	pinPointer(c, key, row.Thread, nil)
-	c.removed(agent.ChangedCheckpoint, key)
-	c.grow(-1, -size)
+	c.Removed(agent.ChangedCheckpoint, key)
+	c.AddUsage(-1, -size)
 	return nil
 }
 
-func expireCheckpoint(c *commit, key string, when int64) error {
+func expireCheckpoint(c *txn.Tx, key string, when int64) error {
 	row, err := loadCheckpoint(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
@@ -210,21 +211,21 @@ func expireCheckpoint(c *commit, key string, when int64) error {
 }
 
 // pinPointer keeps the row by which a thread knows the checkpoints that point to it.
-func pinPointer(c *commit, key string, before, now *logpb.Pointer) {
+func pinPointer(c *txn.Tx, key string, before, now *logpb.Pointer) {
 	if before.GetThread() == now.GetThread() {
 		return
 	}
 	if before != nil {
-		c.rows.Remove(kv.PinKey(c.scope, before.Thread, key))
+		c.Rows.Remove(kv.PinKey(c.Scope, before.Thread, key))
 	}
 	if now != nil {
-		c.rows.Set(kv.PinKey(c.scope, now.Thread, key), nil)
+		c.Rows.Set(kv.PinKey(c.Scope, now.Thread, key), nil)
 	}
 }
 
 // pointTo holds a pointer to the journal as of this commit, and fills in what
 // the journal says.
-func pointTo(c *commit, p *agent.Pointer) (*logpb.Pointer, error) {
+func pointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 	if p == nil {
 		return nil, nil
 	}

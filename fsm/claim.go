@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -17,9 +18,9 @@ import (
 // forgotten never matches again.
 
 // loadClaim is the row of a claim that stands, or nil where nobody holds it.
-func loadClaim(b *entry, scope, name string) (*logpb.ClaimRow, error) {
+func loadClaim(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 	row, err := claimRow(b, scope, name)
-	if err != nil || row == nil || lapsed(row, b.opening, b.progress.tick) {
+	if err != nil || row == nil || lapsed(row, b.Opening, b.Progress.Tick) {
 		return nil, err
 	}
 	return row, nil
@@ -27,8 +28,8 @@ func loadClaim(b *entry, scope, name string) (*logpb.ClaimRow, error) {
 
 // claimRow is a claim's row, though the claim may have lapsed; nil where there
 // is none.
-func claimRow(b *entry, scope, name string) (*logpb.ClaimRow, error) {
-	raw, err := b.rows.Get(kv.IDKey(kv.KindClaim, scope, name))
+func claimRow(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
+	raw, err := b.Rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -44,27 +45,27 @@ func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 }
 
 // standing is the claim as callers see it; a nil row is one that nobody holds.
-func standing(name string, row *logpb.ClaimRow, o opening, now progress) agent.Claim {
+func standing(name string, row *logpb.ClaimRow, o txn.TermStart, now txn.Progress) agent.Claim {
 	if row == nil {
 		return agent.Claim{Name: name}
 	}
-	left := max(lapse(row, o), now.tick) - now.tick
+	left := max(lapse(row, o), now.Tick) - now.Tick
 	return agent.Claim{
 		Name: name, Holder: row.Holder, Epoch: row.Epoch, TTL: command.Duration(row.TtlMs), ClaimedAt: row.ClaimedAt,
-		ExpiresAt: now.wall + int64(left),
+		ExpiresAt: now.Wall + int64(left),
 	}
 }
 
-func takeClaim(c *commit, op *agent.TakeClaim) (agent.OpResult, error) {
+func takeClaim(c *txn.Tx, op *agent.TakeClaim) (agent.OpResult, error) {
 	if err := validClaim(op.Claim, op.Holder, op.TTL); err != nil {
 		return nil, err
 	}
-	held, err := loadClaim(c.entry, c.scope, op.Claim)
+	held, err := loadClaim(c.Entry, c.Scope, op.Claim)
 	if err != nil {
 		return nil, err
 	}
 	if held != nil && held.Holder != op.Holder {
-		now := standing(op.Claim, held, c.opening, c.progress)
+		now := standing(op.Claim, held, c.Opening, c.Progress)
 		e := agent.Errorf(agent.CodeAlreadyClaimed, "claim %q is held by %q, at epoch %d: wait until it is released or has expired",
 			op.Claim, now.Holder, now.Epoch)
 		e.Epoch, e.Holder, e.ExpiresAt = now.Epoch, now.Holder, now.ExpiresAt
@@ -74,47 +75,47 @@ func takeClaim(c *commit, op *agent.TakeClaim) (agent.OpResult, error) {
 }
 
 // beginHolding gives the claim to a holder, under an epoch of its own.
-func beginHolding(c *commit, name, holder string, ttl time.Duration) (agent.OpResult, error) {
-	old, err := claimRow(c.entry, c.scope, name) // a lapsed one too, which takes its place in the queue along
+func beginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpResult, error) {
+	old, err := claimRow(c.Entry, c.Scope, name) // a lapsed one too, which takes its place in the queue along
 	if err != nil {
 		return nil, err
 	}
 	if old == nil {
-		c.grow(1, 0)
+		c.AddUsage(1, 0)
 	}
 	row := &logpb.ClaimRow{
-		Holder: holder, Epoch: c.mint(), TtlMs: command.Millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.progress.wall,
+		Holder: holder, Epoch: c.NewIncarnation(), TtlMs: command.Millis(ttl), QueuedTick: old.GetQueuedTick(), ClaimedAt: c.Progress.Wall,
 	}
 	if seededbug.Is(seededbug.EpochReused) {
 		row.Epoch = old.GetEpoch() + 1
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
-	c.changed(agent.ChangedClaim, name, row.Epoch)
+	c.Changed(agent.ChangedClaim, name, row.Epoch)
 	return armClaim(c, name, row)
 }
 
 // armClaim gives the claim its full ttl from this entry on.
-func armClaim(c *commit, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
-	row.ArmedTick = c.progress.tick
-	queueClaim(c.entry, c.scope, name, row)
-	if err := storeClaim(c.entry, c.scope, name, row); err != nil {
+func armClaim(c *txn.Tx, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
+	row.ArmedTick = c.Progress.Tick
+	queueClaim(c.Entry, c.Scope, name, row)
+	if err := storeClaim(c.Entry, c.Scope, name, row); err != nil {
 		return nil, err
 	}
-	return &agent.ClaimResult{Claim: standing(name, row, c.opening, c.progress)}, nil
+	return &agent.ClaimResult{Claim: standing(name, row, c.Opening, c.Progress)}, nil
 }
 
-func storeClaim(b *entry, scope, name string, row *logpb.ClaimRow) error {
+func storeClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode claim %q: %w", name, err)
 	}
 	key := kv.IDKey(kv.KindClaim, scope, name)
-	b.rows.Set(key, raw)
-	b.touch(key)
+	b.Rows.Set(key, raw)
+	b.NotifyWatchers(key)
 	return nil
 }
 
-func renewClaim(c *commit, op *agent.RenewClaim) (agent.OpResult, error) {
+func renewClaim(c *txn.Tx, op *agent.RenewClaim) (agent.OpResult, error) {
 	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func renewClaim(c *commit, op *agent.RenewClaim) (agent.OpResult, error) {
 	return armClaim(c, op.Claim, row)
 }
 
-func releaseClaim(c *commit, op *agent.ReleaseClaim) (agent.OpResult, error) {
+func releaseClaim(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
 	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
@@ -145,14 +146,14 @@ func releaseClaim(c *commit, op *agent.ReleaseClaim) (agent.OpResult, error) {
 }
 
 // holding is the row of a holding that stands, by the one who says it holds it.
-func holding(c *commit, name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
+func holding(c *txn.Tx, name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
 	if ttl == 0 {
 		ttl = agent.ClaimTTLDefault // stands for what it was
 	}
 	if err := validClaim(name, holder, ttl); err != nil {
 		return nil, err
 	}
-	row, err := loadClaim(c.entry, c.scope, name)
+	row, err := loadClaim(c.Entry, c.Scope, name)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +164,13 @@ func holding(c *commit, name, holder string, epoch uint64, ttl time.Duration) (*
 }
 
 // dropClaim forgets a claim.
-func dropClaim(c *commit, name string, row *logpb.ClaimRow) {
-	key := kv.IDKey(kv.KindClaim, c.scope, name)
-	c.rows.Remove(key)
-	c.rows.Remove(kv.DueClaimKey(row.QueuedTick, c.scope, name))
-	c.touch(key)
-	c.removed(agent.ChangedClaim, name)
-	c.grow(-1, 0)
+func dropClaim(c *txn.Tx, name string, row *logpb.ClaimRow) {
+	key := kv.IDKey(kv.KindClaim, c.Scope, name)
+	c.Rows.Remove(key)
+	c.Rows.Remove(kv.DueClaimKey(row.QueuedTick, c.Scope, name))
+	c.NotifyWatchers(key)
+	c.Removed(agent.ChangedClaim, name)
+	c.AddUsage(-1, 0)
 }
 
 // validClaim judges what the door has judged before: an entry may come from

@@ -7,13 +7,14 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
 // compactThread forgets the entries below a seq. Rev and head stay, and the
 // chain's value at the new floor, so that what is left can be verified.
-func compactThread(c *commit, op *agent.CompactThread) (agent.OpResult, error) {
+func compactThread(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
@@ -22,8 +23,8 @@ func compactThread(c *commit, op *agent.CompactThread) (agent.OpResult, error) {
 		return nil, conflict(t.Id, t, fmt.Sprintf("it has no entry %d to compact up to", op.BeforeSeq))
 	}
 	if op.BeforeSeq >= t.Floor && op.Summary != nil {
-		c.rows.Set(kv.IncarnationKey(kv.KindSummary, c.scope, t.Id, t.Incarnation), op.Summary)
-		c.grow(0, 0)
+		c.Rows.Set(kv.IncarnationKey(kv.KindSummary, c.Scope, t.Id, t.Incarnation), op.Summary)
+		c.AddUsage(0, 0)
 	}
 	if op.BeforeSeq > t.Floor {
 		if err := compactBelow(c, t, op.BeforeSeq); err != nil {
@@ -37,7 +38,7 @@ func compactThread(c *commit, op *agent.CompactThread) (agent.OpResult, error) {
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-func compactBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
+func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	if err := notPinnedBelow(c, t, before); err != nil && !seededbug.Is(seededbug.CompactionPastPointer) {
 		return err
 	}
@@ -57,7 +58,7 @@ func compactBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 	if err != nil {
 		return err
 	}
-	c.grow(0, int64(has)-int64(had))
+	c.AddUsage(0, int64(has)-int64(had))
 	floor := t.Floor
 	t.Floor, t.FloorHead = before, head
 	if seededbug.Is(seededbug.CompactionForgetsRev) {
@@ -69,8 +70,8 @@ func compactBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 	if !forked {
 		// What is below the old floor went with an earlier compaction, or with
 		// the last fork that held it.
-		lower, upper := kv.EntryKey(c.scope, t.Id, t.Incarnation, floor), kv.EntryKey(c.scope, t.Id, t.Incarnation, before)
-		if err := c.rows.RemoveRange(lower, upper); err != nil {
+		lower, upper := kv.EntryKey(c.Scope, t.Id, t.Incarnation, floor), kv.EntryKey(c.Scope, t.Id, t.Incarnation, before)
+		if err := c.Rows.RemoveRange(lower, upper); err != nil {
 			return err
 		}
 		if err := forgetKinds(c, t.Id, t.Incarnation, floor, before); err != nil {
@@ -87,16 +88,16 @@ func compactBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 }
 
 // notPinnedBelow refuses to compact past the pointer of a live checkpoint.
-func notPinnedBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
-	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
-	return c.eachKey(prefix, func(key string) error {
+func notPinnedBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
+	prefix := kv.IDKey(kv.KindPin, c.Scope, t.Id)
+	return c.EachKey(prefix, func(key string) error {
 		checkpoint := key[len(prefix):]
-		raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, checkpoint))
+		raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, checkpoint))
 		if err != nil || raw == nil {
 			return err
 		}
 		row, err := command.DecodeCheckpointRow(checkpoint, raw)
-		if err != nil || expired(row.ExpiresAt, c.progress.wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 			return err
 		}
 		p := row.Thread
@@ -109,11 +110,11 @@ func notPinnedBelow(c *commit, t *logpb.ThreadMeta, before uint64) error {
 
 // forksBelow tells whether forks read the thread's rows, and refuses to
 // compact past the rev of one.
-func forksBelow(c *commit, t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
-	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, t.Id, t.Incarnation)
-	err = c.eachKey(prefix, func(key string) error {
+func forksBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
+	prefix := kv.IncarnationKey(kv.KindForkPin, c.Scope, t.Id, t.Incarnation)
+	err = c.EachKey(prefix, func(key string) error {
 		forked = true
-		raw, err := c.rows.Get(key)
+		raw, err := c.Rows.Get(key)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -17,17 +18,17 @@ import (
 
 // conversation is one while an op works on it.
 type conversation struct {
-	*commit
+	*txn.Tx
 	id          string
 	row         *logpb.ConversationRow // of incarnation 0 where there is none
 	interrupted bool                   // as it is stored
-	places      []string               // by which it is to be found, as it is stored; none below foundLevel
+	places      []string               // by which it is to be found, as it is stored; none below txn.FoundLevel
 }
 
 // openConversation opens the conversation that a reference means, whether it is
 // there or not, unless it is another's. One that is gone is cleared away first, so
 // that it is as if it had never been there.
-func openConversation(c *commit, ref *agent.ConversationRef) (*conversation, error) {
+func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func openConversation(c *commit, ref *agent.ConversationRef) (*conversation, err
 	if err != nil {
 		return nil, err
 	}
-	gone, err := conversationGone(c.rows, c.scope, w.row, c.progress.wall)
+	gone, err := conversationGone(c.Rows, c.Scope, w.row, c.Progress.Wall)
 	if err != nil {
 		return nil, err
 	}
@@ -43,15 +44,15 @@ func openConversation(c *commit, ref *agent.ConversationRef) (*conversation, err
 		if err := clearConversation(w); err != nil {
 			return nil, err
 		}
-		w = &conversation{commit: c, id: ref.ID, row: &logpb.ConversationRow{}}
+		w = &conversation{Tx: c, id: ref.ID, row: &logpb.ConversationRow{}}
 	}
 	return w, belongs(ref, w.row)
 }
 
 // storedConversation is a conversation as its rows say.
-func storedConversation(c *commit, id string) (*conversation, error) {
-	w := &conversation{commit: c, id: id, row: &logpb.ConversationRow{}}
-	raw, err := c.rows.Get(w.key(kv.KindConversation))
+func storedConversation(c *txn.Tx, id string) (*conversation, error) {
+	w := &conversation{Tx: c, id: id, row: &logpb.ConversationRow{}}
+	raw, err := c.Rows.Get(w.key(kv.KindConversation))
 	if err != nil || raw == nil {
 		return w, err
 	}
@@ -59,8 +60,8 @@ func storedConversation(c *commit, id string) (*conversation, error) {
 		return nil, err
 	}
 	w.interrupted = w.row.Interrupted
-	if c.level >= foundLevel {
-		w.places = conversationPlaces(c.scope, id, w.row)
+	if c.Level >= txn.FoundLevel {
+		w.places = conversationPlaces(c.Scope, id, w.row)
 	}
 	return w, nil
 }
@@ -82,30 +83,30 @@ func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
 
 func (w *conversation) exists() bool { return w.row.Incarnation != 0 }
 
-func (w *conversation) key(kind string) string { return kv.IDKey(kind, w.scope, w.id) }
+func (w *conversation) key(kind string) string { return kv.IDKey(kind, w.Scope, w.id) }
 
 // openToWrite opens a conversation for a write that may create it.
-func openToWrite(c *commit, ref *agent.ConversationRef) (*conversation, error) {
+func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*conversation, error) {
 	w, err := openConversation(c, ref)
 	if err != nil {
 		return nil, err
 	}
-	return w, c.enter(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
+	return w, c.CheckWritable(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
 }
 
 // write begins to change the row: it is there from here on.
 func (w *conversation) write(ref *agent.ConversationRef) error {
-	if ref.Agent != "" && w.row.Agent == "" && w.level >= foundLevel {
-		if err := unsealed(w.commit, ref.Agent); err != nil {
+	if ref.Agent != "" && w.row.Agent == "" && w.Level >= txn.FoundLevel {
+		if err := txn.CheckNotErased(w.Tx, ref.Agent); err != nil {
 			return err
 		}
 		if w.exists() {
-			w.row.Named = w.mint()
+			w.row.Named = w.NewIncarnation()
 		}
 	}
 	if !w.exists() {
-		w.row.Incarnation, w.row.CreatedAt = w.mint(), w.progress.wall
-		w.grow(1, 0)
+		w.row.Incarnation, w.row.CreatedAt = w.NewIncarnation(), w.Progress.Wall
+		w.AddUsage(1, 0)
 	}
 	if ref.Agent != "" {
 		w.row.Agent = ref.Agent
@@ -113,7 +114,7 @@ func (w *conversation) write(ref *agent.ConversationRef) error {
 	if ref.Owner != "" {
 		w.row.Owner = ref.Owner
 	}
-	w.row.UpdatedAt = w.progress.wall
+	w.row.UpdatedAt = w.Progress.Wall
 	return nil
 }
 
@@ -123,21 +124,21 @@ func (w *conversation) store() error {
 	if err != nil {
 		return fmt.Errorf("encode conversation %q: %w", w.id, err)
 	}
-	w.rows.Set(w.key(kv.KindConversation), raw)
+	w.Rows.Set(w.key(kv.KindConversation), raw)
 	switch index := w.key(kv.KindConversationInterrupted); {
 	case w.row.Interrupted && !w.interrupted:
-		w.rows.Set(index, kv.Indexed)
+		w.Rows.Set(index, kv.Indexed)
 	case !w.row.Interrupted && w.interrupted:
-		w.rows.Remove(index)
+		w.Rows.Remove(index)
 	}
-	if w.level >= foundLevel {
-		for _, place := range conversationPlaces(w.scope, w.id, w.row) {
+	if w.Level >= txn.FoundLevel {
+		for _, place := range conversationPlaces(w.Scope, w.id, w.row) {
 			if !slices.Contains(w.places, place) {
-				w.rows.Set(place, kv.Indexed)
+				w.Rows.Set(place, kv.Indexed)
 			}
 		}
 	}
-	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Revision: w.row.Revision})
+	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Revision: w.row.Revision})
 	return nil
 }
 
@@ -149,7 +150,7 @@ func (w *conversation) done() (*agent.ConversationResult, error) {
 	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, nil
 }
 
-func saveConversation(c *commit, op *agent.SaveConversation) (agent.OpResult, error) {
+func saveConversation(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	version, err := agent.StateVersion(op.State)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func saveConversation(c *commit, op *agent.SaveConversation) (agent.OpResult, er
 	}
 	row := w.row
 	if row.Revision != op.Revision {
-		return nil, revisionRefusal(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it anew", op.Revision), row.Revision)
+		return nil, txn.RevisionMismatch(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it anew", op.Revision), row.Revision)
 	}
 	if op.Consumed > row.Pended {
 		return nil, agent.Invalid("consumed", "consumed = %d is past the %d messages that were ever pending", op.Consumed, row.Pended)
@@ -172,14 +173,14 @@ func saveConversation(c *commit, op *agent.SaveConversation) (agent.OpResult, er
 		return nil, err
 	}
 	row.Revision++
-	row.Lifecycle, row.Version, row.SavedAt = string(op.Lifecycle), version, w.progress.wall
+	row.Lifecycle, row.Version, row.SavedAt = string(op.Lifecycle), version, w.Progress.Wall
 	row.Interrupted = op.Lifecycle.Interrupts(row.Interrupted)
 	if op.Title != "" {
 		row.Title = op.Title
 	}
-	w.grow(0, int64(len(op.State))-int64(row.StateBytes))
+	w.AddUsage(0, int64(len(op.State))-int64(row.StateBytes))
 	row.StateBytes = uint64(len(op.State))
-	w.rows.Set(w.key(kv.KindConversationState), op.State)
+	w.Rows.Set(w.key(kv.KindConversationState), op.State)
 	if err := w.consume(op.Consumed); err != nil {
 		return nil, err
 	}
@@ -194,17 +195,17 @@ func (w *conversation) saved(op *agent.SaveConversation) (bool, error) {
 		op.Title != "" && op.Title != row.Title || op.Consumed > row.Consumed {
 		return false, nil
 	}
-	state, err := w.rows.Get(w.key(kv.KindConversationState))
+	state, err := w.Rows.Get(w.key(kv.KindConversationState))
 	return err == nil && bytes.Equal(state, op.State), err
 }
 
-func setInterrupted(c *commit, op *agent.SetInterrupted) (agent.OpResult, error) {
+func setInterrupted(c *txn.Tx, op *agent.SetInterrupted) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
 	if !w.exists() {
-		return nil, notFound("conversation", op.ID)
+		return nil, txn.NotFound("conversation", op.ID)
 	}
 	if err := w.write(&op.ConversationRef); err != nil {
 		return nil, err
@@ -213,46 +214,46 @@ func setInterrupted(c *commit, op *agent.SetInterrupted) (agent.OpResult, error)
 	return w.done()
 }
 
-func deleteConversation(c *commit, op *agent.DeleteConversation) (agent.OpResult, error) {
+func deleteConversation(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult, error) {
 	w, err := openConversation(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
 	row := w.row
-	if err := sameIncarnation(op.ID, op.IfIncarnation, row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, row.Incarnation); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.ID, op.IfRevision, row.Revision); err != nil {
+	if err := txn.RevisionMatches(op.ID, op.IfRevision, row.Revision); err != nil {
 		return nil, err
 	}
 	if !w.exists() {
-		return c.deleteMissing(kv.KindConversationTombstone, op.ID, op.Seal)
+		return c.DeleteMissing(kv.KindConversationTombstone, op.ID, op.Seal)
 	}
 	if err := w.drop(); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
-		c.bury(kv.KindConversationTombstone, op.ID, row.Incarnation, op.Seal)
+		c.WriteTombstone(kv.KindConversationTombstone, op.ID, row.Incarnation, op.Seal)
 }
 
 // drop removes a conversation with all that is its own.
 func (w *conversation) drop() error {
 	row := w.row
 	for _, kind := range []string{kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted} {
-		w.rows.Remove(w.key(kind))
+		w.Rows.Remove(w.key(kind))
 	}
 	for _, place := range w.places {
-		w.rows.Remove(place)
+		w.Rows.Remove(place)
 	}
 	for _, kind := range []string{kv.KindMessage, kv.KindMessageID} {
-		parts := kv.IncarnationKey(kind, w.scope, w.id, row.Incarnation)
-		if err := w.rows.RemoveRange(parts, kv.After(parts)); err != nil {
+		parts := kv.IncarnationKey(kind, w.Scope, w.id, row.Incarnation)
+		if err := w.Rows.RemoveRange(parts, kv.After(parts)); err != nil {
 			return err
 		}
 	}
-	w.unexpire(row.ExpiresAt, w.key(kv.KindConversation))
-	w.grow(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
-	w.tellLate(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Deleted: true}) // and its messages with it
+	w.ClearExpiry(row.ExpiresAt, w.key(kv.KindConversation))
+	w.AddUsage(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
+	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Deleted: true}) // and its messages with it
 	return nil
 }
 

@@ -5,11 +5,12 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
-// From foundLevel on, conversations are found by their agent and by their
+// From txn.FoundLevel on, conversations are found by their agent and by their
 // owner. A conversation that is made or named from then on adds itself to the
 // indexes; conversationBackfill adds the others.
 
@@ -28,7 +29,7 @@ func conversationPlaces(scope, id string, row *logpb.ConversationRow) (places []
 // conversationGone tells whether a conversation's row stands for nothing any
 // more: it has expired, or its agent has been erased since.
 func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, wall int64) (bool, error) {
-	if expired(row.ExpiresAt, wall) {
+	if txn.Expired(row.ExpiresAt, wall) {
 		return true, nil
 	}
 	if seededbug.Is(seededbug.ErasedIsRead) {
@@ -44,14 +45,14 @@ func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow
 		return false, nil
 	}
 	raw, err := rows.Get(kv.IDKey(kv.KindErasing, scope, row.Agent))
-	below, conversations := decodeErasing(raw)
+	below, conversations := txn.DecodeErasureMark(raw)
 	return conversations && since(row) < below, err
 }
 
 // since is when a conversation came to be its agent's, as incarnations count.
 func since(row *logpb.ConversationRow) uint64 { return max(row.Incarnation, row.Named) }
 
-func indexConversation(b *entry, key string, raw []byte) error {
+func indexConversation(b *txn.Entry, key string, raw []byte) error {
 	_, scope, id, ok := kv.SplitID(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no conversation", key)
@@ -61,28 +62,28 @@ func indexConversation(b *entry, key string, raw []byte) error {
 		return err
 	}
 	for _, place := range conversationPlaces(scope, id, row) {
-		b.rows.Set(place, kv.Indexed)
+		b.Rows.Set(place, kv.Indexed)
 	}
 	return nil
 }
 
-func setConversationTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+func setConversationTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	w, err := openToWrite(c, &agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
 	if err != nil {
 		return nil, err
 	}
 	if !w.exists() {
-		return nil, notFound("conversation", op.Conversation)
+		return nil, txn.NotFound("conversation", op.Conversation)
 	}
 	key := w.key(kv.KindConversation)
-	c.unexpire(w.row.ExpiresAt, key)
-	w.row.ExpiresAt, w.row.UpdatedAt = c.deadline(op.TTL.Milliseconds()), c.progress.wall
-	c.expireAt(w.row.ExpiresAt, key)
-	c.grow(0, 0)
+	c.ClearExpiry(w.row.ExpiresAt, key)
+	w.row.ExpiresAt, w.row.UpdatedAt = c.Deadline(op.TTL.Milliseconds()), c.Progress.Wall
+	c.SetExpiry(w.row.ExpiresAt, key)
+	c.AddUsage(0, 0)
 	return w.done()
 }
 
-func expireConversation(c *commit, id string, when int64) error {
+func expireConversation(c *txn.Tx, id string, when int64) error {
 	w, err := storedConversation(c, id)
 	if err != nil || w.row.ExpiresAt != when {
 		return err
@@ -90,19 +91,19 @@ func expireConversation(c *commit, id string, when int64) error {
 	return clearConversation(w)
 }
 
-var conversationBackfill = backfill{
-	level: foundLevel, cursor: kv.KindSystem + "conversations", kind: kv.KindConversation, most: agent.ConversationsFoundMax, add: indexConversation,
+var conversationBackfill = txn.Backfill{
+	Level: txn.FoundLevel, Cursor: kv.KindSystem + "conversations", Kind: kv.KindConversation, Most: agent.ConversationsFoundMax, Add: indexConversation,
 }
 
 // clearConversation removes a conversation that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
 func clearConversation(w *conversation) error {
-	erased, err := conversationErased(w.rows, w.scope, w.row)
+	erased, err := conversationErased(w.Rows, w.Scope, w.row)
 	if err != nil {
 		return err
 	}
 	if !erased {
 		return w.drop()
 	}
-	return w.eraser.eraseConversation(w.commit, w.id)
+	return w.Eraser.EraseConversation(w.Tx, w.id)
 }

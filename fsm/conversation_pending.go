@@ -7,10 +7,11 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func pendMessage(c *commit, op *agent.PendMessage) (agent.OpResult, error) {
+func pendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func pendMessage(c *commit, op *agent.PendMessage) (agent.OpResult, error) {
 		return nil, err
 	}
 	row.Pended++
-	pending.Messages = append(pending.Messages, &logpb.PendingMessage{Number: row.Pended, Message: op.Message, At: w.progress.wall})
+	pending.Messages = append(pending.Messages, &logpb.PendingMessage{Number: row.Pended, Message: op.Message, At: w.Progress.Wall})
 	if err := w.storePending(pending); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func pendMessage(c *commit, op *agent.PendMessage) (agent.OpResult, error) {
 func pendingRefusal(id, limit string, bound uint64) *agent.Error {
 	e := agent.Errorf(agent.CodeOverloaded, "conversation %q has too much pending: %s = %d; its agent is to consume some", id, limit, bound)
 	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
-	e.RetryAfterMS = quotaRetryMS
+	e.RetryAfterMS = txn.QuotaRetryMS
 	return e
 }
 
@@ -64,7 +65,7 @@ func (w *conversation) consume(through uint64) error {
 }
 
 func (w *conversation) pending() (*logpb.PendingRow, error) {
-	raw, err := w.rows.Get(w.key(kv.KindConversationPending))
+	raw, err := w.Rows.Get(w.key(kv.KindConversationPending))
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +78,17 @@ func (w *conversation) storePending(pending *logpb.PendingRow) error {
 	for _, m := range pending.Messages {
 		size += len(m.Message)
 	}
-	w.grow(0, int64(size)-int64(w.row.PendingBytes))
+	w.AddUsage(0, int64(size)-int64(w.row.PendingBytes))
 	w.row.Pending, w.row.PendingBytes = uint64(len(pending.Messages)), uint64(size)
 	if len(pending.Messages) == 0 {
-		w.rows.Remove(w.key(kv.KindConversationPending))
+		w.Rows.Remove(w.key(kv.KindConversationPending))
 		return nil
 	}
 	raw, err := command.Marshal(pending)
 	if err != nil {
 		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
 	}
-	w.rows.Set(w.key(kv.KindConversationPending), raw)
+	w.Rows.Set(w.key(kv.KindConversationPending), raw)
 	return nil
 }
 

@@ -6,13 +6,14 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // patchCron changes single jobs in the manifest of a checkpoint's state. Of an
 // instance's checkpoint their timers change too. What an expression means, the
 // door has judged.
-func patchCron(c *commit, op *agent.PatchCron) (agent.OpResult, error) {
+func patchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 	changes, err := agent.CronChanges(op.Specs)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state
 
 // reschedule gives an instance's jobs their timers. Those that its manager
 // declares are not the manifest's to change.
-func reschedule(c *commit, checkpoint string, changes []agent.CronChange, dropped []string) error {
+func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, dropped []string) error {
 	manager, key, ok := agent.InstanceOf(checkpoint)
 	if !ok {
 		return nil
@@ -87,7 +88,7 @@ func reschedule(c *commit, checkpoint string, changes []agent.CronChange, droppe
 	for _, job := range dropped {
 		changes = append(changes, agent.CronChange{Job: job})
 	}
-	generation := sync.OnceValue(c.mint) // of all: see mintsMax
+	generation := sync.OnceValue(c.NewIncarnation) // of all: see txn.MintsMax
 	for _, change := range changes {
 		switch {
 		case declared[change.Job] && change.Set != nil:

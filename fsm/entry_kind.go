@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 )
@@ -14,12 +15,12 @@ import (
 // forgetKinds removes the index rows of the blocks that are wholly below a
 // seq, of one incarnation of a thread. The rows of the block that the seq is in
 // stay until a later compaction, and reads pass over them.
-func forgetKinds(c *commit, thread string, incarnation, from, before uint64) error {
+func forgetKinds(c *txn.Tx, thread string, incarnation, from, before uint64) error {
 	lower, upper := from/kv.KindBlock, before/kv.KindBlock
 	if lower == upper {
 		return nil
 	}
-	return c.rows.RemoveRange(kv.EntryKindPrefix(c.scope, thread, incarnation, lower), kv.EntryKindPrefix(c.scope, thread, incarnation, upper))
+	return c.Rows.RemoveRange(kv.EntryKindPrefix(c.Scope, thread, incarnation, lower), kv.EntryKindPrefix(c.Scope, thread, incarnation, upper))
 }
 
 // span is a part of a journal whose rows are stored under one thread: the
@@ -44,7 +45,7 @@ func (j journal) spans(from, to uint64) (all []span) {
 }
 
 // eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
-func eachOfKinds(r reader, j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+func eachOfKinds(r txn.Reader, j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		more := true
 		err := eachKindBlock(r, s, kinds, false, func(seqs []uint64) (bool, error) {
@@ -68,7 +69,7 @@ func eachOfKinds(r reader, j journal, kinds []string, from, to uint64, visit fun
 
 // lastOfKinds is the seq of the n-th last entry of some kinds between from and
 // to: of the first one where there are fewer, and to where there is none.
-func lastOfKinds(r reader, j journal, kinds []string, n, from, to uint64) (uint64, error) {
+func lastOfKinds(r txn.Reader, j journal, kinds []string, n, from, to uint64) (uint64, error) {
 	spans := j.spans(from, to)
 	slices.Reverse(spans)
 	start := to
@@ -90,10 +91,10 @@ func lastOfKinds(r reader, j journal, kinds []string, n, from, to uint64) (uint6
 // eachKindBlock visits the blocks of a span, from the last one where back is
 // set, with the seqs of the entries of some kinds in each, in order, until visit
 // returns false.
-func eachKindBlock(r reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
+func eachKindBlock(r txn.Reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
 	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
-	cursor, err := r.engine.Scan(
-		[]byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, last+1)))
+	cursor, err := r.Engine.Scan(
+		[]byte(kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, first)), []byte(kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, last+1)))
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func eachKindBlock(r reader, s span, kinds []string, back bool, visit func(seqs 
 		}
 		var seqs []uint64
 		for _, kind := range kinds {
-			part := kv.EntryKindPrefix(r.scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
+			part := kv.EntryKindPrefix(r.Scope, s.thread, s.incarnation, block) + kv.KindPart(kind)
 			for ok := cursor.Seek([]byte(part + kv.EncodeNumber(s.from))); ok && bytes.HasPrefix(cursor.Key(), []byte(part)); ok = cursor.Next() {
 				seq := kv.DecodeNumber(cursor.Key()[len(part):])
 				if seq >= s.to {
@@ -132,14 +133,14 @@ const kindsCheckedMax = 64
 
 // checkKinds compares what the index says of a block with the entries, where
 // invariants are checked and the span is short.
-func checkKinds(r reader, s span, kinds []string, block uint64, seqs []uint64) {
+func checkKinds(r txn.Reader, s span, kinds []string, block uint64, seqs []uint64) {
 	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
 		return
 	}
 	var want []uint64
 	for seq := from; seq < to; seq++ {
-		raw, err := r.Get(kv.EntryKey(r.scope, s.thread, s.incarnation, seq))
+		raw, err := r.Get(kv.EntryKey(r.Scope, s.thread, s.incarnation, seq))
 		if err != nil || raw == nil {
 			return // the read itself tells
 		}

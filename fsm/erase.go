@@ -4,6 +4,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -14,29 +15,29 @@ import (
 
 // erasing is the erasure of an agent while an op or the sweep works on it.
 type erasing struct {
-	*commit
+	*txn.Tx
 	agent   string
 	row     *logpb.Erasure
 	cleared bool // nothing is left but to end the live instance
 }
 
-func eraseAgent(c *commit, op *agent.EraseAgent) (agent.OpResult, error) {
+func eraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	checkpoint, err := liveCheckpoint(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Agent, op.IfIncarnation, checkpoint.GetIncarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Agent, op.IfIncarnation, checkpoint.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
+	if err := txn.RevisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
 		return nil, err
 	}
 	e, err := openErasure(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
-	c.grow(0, 0)
-	e.row.SealedUntil = max(e.row.SealedUntil, c.deadline(op.Seal.Milliseconds()))
+	c.AddUsage(0, 0)
+	e.row.SealedUntil = max(e.row.SealedUntil, c.Deadline(op.Seal.Milliseconds()))
 	left, err := e.left(checkpoint)
 	if err != nil {
 		return nil, err
@@ -49,13 +50,13 @@ func eraseAgent(c *commit, op *agent.EraseAgent) (agent.OpResult, error) {
 		if err := e.clear(); err != nil {
 			return nil, err
 		}
-	} else if e.row.Index == 0 || c.level >= foundLevel && e.row.Conversations == nil { // never erased, or not wholly
+	} else if e.row.Index == 0 || c.Level >= txn.FoundLevel && e.row.Conversations == nil { // never erased, or not wholly
 		e.begin()
-		e.row.CompletedAt = max(c.progress.wall, 1)
+		e.row.CompletedAt = max(c.Progress.Wall, 1)
 	}
 	e.askToEnd(checkpoint != nil)
 	if op.Seal > 0 {
-		if err := c.bury(kv.KindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
+		if err := c.WriteTombstone(kv.KindCheckpointTombstone, op.Agent, checkpoint.GetIncarnation(), op.Seal); err != nil {
 			return nil, err
 		}
 	}
@@ -66,15 +67,15 @@ func eraseAgent(c *commit, op *agent.EraseAgent) (agent.OpResult, error) {
 }
 
 // openErasure goes on with an agent's newest erasure; a new one has no index.
-func openErasure(c *commit, name string) (*erasing, error) {
-	row, err := erasureRow(c, name)
+func openErasure(c *txn.Tx, name string) (*erasing, error) {
+	row, err := txn.LoadErasure(c, name)
 	if err != nil {
 		return nil, err
 	}
 	if row == nil {
 		row = &logpb.Erasure{Hash: zeroHead}
 	}
-	return &erasing{commit: c, agent: name, row: row}, nil
+	return &erasing{Tx: c, agent: name, row: row}, nil
 }
 
 // left tells whether there is anything of the agent.
@@ -82,26 +83,26 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if checkpoint != nil {
 		return true, nil
 	}
-	whole, err := remembered(e.commit, e.agent)
+	whole, err := remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries > 0 {
 		return true, err
 	}
 	if has, err := e.hasTimers(); err != nil || has {
 		return has, err
 	}
-	if has, err := hasRow(e.commit, kv.KindSessionAgent, e.agent); err != nil || has || e.level < foundLevel {
+	if has, err := hasRow(e.Tx, kv.KindSessionAgent, e.agent); err != nil || has || e.Level < txn.FoundLevel {
 		return has, err
 	}
-	found, err := conversationBackfill.complete(e.rows)
+	found, err := conversationBackfill.Complete(e.Rows)
 	if err != nil || !found {
 		return true, err // not known yet
 	}
-	return hasRow(e.commit, kv.KindConversationAgent, e.agent)
+	return hasRow(e.Tx, kv.KindConversationAgent, e.agent)
 }
 
 // remembered is what an agent remembers, as a whole.
-func remembered(c *commit, name string) (*logpb.MemoryAgentRow, error) {
-	raw, err := c.rows.Get(kv.IDKey(kv.KindMemoryAgent, c.scope, name))
+func remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindMemoryAgent, c.Scope, name))
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +110,9 @@ func remembered(c *commit, name string) (*logpb.MemoryAgentRow, error) {
 }
 
 // hasRow tells whether an agent is in an index: of sessions, or of conversations.
-func hasRow(c *commit, index, name string) (bool, error) {
-	prefix := kv.IDKey(index, c.scope, name)
-	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
+func hasRow(c *txn.Tx, index, name string) (bool, error) {
+	prefix := kv.IDKey(index, c.Scope, name)
+	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }
 
@@ -121,18 +122,18 @@ func (e *erasing) begin() {
 	if e.row.Index == 0 || e.row.CompletedAt != 0 {
 		e.renew()
 	}
-	if e.level >= foundLevel && e.row.Conversations == nil {
+	if e.Level >= txn.FoundLevel && e.row.Conversations == nil {
 		e.row.Conversations = new(uint64)
 	}
-	e.row.Incarnation, e.row.Next, e.row.NextConversation = e.mint(), "", ""
+	e.row.Incarnation, e.row.Next, e.row.NextConversation = e.NewIncarnation(), "", ""
 }
 
 // renew begins a new receipt, of what goes from now on.
 func (e *erasing) renew() {
-	old, now := e.row, e.progress
-	hash := agent.WitnessErasure(e.scope, e.agent, now.index, now.wall)
+	old, now := e.row, e.Progress
+	hash := agent.WitnessErasure(e.Scope, e.agent, now.Index, now.Wall)
 	e.row = &logpb.Erasure{
-		Index: now.index, ErasedAt: now.wall, SealedUntil: old.SealedUntil, Hash: hash[:], DueAt: old.DueAt,
+		Index: now.Index, ErasedAt: now.Wall, SealedUntil: old.SealedUntil, Hash: hash[:], DueAt: old.DueAt,
 		Incarnation: old.Incarnation, ErasedIndex: old.ErasedIndex,
 	}
 	if old.Conversations != nil {

@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
 )
@@ -22,18 +23,18 @@ var endingsKey = kv.IDKey(kv.KindEnding, "", "")
 // askToEnd puts an agent that is an instance among those to be ended. stored tells
 // whether it had a checkpoint.
 func (e *erasing) askToEnd(stored bool) {
-	if _, _, ok := agent.InstanceOf(e.agent); !ok || e.level < endingLevel {
+	if _, _, ok := agent.InstanceOf(e.agent); !ok || e.Level < txn.EndingLevel {
 		return
 	}
 	row := e.row
 	e.cleared = row.CompletedAt != 0
-	row.AskedAgain = e.cleared && row.Index != e.progress.index
-	row.ErasedIndex, row.Ending, row.CompletedAt = e.progress.index, true, 0
+	row.AskedAgain = e.cleared && row.Index != e.Progress.Index
+	row.ErasedIndex, row.Ending, row.CompletedAt = e.Progress.Index, true, 0
 	if row.InstanceCounted = stored; stored {
 		row.Instances++
 	}
-	e.rows.Set(kv.IDKey(kv.KindEnding, e.scope, e.agent), kv.Indexed)
-	e.touch(endingsKey)
+	e.Rows.Set(kv.IDKey(kv.KindEnding, e.Scope, e.agent), kv.Indexed)
+	e.NotifyWatchers(endingsKey)
 }
 
 // finish ends the clearing away. The erasure is complete unless a live instance is
@@ -42,21 +43,21 @@ func (e *erasing) finish() {
 	if e.row.Ending {
 		e.cleared = true
 	} else {
-		e.row.CompletedAt = max(e.progress.wall, 1)
+		e.row.CompletedAt = max(e.Progress.Wall, 1)
 	}
 }
 
 // endInstance notes that the live instance of an erased agent has ended. Another
 // erasure since then has its own.
-func endInstance(c *commit, p *logpb.EndInstance) (agent.OpResult, error) {
+func endInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 	if err := agent.ValidID("agent", p.Agent); err != nil {
 		return nil, err
 	}
-	row, err := erasureRow(c, p.Agent)
+	row, err := txn.LoadErasure(c, p.Agent)
 	if err != nil || !row.GetEnding() || row.ErasedIndex != p.ErasedIndex {
 		return &agent.DeleteResult{}, err
 	}
-	e := &erasing{commit: c, agent: p.Agent, row: row}
+	e := &erasing{Tx: c, agent: p.Agent, row: row}
 	if row.Ending = false; p.Awake && !row.InstanceCounted {
 		if row.AskedAgain {
 			e.renew()
@@ -64,7 +65,7 @@ func endInstance(c *commit, p *logpb.EndInstance) (agent.OpResult, error) {
 		e.row.Instances, e.row.InstanceCounted = e.row.Instances+1, true
 		e.witness("instance", e.agent, row.ErasedIndex)
 	}
-	c.rows.Remove(kv.IDKey(kv.KindEnding, c.scope, p.Agent))
+	c.Rows.Remove(kv.IDKey(kv.KindEnding, c.Scope, p.Agent))
 	if err := e.clear(); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 	}
 	r := view.reader("")
 	lower := max(kv.KindEnding, from)
-	last, err := r.eachOfPage(lower, kv.After(kv.KindEnding), uint64(limit), agent.ReadBytesMax, func(key string, _ []byte) (int, error) {
+	last, err := r.EachOfPage(lower, kv.After(kv.KindEnding), uint64(limit), agent.ReadBytesMax, func(key string, _ []byte) (int, error) {
 		_, scope, id, ok := kv.SplitID(key)
 		manager, instance, is := agent.InstanceOf(id)
 		if !ok || !is {
@@ -128,28 +129,28 @@ func (m *Machine) WatchEndings() (changed <-chan struct{}, cancel func()) {
 // hasTimers tells whether the agent is an instance that has timers.
 func (e *erasing) hasTimers() (bool, error) {
 	manager, key, ok := agent.InstanceOf(e.agent)
-	if !ok || e.level < endingLevel {
+	if !ok || e.Level < txn.EndingLevel {
 		return false, nil
 	}
-	prefix := kv.TimersOf(kv.KindTimer, e.scope, manager, key)
-	keys, _, err := e.rows.Keys(prefix, kv.After(prefix), 1)
+	prefix := kv.TimersOf(kv.KindTimer, e.Scope, manager, key)
+	keys, _, err := e.Rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }
 
 // timers removes the timers of an agent that is an instance.
 func (e *erasing) timers() error {
 	manager, key, ok := agent.InstanceOf(e.agent)
-	if !ok || e.level < endingLevel {
+	if !ok || e.Level < txn.EndingLevel {
 		return nil
 	}
-	prefix := kv.TimersOf(kv.KindTimer, e.scope, manager, key)
-	keys, _, err := e.rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
+	prefix := kv.TimersOf(kv.KindTimer, e.Scope, manager, key)
+	keys, _, err := e.Rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil {
 		return err
 	}
 	for _, row := range keys {
 		_, n, _ := kv.SplitTimer(row)
-		t, err := openTimer(e.commit, n.Manager, n.Key, n.ID)
+		t, err := openTimer(e.Tx, n.Manager, n.Key, n.ID)
 		if err != nil {
 			return err
 		}

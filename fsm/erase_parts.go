@@ -6,6 +6,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -17,7 +18,7 @@ func (e *erasing) witness(kind, id string, numbers ...uint64) {
 
 // sealLeft is how long what is removed stays sealed.
 func (e *erasing) sealLeft() time.Duration {
-	return time.Duration(max(e.row.SealedUntil-e.progress.wall, 0)) * time.Millisecond
+	return time.Duration(max(e.row.SealedUntil-e.Progress.Wall, 0)) * time.Millisecond
 }
 
 // own removes what is under the agent's own key.
@@ -41,14 +42,14 @@ func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if err != nil {
 		return err
 	}
-	if err := dropCheckpoint(e.commit, key, row); err != nil {
+	if err := dropCheckpoint(e.Tx, key, row); err != nil {
 		return err
 	}
 	revisions := uint64(len(row.Kept)) + 1
 	e.row.Checkpoints++
 	e.row.Revisions += revisions
 	e.witness("checkpoint", key, row.Incarnation, row.Revision, revisions)
-	if err := e.bury(kv.KindCheckpointTombstone, key, row.Incarnation, e.sealLeft()); err != nil {
+	if err := e.WriteTombstone(kv.KindCheckpointTombstone, key, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
 	for _, p := range pointers {
@@ -70,7 +71,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 	}
 	add(row.Thread)
 	for back := range uint64(len(row.Kept)) {
-		older, err := storedRevision(e.commit, key, row, row.Revision-1-back)
+		older, err := storedRevision(e.Tx, key, row, row.Revision-1-back)
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +84,11 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 // whichever there is. One that was made since stays, as does one that another
 // checkpoint points to.
 func (e *erasing) thread(id string, incarnation uint64) error {
-	t, err := loadThread(e.commit, id)
+	t, err := loadThread(e.Tx, id)
 	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
 		return err
 	}
-	used, err := pointedTo(e.commit, t)
+	used, err := pointedTo(e.Tx, t)
 	if err != nil {
 		return err
 	}
@@ -95,21 +96,21 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 		e.row.Kept++
 		return nil
 	}
-	if err := dropThread(e.commit, t); err != nil {
+	if err := dropThread(e.Tx, t); err != nil {
 		return err
 	}
 	e.row.Threads++
 	e.row.Entries += t.Rev - t.Floor
 	e.witness("thread", id, t.Incarnation, t.Rev, t.Floor)
 	e.witness("head", agent.Head(t.Head).String())
-	return e.bury(kv.KindThreadTombstone, id, t.Incarnation, e.sealLeft())
+	return e.WriteTombstone(kv.KindThreadTombstone, id, t.Incarnation, e.sealLeft())
 }
 
 // pointedTo tells whether checkpoints point to a thread. More than a page of
 // them are taken for some that do.
-func pointedTo(c *commit, t *logpb.ThreadMeta) (bool, error) {
-	prefix := kv.IDKey(kv.KindPin, c.scope, t.Id)
-	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), pointersMax)
+func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
+	prefix := kv.IDKey(kv.KindPin, c.Scope, t.Id)
+	keys, more, err := c.Rows.Keys(prefix, kv.After(prefix), pointersMax)
 	if err != nil || more {
 		return more, err
 	}
@@ -118,7 +119,7 @@ func pointedTo(c *commit, t *logpb.ThreadMeta) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if row != nil && !expired(row.ExpiresAt, c.progress.wall) && row.Thread.GetIncarnation() == t.Incarnation {
+		if row != nil && !txn.Expired(row.ExpiresAt, c.Progress.Wall) && row.Thread.GetIncarnation() == t.Incarnation {
 			return true, nil
 		}
 	}
@@ -129,18 +130,18 @@ func pointedTo(c *commit, t *logpb.ThreadMeta) (bool, error) {
 // all memories, which unlistMemories removes. Their places in the wall queue
 // stay until they are due, and have no effect then.
 func (e *erasing) memories() error {
-	whole, err := remembered(e.commit, e.agent)
+	whole, err := remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries == 0 {
 		return err
 	}
 	for _, kind := range []string{kv.KindMemory, kv.KindMemoryBody, kv.KindMemoryOrder, kv.KindMemorySession, kv.KindMemoryTime, kv.KindMemoryAgent, kv.KindMemoryGone} {
-		prefix := kv.IDKey(kind, e.scope, e.agent)
-		if err := e.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+		prefix := kv.IDKey(kind, e.Scope, e.agent)
+		if err := e.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
-	e.tell(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: e.agent, Deleted: true})
-	e.grow(-int64(whole.Entries), -int64(whole.Bytes))
+	e.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: e.agent, Deleted: true})
+	e.AddUsage(-int64(whole.Entries), -int64(whole.Bytes))
 	e.row.Memories += whole.Entries
 	e.witness("memories", e.agent, whole.Life, whole.Entries, whole.Bytes)
 	return nil
@@ -153,7 +154,7 @@ func (e *erasing) memories() error {
 func (e *erasing) clear() error {
 	e.row.CompletedAt = 0
 	if e.row.Conversations != nil {
-		if found, err := conversationBackfill.complete(e.rows); err != nil || !found {
+		if found, err := conversationBackfill.Complete(e.Rows); err != nil || !found {
 			return err
 		}
 	}
@@ -173,17 +174,17 @@ func (e *erasing) clear() error {
 // each visits what an index has of the agent after the id next, which it
 // moves on, until the rows of what is visited came to EraseRowsMax. It tells whether that was all.
 func (e *erasing) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
-	prefix := kv.IDKey(index, e.scope, e.agent)
+	prefix := kv.IDKey(index, e.Scope, e.agent)
 	lower := prefix
 	if *next != "" {
 		lower = prefix + *next + kv.Separator + kv.Separator
 	}
-	keys, more, err := e.rows.Keys(lower, kv.After(prefix), agent.EraseRowsMax)
+	keys, more, err := e.Rows.Keys(lower, kv.After(prefix), agent.EraseRowsMax)
 	if err != nil {
 		return rows, false, err
 	}
 	for ; len(keys) > 0 && rows < agent.EraseRowsMax; keys = keys[1:] {
-		*next = idAfter(prefix, keys[0])
+		*next = txn.IDAfter(prefix, keys[0])
 		n, err := visit(*next)
 		if err != nil {
 			return rows, false, err
@@ -194,7 +195,7 @@ func (e *erasing) each(index string, next *string, rows int, visit func(id strin
 }
 
 func (e *erasing) clearSession(id string) (rows int, err error) {
-	s, err := storedSession(e.commit, id)
+	s, err := storedSession(e.Tx, id)
 	if err != nil || s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
 		return 0, err
 	}
@@ -202,7 +203,7 @@ func (e *erasing) clearSession(id string) (rows int, err error) {
 }
 
 func (e *erasing) clearConversation(id string) (rows int, err error) {
-	w, err := storedConversation(e.commit, id)
+	w, err := storedConversation(e.Tx, id)
 	if err != nil || !w.exists() || since(w.row) > e.row.Incarnation {
 		return 0, err
 	}
@@ -225,7 +226,7 @@ func (e *erasing) conversation(w *conversation) error {
 	if err := w.drop(); err != nil {
 		return err
 	}
-	return e.bury(kv.KindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
+	return e.WriteTombstone(kv.KindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
 }
 
 // sessionRows is about how many rows go with a session.
@@ -244,10 +245,10 @@ func (e *erasing) session(s *session) error {
 		e.row.Claims++
 	}
 	e.witness("session", s.id, row.Incarnation, row.Revision, row.Reviews)
-	if err := dropSession(e.commit, s); err != nil {
+	if err := dropSession(e.Tx, s); err != nil {
 		return err
 	}
-	if err := e.bury(kv.KindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
+	if err := e.WriteTombstone(kv.KindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
 	if row.Checkpoint != "" && row.Checkpoint != e.agent {
@@ -264,17 +265,17 @@ func (e *erasing) session(s *session) error {
 // sessionCheckpoint removes a checkpoint that a session names, unless it is
 // another agent's: one that remembers, or has sessions or conversations.
 func (e *erasing) sessionCheckpoint(key string) error {
-	row, err := liveCheckpoint(e.commit, key)
+	row, err := liveCheckpoint(e.Tx, key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
 		return err
 	}
-	whole, err := remembered(e.commit, key)
+	whole, err := remembered(e.Tx, key)
 	if err != nil {
 		return err
 	}
-	others, err := hasRow(e.commit, kv.KindSessionAgent, key)
+	others, err := hasRow(e.Tx, kv.KindSessionAgent, key)
 	if err == nil && !others && e.row.Conversations != nil {
-		others, err = hasRow(e.commit, kv.KindConversationAgent, key)
+		others, err = hasRow(e.Tx, kv.KindConversationAgent, key)
 	}
 	if err != nil {
 		return err
@@ -290,14 +291,14 @@ func (e *erasing) sessionCheckpoint(key string) error {
 // until that came to EraseRowsMax rows, and reports whether those were all.
 // Memories that were written since the erasure began stay.
 func (e *erasing) unlistMemories() (rows int, all bool, err error) {
-	prefix := kv.IDKey(kv.KindMemoryPlace, e.scope, e.agent)
-	keys, more, err := e.rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
+	prefix := kv.IDKey(kv.KindMemoryPlace, e.Scope, e.agent)
+	keys, more, err := e.Rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
 	if err != nil {
 		return 0, false, err
 	}
 	for _, key := range keys {
-		e.rows.Remove(key)
-		e.rows.Remove(kv.ListKeyOf(e.scope, e.agent, prefix, key))
+		e.Rows.Remove(key)
+		e.Rows.Remove(kv.ListKeyOf(e.Scope, e.agent, prefix, key))
 	}
 	return 2 * len(keys), !more, nil
 }

@@ -6,19 +6,20 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // A session that has expired, or whose agent has been erased since, is as if
 // it were not there, and so are its lease and its reviews, though their rows
 // may be. What follows tells so: of an op, and of a read.
 
-func readErasure(r reader, q *agent.GetErasure) (agent.Found, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindErasure, r.scope, q.Agent))
+func readErasure(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindErasure, r.Scope, q.Agent))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("erasure of agent", q.Agent)
+		return nil, txn.NotFound("erasure of agent", q.Agent)
 	}
 	row, err := command.DecodeErasureRow(q.Agent, raw)
 	if err != nil {
@@ -30,50 +31,50 @@ func readErasure(r reader, q *agent.GetErasure) (agent.Found, error) {
 // store writes the receipt, and its place in the queue: at once while
 // something is left, and when it may be forgotten otherwise.
 func (e *erasing) store() error {
-	key, mark := kv.IDKey(kv.KindErasure, e.scope, e.agent), kv.IDKey(kv.KindErasing, e.scope, e.agent)
+	key, mark := kv.IDKey(kv.KindErasure, e.Scope, e.agent), kv.IDKey(kv.KindErasing, e.Scope, e.agent)
 	row := e.row
-	e.unexpire(row.DueAt, key)
+	e.ClearExpiry(row.DueAt, key)
 	if row.CompletedAt == 0 {
-		row.DueAt = max(e.progress.wall, 1)
+		row.DueAt = max(e.Progress.Wall, 1)
 		if e.cleared { // endInstance goes on
 			row.DueAt = 0
 		}
-		e.rows.Set(mark, encodeErasing(row))
+		e.Rows.Set(mark, txn.EncodeErasureMark(row))
 	} else {
-		row.DueAt = max(e.deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
-		e.rows.Remove(mark)
+		row.DueAt = max(e.Deadline(agent.ErasureTTL.Milliseconds()), row.SealedUntil)
+		e.Rows.Remove(mark)
 	}
-	e.expireAt(row.DueAt, key)
+	e.SetExpiry(row.DueAt, key)
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
 	}
-	e.rows.Set(key, raw)
+	e.Rows.Set(key, raw)
 	return nil
 }
 
 // dueErasure goes on with an erasure, or forgets a receipt. What it costs is all
 // that an entry sweeps: one step of one erasure is as much as one op of it does.
-func dueErasure(c *commit, name string, when int64) (cost int, err error) {
-	row, err := erasureRow(c, name)
+func dueErasure(c *txn.Tx, name string, when int64) (cost int, err error) {
+	row, err := txn.LoadErasure(c, name)
 	if err != nil || row == nil || row.DueAt != when {
 		return 0, err
 	}
 	if row.CompletedAt != 0 {
-		c.rows.Remove(kv.IDKey(kv.KindErasure, c.scope, name))
+		c.Rows.Remove(kv.IDKey(kv.KindErasure, c.Scope, name))
 		return 0, nil
 	}
-	e := &erasing{commit: c, agent: name, row: row}
+	e := &erasing{Tx: c, agent: name, row: row}
 	if err := e.clear(); err != nil {
 		return 0, err
 	}
-	return sweepMax, e.store()
+	return txn.SweepMax, e.store()
 }
 
 // erasures removes what an erased agent still has: see eraser.
 type erasures struct{}
 
-func (erasures) eraseSession(c *commit, id string) error {
+func (erasures) EraseSession(c *txn.Tx, id string) error {
 	s, err := storedSession(c, id)
 	if err != nil || s == nil {
 		return err
@@ -88,7 +89,7 @@ func (erasures) eraseSession(c *commit, id string) error {
 	return e.store()
 }
 
-func (erasures) eraseConversation(c *commit, id string) error {
+func (erasures) EraseConversation(c *txn.Tx, id string) error {
 	w, err := storedConversation(c, id)
 	if err != nil || !w.exists() {
 		return err

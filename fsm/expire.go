@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -16,34 +17,34 @@ import (
 func (m *Machine) Due() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	tick = m.due.tick
-	if m.due.claim != 0 {
-		tick = earliest(tick, m.due.claim)
+	tick = m.due.Tick
+	if m.due.Claim != 0 {
+		tick = txn.Earliest(tick, m.due.Claim)
 	}
 	if m.leaseDue != 0 {
-		tick = earliest(tick, m.leaseDue)
+		tick = txn.Earliest(tick, m.leaseDue)
 	}
-	return tick, int64(min(m.due.wall, math.MaxInt64))
+	return tick, int64(min(m.due.Wall, math.MaxInt64))
 }
 
-// sweep removes what has fallen due by this entry's stamps, at most sweepMax
+// sweep removes what has fallen due by this entry's stamps, at most txn.SweepMax
 // of each queue.
 func (b *batch) sweep() error {
-	if b.due.tick != 0 && b.due.tick <= b.progress.tick {
-		b.due.tickSwept = true
-		if _, err := b.sweepQueue(kv.KindDueTick, b.progress.tick, sweepMax, b.dueClient); err != nil {
+	if b.Due.Tick != 0 && b.Due.Tick <= b.Progress.Tick {
+		b.Due.TickSwept = true
+		if _, err := b.SweepQueue(kv.KindDueTick, b.Progress.Tick, txn.SweepMax, b.dueClient); err != nil {
 			return err
 		}
 	}
-	if _, err := sweepClaims(b.entry, b.progress.tick, sweepMax, leaseLapsed); err != nil {
+	if _, err := sweepClaims(b.Entry, b.Progress.Tick, txn.SweepMax, leaseLapsed); err != nil {
 		return err
 	}
-	if err := b.sweepLeases(b.progress.tick); err != nil {
+	if err := b.sweepLeases(b.Progress.Tick); err != nil {
 		return err
 	}
-	if b.due.wall != 0 && b.due.wall <= uint64(b.progress.wall) {
-		b.due.wallSwept = true
-		_, err := b.sweepQueue(kv.KindDueWall, uint64(b.progress.wall), sweepMax, b.dueRow)
+	if b.Due.Wall != 0 && b.Due.Wall <= uint64(b.Progress.Wall) {
+		b.Due.WallSwept = true
+		_, err := b.SweepQueue(kv.KindDueWall, uint64(b.Progress.Wall), txn.SweepMax, b.dueRow)
 		return err
 	}
 	return nil
@@ -59,29 +60,29 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	if err != nil || !row.known || row.ReviewTick != when {
 		return 0, err
 	}
-	return b.review(scope, client, sweepMax)
+	return b.review(scope, client, txn.SweepMax)
 }
 
 // dueRow handles the wall queue: data that has expired, or a tombstone, or work that is left. A row
 // that was written anew since, or went with its scope, has another time.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
-		if row == f.cursor {
-			return fillIndex(b.entry, f)
+		if row == f.Cursor {
+			return txn.AdvanceBackfill(b.Entry, f)
 		}
 	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
 	}
-	m, told, cost := b.rows.Begin(), len(b.changes), 0
+	m, told, cost := b.Rows.Begin(), len(b.Changes), 0
 	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {
 		cost, err = b.dueScopeRow(when, row, kind, scope, id)
 		return nil, err
 	})
 	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
-		b.rows.Rollback(m)
-		b.changes = b.changes[:told]
+		b.Rows.Rollback(m)
+		b.Changes = b.Changes[:told]
 		return 0, nil // its place in the queue goes, and what is left of it stays
 	}
 	return cost, err
@@ -89,8 +90,8 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 
 // dueScopeRow is dueRow of a row of a scope.
 func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int, err error) {
-	c := &commit{entry: b.entry, scope: scope}
-	if err := c.openScope(); err != nil {
+	c := &txn.Tx{Entry: b.Entry, Scope: scope}
+	if err := c.OpenScope(); err != nil {
 		return 0, err
 	}
 	expire := expiries[kind]
@@ -100,8 +101,8 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 	if cost, err = expire(c, row, id, int64(when)); err != nil {
 		return 0, err
 	}
-	if c.record.changed {
-		c.scopes[scope] = c.record
+	if c.Record.Changed {
+		c.Scopes[scope] = c.Record
 	}
 	return cost, nil
 }
@@ -130,25 +131,25 @@ func splitDueRow(row string) (kind, scope, id string, ok bool) {
 // back to life. Where that is too much for one entry, the term opens with the
 // one that clears away the last of it.
 func (b *batch) openTerm() error {
-	before := b.machine.progress.tick
-	if b.opening.term == b.progress.term {
+	before := b.machine.progress.Tick
+	if b.Opening.Term == b.Progress.Term {
 		return nil
 	}
 	if err := b.sweepLeases(before); err != nil {
 		return err
 	}
-	if all, err := sweepClaims(b.entry, before, openSweepMax, leaseLapsed); err != nil || !all {
+	if all, err := sweepClaims(b.Entry, before, openSweepMax, leaseLapsed); err != nil || !all {
 		return err
 	}
-	b.opening = opening{term: b.progress.term, tick: before}
-	raw, err := command.Marshal(&logpb.Opening{Term: b.opening.term, Tick: b.opening.tick})
+	b.Opening = txn.TermStart{Term: b.Progress.Term, Tick: before}
+	raw, err := command.Marshal(&logpb.Opening{Term: b.Opening.Term, Tick: b.Opening.Tick})
 	if err != nil {
 		return fmt.Errorf("encode the term's opening: %w", err)
 	}
-	b.rows.Set(openingKey, raw)
+	b.Rows.Set(txn.TermStartKey, raw)
 	return nil
 }
 
 // openSweepMax is how many lapsed claims are cleared away at once when a term
-// opens. The due entries leave few behind, if any: see sweepMax.
+// opens. The due entries leave few behind, if any: see txn.SweepMax.
 const openSweepMax = 4096

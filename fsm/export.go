@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -24,9 +25,9 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 		return err
 	}
 	if raw == nil {
-		return notFound("scope", scope)
+		return txn.NotFound("scope", scope)
 	}
-	record, err := decodeScopeRow(scope, raw)
+	record, err := txn.DecodeScopeRow(scope, raw)
 	if err != nil {
 		return err
 	}
@@ -42,10 +43,10 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if err != nil {
 		return err
 	}
-	record.Keys = saturate(record.Keys, -claims)
+	record.Keys = txn.Saturate(record.Keys, -claims)
 	header := &agent.ScopeHeader{
-		ClusterID: cluster, Scope: record, Index: v.progress.index, Minted: v.progress.index + base + 1, FeatureLevel: level,
-		RowFormat: agent.ScopeRowFormat, Time: v.progress.wall,
+		ClusterID: cluster, Scope: record, Index: v.progress.Index, Minted: v.progress.Index + base + 1, FeatureLevel: level,
+		RowFormat: agent.ScopeRowFormat, Time: v.progress.Wall,
 	}
 	if row := v.imports[scope]; row != nil {
 		header.Import = row.Import
@@ -53,7 +54,7 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if err := write(agent.ScopePart{Header: header}); err != nil {
 		return err
 	}
-	for _, kind := range sortedKeys(movedKinds) {
+	for _, kind := range txn.SortedKeys(movedKinds) {
 		if err := e.kind(kind); err != nil {
 			return fmt.Errorf("export scope %q: %w", scope, err)
 		}
@@ -174,10 +175,10 @@ func (e *export) flush() error {
 // not add them.
 func indexesComplete(rows kv.Reader, level uint32) error {
 	for _, f := range backfills {
-		if level < f.level {
+		if level < f.Level {
 			continue
 		}
-		complete, err := f.complete(rows)
+		complete, err := f.Complete(rows)
 		if err != nil {
 			return err
 		}

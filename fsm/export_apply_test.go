@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -33,13 +34,13 @@ var MemoryKinds = []string{
 
 // ProgressRow is the row that says how far the engine is, and its key.
 func (m *Machine) ProgressRow() (key, value []byte, err error) {
-	value, _, err = m.gen.engine.Get(progressKey)
-	return progressKey, value, err
+	value, _, err = m.gen.engine.Get(txn.ProgressKey)
+	return txn.ProgressKey, value, err
 }
 
 // CheckFormat tells whether an engine's rows are of the format that is read.
 func CheckFormat(r storage.Reader) error {
-	_, err := readProgress(r)
+	_, err := txn.ReadProgress(r)
 	return err
 }
 

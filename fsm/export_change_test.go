@@ -5,12 +5,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Feature levels that tests raise a cluster to.
-const (
-	ChangesLevel       = changesLevel
-	ConversationsLevel = conversationsLevel
-)
-
 // DecodeChange is a change as a reader of the feed sees it, its place apart.
 func DecodeChange(p *logpb.Change) agent.Changed { return decodeChange(p) }
 

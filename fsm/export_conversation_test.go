@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // ConversationKinds are the kinds of the rows that conversations leave,
@@ -13,18 +14,18 @@ var ConversationKinds = []string{
 }
 
 // FoundLevel is the feature level from which on conversations are found.
-const FoundLevel = foundLevel
+const FoundLevel = txn.FoundLevel
 
 // Found tells how far conversations are found: rows of
 // the indexes that no conversation stands behind, rows that must be there by now
 // and are not, and whether no more are to come.
 func (v *View) Found() (stale, lacking []string, all bool, err error) {
-	cursor, err := v.Get(conversationBackfill.cursor)
+	cursor, err := v.Get(conversationBackfill.Cursor)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	places := map[string]bool{} // :: row → it must be there
-	err = eachRow(v.view, kv.KindConversation, func(name string, raw []byte) error {
+	err = txn.EachRow(v.view, kv.KindConversation, func(name string, raw []byte) error {
 		_, scope, id, _ := kv.SplitID(kv.KindConversation + name)
 		row, err := decodeConversationRow(id, raw)
 		for _, place := range conversationPlaces(scope, id, row) {
@@ -33,7 +34,7 @@ func (v *View) Found() (stale, lacking []string, all bool, err error) {
 		return err
 	})
 	for _, kind := range []string{kv.KindConversationAgent, kv.KindConversationOwner} {
-		err = errors.Join(err, eachRow(v.view, kind, func(name string, _ []byte) error {
+		err = errors.Join(err, txn.EachRow(v.view, kind, func(name string, _ []byte) error {
 			if _, ok := places[kind+name]; !ok {
 				stale = append(stale, kind+name)
 			}
@@ -46,5 +47,5 @@ func (v *View) Found() (stale, lacking []string, all bool, err error) {
 			lacking = append(lacking, place)
 		}
 	}
-	return stale, lacking, string(cursor) == conversationBackfill.end(), err
+	return stale, lacking, string(cursor) == conversationBackfill.End(), err
 }

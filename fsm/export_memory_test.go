@@ -1,4 +1,8 @@
 package fsm
 
+import (
+	"dormouse/fsm/txn"
+)
+
 // ListedLevel is the feature level from which on all memories are listed.
-const ListedLevel = listedLevel
+const ListedLevel = txn.ListedLevel

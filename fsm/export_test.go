@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // What the tests look at from outside.
@@ -10,7 +11,7 @@ var NextChain = nextChain
 
 const (
 	ChainsKept = chainsKept
-	MintsMax   = mintsMax
+	MintsMax   = txn.MintsMax
 )
 
 type ChainRing = chainRing
@@ -28,7 +29,7 @@ func (m *Machine) WarmRows() int { return m.gen.warm.Len() }
 func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
 	for _, kind := range []string{kv.KindValue, kv.KindValueBytes} {
 		row := kv.IDKey(kind, scope, key)
-		cached, ok := v.gen.warm.Get(row, v.progress.index)
+		cached, ok := v.gen.warm.Get(row, v.progress.Index)
 		if ok {
 			hit = 1
 		} else if _, err := v.Get(row); err != nil {

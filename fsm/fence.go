@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -19,14 +20,14 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		if err := b.fencedPartition(n, fence.Epoch); err != nil {
 			return err
 		}
-		return erasedSince(b.entry, scope, fence)
+		return erasedSince(b.Entry, scope, fence)
 	}
-	row, err := loadClaim(b.entry, scope, fence.Claim)
+	row, err := loadClaim(b.Entry, scope, fence.Claim)
 	if err != nil {
 		return err
 	}
 	if row != nil {
-		if gone, err := leaseGone(b.rows, scope, fence.Claim, b.progress.wall); err != nil {
+		if gone, err := txn.LeaseGone(b.Rows, scope, fence.Claim, b.Progress.Wall); err != nil {
 			return err
 		} else if gone {
 			row = nil
@@ -35,7 +36,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if row == nil || row.Epoch != fence.Epoch {
 		return fencedRefusal(fence.Claim, fence.Epoch, row)
 	}
-	return erasedSince(b.entry, scope, fence)
+	return erasedSince(b.Entry, scope, fence)
 }
 
 // fencedRefusal refuses who no longer holds a claim; row is the holding that
@@ -51,7 +52,7 @@ func fencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error
 
 // erasedSince refuses a commit on behalf of an agent that was erased, or whose scope
 // was deleted, after the index that its sender knows the agent as of.
-func erasedSince(b *entry, scope string, fence *logpb.Fence) error {
+func erasedSince(b *txn.Entry, scope string, fence *logpb.Fence) error {
 	if fence.Agent == "" {
 		return nil
 	}
@@ -65,7 +66,7 @@ func erasedSince(b *entry, scope string, fence *logpb.Fence) error {
 		e.Reason = agent.ReasonErased
 		return e
 	}
-	row, err := erasureRow((&commit{entry: b, scope: scope}), fence.Agent)
+	row, err := txn.LoadErasure((&txn.Tx{Entry: b, Scope: scope}), fence.Agent)
 	if err != nil || row.GetErasedIndex() <= fence.Since {
 		return err
 	}
@@ -76,15 +77,15 @@ func erasedSince(b *entry, scope string, fence *logpb.Fence) error {
 
 // scopeGone is the index at which a scope was deleted last, or replaced by an import;
 // 0 where it never was, or longer ago than is remembered.
-func scopeGone(b *entry, scope string) (uint64, error) {
-	if b.level < endingLevel {
+func scopeGone(b *txn.Entry, scope string) (uint64, error) {
+	if b.Level < txn.EndingLevel {
 		return 0, nil
 	}
-	for _, told := range b.changes { // in this entry, which the feed does not say yet
-		if told.scope == scope && told.change == nil {
-			return b.progress.index, nil
+	for _, told := range b.Changes { // in this entry, which the feed does not say yet
+		if told.Scope == scope && told.Change == nil {
+			return b.Progress.Index, nil
 		}
 	}
-	feed, err := readFeed(b.rows, scope)
+	feed, err := txn.ReadFeed(b.Rows, scope)
 	return feed.GetGone(), err
 }

@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -14,7 +15,7 @@ import (
 // rows it reads keeps a pin for it; rows go when their thread and all pins on
 // it have gone.
 
-func forkThread(c *commit, op *agent.ForkThread) (agent.OpResult, error) {
+func forkThread(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	if err := agent.ValidID("new_thread", op.NewThread); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func forkThread(c *commit, op *agent.ForkThread) (agent.OpResult, error) {
 }
 
 // vacantThread refuses an id under which there is a thread, or which is sealed.
-func vacantThread(c *commit, id string) error {
+func vacantThread(c *txn.Tx, id string) error {
 	there, err := loadThread(c, id)
 	if err != nil {
 		return err
@@ -51,16 +52,16 @@ func vacantThread(c *commit, id string) error {
 		e.Rev, e.Head, e.Incarnation = there.Rev, headOf(there), there.Incarnation
 		return e
 	}
-	return c.enter(kv.KindThreadTombstone, id, 0, 0)
+	return c.CheckWritable(kv.KindThreadTombstone, id, 0, 0)
 }
 
 // presentThread is a thread that must be there.
-func presentThread(c *commit, id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
+func presentThread(c *txn.Tx, id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
 	t, err := loadThread(c, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindThreadTombstone, id, ifIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindThreadTombstone, id, ifIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if t == nil {
@@ -70,7 +71,7 @@ func presentThread(c *commit, id string, ifIncarnation uint64) (*logpb.ThreadMet
 }
 
 // forkAt makes a thread of t's entries below at, and pins their rows.
-func forkAt(c *commit, t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
+func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
 	switch {
 	case at > t.Rev:
 		return nil, conflict(t.Id, t, fmt.Sprintf("it has not come to rev %d", at))
@@ -88,13 +89,13 @@ func forkAt(c *commit, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	fork := newThread(c, id)
 	fork.Rev, fork.Head = at, head
 	fork.Floor, fork.FloorHead = t.Floor, t.FloorHead
-	fork.UpdatedAt = c.progress.wall
+	fork.UpdatedAt = c.Progress.Wall
 	fork.Metadata = t.Metadata
 	fork.ChosenIds = t.ChosenIds
 	fork.ForkedFrom = &logpb.ForkPoint{Thread: t.Id, Incarnation: t.Incarnation, Rev: at}
 	fork.Segments = segments
 	for _, s := range segments {
-		c.rows.Set(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(kv.EncodeNumber(s.To)))
+		c.Rows.Set(kv.ForkPinKey(c.Scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation), []byte(kv.EncodeNumber(s.To)))
 	}
 	return fork, copySummary(c, t, fork)
 }
@@ -115,20 +116,20 @@ func sharedSegments(t *logpb.ThreadMeta, at uint64) []*logpb.Segment {
 	return shared
 }
 
-func copySummary(c *commit, from, to *logpb.ThreadMeta) error {
-	summary, err := c.rows.Get(kv.IncarnationKey(kv.KindSummary, c.scope, from.Id, from.Incarnation))
+func copySummary(c *txn.Tx, from, to *logpb.ThreadMeta) error {
+	summary, err := c.Rows.Get(kv.IncarnationKey(kv.KindSummary, c.Scope, from.Id, from.Incarnation))
 	if err != nil || summary == nil {
 		return err
 	}
-	c.rows.Set(kv.IncarnationKey(kv.KindSummary, c.scope, to.Id, to.Incarnation), summary)
+	c.Rows.Set(kv.IncarnationKey(kv.KindSummary, c.Scope, to.Id, to.Incarnation), summary)
 	return nil
 }
 
 // unpinSegments ends a fork's use of some of its segments, and the rows that
 // nobody else needs.
-func unpinSegments(c *commit, fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
+func unpinSegments(c *txn.Tx, fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
 	for _, s := range segments {
-		c.rows.Remove(kv.ForkPinKey(c.scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
+		c.Rows.Remove(kv.ForkPinKey(c.Scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
 		if err := reclaim(c, s.Thread, s.Incarnation); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func unpinSegments(c *commit, fork *logpb.ThreadMeta, segments []*logpb.Segment)
 
 // reclaim removes the rows of one incarnation of a thread that neither it nor
 // a fork reads any more.
-func reclaim(c *commit, id string, incarnation uint64) error {
+func reclaim(c *txn.Tx, id string, incarnation uint64) error {
 	pinned, err := pinnedByForks(c, id, incarnation)
 	if err != nil || pinned {
 		return err
@@ -148,22 +149,22 @@ func reclaim(c *commit, id string, incarnation uint64) error {
 		return err
 	}
 	if t.GetIncarnation() == incarnation {
-		if err := c.rows.RemoveRange(kv.EntryKey(c.scope, id, incarnation, 0), kv.EntryKey(c.scope, id, incarnation, t.Floor)); err != nil {
+		if err := c.Rows.RemoveRange(kv.EntryKey(c.Scope, id, incarnation, 0), kv.EntryKey(c.Scope, id, incarnation, t.Floor)); err != nil {
 			return err
 		}
 		return forgetKinds(c, id, incarnation, 0, t.Floor)
 	}
 	for _, kind := range []string{kv.KindEntry, kv.KindEntryID, kv.KindEntryKind} {
-		prefix := kv.IncarnationKey(kind, c.scope, id, incarnation)
-		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+		prefix := kv.IncarnationKey(kind, c.Scope, id, incarnation)
+		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func pinnedByForks(c *commit, id string, incarnation uint64) (bool, error) {
-	prefix := kv.IncarnationKey(kv.KindForkPin, c.scope, id, incarnation)
-	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
+func pinnedByForks(c *txn.Tx, id string, incarnation uint64) (bool, error) {
+	prefix := kv.IncarnationKey(kv.KindForkPin, c.Scope, id, incarnation)
+	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }

@@ -6,10 +6,11 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func forkAgent(c *commit, op *agent.ForkAgent) (agent.OpResult, error) {
+func forkAgent(c *txn.Tx, op *agent.ForkAgent) (agent.OpResult, error) {
 	source, err := forkSource(c, op)
 	if err != nil {
 		return nil, err
@@ -17,7 +18,7 @@ func forkAgent(c *commit, op *agent.ForkAgent) (agent.OpResult, error) {
 	if err := vacantAgent(c, op); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.Get(kv.BodyKey(c.scope, op.Agent, source))
+	raw, err := c.Rows.Get(kv.BodyKey(c.Scope, op.Agent, source))
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +54,18 @@ func forkAgent(c *commit, op *agent.ForkAgent) (agent.OpResult, error) {
 }
 
 // forkSource is the revision of the checkpoint that is forked.
-func forkSource(c *commit, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
+func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	now, err := liveCheckpoint(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
 	if now == nil {
-		return nil, notFound("checkpoint", op.Agent)
+		return nil, txn.NotFound("checkpoint", op.Agent)
 	}
-	if err := sameIncarnation(op.Agent, op.IfIncarnation, now.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Agent, op.IfIncarnation, now.Incarnation); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Agent, op.IfRevision, now.Revision); err != nil {
+	if err := txn.RevisionMatches(op.Agent, op.IfRevision, now.Revision); err != nil {
 		return nil, err
 	}
 	if op.Revision == 0 || op.Revision == now.Revision {
@@ -74,7 +75,7 @@ func forkSource(c *commit, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	if then == nil || expired(then.ForgetAt, c.progress.wall) {
+	if then == nil || txn.Expired(then.ForgetAt, c.Progress.Wall) {
 		oldest, err := oldestKept(c, op.Agent, now)
 		if err != nil {
 			return nil, err
@@ -85,13 +86,13 @@ func forkSource(c *commit, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 }
 
 // oldestKept is the oldest revision of a checkpoint whose age has not come yet.
-func oldestKept(c *commit, key string, now *logpb.CheckpointRow) (uint64, error) {
+func oldestKept(c *txn.Tx, key string, now *logpb.CheckpointRow) (uint64, error) {
 	for n := uint64(len(now.Kept)); n > 0; n-- {
 		row, err := storedRevision(c, key, now, now.Revision-n)
 		if err != nil {
 			return 0, err
 		}
-		if !expired(row.GetForgetAt(), c.progress.wall) {
+		if !txn.Expired(row.GetForgetAt(), c.Progress.Wall) {
 			return now.Revision - n, nil
 		}
 	}
@@ -99,7 +100,7 @@ func oldestKept(c *commit, key string, now *logpb.CheckpointRow) (uint64, error)
 }
 
 // vacantAgent refuses a fork onto what is there already.
-func vacantAgent(c *commit, op *agent.ForkAgent) error {
+func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
 	there, err := liveCheckpoint(c, op.NewAgent)
 	if err != nil {
 		return err
@@ -113,15 +114,15 @@ func vacantAgent(c *commit, op *agent.ForkAgent) error {
 		e.Revision, e.Incarnation = there.GetRevision(), there.GetIncarnation()
 		return e
 	}
-	if err := unsealed(c, op.NewAgent); err != nil {
+	if err := txn.CheckNotErased(c, op.NewAgent); err != nil {
 		return err
 	}
-	return c.enter(kv.KindCheckpointTombstone, op.NewAgent, 0, 0)
+	return c.CheckWritable(kv.KindCheckpointTombstone, op.NewAgent, 0, 0)
 }
 
 // forkPointed forks the thread that the checkpoint points to, as it points to
 // it; it is nil where there is none to fork.
-func forkPointed(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
+func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
 	if p == nil {
 		return nil, nil, nil
 	}
@@ -146,7 +147,7 @@ func forkPointed(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Point
 	}, thread, nil
 }
 
-func forkedThread(c *commit, op *agent.ForkThread) (*agent.Thread, error) {
+func forkedThread(c *txn.Tx, op *agent.ForkThread) (*agent.Thread, error) {
 	result, err := forkThread(c, op)
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func forkedThread(c *commit, op *agent.ForkThread) (*agent.Thread, error) {
 }
 
 // forkAgentSession forks the session that goes along, if one does.
-func forkAgentSession(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
+func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
 	if op.Session == "" {
 		return nil, nil
 	}
@@ -190,7 +191,7 @@ func forkAgentSession(c *commit, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 
 // forkSessionThread forks the thread that only the session names; one that is
 // not there yet is not made.
-func forkSessionThread(c *commit, op *agent.ForkAgent) (*agent.Thread, error) {
+func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil || s.row.Thread == "" {
 		return nil, err
@@ -205,7 +206,7 @@ func forkSessionThread(c *commit, op *agent.ForkAgent) (*agent.Thread, error) {
 // forkMemories copies what the agent remembers, in the order of writing. All
 // copies have one incarnation: it tells the lives of an id apart, and each id
 // is the new agent's first.
-func forkMemories(c *commit, op *agent.ForkAgent) (uint64, error) {
+func forkMemories(c *txn.Tx, op *agent.ForkAgent) (uint64, error) {
 	whole, err := remembered(c, op.Agent)
 	if err != nil {
 		return 0, err
@@ -213,14 +214,14 @@ func forkMemories(c *commit, op *agent.ForkAgent) (uint64, error) {
 	if err := forkMemoriesFit(op.Agent, whole); err != nil || whole.Entries == 0 {
 		return 0, err
 	}
-	prefix := kv.IDKey(kv.KindMemoryOrder, c.scope, op.Agent)
-	keys, _, err := c.rows.Keys(prefix, kv.After(prefix), agent.ForkMemoriesMax)
+	prefix := kv.IDKey(kv.KindMemoryOrder, c.Scope, op.Agent)
+	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), agent.ForkMemoriesMax)
 	if err != nil {
 		return 0, err
 	}
-	to := &memoryWork{commit: c, agent: op.NewAgent, whole: &logpb.MemoryAgentRow{Life: c.mint()}}
+	to := &memoryWork{Tx: c, agent: op.NewAgent, whole: &logpb.MemoryAgentRow{Life: c.NewIncarnation()}}
 	for _, key := range keys {
-		id, err := c.rows.Get(key)
+		id, err := c.Rows.Get(key)
 		if err != nil {
 			return 0, err
 		}
@@ -252,8 +253,8 @@ func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
 
 // forkMemory copies one memory to the end of another agent's. What has expired
 // stays behind.
-func forkMemory(c *commit, op *agent.ForkAgent, to *memoryWork) error {
-	raw, err := c.rows.Get(kv.MemoryKey(kv.KindMemory, c.scope, op.Agent, to.id))
+func forkMemory(c *txn.Tx, op *agent.ForkAgent, to *memoryWork) error {
+	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, op.Agent, to.id))
 	if err != nil {
 		return err
 	}
@@ -261,17 +262,17 @@ func forkMemory(c *commit, op *agent.ForkAgent, to *memoryWork) error {
 	if err := command.Unmarshal(raw, row); err != nil {
 		return fmt.Errorf("decode memory %q: %w", to.id, err)
 	}
-	if expired(row.ExpiresAt, c.progress.wall) {
+	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		return nil
 	}
-	if raw, err = c.rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.scope, op.Agent, to.id)); err != nil {
+	if raw, err = c.Rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.Scope, op.Agent, to.id)); err != nil {
 		return err
 	}
 	body, err := command.DecodeMemoryBody(to.id, raw)
 	if err != nil {
 		return err
 	}
-	if err := c.enterRow(to.key(kv.KindMemoryTombstone), to.id, 0, 0); err != nil {
+	if err := c.CheckWritableRow(to.key(kv.KindMemoryTombstone), to.id, 0, 0); err != nil {
 		return err
 	}
 	whole := to.whole
@@ -286,6 +287,6 @@ func forkMemory(c *commit, op *agent.ForkAgent, to *memoryWork) error {
 	if row.Session == op.Session {
 		row.Session = op.NewSession
 	}
-	c.grow(1, int64(row.Size))
+	c.AddUsage(1, int64(row.Size))
 	return to.storeOne(row, body)
 }

@@ -5,13 +5,14 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // hibernateThread brings the journal up to what the caller knows of it. What
 // overlaps must be equal, by content or by the chain: a journal of the same
 // length with other entries is another history (P-8, P-9).
-func hibernateThread(c *commit, op *agent.HibernateThread) (agent.OpResult, error) {
+func hibernateThread(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 	if op.FromSeq > op.Rev || op.Rev-op.FromSeq != uint64(len(op.Entries)) {
 		return nil, agent.Invalid("rev", "rev = %d must be from_seq + the number of entries", op.Rev)
 	}
@@ -19,7 +20,7 @@ func hibernateThread(c *commit, op *agent.HibernateThread) (agent.OpResult, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	switch rev := t.GetRev(); {
@@ -47,7 +48,7 @@ func hibernateThread(c *commit, op *agent.HibernateThread) (agent.OpResult, erro
 }
 
 // overlapOf compares drafts with what the journal holds from a seq on.
-func overlapOf(c *commit, t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
+func overlapOf(c *txn.Tx, t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
 	var stamps []agent.EntryStamp
 	if from < t.Floor && len(drafts) > 0 {
 		below := drafts[:min(t.Floor-from, uint64(len(drafts)))]

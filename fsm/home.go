@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/fsm/snapshot"
+	"dormouse/fsm/txn"
 	"dormouse/storage"
 )
 
@@ -168,7 +169,7 @@ func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, err := readProgress(g.engine)
+	done, err := txn.ReadProgress(g.engine)
 	if err == nil {
 		err = h.removeOthers(name)
 	}
@@ -176,11 +177,11 @@ func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 	case err != nil:
 		g.close()
 		return nil, err
-	case newest == nil || done.index > newest.Meta.Index:
-		h.replayTo = done.index
-	case done.index < newest.Header.Index:
+	case newest == nil || done.Index > newest.Meta.Index:
+		h.replayTo = done.Index
+	case done.Index < newest.Header.Index:
 		h.logger.Info("the engine is behind the newest snapshot: restoring it",
-			"applied", done.index, "snapshot", newest.Header.Index)
+			"applied", done.Index, "snapshot", newest.Header.Index)
 		g.close()
 		return nil, nil
 	}

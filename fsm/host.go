@@ -62,7 +62,7 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	} else {
 		own.members = slices.Insert(own.members, at, row)
 	}
-	c.rows.Set(kv.KindMember+row.ID, raw)
+	c.Rows.Set(kv.KindMember+row.ID, raw)
 	c.batch.moved = true
 	return nil
 }
@@ -116,7 +116,7 @@ func (b *batch) dropHost(l agent.NodeLease) {
 	}
 	r := b.ownRoster()
 	r.members = slices.DeleteFunc(r.members, is)
-	b.rows.Remove(kv.KindMember + l.Node)
+	b.Rows.Remove(kv.KindMember + l.Node)
 }
 
 // agreeable refuses a lease whose Go handlers are out of order, or more than may
@@ -135,7 +135,7 @@ func (b *batch) agreeable(node string, handlers []string) error {
 			return agent.Invalid("handlers", "the handlers are not in order, or one comes twice: %q after %q", handler, handlers[i-1])
 		}
 	}
-	if b.level >= agent.RemoteTurnsLevel {
+	if b.Level >= agent.RemoteTurnsLevel {
 		return nil
 	}
 	for _, l := range b.placed.leases {

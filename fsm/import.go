@@ -10,6 +10,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -25,7 +26,7 @@ import (
 type imports map[string]*logpb.ImportRow
 
 // ImportLevel is the feature level from which on all nodes know import_scope.
-const ImportLevel = endingLevel
+const ImportLevel = txn.EndingLevel
 
 // importDueMax is how many places in the queue one step makes.
 const importDueMax = 1024
@@ -36,7 +37,7 @@ const mintBaseKey = kv.KindSystem + "minted"
 
 func readImports(r storage.Reader) (imports, error) {
 	all := imports{}
-	err := eachRow(r, kv.KindImport, func(name string, raw []byte) error {
+	err := txn.EachRow(r, kv.KindImport, func(name string, raw []byte) error {
 		row := &logpb.ImportRow{}
 		if err := command.Unmarshal(raw, row); err != nil {
 			return fmt.Errorf("decode the import of scope %q: %w", name, err)
@@ -104,26 +105,26 @@ func (v *View) readable(scope string, r agent.Read) error {
 
 // setImport writes the row of the scope's import; nil removes it.
 func (c machineCommit) setImport(row *logpb.ImportRow) {
-	if row == nil && c.batch.imports[c.scope] == nil {
+	if row == nil && c.batch.imports[c.Scope] == nil {
 		return
 	}
 	c.batch.imports = maps.Clone(c.batch.imports)
 	if row == nil {
-		delete(c.batch.imports, c.scope)
-		c.rows.Remove(kv.ScopeKey(kv.KindImport, c.scope))
+		delete(c.batch.imports, c.Scope)
+		c.Rows.Remove(kv.ScopeKey(kv.KindImport, c.Scope))
 		return
 	}
-	c.batch.imports[c.scope] = row
+	c.batch.imports[c.Scope] = row
 }
 
 // storeImport is setImport of a changed row, with the op's result.
 func (c machineCommit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
-		return nil, fmt.Errorf("encode the import of scope %q: %w", c.scope, err)
+		return nil, fmt.Errorf("encode the import of scope %q: %w", c.Scope, err)
 	}
 	c.setImport(row)
-	c.rows.Set(kv.ScopeKey(kv.KindImport, c.scope), raw)
+	c.Rows.Set(kv.ScopeKey(kv.KindImport, c.Scope), raw)
 	return importResult(row), nil
 }
 
@@ -135,18 +136,18 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 	if !alone {
 		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
 	}
-	whole := agent.Commit{Scope: c.scope, Ops: []agent.Op{op}}
+	whole := agent.Commit{Scope: c.Scope, Ops: []agent.Op{op}}
 	if err := whole.Validate(); err != nil { // the entry may come from elsewhere
 		return nil, err
 	}
-	row := c.batch.imports[c.scope]
+	row := c.batch.imports[c.Scope]
 	switch {
 	case row != nil && row.Import == op.ID && (op.Scope != nil || row.Done):
 		return importResult(row), nil // sent again
 	case op.Scope != nil:
 		return c.beginImport(op, row)
 	case row == nil || row.Import != op.ID:
-		return nil, agent.Errorf(agent.CodeConflict, "import %q is not under way in scope %q: begin it first", op.ID, c.scope)
+		return nil, agent.Errorf(agent.CodeConflict, "import %q is not under way in scope %q: begin it first", op.ID, c.Scope)
 	case op.Finish:
 		return c.finishImport(row)
 	default:
@@ -156,29 +157,29 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 
 func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
 	if row != nil && !row.Done {
-		return nil, importing(c.scope, row)
+		return nil, importing(c.Scope, row)
 	}
 	for _, kind := range kv.ScopedKinds {
 		if kind == kv.KindChange || kind == kv.KindImport {
 			continue
 		}
-		prefix := kv.ScopeKey(kind, c.scope)
-		found, _, err := c.rows.Keys(prefix, kv.After(prefix), 1)
+		prefix := kv.ScopeKey(kind, c.Scope)
+		found, _, err := c.Rows.Keys(prefix, kv.After(prefix), 1)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) > 0 {
 			return nil, agent.Errorf(agent.CodeConflict, "scope %q is not empty, and an import needs an empty scope: "+
-				"import into another scope, or delete this one", c.scope)
+				"import into another scope, or delete this one", c.Scope)
 		}
 	}
-	if now := c.progress.index + c.mintBase; op.Minted > now {
-		c.mintBase += op.Minted - now
-		c.rows.Set(mintBaseKey, []byte(kv.EncodeNumber(c.mintBase)))
+	if now := c.Progress.Index + c.MintBase; op.Minted > now {
+		c.MintBase += op.Minted - now
+		c.Rows.Set(mintBaseKey, []byte(kv.EncodeNumber(c.MintBase)))
 	}
-	state := scopeState{Scope: *op.Scope, exists: true, changed: true}
-	state.Name = c.scope
-	c.scopes[c.scope], c.record = state, state // no quota refuses what the source held
+	state := txn.ScopeState{Scope: *op.Scope, Exists: true, Changed: true}
+	state.Name = c.Scope
+	c.Scopes[c.Scope], c.Record = state, state // no quota refuses what the source held
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
 }
 
@@ -199,10 +200,10 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 		if err != nil {
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
-		key := kv.ScopeKey(string(one.Key[:1]), c.scope) + string(one.Key[1:])
-		c.rows.Set(key, bytes.Clone(one.Value))
+		key := kv.ScopeKey(string(one.Key[:1]), c.Scope) + string(one.Key[1:])
+		c.Rows.Set(key, bytes.Clone(one.Value))
 		if due > 0 {
-			c.rows.Set(kv.ScopeKey(kv.KindImportDue, c.scope)+kv.EncodeNumber(uint64(due))+key, nil)
+			c.Rows.Set(kv.ScopeKey(kv.KindImportDue, c.Scope)+kv.EncodeNumber(uint64(due))+key, nil)
 		}
 	}
 	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
@@ -212,26 +213,26 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 // into one step, and opens the scope after the last one.
 func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
-	prefix := kv.ScopeKey(kv.KindImportDue, c.scope)
-	keys, more, err := c.rows.Keys(prefix, kv.After(prefix), importDueMax)
+	prefix := kv.ScopeKey(kv.KindImportDue, c.Scope)
+	keys, more, err := c.Rows.Keys(prefix, kv.After(prefix), importDueMax)
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
-		c.rows.Remove(key)
+		c.Rows.Remove(key)
 		when, due, ok := kv.SplitDue(key[len(prefix)-1:])
 		if !ok {
-			return nil, fmt.Errorf("the import of scope %q holds a key of %d bytes", c.scope, len(key))
+			return nil, fmt.Errorf("the import of scope %q holds a key of %d bytes", c.Scope, len(key))
 		}
-		c.expireAt(int64(when), due)
+		c.SetExpiry(int64(when), due)
 	}
 	if !more {
 		next.Done, c.batch.imported = true, true
-		c.tell(nil) // whoever watched the scope's changes reads it again
-		c.touch(kv.ScopeKey(kv.KindThread, c.scope))
-		c.touch(kv.ScopeKey(kv.KindClaim, c.scope))
-		c.touch(kv.TimersDueKey)
-		c.touch(endingsKey)
+		c.RecordChange(nil) // whoever watched the scope's changes reads it again
+		c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
+		c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
+		c.NotifyWatchers(kv.TimersDueKey)
+		c.NotifyWatchers(endingsKey)
 	}
 	return c.storeImport(next)
 }

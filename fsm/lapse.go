@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -16,35 +17,35 @@ import (
 // nor a change of leader moves it; then it is queued anew. It never comes late.
 
 // lapse is the tick at which a claim ends unless it is renewed.
-func lapse(row *logpb.ClaimRow, o opening) uint64 {
-	return later(max(row.ArmedTick, o.tick), row.TtlMs)
+func lapse(row *logpb.ClaimRow, o txn.TermStart) uint64 {
+	return txn.AddTicks(max(row.ArmedTick, o.Tick), row.TtlMs)
 }
 
 // lapsed tells whether a claim has ended, though its row may still be there.
-func lapsed(row *logpb.ClaimRow, o opening, tick uint64) bool { return lapse(row, o) <= tick }
+func lapsed(row *logpb.ClaimRow, o txn.TermStart, tick uint64) bool { return lapse(row, o) <= tick }
 
 // queueClaim gives the claim a place in the queue that is not too late.
-func queueClaim(b *entry, scope, name string, row *logpb.ClaimRow) {
-	at := lapse(row, b.opening)
+func queueClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) {
+	at := lapse(row, b.Opening)
 	if row.QueuedTick != 0 {
 		if row.QueuedTick <= at {
 			return
 		}
-		b.rows.Remove(kv.DueClaimKey(row.QueuedTick, scope, name))
+		b.Rows.Remove(kv.DueClaimKey(row.QueuedTick, scope, name))
 	}
 	row.QueuedTick = at
-	b.rows.Set(kv.DueClaimKey(at, scope, name), nil)
-	b.due.atClaim(at)
+	b.Rows.Set(kv.DueClaimKey(at, scope, name), nil)
+	b.Due.AtClaim(at)
 }
 
 // sweepClaims clears away claims that have lapsed by a tick, and tells whether
 // that was all of them.
-func sweepClaims(b *entry, tick uint64, limit int, ended func(c *commit, claim string, epoch uint64) error) (all bool, err error) {
-	if b.due.claim == 0 || b.due.claim > tick {
+func sweepClaims(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, claim string, epoch uint64) error) (all bool, err error) {
+	if b.Due.Claim == 0 || b.Due.Claim > tick {
 		return true, nil
 	}
-	b.due.claimSwept = true
-	return b.sweepQueue(kv.KindDueClaim, tick, limit, func(when uint64, rest string) (int, error) {
+	b.Due.ClaimSwept = true
+	return b.SweepQueue(kv.KindDueClaim, tick, limit, func(when uint64, rest string) (int, error) {
 		scope, name, ok := strings.Cut(rest, kv.Separator)
 		if !ok {
 			return 0, fmt.Errorf("the claims' queue holds %q, which names no claim", rest)
@@ -55,21 +56,21 @@ func sweepClaims(b *entry, tick uint64, limit int, ended func(c *commit, claim s
 
 // dueClaim handles a claim whose place in the queue has come. One that went,
 // and one that is another now, has another place.
-func dueClaim(b *entry, when uint64, scope, name string, tick uint64, ended func(c *commit, claim string, epoch uint64) error) error {
+func dueClaim(b *txn.Entry, when uint64, scope, name string, tick uint64, ended func(c *txn.Tx, claim string, epoch uint64) error) error {
 	row, err := claimRow(b, scope, name)
 	if err != nil || row == nil || row.QueuedTick != when {
 		return err
 	}
-	if !lapsed(row, b.opening, tick) {
+	if !lapsed(row, b.Opening, tick) {
 		row.QueuedTick = 0
 		queueClaim(b, scope, name, row)
 		return storeClaim(b, scope, name, row)
 	}
-	c := &commit{entry: b, scope: scope}
-	if err := c.openScope(); err != nil {
+	c := &txn.Tx{Entry: b, Scope: scope}
+	if err := c.OpenScope(); err != nil {
 		return err
 	}
 	dropClaim(c, name, row)
-	c.scopes[scope] = c.record
+	c.Scopes[scope] = c.Record
 	return ended(c, name, row.Epoch)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/recall"
 	"dormouse/storage"
 )
@@ -39,15 +40,15 @@ type Machine struct {
 	// applyBatch writes it down.
 	hot       *kv.ApplyCache
 	chainNext uint32
-	opening   opening
+	opening   txn.TermStart
 	mintBase  uint64 // see mint
 
 	imports atomic.Pointer[imports]
 
 	mu       sync.RWMutex
 	gen      *generation       // guarded by mu; replaced by adopt
-	progress progress          // guarded by mu; written by the goroutine that applies, which may read it without
-	due      due               // guarded by mu, as progress
+	progress txn.Progress      // guarded by mu; written by the goroutine that applies, which may read it without
+	due      txn.DueTimes      // guarded by mu, as progress
 	members  []agent.Member    // guarded by mu, as progress; in id order, never changed in place
 	removed  map[string]string // :: incarnation → id; guarded by mu, as progress
 	level    uint32            // guarded by mu, as progress; the feature level
@@ -66,7 +67,7 @@ type Machine struct {
 // is there, which is retired. It is called by the goroutine that applies, or
 // before there is one.
 func (m *Machine) adopt(g *generation) error {
-	done, err := readProgress(g.engine)
+	done, err := txn.ReadProgress(g.engine)
 	if err != nil {
 		return err
 	}
@@ -74,11 +75,11 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
-	next, err := readDue(g.engine)
+	next, err := txn.ReadDue(g.engine)
 	if err != nil {
 		return err
 	}
-	opened, err := readOpening(g.engine)
+	opened, err := txn.ReadTermStart(g.engine)
 	if err != nil {
 		return err
 	}
@@ -96,8 +97,8 @@ func (m *Machine) adopt(g *generation) error {
 	m.imports.Store(&imported)
 	m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
 	m.chains.reset()
-	if m.chainNext = done.chain; done.index > 0 {
-		m.chains.add(done.index, done.chain) // a leader's stamp may be of just this entry
+	if m.chainNext = done.Chain; done.Index > 0 {
+		m.chains.add(done.Index, done.Chain) // a leader's stamp may be of just this entry
 	}
 
 	m.mu.Lock()
@@ -114,7 +115,7 @@ func (m *Machine) adopt(g *generation) error {
 	if old != nil {
 		old.retire()
 	}
-	m.waiters.wake(done.index)
+	m.waiters.wake(done.Index)
 	m.watches.wakeAll()
 	return nil
 }
@@ -123,14 +124,14 @@ func (m *Machine) adopt(g *generation) error {
 func (m *Machine) Applied() uint64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.progress.index
+	return m.progress.Index
 }
 
 // Stamps are the newest entry's tick and wall time.
 func (m *Machine) Stamps() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.progress.tick, m.progress.wall
+	return m.progress.Tick, m.progress.Wall
 }
 
 // Chain is the CRC chain over all entries up to index. It is equal on equal
@@ -138,7 +139,7 @@ func (m *Machine) Stamps() (tick uint64, wall int64) {
 func (m *Machine) Chain() (index uint64, chain uint32) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.progress.index, m.progress.chain
+	return m.progress.Index, m.progress.Chain
 }
 
 // Engine reads the engine's gauges; they begin anew where a snapshot takes the

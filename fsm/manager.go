@@ -4,15 +4,16 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // managerRow is the row of a manager, or nil.
-func managerRow(c *commit, name string) (*logpb.ManagerRow, error) {
+func managerRow(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.Get(kv.IDKey(kv.KindManager, c.scope, name))
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindManager, c.Scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -20,52 +21,52 @@ func managerRow(c *commit, name string) (*logpb.ManagerRow, error) {
 }
 
 // answerSignal keeps a signal's reply as the answer of its request.
-func answerSignal(_ *commit, op *agent.AnswerSignal) (agent.OpResult, error) {
+func answerSignal(_ *txn.Tx, op *agent.AnswerSignal) (agent.OpResult, error) {
 	return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
 }
 
-func putManager(c *commit, op *agent.PutManager) (agent.OpResult, error) {
+func putManager(c *txn.Tx, op *agent.PutManager) (agent.OpResult, error) {
 	name := op.Manager.Name
 	old, err := managerRow(c, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(name, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.RevisionMatches(name, op.IfRevision, old.GetRevision()); err != nil {
 		return nil, err
 	}
-	now := c.progress.wall
+	now := c.Progress.Wall
 	row := &logpb.ManagerRow{
 		Settings: command.EncodeManager(&op.Manager), Revision: 1, CreatedAt: now, UpdatedAt: now, Size: uint64(op.Manager.Size()),
 	}
 	if old == nil {
-		row.Incarnation = c.mint()
-		c.grow(1, int64(row.Size))
+		row.Incarnation = c.NewIncarnation()
+		c.AddUsage(1, int64(row.Size))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
-		c.grow(0, int64(row.Size)-int64(old.Size))
+		c.AddUsage(0, int64(row.Size)-int64(old.Size))
 	}
 	raw, err := command.MarshalRow("manager", name, row)
 	if err != nil {
 		return nil, err
 	}
-	c.rows.Set(kv.IDKey(kv.KindManager, c.scope, name), raw)
-	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
+	c.Rows.Set(kv.IDKey(kv.KindManager, c.Scope, name), raw)
+	c.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
 	return &agent.ManagerResult{Manager: *command.ManagerOf(name, row)}, nil
 }
 
-func deleteManager(c *commit, op *agent.DeleteManager) (agent.OpResult, error) {
+func deleteManager(c *txn.Tx, op *agent.DeleteManager) (agent.OpResult, error) {
 	old, err := managerRow(c, op.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Name, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.RevisionMatches(op.Name, op.IfRevision, old.GetRevision()); err != nil {
 		return nil, err
 	}
 	if old == nil {
 		return &agent.DeleteResult{}, nil
 	}
-	c.rows.Remove(kv.IDKey(kv.KindManager, c.scope, op.Name))
-	c.grow(-1, -int64(old.Size))
-	c.tellLate(&logpb.Change{Kind: string(agent.ChangedManager), Key: op.Name, Deleted: true})
+	c.Rows.Remove(kv.IDKey(kv.KindManager, c.Scope, op.Name))
+	c.AddUsage(-1, -int64(old.Size))
+	c.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedManager), Key: op.Name, Deleted: true})
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation}, nil
 }

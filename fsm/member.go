@@ -9,13 +9,14 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
 
 // featureLevelMax is the highest feature level that this version can do. The
 // cluster's own level is replicated, and rises once all members can do it.
-const featureLevelMax uint32 = listedLevel
+const featureLevelMax uint32 = txn.ListedLevel
 
 // FeatureLevelMax is what a member says of itself: see agent.Member.
 const FeatureLevelMax = featureLevelMax
@@ -31,7 +32,7 @@ type roster struct {
 
 func readRoster(r storage.Reader) (*roster, error) {
 	out := &roster{removed: map[string]string{}}
-	err := eachRow(r, kv.KindMember, func(id string, raw []byte) error {
+	err := txn.EachRow(r, kv.KindMember, func(id string, raw []byte) error {
 		var p logpb.Member
 		if err := command.Unmarshal(raw, &p); err != nil {
 			return fmt.Errorf("decode member %q: %w", id, err)
@@ -42,7 +43,7 @@ func readRoster(r storage.Reader) (*roster, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = eachRow(r, kv.KindRemoved, func(incarnation string, raw []byte) error {
+	err = txn.EachRow(r, kv.KindRemoved, func(incarnation string, raw []byte) error {
 		out.removed[incarnation] = string(raw)
 		return nil
 	})
@@ -65,7 +66,7 @@ func forgetCluster(r storage.Reader, b *storage.Batch) error {
 	}
 	forgetPlaced(b)
 	for _, kind := range []string{kv.KindMember, kv.KindRemoved} {
-		err := eachRow(r, kind, func(name string, _ []byte) error {
+		err := txn.EachRow(r, kind, func(name string, _ []byte) error {
 			b.Delete([]byte(kind + name))
 			return nil
 		})
@@ -156,7 +157,7 @@ func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode member %q: %w", id, err)
 	}
-	c.rows.Set(kv.KindMember+id, raw)
+	c.Rows.Set(kv.KindMember+id, raw)
 	return &agent.DeleteResult{Existed: found}, nil
 }
 
@@ -178,10 +179,10 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 	})
 	existed := len(r.members) < before
 	if existed {
-		c.rows.Remove(kv.KindMember + p.Id)
+		c.Rows.Remove(kv.KindMember + p.Id)
 	}
 	r.removed[p.Incarnation] = p.Id
-	c.rows.Set(kv.KindRemoved+p.Incarnation, []byte(p.Id))
+	c.Rows.Set(kv.KindRemoved+p.Incarnation, []byte(p.Id))
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 
@@ -196,16 +197,16 @@ func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult
 	if level < r.level {
 		return nil, agent.Errorf(agent.CodeConflict, "the feature level is %d already", r.level)
 	}
-	if r.level < changesLevel && level >= changesLevel {
-		c.rows.Set(feedsKey, []byte(kv.EncodeNumber(c.progress.index)))
+	if r.level < txn.ChangesLevel && level >= txn.ChangesLevel {
+		c.Rows.Set(txn.FeedsKey, []byte(kv.EncodeNumber(c.Progress.Index)))
 	}
 	for _, f := range backfills {
-		if r.level < f.level && level >= f.level {
-			startBackfill(c.entry, f)
+		if r.level < f.Level && level >= f.Level {
+			txn.StartBackfill(c.Entry, f)
 		}
 	}
 	r.level = level
-	c.rows.Set(levelKey, []byte(kv.EncodeNumber(uint64(level))))
+	c.Rows.Set(levelKey, []byte(kv.EncodeNumber(uint64(level))))
 	return &agent.DeleteResult{Existed: true}, nil
 }
 

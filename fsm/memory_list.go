@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -16,30 +17,30 @@ import (
 // that tells where that place is. An erasure removes an agent's memories by
 // range deletes, without reading them, and then removes the places a piece an
 // entry; a reader skips a place whose memory is not there, or is elsewhere in
-// the list. memoryBackfill adds the memories from below listedLevel.
+// the list. memoryBackfill adds the memories from below txn.ListedLevel.
 
 // listMemory adds a memory to the list of all memories.
-func listMemory(b *entry, scope, agent, id string, row *logpb.MemoryRow) {
-	if b.level < listedLevel {
+func listMemory(b *txn.Entry, scope, agent, id string, row *logpb.MemoryRow) {
+	if b.Level < txn.ListedLevel {
 		return
 	}
-	b.rows.Set(kv.MemoryListKey(scope, agent, row), []byte(id))
-	b.rows.Set(kv.MemoryPlaceKey(scope, agent, row), kv.Indexed)
+	b.Rows.Set(kv.MemoryListKey(scope, agent, row), []byte(id))
+	b.Rows.Set(kv.MemoryPlaceKey(scope, agent, row), kv.Indexed)
 }
 
 // unlistMemory removes a memory from the list of all memories.
-func unlistMemory(b *entry, scope, agent string, row *logpb.MemoryRow) {
-	if b.level < listedLevel {
+func unlistMemory(b *txn.Entry, scope, agent string, row *logpb.MemoryRow) {
+	if b.Level < txn.ListedLevel {
 		return
 	}
-	b.rows.Remove(kv.MemoryListKey(scope, agent, row))
-	b.rows.Remove(kv.MemoryPlaceKey(scope, agent, row))
+	b.Rows.Remove(kv.MemoryListKey(scope, agent, row))
+	b.Rows.Remove(kv.MemoryPlaceKey(scope, agent, row))
 }
 
 // allMemories lists the memories of all agents. The token of a page is the last
 // key of the page before, in hex, without what all keys of the list begin with.
-func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
-	complete, err := memoryBackfill.complete(r.Reader)
+func allMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
+	complete, err := memoryBackfill.Complete(r.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
 		return nil, agent.Errorf(agent.CodeUnavailable, "the memories of all agents are listed once every node of the cluster supports it "+
 			"and older memories are in the index: upgrade the older nodes, or retry in a moment")
 	}
-	prefix := kv.ScopeKey(kv.KindMemoryList, r.scope)
+	prefix := kv.ScopeKey(kv.KindMemoryList, r.Scope)
 	lower := prefix
 	if q.After != "" {
 		tail, err := hex.DecodeString(q.After)
@@ -57,7 +58,7 @@ func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
 		lower = prefix + string(tail) + kv.Separator
 	}
 	list := &agent.MemoryList{}
-	last, err := r.eachOfPage(lower, kv.After(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+	last, err := r.EachOfPage(lower, kv.After(prefix), q.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
 		m, size, err := listedMemory(r, key, key[len(prefix):], string(raw))
 		if m != nil {
 			list.Items = append(list.Items, *m)
@@ -72,14 +73,14 @@ func allMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
 
 // listedMemory returns the memory at a place in the list, and about how many
 // bytes it has; nil where the memory has been erased or has expired.
-func listedMemory(r reader, key, tail, id string) (*agent.Memory, int, error) {
+func listedMemory(r txn.Reader, key, tail, id string) (*agent.Memory, int, error) {
 	name, _, _ := strings.Cut(tail[16:], kv.Separator)
-	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, name, id))
 	if err != nil || raw == nil {
 		return nil, 0, err
 	}
 	row, err := command.DecodeMemoryRow(id, raw)
-	if err != nil || kv.MemoryListKey(r.scope, name, row) != key || expired(row.ExpiresAt, r.progress.wall) {
+	if err != nil || kv.MemoryListKey(r.Scope, name, row) != key || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
 		return nil, 0, err
 	}
 	body, err := memoryBody(r, name, id)
@@ -90,7 +91,7 @@ func listedMemory(r reader, key, tail, id string) (*agent.Memory, int, error) {
 	return &m, len(name) + len(id) + int(row.Size), nil
 }
 
-func indexMemory(b *entry, key string, raw []byte) error {
+func indexMemory(b *txn.Entry, key string, raw []byte) error {
 	scope, name, id, ok := kv.SplitMemory(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no memory", key)
@@ -103,6 +104,6 @@ func indexMemory(b *entry, key string, raw []byte) error {
 	return nil
 }
 
-var memoryBackfill = backfill{
-	level: listedLevel, cursor: kv.KindSystem + "memories", kind: kv.KindMemory, most: agent.MemoriesListedMax, add: indexMemory,
+var memoryBackfill = txn.Backfill{
+	Level: txn.ListedLevel, Cursor: kv.KindSystem + "memories", Kind: kv.KindMemory, Most: agent.MemoriesListedMax, Add: indexMemory,
 }

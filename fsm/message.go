@@ -6,10 +6,11 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func saveMessages(c *commit, op *agent.SaveMessages) (agent.OpResult, error) {
+func saveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (w *conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStam
 func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
 	seq := w.row.Messages
 	row := &logpb.MessageRow{
-		At: w.progress.wall, UpdatedAt: w.progress.wall, Role: string(d.Role), Type: d.Type, Content: d.Content,
+		At: w.Progress.Wall, UpdatedAt: w.Progress.Wall, Role: string(d.Role), Type: d.Type, Content: d.Content,
 		ToolCall: d.ToolCall, Status: string(d.Status), Synthetic: d.Synthetic, Revision: 1,
 	}
 	if d.ID != "" {
@@ -67,7 +68,7 @@ func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 		switch {
 		case !generated || incarnation != w.row.Incarnation:
 			row.Id = d.ID
-			w.rows.Set(kv.MessageIDKey(w.scope, w.id, w.row.Incarnation, d.ID), []byte(kv.EncodeNumber(seq)))
+			w.Rows.Set(kv.MessageIDKey(w.Scope, w.id, w.row.Incarnation, d.ID), []byte(kv.EncodeNumber(seq)))
 		case at != seq:
 			return agent.EntryStamp{}, agent.Invalid("messages.id", "id %q is generated for another message of conversation %q: choose another", d.ID, w.id)
 		}
@@ -80,7 +81,7 @@ func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 	return stampOf(&m), nil
 }
 
-func updateMessage(c *commit, op *agent.UpdateMessage) (agent.OpResult, error) {
+func updateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 	w, err := openConversation(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func updateMessage(c *commit, op *agent.UpdateMessage) (agent.OpResult, error) {
 	if !w.exists() {
 		return &agent.MessageResult{}, nil
 	}
-	if err := sameIncarnation(op.ID, op.IfIncarnation, w.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, w.row.Incarnation); err != nil {
 		return nil, err
 	}
 	seq, row, err := w.message(op.Message)
@@ -103,7 +104,7 @@ func updateMessage(c *commit, op *agent.UpdateMessage) (agent.OpResult, error) {
 		row.Content = op.Content
 	}
 	row.Revision++
-	row.UpdatedAt = w.progress.wall
+	row.UpdatedAt = w.Progress.Wall
 	if err := w.storeMessage(seq, row, size); err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func updateMessage(c *commit, op *agent.UpdateMessage) (agent.OpResult, error) {
 
 // message finds a message by its id; a nil row is none.
 func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
-	raw, err := w.rows.Get(kv.MessageIDKey(w.scope, w.id, w.row.Incarnation, id))
+	raw, err := w.Rows.Get(kv.MessageIDKey(w.Scope, w.id, w.row.Incarnation, id))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -132,7 +133,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 		}
 		seq = at
 	}
-	if raw, err = w.rows.Get(kv.MessageKey(w.scope, w.id, w.row.Incarnation, seq)); err != nil {
+	if raw, err = w.Rows.Get(kv.MessageKey(w.Scope, w.id, w.row.Incarnation, seq)); err != nil {
 		return 0, nil, err
 	}
 	row, err = decodeMessage(w.id, seq, raw)
@@ -148,11 +149,11 @@ func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	if err != nil {
 		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
 	}
-	w.rows.Set(kv.MessageKey(w.scope, w.id, w.row.Incarnation, seq), raw)
+	w.Rows.Set(kv.MessageKey(w.Scope, w.id, w.row.Incarnation, seq), raw)
 	more := int64(messageBytes(row)) - int64(before)
-	w.grow(0, more)
-	w.row.MessageBytes = saturate(w.row.MessageBytes, more)
-	w.tellLate(&logpb.Change{
+	w.AddUsage(0, more)
+	w.row.MessageBytes = txn.Saturate(w.row.MessageBytes, more)
+	w.RecordLateChange(&logpb.Change{
 		Kind: string(agent.ChangedMessage), Conversation: w.id, Key: command.MessageOf(w.row.Incarnation, seq, row).ID, Revision: row.Revision,
 	})
 	return nil

@@ -9,13 +9,14 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // leaseLapse is the tick at which a lease ends unless it is renewed. A change of
 // leader gives each lease that stands its full ttl again, as it does claims.
-func leaseLapse(l agent.NodeLease, o opening) uint64 {
-	return later(max(l.ArmedTick, o.tick), command.Millis(l.TTL))
+func leaseLapse(l agent.NodeLease, o txn.TermStart) uint64 {
+	return txn.AddTicks(max(l.ArmedTick, o.Tick), command.Millis(l.TTL))
 }
 
 // EncodeRenewNodeLease encodes a commit that renews the lease of a node's
@@ -57,7 +58,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 	if had && old.Incarnation != p.Incarnation {
 		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it lapses", p.Node)
 	}
-	now := c.progress.tick
+	now := c.Progress.Tick
 	lease := agent.NodeLease{
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
@@ -115,7 +116,7 @@ func (b *batch) storeLease(l agent.NodeLease) error {
 	if err != nil {
 		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
 	}
-	b.rows.Set(kv.KindNodeLease+l.Node, raw)
+	b.Rows.Set(kv.KindNodeLease+l.Node, raw)
 	b.placed.leases = slices.Clone(b.placed.leases)
 	if at, found := b.placed.find(l.Node); found {
 		b.placed.leases[at] = l
@@ -130,7 +131,7 @@ func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string
 	if lease, ok := b.placed.lease(node); ok {
 		b.dropHost(lease)
 	}
-	b.rows.Remove(kv.KindNodeLease + node)
+	b.Rows.Remove(kv.KindNodeLease + node)
 	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l agent.NodeLease) bool { return l.Node == node })
 	b.moved = true
 	return b.free(node, kind, why)
@@ -140,7 +141,7 @@ func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string
 // one a member at most. It costs a look at each lease in memory.
 func (b *batch) sweepLeases(tick uint64) error {
 	for _, l := range b.placed.leases { // of the slice as it was
-		if leaseLapse(l, b.opening) > tick {
+		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
 		if err := b.dropLease(l.Node, agent.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
@@ -179,7 +180,7 @@ func (b *batch) ownTable() *partitionTable {
 // storePartition writes how a partition stands from now on. The table is the
 // commit's own.
 func (b *batch) storePartition(p agent.Partition) error {
-	p.SinceIndex, p.Since = b.progress.index, b.progress.wall
+	p.SinceIndex, p.Since = b.Progress.Index, b.Progress.Wall
 	raw, err := command.Marshal(&logpb.PartitionRow{
 		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
 		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
@@ -187,7 +188,7 @@ func (b *batch) storePartition(p agent.Partition) error {
 	if err != nil {
 		return fmt.Errorf("encode partition %d: %w", p.ID, err)
 	}
-	b.rows.Set(kv.PartitionKey(p.ID), raw)
+	b.Rows.Set(kv.PartitionKey(p.ID), raw)
 	b.placed.table.set(&p)
 	b.moved = true
 	return nil
@@ -195,7 +196,7 @@ func (b *batch) storePartition(p agent.Partition) error {
 
 // trail adds an event to the trail, which keeps the newest.
 func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
-	e.Index, e.TimeMs, e.Why = b.progress.index, b.progress.wall, strings.ToValidUTF8(e.Why, "�")
+	e.Index, e.TimeMs, e.Why = b.Progress.Index, b.Progress.Wall, strings.ToValidUTF8(e.Why, "�")
 	for _, n := range partitions {
 		e.Partitions = append(e.Partitions, uint32(n))
 	}
@@ -205,9 +206,9 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	}
 	number := b.placed.next
 	b.placed.next++
-	b.rows.Set(kv.KindPlacementEvent+kv.EncodeNumber(number), raw)
+	b.Rows.Set(kv.KindPlacementEvent+kv.EncodeNumber(number), raw)
 	if number > agent.PlacementEventsMax {
-		b.rows.Remove(kv.KindPlacementEvent + kv.EncodeNumber(number-agent.PlacementEventsMax))
+		b.Rows.Remove(kv.KindPlacementEvent + kv.EncodeNumber(number-agent.PlacementEventsMax))
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventK
 		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so partition %d cannot be its", to, now.ID)
 	}
 	if m.epoch == 0 {
-		m.epoch = m.mint()
+		m.epoch = m.NewIncarnation()
 	}
 	invariant.Check(m.epoch > now.Epoch, "partition %d: epoch %d follows %d", now.ID, m.epoch, now.Epoch)
 	next := agent.Partition{ID: now.ID, Owner: to, Incarnation: lease.Life, Epoch: m.epoch, State: agent.PartitionOwned}

@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -56,7 +57,7 @@ type placed struct {
 func readPlaced(r storage.Reader) (placed, error) {
 	table := *noOwners
 	p := placed{table: &table, next: 1}
-	err := eachRow(r, kv.KindPartition, func(name string, raw []byte) error {
+	err := txn.EachRow(r, kv.KindPartition, func(name string, raw []byte) error {
 		n, err := decodePartition(name, raw)
 		if err == nil {
 			table.set(n)
@@ -66,7 +67,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	err = eachRow(r, kv.KindNodeLease, func(node string, raw []byte) error {
+	err = txn.EachRow(r, kv.KindNodeLease, func(node string, raw []byte) error {
 		var row logpb.NodeLeaseRow
 		if err := command.Unmarshal(raw, &row); err != nil {
 			return fmt.Errorf("decode the lease of node %q: %w", node, err)
@@ -80,7 +81,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	err = eachRow(r, kv.KindPlacementEvent, func(number string, _ []byte) error {
+	err = txn.EachRow(r, kv.KindPlacementEvent, func(number string, _ []byte) error {
 		p.next = kv.DecodeNumber(number) + 1
 		return nil
 	})
@@ -127,10 +128,10 @@ func (p placed) find(node string) (at int, ok bool) {
 }
 
 // lapse is the tick at which the first of the leases ends; 0 where there is none.
-func (p placed) lapse(o opening) uint64 {
+func (p placed) lapse(o txn.TermStart) uint64 {
 	var first uint64
 	for _, l := range p.leases {
-		first = earliest(first, leaseLapse(l, o))
+		first = txn.Earliest(first, leaseLapse(l, o))
 	}
 	return first
 }
@@ -180,7 +181,7 @@ func (m *Machine) PartitionsChanged() <-chan struct{} {
 }
 
 // showPlaced lets everybody see who owns what now. Callers hold mu.
-func (m *Machine) showPlaced(p placed, o opening, moved bool) {
+func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	m.placed, m.leaseDue = p, p.lapse(o)
 	if moved {
 		close(m.moved)

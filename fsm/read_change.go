@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -32,13 +33,13 @@ func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit
 	if v.err != nil {
 		return ChangesPage{}, v.err
 	}
-	if recorded, err := v.Get(feedsKey); err != nil || recorded == nil {
+	if recorded, err := v.Get(txn.FeedsKey); err != nil || recorded == nil {
 		if err == nil {
 			err = agent.Errorf(agent.CodeUnavailable, "changes are recorded once all nodes of the cluster can: upgrade the older ones, or wait")
 		}
 		return ChangesPage{}, err
 	}
-	feed, err := readFeed(v, scope)
+	feed, err := txn.ReadFeed(v, scope)
 	if err != nil {
 		return ChangesPage{}, err
 	}
@@ -48,7 +49,7 @@ func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit
 	}
 	err = v.eachChange(scope, from, page.add)
 	if err == nil && !page.full {
-		page.Next, page.Skip = max(page.Next, v.progress.index+1), 0
+		page.Next, page.Skip = max(page.Next, v.progress.Index+1), 0
 	}
 	return page.ChangesPage, err
 }
@@ -68,9 +69,9 @@ func (v *View) eachChange(scope string, from uint64, visit func(index uint64, ro
 		row, err := decodeChangeRow(raw)
 		if err != nil {
 			_ = cursor.Close()
-			return fmt.Errorf("entry %d in scope %q: %w", indexOf(key), scope, err)
+			return fmt.Errorf("entry %d in scope %q: %w", txn.IndexOf(key), scope, err)
 		}
-		more = visit(indexOf(key), row)
+		more = visit(txn.IndexOf(key), row)
 	}
 	return cursor.Close()
 }

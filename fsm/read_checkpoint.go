@@ -4,10 +4,11 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func readCheckpoint(r reader, q *agent.GetCheckpoint) (agent.Found, error) {
+func readCheckpoint(r txn.Reader, q *agent.GetCheckpoint) (agent.Found, error) {
 	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err
@@ -16,7 +17,7 @@ func readCheckpoint(r reader, q *agent.GetCheckpoint) (agent.Found, error) {
 }
 
 // checkpointAt is a checkpoint at a revision that is kept; 0 is the current.
-func checkpointAt(r reader, key string, revision uint64) (*agent.Checkpoint, error) {
+func checkpointAt(r txn.Reader, key string, revision uint64) (*agent.Checkpoint, error) {
 	row, err := currentCheckpoint(r, key)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func checkpointAt(r reader, key string, revision uint64) (*agent.Checkpoint, err
 			return nil, err
 		}
 	}
-	raw, err := r.Get(kv.BodyKey(r.scope, key, row))
+	raw, err := r.Get(kv.BodyKey(r.Scope, key, row))
 	if err != nil {
 		return nil, err
 	}
@@ -41,25 +42,25 @@ func checkpointAt(r reader, key string, revision uint64) (*agent.Checkpoint, err
 	}, nil
 }
 
-func currentCheckpoint(r reader, key string) (*logpb.CheckpointRow, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindCheckpoint, r.scope, key))
+func currentCheckpoint(r txn.Reader, key string) (*logpb.CheckpointRow, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindCheckpoint, r.Scope, key))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("checkpoint", key)
+		return nil, txn.NotFound("checkpoint", key)
 	}
 	row, err := command.DecodeCheckpointRow(key, raw)
 	if err != nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, r.progress.wall) {
-		return nil, notFound("checkpoint", key)
+	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+		return nil, txn.NotFound("checkpoint", key)
 	}
 	return row, nil
 }
 
-func olderCheckpoint(r reader, key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+func olderCheckpoint(r txn.Reader, key string, current *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	row, err := olderRevisionOf(r, key, current, revision)
 	if err == nil && row == nil {
 		err = notKeptNow(r, key, current, revision)
@@ -68,7 +69,7 @@ func olderCheckpoint(r reader, key string, current *logpb.CheckpointRow, revisio
 }
 
 // notKeptNow says which revisions of a checkpoint there are instead.
-func notKeptNow(r reader, key string, current *logpb.CheckpointRow, revision uint64) error {
+func notKeptNow(r txn.Reader, key string, current *logpb.CheckpointRow, revision uint64) error {
 	list, err := readHistory(r, &agent.CheckpointHistory{Key: key})
 	if err != nil {
 		return err
@@ -94,11 +95,11 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 	}
 }
 
-func readCheckpoints(r reader, q *agent.ListCheckpoints) (agent.Found, error) {
+func readCheckpoints(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
-	next, err := r.eachInPage(kv.ScopeKey(kv.KindCheckpoint, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.EachInPage(kv.ScopeKey(kv.KindCheckpoint, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := command.DecodeCheckpointRow(key, raw)
-		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
 			return 0, err
 		}
 		list.Items = append(list.Items, checkpointRow(key, row))

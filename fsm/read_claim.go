@@ -3,9 +3,10 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
-func readClaim(r reader, q *agent.GetClaim) (agent.Found, error) {
+func readClaim(r txn.Reader, q *agent.GetClaim) (agent.Found, error) {
 	claim, err := claimIn(r, q.Claim)
 	if err == nil && !claim.Held() {
 		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
@@ -15,42 +16,42 @@ func readClaim(r reader, q *agent.GetClaim) (agent.Found, error) {
 
 // claimIn is how a claim stands as of the reader's entry; one that has lapsed has no
 // holder, whether it has been swept or not.
-func claimIn(r reader, name string) (agent.Claim, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindClaim, r.scope, name))
+func claimIn(r txn.Reader, name string) (agent.Claim, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindClaim, r.Scope, name))
 	if err != nil || raw == nil {
 		return agent.Claim{Name: name}, err
 	}
-	o, err := readOpening(r.engine)
+	o, err := txn.ReadTermStart(r.Engine)
 	if err != nil {
 		return agent.Claim{}, err
 	}
 	return claimOf(r, name, raw, o)
 }
 
-func claimOf(r reader, name string, raw []byte, o opening) (agent.Claim, error) {
+func claimOf(r txn.Reader, name string, raw []byte, o txn.TermStart) (agent.Claim, error) {
 	row, err := decodeClaimRow(name, raw)
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	over := lapsed(row, o, r.progress.tick)
+	over := lapsed(row, o, r.Progress.Tick)
 	if !over {
-		if over, err = leaseGone(r, r.scope, name, r.progress.wall); err != nil {
+		if over, err = txn.LeaseGone(r, r.Scope, name, r.Progress.Wall); err != nil {
 			return agent.Claim{}, err
 		}
 	}
 	if over {
 		row = nil
 	}
-	return standing(name, row, o, r.progress), nil
+	return standing(name, row, o, r.Progress), nil
 }
 
-func readClaims(r reader, q *agent.ListClaims) (agent.Found, error) {
-	o, err := readOpening(r.engine)
+func readClaims(r txn.Reader, q *agent.ListClaims) (agent.Found, error) {
+	o, err := txn.ReadTermStart(r.Engine)
 	if err != nil {
 		return nil, err
 	}
 	list := &agent.ClaimList{}
-	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindClaim, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+	list.Next, err = r.EachInPage(kv.ScopeKey(kv.KindClaim, r.Scope), q.Page, func(name string, raw []byte) (int, error) {
 		claim, err := claimOf(r, name, raw, o)
 		if err != nil || !claim.Held() {
 			return 0, err

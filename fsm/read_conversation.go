@@ -6,48 +6,49 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // conversationRow is the row that a reference means; not_found where there is none.
-func conversationRow(r reader, ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.scope, ref.ID))
+func conversationRow(r txn.Reader, ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.Scope, ref.ID))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("conversation", ref.ID)
+		return nil, txn.NotFound("conversation", ref.ID)
 	}
 	row, err := decodeConversationRow(ref.ID, raw)
 	if err != nil {
 		return nil, err
 	}
-	if gone, err := conversationGone(r.Reader, r.scope, row, r.progress.wall); err != nil {
+	if gone, err := conversationGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil {
 		return nil, err
 	} else if gone {
-		return nil, notFound("conversation", ref.ID)
+		return nil, txn.NotFound("conversation", ref.ID)
 	}
 	if err := belongs(ref, row); err != nil {
 		return nil, err
 	}
-	return row, sameIncarnation(ref.ID, ref.IfIncarnation, row.Incarnation)
+	return row, txn.SameIncarnation(ref.ID, ref.IfIncarnation, row.Incarnation)
 }
 
-func readConversation(r reader, q *agent.GetConversation) (agent.Found, error) {
+func readConversation(r txn.Reader, q *agent.GetConversation) (agent.Found, error) {
 	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
 	out := &agent.SavedConversation{ConversationRow: command.ConversationRowOf(q.ID, row)}
 	if row.Revision > 0 {
-		if out.State, err = r.Get(kv.IDKey(kv.KindConversationState, r.scope, q.ID)); err != nil {
+		if out.State, err = r.Get(kv.IDKey(kv.KindConversationState, r.Scope, q.ID)); err != nil {
 			return nil, err
 		}
 		if out.State == nil {
 			return nil, fmt.Errorf("conversation %q has no state at revision %d", q.ID, row.Revision)
 		}
 	}
-	raw, err := r.Get(kv.IDKey(kv.KindConversationPending, r.scope, q.ID))
+	raw, err := r.Get(kv.IDKey(kv.KindConversationPending, r.Scope, q.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +62,16 @@ func readConversation(r reader, q *agent.GetConversation) (agent.Found, error) {
 	return out, nil
 }
 
-func readConversations(r reader, q *agent.ListConversations) (agent.Found, error) {
+func readConversations(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
 	prefix, index, err := conversationIndex(r, q)
 	if err != nil {
 		return nil, err
 	}
 	list := &agent.ConversationList{}
-	list.Next, err = r.eachInPage(prefix, q.Page, func(id string, raw []byte) (int, error) {
+	list.Next, err = r.EachInPage(prefix, q.Page, func(id string, raw []byte) (int, error) {
 		if index {
 			var err error
-			if raw, err = r.Get(kv.IDKey(kv.KindConversation, r.scope, id)); err != nil {
+			if raw, err = r.Get(kv.IDKey(kv.KindConversation, r.Scope, id)); err != nil {
 				return 0, err
 			}
 			if raw == nil {
@@ -81,7 +82,7 @@ func readConversations(r reader, q *agent.ListConversations) (agent.Found, error
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := conversationGone(r.Reader, r.scope, row, r.progress.wall); err != nil || gone {
+		if gone, err := conversationGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone {
 			return 0, err
 		}
 		list.Items = append(list.Items, command.ConversationRowOf(id, row))
@@ -93,18 +94,18 @@ func readConversations(r reader, q *agent.ListConversations) (agent.Found, error
 // conversationIndex is what begins the keys of the rows that a list is of, and
 // whether they are an index's. One by agent or owner is unavailable until it has
 // the conversations from before it was kept.
-func conversationIndex(r reader, q *agent.ListConversations) (prefix string, index bool, err error) {
+func conversationIndex(r txn.Reader, q *agent.ListConversations) (prefix string, index bool, err error) {
 	switch {
 	case q.Interrupted:
-		return kv.ScopeKey(kv.KindConversationInterrupted, r.scope), true, nil
+		return kv.ScopeKey(kv.KindConversationInterrupted, r.Scope), true, nil
 	case q.Agent != "":
-		prefix = kv.IDKey(kv.KindConversationAgent, r.scope, q.Agent)
+		prefix = kv.IDKey(kv.KindConversationAgent, r.Scope, q.Agent)
 	case q.Owner != "":
-		prefix = kv.IDKey(kv.KindConversationOwner, r.scope, q.Owner)
+		prefix = kv.IDKey(kv.KindConversationOwner, r.Scope, q.Owner)
 	default:
-		return kv.ScopeKey(kv.KindConversation, r.scope), false, nil
+		return kv.ScopeKey(kv.KindConversation, r.Scope), false, nil
 	}
-	found, err := conversationBackfill.complete(r.Reader)
+	found, err := conversationBackfill.Complete(r.Reader)
 	if err == nil && !found {
 		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
 			"and those from before are in the index: upgrade the older nodes, or wait")
@@ -112,7 +113,7 @@ func conversationIndex(r reader, q *agent.ListConversations) (prefix string, ind
 	return prefix, true, err
 }
 
-func readMessages(r reader, q *agent.ListMessages) (agent.Found, error) {
+func readMessages(r txn.Reader, q *agent.ListMessages) (agent.Found, error) {
 	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -121,13 +122,13 @@ func readMessages(r reader, q *agent.ListMessages) (agent.Found, error) {
 	from, limit := q.From, q.Limit
 	if q.Tail > 0 {
 		from = row.Messages - min(q.Tail, row.Messages)
-		limit = orDefault(limit, q.Tail)
+		limit = txn.OrDefault(limit, q.Tail)
 	}
 	if from >= row.Messages {
 		return out, nil
 	}
-	prefix := kv.IncarnationKey(kv.KindMessage, r.scope, q.ID, row.Incarnation)
-	last, err := r.eachOfPage(prefix+kv.EncodeNumber(from), kv.After(prefix), limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+	prefix := kv.IncarnationKey(kv.KindMessage, r.Scope, q.ID, row.Incarnation)
+	last, err := r.EachOfPage(prefix+kv.EncodeNumber(from), kv.After(prefix), limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
 		seq := kv.DecodeNumber(key[len(prefix):])
 		m, err := decodeMessage(q.ID, seq, raw)
 		if err != nil {

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -12,7 +13,7 @@ import (
 // The page ends early once its entries come to agent.ReadBytesMax. Next is the
 // next entry of the kinds that are asked for, nil where there is none: a page
 // without entries is the end.
-func readEntries(r reader, q *agent.LoadEntries) (agent.Found, error) {
+func readEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func readEntries(r reader, q *agent.LoadEntries) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := min(orDefault(q.Limit, agent.EntriesLimitDefault), agent.EntriesLimitMax)
+	limit := min(txn.OrDefault(q.Limit, agent.EntriesLimitDefault), agent.EntriesLimitMax)
 	size := 0
 	add := func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if uint64(len(out.Items)) == limit || size > agent.ReadBytesMax {
@@ -49,7 +50,7 @@ func readEntries(r reader, q *agent.LoadEntries) (agent.Found, error) {
 }
 
 // entryBounds are where a load begins and ends.
-func entryBounds(r reader, j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
+func entryBounds(r txn.Reader, j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
 	to = rev
 	if q.To != nil && *q.To < rev {
 		to = *q.To + 1
@@ -69,7 +70,7 @@ func entryBounds(r reader, j journal, q *agent.LoadEntries, rev uint64) (from, t
 
 // tailStart is the seq of the first of the last q.Tail entries, of the kinds
 // that are asked for.
-func tailStart(r reader, j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
+func tailStart(r txn.Reader, j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
 	floor := min(j.meta.Floor, to)
 	if len(q.Kinds) > 0 {
 		return lastOfKinds(r, j, q.Kinds, q.Tail, floor, to)

@@ -4,15 +4,16 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
-func readManager(r reader, q *agent.GetManager) (agent.Found, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindManager, r.scope, q.Name))
+func readManager(r txn.Reader, q *agent.GetManager) (agent.Found, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindManager, r.Scope, q.Name))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("manager", q.Name)
+		return nil, txn.NotFound("manager", q.Name)
 	}
 	row, err := command.DecodeManagerRow(q.Name, raw)
 	if err != nil {
@@ -21,10 +22,10 @@ func readManager(r reader, q *agent.GetManager) (agent.Found, error) {
 	return command.ManagerOf(q.Name, row), nil
 }
 
-func readManagers(r reader, q *agent.ListManagers) (agent.Found, error) {
+func readManagers(r txn.Reader, q *agent.ListManagers) (agent.Found, error) {
 	list := &agent.ManagerList{}
 	var err error
-	list.Next, err = r.eachInPage(kv.ScopeKey(kv.KindManager, r.scope), q.Page, func(name string, raw []byte) (int, error) {
+	list.Next, err = r.EachInPage(kv.ScopeKey(kv.KindManager, r.Scope), q.Page, func(name string, raw []byte) (int, error) {
 		row, err := command.DecodeManagerRow(name, raw)
 		if err != nil {
 			return 0, err

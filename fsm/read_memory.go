@@ -6,23 +6,24 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func readMemory(r reader, q *agent.GetMemory) (agent.Found, error) {
-	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, q.Agent, q.ID))
+func readMemory(r txn.Reader, q *agent.GetMemory) (agent.Found, error) {
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, q.Agent, q.ID))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("memory", q.ID)
+		return nil, txn.NotFound("memory", q.ID)
 	}
 	row, err := command.DecodeMemoryRow(q.ID, raw)
 	if err != nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, r.progress.wall) {
-		return nil, notFound("memory", q.ID)
+	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+		return nil, txn.NotFound("memory", q.ID)
 	}
 	body, err := memoryBody(r, q.Agent, q.ID)
 	if err != nil {
@@ -33,8 +34,8 @@ func readMemory(r reader, q *agent.GetMemory) (agent.Found, error) {
 	return &m, nil
 }
 
-func memoryBody(r reader, name, id string) (*logpb.MemoryBody, error) {
-	raw, err := r.Get(kv.MemoryKey(kv.KindMemoryBody, r.scope, name, id))
+func memoryBody(r txn.Reader, name, id string) (*logpb.MemoryBody, error) {
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemoryBody, r.Scope, name, id))
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +43,8 @@ func memoryBody(r reader, name, id string) (*logpb.MemoryBody, error) {
 }
 
 // memoryRow is the row of a memory that must be there.
-func memoryRow(r reader, name, id string) (*logpb.MemoryRow, error) {
-	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.scope, name, id))
+func memoryRow(r txn.Reader, name, id string) (*logpb.MemoryRow, error) {
+	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, name, id))
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +54,14 @@ func memoryRow(r reader, name, id string) (*logpb.MemoryRow, error) {
 	return command.DecodeMemoryRow(id, raw)
 }
 
-func readMemories(r reader, q *agent.ListMemories) (agent.Found, error) {
+func readMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
 	if q.Agent == "" {
 		return allMemories(r, q)
 	}
 	list := &agent.MemoryList{}
-	next, err := r.eachInPage(kv.IDKey(kv.KindMemory, r.scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
+	next, err := r.EachInPage(kv.IDKey(kv.KindMemory, r.Scope, q.Agent), q.Page, func(id string, raw []byte) (int, error) {
 		row, err := command.DecodeMemoryRow(id, raw)
-		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
 			return 0, err
 		}
 		body, err := memoryBody(r, q.Agent, id)

@@ -7,38 +7,39 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func readReviewOf(r reader, q *agent.GetReview) (agent.Found, error) {
-	row, err := readReview(r.Reader, r.scope, q.Review)
+func readReviewOf(r txn.Reader, q *agent.GetReview) (agent.Found, error) {
+	row, err := readReview(r.Reader, r.Scope, q.Review)
 	if err != nil {
 		return nil, err
 	}
 	if row != nil {
-		if gone, err := isGone(r.Reader, r.scope, row.Session, r.progress.wall); err != nil {
+		if gone, err := txn.SessionIDGone(r.Reader, r.Scope, row.Session, r.Progress.Wall); err != nil {
 			return nil, err
 		} else if gone {
 			row = nil
 		}
 	}
 	if row == nil {
-		return nil, notFound("review", q.Review)
+		return nil, txn.NotFound("review", q.Review)
 	}
 	review := shown(r, q.Review, row)
 	return &review, nil
 }
 
 // shown is a review as of the view: one that has expired is so, swept or not.
-func shown(r reader, id string, row *logpb.ReviewRow) agent.Review {
+func shown(r txn.Reader, id string, row *logpb.ReviewRow) agent.Review {
 	review := command.DecodeReview(id, row)
-	if review.Status == agent.ReviewPending && expired(review.ExpiresAt, r.progress.wall) {
+	if review.Status == agent.ReviewPending && txn.Expired(review.ExpiresAt, r.Progress.Wall) {
 		review.Status, review.DecidedAt = agent.ReviewExpired, review.ExpiresAt
 	}
 	return review
 }
 
-func listReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
+func listReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
 	if q.Session != "" {
 		return sessionReviews(r, q)
 	}
@@ -46,9 +47,9 @@ func listReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 	if status == "" {
 		status = agent.ReviewPending
 	}
-	prefix := kv.IDKey(kv.KindReviewStatus, r.scope, string(status))
+	prefix := kv.IDKey(kv.KindReviewStatus, r.Scope, string(status))
 	if q.Assignee != "" {
-		prefix = kv.IDKey(kv.KindReviewAssignee, r.scope, q.Assignee) + string(status) + kv.Separator
+		prefix = kv.IDKey(kv.KindReviewAssignee, r.Scope, q.Assignee) + string(status) + kv.Separator
 	}
 	upper := kv.After(prefix)
 	if q.Before > 0 {
@@ -67,8 +68,8 @@ func listReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 
 // sessionReviews lists one session's reviews, in the order in which they were
 // asked for.
-func sessionReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
-	prefix := kv.IDKey(kv.KindReviewSession, r.scope, q.Session)
+func sessionReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
+	prefix := kv.IDKey(kv.KindReviewSession, r.Scope, q.Session)
 	list := &agent.ReviewList{}
 	var err error
 	list.Next, err = eachPlace(r, prefix, kv.After(prefix), q.Page, func(_ string, id []byte) (bool, error) {
@@ -78,12 +79,12 @@ func sessionReviews(r reader, q *agent.ListReviews) (agent.Found, error) {
 }
 
 // addReview adds a review to a list, if it is of a status; "" means any.
-func addReview(r reader, list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
-	row, err := readReview(r.Reader, r.scope, id)
+func addReview(r txn.Reader, list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
+	row, err := readReview(r.Reader, r.Scope, id)
 	if err != nil || row == nil {
 		return false, err
 	}
-	if gone, err := isGone(r.Reader, r.scope, row.Session, r.progress.wall); err != nil || gone {
+	if gone, err := txn.SessionIDGone(r.Reader, r.Scope, row.Session, r.Progress.Wall); err != nil || gone {
 		return false, err
 	}
 	review := shown(r, id, row)
@@ -96,7 +97,7 @@ func addReview(r reader, list *agent.ReviewList, id string, status agent.ReviewS
 
 // eachPlace visits the rows of a page of reviews, whose Next is what follows
 // the prefix in the key of its last one, in hex: it holds a number.
-func eachPlace(r reader,
+func eachPlace(r txn.Reader,
 	prefix, upper string, page agent.Page, visit func(key string, value []byte) (added bool, err error),
 ) (next string, err error) {
 	lower := prefix
@@ -107,7 +108,7 @@ func eachPlace(r reader,
 		}
 		lower = prefix + string(place) + "\x00"
 	}
-	last, err := r.eachOfPage(lower, upper, page.Limit, agent.ReadBytesMax-agent.ReviewBytesMax, func(key string, raw []byte) (int, error) {
+	last, err := r.EachOfPage(lower, upper, page.Limit, agent.ReadBytesMax-agent.ReviewBytesMax, func(key string, raw []byte) (int, error) {
 		added, err := visit(key, raw)
 		if err != nil || !added {
 			return 0, err

@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -15,13 +16,13 @@ import (
 type sessionReader struct {
 	rows    kv.Reader
 	scope   string
-	opening opening
-	now     progress
+	opening txn.TermStart
+	now     txn.Progress
 }
 
-func sessionsOf(r reader) (sessionReader, error) {
-	o, err := readOpening(r.engine)
-	return sessionReader{rows: r.Reader, scope: r.scope, opening: o, now: r.progress}, err
+func sessionsOf(r txn.Reader) (sessionReader, error) {
+	o, err := txn.ReadTermStart(r.Engine)
+	return sessionReader{rows: r.Reader, scope: r.Scope, opening: o, now: r.Progress}, err
 }
 
 // lease is the lease of the turn that a session runs, nil where it runs none;
@@ -46,7 +47,7 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 		}
 		if claim.Epoch == held.Epoch {
 			lease.ExpiresAt = standing(name, claim, r.opening, r.now).ExpiresAt
-			return lease, lapsed(claim, r.opening, r.now.tick), nil
+			return lease, lapsed(claim, r.opening, r.now.Tick), nil
 		}
 	}
 	when, err := r.rows.Get(kv.IDKey(kv.KindSessionRecoverable, r.scope, id))
@@ -66,22 +67,22 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 	}, err
 }
 
-func readSession(r reader, q *agent.GetSession) (agent.Found, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, q.Session))
+func readSession(r txn.Reader, q *agent.GetSession) (agent.Found, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, q.Session))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("session", q.Session)
+		return nil, txn.NotFound("session", q.Session)
 	}
 	row, err := command.DecodeSessionRow(q.Session, raw)
 	if err != nil {
 		return nil, err
 	}
-	if gone, err := sessionGone(r.Reader, r.scope, row, r.progress.wall); err != nil {
+	if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil {
 		return nil, err
 	} else if gone {
-		return nil, notFound("session", q.Session)
+		return nil, txn.NotFound("session", q.Session)
 	}
 	sessions, err := sessionsOf(r)
 	if err != nil {
@@ -181,7 +182,7 @@ func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []a
 	return all, nil
 }
 
-func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
+func listSessions(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 	sessions, err := sessionsOf(r)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := sessionGone(r.Reader, r.scope, row, r.progress.wall); err != nil || gone {
+		if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone {
 			return 0, err
 		}
 		item, err := sessions.row(id, row)
@@ -203,17 +204,17 @@ func listSessions(r reader, q *agent.ListSessions) (agent.Found, error) {
 		list.Next, err = recoverable(r, sessions, q.Page, add)
 		return list, err
 	}
-	prefix, visit := kv.ScopeKey(kv.KindSession, r.scope), add
-	if index := sessionIndex(r.scope, q); index != "" {
+	prefix, visit := kv.ScopeKey(kv.KindSession, r.Scope), add
+	if index := sessionIndex(r.Scope, q); index != "" {
 		prefix, visit = index, func(id string, _ []byte) (int, error) {
-			raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
+			raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, id))
 			if err != nil {
 				return 0, err
 			}
 			return add(id, raw)
 		}
 	}
-	list.Next, err = r.eachInPage(prefix, q.Page, visit)
+	list.Next, err = r.EachInPage(prefix, q.Page, visit)
 	return list, err
 }
 
@@ -234,14 +235,14 @@ func sessionIndex(scope string, q *agent.ListSessions) string {
 // recoverable lists the sessions whose lease has ended: those whose claim has
 // been cleared away, and those in the claims' queue whose time has come but
 // which no entry has cleared yet: few, since every entry clears some.
-func recoverable(r reader, sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
+func recoverable(r txn.Reader, sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
 	ids, err := unswept(r, sessions, page)
 	if err != nil {
 		return "", err
 	}
-	limit := min(orDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
+	limit := min(txn.OrDefault(page.Limit, agent.ListLimitDefault), agent.ListLimitMax)
 	page.Limit = agent.ListLimitMax
-	more, err := r.eachInPage(kv.ScopeKey(kv.KindSessionRecoverable, r.scope), page, func(id string, _ []byte) (int, error) {
+	more, err := r.EachInPage(kv.ScopeKey(kv.KindSessionRecoverable, r.Scope), page, func(id string, _ []byte) (int, error) {
 		ids = append(ids, id)
 		return 1, nil
 	})
@@ -253,7 +254,7 @@ func recoverable(r reader, sessions sessionReader, page agent.Page, add func(id 
 		if uint64(i) == limit {
 			return next, nil
 		}
-		raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
+		raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, id))
 		if err != nil {
 			return "", err
 		}
@@ -267,8 +268,8 @@ func recoverable(r reader, sessions sessionReader, page agent.Page, add func(id 
 
 // unswept are the sessions of a page whose lease has lapsed, though its claim
 // is still there.
-func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, err error) {
-	cursor, err := r.engine.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(later(r.progress.tick, 1))))
+func unswept(r txn.Reader, sessions sessionReader, page agent.Page) (ids []string, err error) {
+	cursor, err := r.Engine.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(txn.AddTicks(r.Progress.Tick, 1))))
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +278,7 @@ func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, e
 		_, rest, _ := kv.SplitDue(string(cursor.Key()))
 		scope, claim, _ := strings.Cut(rest, kv.Separator)
 		id, ok := agent.ClaimedSession(claim)
-		if ok && scope == r.scope && strings.HasPrefix(id, page.Prefix) && id > page.After {
+		if ok && scope == r.Scope && strings.HasPrefix(id, page.Prefix) && id > page.After {
 			due = append(due, id)
 		}
 	}
@@ -285,7 +286,7 @@ func unswept(r reader, sessions sessionReader, page agent.Page) (ids []string, e
 		return nil, err
 	}
 	for _, id := range due {
-		raw, err := r.Get(kv.IDKey(kv.KindSession, r.scope, id))
+		raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, id))
 		if err != nil {
 			return nil, err
 		}

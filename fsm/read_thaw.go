@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -13,7 +14,7 @@ import (
 //
 // All entries come in one answer, so a thread larger than agent.ReadBytesMax
 // takes a tail.
-func readThaw(r reader, q *agent.Thaw) (agent.Found, error) {
+func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err

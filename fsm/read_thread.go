@@ -7,34 +7,35 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // readJournal is a thread that must be there.
-func readJournal(r reader, id string) (journal, error) {
+func readJournal(r txn.Reader, id string) (journal, error) {
 	j, err := journalOrNone(r, id)
 	if err == nil && j.meta == nil {
-		err = notFound("thread", id)
+		err = txn.NotFound("thread", id)
 	}
 	return j, err
 }
 
 // journalOrNone has no meta where there is no thread.
-func journalOrNone(r reader, id string) (journal, error) {
-	j := journal{rows: r.Reader, scope: r.scope}
-	raw, err := r.Get(kv.IDKey(kv.KindThread, r.scope, id))
+func journalOrNone(r txn.Reader, id string) (journal, error) {
+	j := journal{rows: r.Reader, scope: r.Scope}
+	raw, err := r.Get(kv.IDKey(kv.KindThread, r.Scope, id))
 	if err != nil || raw == nil {
 		return j, err
 	}
 	meta, err := decodeThreadRow(id, raw)
-	if err == nil && !expired(meta.ExpiresAt, r.progress.wall) {
+	if err == nil && !txn.Expired(meta.ExpiresAt, r.Progress.Wall) {
 		j.meta = meta
 	}
 	return j, err
 }
 
 // threadAt is what callers see of a thread as it stood at a rev.
-func threadAt(r reader, j journal, rev uint64) (agent.Thread, error) {
+func threadAt(r txn.Reader, j journal, rev uint64) (agent.Thread, error) {
 	t, err := command.DecodeThread(j.meta)
 	if err != nil {
 		return agent.Thread{}, err
@@ -45,11 +46,11 @@ func threadAt(r reader, j journal, rev uint64) (agent.Thread, error) {
 	}
 	t.Rev, t.Floor = rev, min(t.Floor, rev)
 	copy(t.Head[:], head)
-	t.Summary, err = r.Get(kv.IncarnationKey(kv.KindSummary, r.scope, t.ID, t.Incarnation))
+	t.Summary, err = r.Get(kv.IncarnationKey(kv.KindSummary, r.Scope, t.ID, t.Incarnation))
 	return t, err
 }
 
-func readThread(r reader, q *agent.GetThread) (agent.Found, error) {
+func readThread(r txn.Reader, q *agent.GetThread) (agent.Found, error) {
 	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
@@ -59,11 +60,11 @@ func readThread(r reader, q *agent.GetThread) (agent.Found, error) {
 }
 
 // readThreads lists threads without their summaries, which may be large.
-func readThreads(r reader, q *agent.ListThreads) (agent.Found, error) {
+func readThreads(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
-	next, err := r.eachInPage(kv.ScopeKey(kv.KindThread, r.scope), q.Page, func(id string, raw []byte) (int, error) {
+	next, err := r.EachInPage(kv.ScopeKey(kv.KindThread, r.Scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
-		if err != nil || expired(meta.ExpiresAt, r.progress.wall) {
+		if err != nil || txn.Expired(meta.ExpiresAt, r.Progress.Wall) {
 			return 0, err
 		}
 		t, err := command.DecodeThread(meta)
@@ -79,7 +80,7 @@ func readThreads(r reader, q *agent.ListThreads) (agent.Found, error) {
 
 // readEntry finds one entry by its id. What has been compacted away is not found,
 // and the answer says from where on ids are known.
-func readEntry(r reader, q *agent.GetEntry) (agent.Found, error) {
+func readEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
 	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func readEntry(r reader, q *agent.GetEntry) (agent.Found, error) {
 		if incarnation, at, ok := agent.GeneratedID(q.Entry); ok && incarnation == j.meta.Incarnation && at < j.meta.Floor {
 			return nil, compacted(j.meta, at+1)
 		}
-		e := notFound("entry", q.Entry)
+		e := txn.NotFound("entry", q.Entry)
 		if e.Floor = j.meta.Floor; e.Floor > 0 {
 			e.Detail += fmt.Sprintf(" from seq %d on; what was before has been compacted", e.Floor)
 		}
@@ -104,7 +105,7 @@ func readEntry(r reader, q *agent.GetEntry) (agent.Found, error) {
 
 // readVerify recomputes the chain from the floor to the head, however long the
 // thread: all in this view, and with one entry in memory at a time.
-func readVerify(r reader, q *agent.VerifyThread) (agent.Found, error) {
+func readVerify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 	j, err := readJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func readVerify(r reader, q *agent.VerifyThread) (agent.Found, error) {
 
 // eachEntry visits the entries from a seq up to another, in order, until visit
 // returns false. A missing one is an error.
-func eachEntry(r reader, j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+func eachEntry(r txn.Reader, j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		reached, err := eachStored(r, j, s, visit)
 		if err != nil || reached < s.to {
@@ -145,9 +146,9 @@ func eachEntry(r reader, j journal, from, to uint64, visit func(*logpb.EntryRow,
 
 // eachStored is eachEntry where all are stored under one thread. It returns
 // the seq after the last one that visit wanted to go on from.
-func eachStored(r reader, j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
-	lower, upper := kv.EntryKey(r.scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.scope, s.thread, s.incarnation, s.to)
-	cursor, err := r.engine.Scan([]byte(lower), []byte(upper))
+func eachStored(r txn.Reader, j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+	lower, upper := kv.EntryKey(r.Scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.Scope, s.thread, s.incarnation, s.to)
+	cursor, err := r.Engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return 0, err
 	}

@@ -6,28 +6,29 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
-func readTimer(r reader, q *agent.GetTimer) (agent.Found, error) {
+func readTimer(r txn.Reader, q *agent.GetTimer) (agent.Found, error) {
 	n := kv.TimerName{Manager: q.Manager, Key: q.Key, ID: q.ID}
-	raw, err := r.Get(n.Row(kv.KindTimer, r.scope))
+	raw, err := r.Get(n.Row(kv.KindTimer, r.Scope))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("timer", q.ID)
+		return nil, txn.NotFound("timer", q.ID)
 	}
 	t, err := timerOf(r, n, raw)
 	return &t, err
 }
 
 // timerOf is a timer with its data.
-func timerOf(r reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
+func timerOf(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	row, err := command.DecodeTimerRow(n.ID, raw)
 	if err != nil {
 		return agent.Timer{}, err
 	}
-	data, err := r.Get(n.Row(kv.KindTimerData, r.scope))
+	data, err := r.Get(n.Row(kv.KindTimerData, r.Scope))
 	if err != nil {
 		return agent.Timer{}, err
 	}
@@ -36,10 +37,10 @@ func timerOf(r reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 
 // readTimers lists timers; what follows the prefix in the last one's key, in hex, is
 // where the next page begins.
-func readTimers(r reader, q *agent.ListTimers) (agent.Found, error) {
-	prefix := kv.IDKey(kv.KindTimer, r.scope, q.Manager)
+func readTimers(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
+	prefix := kv.IDKey(kv.KindTimer, r.Scope, q.Manager)
 	if q.Key != "" {
-		prefix = kv.TimersOf(kv.KindTimer, r.scope, q.Manager, q.Key)
+		prefix = kv.TimersOf(kv.KindTimer, r.Scope, q.Manager, q.Key)
 	}
 	lower := prefix + q.Prefix
 	upper := kv.After(lower)
@@ -51,7 +52,7 @@ func readTimers(r reader, q *agent.ListTimers) (agent.Found, error) {
 		lower = max(lower, prefix+string(place)+"\x00")
 	}
 	list := &agent.TimerList{}
-	last, err := r.eachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
+	last, err := r.EachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
 		_, n, _ := kv.SplitTimer(key)
 		t, err := timerOf(r, n, raw)
 		if err != nil {

@@ -3,24 +3,25 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
-func readValue(r reader, q *agent.GetValue) (agent.Found, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindValue, r.scope, q.Key))
+func readValue(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindValue, r.Scope, q.Key))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, notFound("value", q.Key)
+		return nil, txn.NotFound("value", q.Key)
 	}
 	row, err := decodeValueRow(q.Key, raw)
 	if err != nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, r.progress.wall) {
-		return nil, notFound("value", q.Key)
+	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+		return nil, txn.NotFound("value", q.Key)
 	}
-	bytes, err := r.Get(kv.IDKey(kv.KindValueBytes, r.scope, q.Key))
+	bytes, err := r.Get(kv.IDKey(kv.KindValueBytes, r.Scope, q.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +34,11 @@ func readValue(r reader, q *agent.GetValue) (agent.Found, error) {
 	}, nil
 }
 
-func readValues(r reader, q *agent.ListValues) (agent.Found, error) {
+func readValues(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
-	next, err := r.eachInPage(kv.ScopeKey(kv.KindValue, r.scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.EachInPage(kv.ScopeKey(kv.KindValue, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)
-		if err != nil || expired(row.ExpiresAt, r.progress.wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
 			return 0, err
 		}
 		list.Items = append(list.Items, agent.ValueRow{

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -21,7 +22,7 @@ const fusedMax = agent.RecallLimitMax
 
 // recalling is one recall while it is answered.
 type recalling struct {
-	reader
+	txn.Reader
 	*agent.Recall
 	whole  *logpb.MemoryAgentRow
 	keeps  func(*recall.Doc) bool
@@ -29,8 +30,8 @@ type recalling struct {
 	bytes  int // of the items so far
 }
 
-func readRecall(r reader, q *agent.Recall) (agent.Found, error) {
-	raw, err := r.Get(kv.IDKey(kv.KindMemoryAgent, r.scope, q.Agent))
+func readRecall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
+	raw, err := r.Get(kv.IDKey(kv.KindMemoryAgent, r.Scope, q.Agent))
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +40,9 @@ func readRecall(r reader, q *agent.Recall) (agent.Found, error) {
 		return nil, err
 	}
 	request := q.Filled()
-	c := &recalling{reader: r, Recall: &request, whole: whole, answer: &agent.Recalled{Request: request, Entries: whole.Entries}}
+	c := &recalling{Reader: r, Recall: &request, whole: whole, answer: &agent.Recalled{Request: request, Entries: whole.Entries}}
 	c.answer.Request.Embedding = nil
-	c.keeps = recall.Keeps(&request, r.progress.wall)
+	c.keeps = recall.Keeps(&request, r.Progress.Wall)
 	switch request.Mode {
 	case agent.ModeRecent:
 		err = c.recent()
@@ -69,18 +70,18 @@ func (c *recalling) recent() error {
 	var prefixes []string
 	switch {
 	case c.Within == agent.WithinAll:
-		prefixes = []string{kv.IDKey(kv.KindMemoryOrder, c.scope, c.Agent)}
+		prefixes = []string{kv.IDKey(kv.KindMemoryOrder, c.Scope, c.Agent)}
 	case c.Within == agent.WithinAgent && c.Session != "":
-		prefixes = []string{kv.MemorySessionPrefix(c.scope, c.Agent, ""), kv.MemorySessionPrefix(c.scope, c.Agent, c.Session)}
+		prefixes = []string{kv.MemorySessionPrefix(c.Scope, c.Agent, ""), kv.MemorySessionPrefix(c.Scope, c.Agent, c.Session)}
 	default:
-		prefixes = []string{kv.MemorySessionPrefix(c.scope, c.Agent, c.Session)}
+		prefixes = []string{kv.MemorySessionPrefix(c.Scope, c.Agent, c.Session)}
 	}
 	err := c.eachBackwards(prefixes, func(id string) error {
-		row, err := memoryRow(c.reader, c.Agent, id)
+		row, err := memoryRow(c.Reader, c.Agent, id)
 		if err != nil || !c.keeps(docOf(id, row)) {
 			return err
 		}
-		body, err := memoryBody(c.reader, c.Agent, id)
+		body, err := memoryBody(c.Reader, c.Agent, id)
 		if err == nil {
 			c.add(id, row, body, 0)
 		}
@@ -107,7 +108,7 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 		}
 	}
 	for i, prefix := range prefixes {
-		cursor, err := c.engine.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
+		cursor, err := c.Engine.ScanBack([]byte(prefix), []byte(kv.After(prefix)))
 		if err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 // query goes by the filter, in order of observation, and of ids where that is
 // equal.
 func (c *recalling) query() (err error) {
-	prefix := kv.IDKey(kv.KindMemoryTime, c.scope, c.Agent)
+	prefix := kv.IDKey(kv.KindMemoryTime, c.Scope, c.Agent)
 	lower, upper := prefix, kv.After(prefix)
 	if since := c.Filter.Since; since != nil {
 		lower = prefix + kv.EncodeTime(*since)
@@ -147,9 +148,9 @@ func (c *recalling) query() (err error) {
 	if until := c.Filter.Until; until != nil {
 		upper = kv.AfterTime(prefix, *until)
 	}
-	scan := c.engine.ScanBack
+	scan := c.Engine.ScanBack
 	if c.Ascending {
-		scan = c.engine.Scan
+		scan = c.Engine.Scan
 	}
 	cursor, err := scan([]byte(lower), []byte(upper))
 	if err != nil {
@@ -170,7 +171,7 @@ func (c *recalling) query() (err error) {
 		if !c.keeps(docOf(id, row)) {
 			continue
 		}
-		body, err := memoryBody(c.reader, c.Agent, id)
+		body, err := memoryBody(c.Reader, c.Agent, id)
 		if err != nil {
 			return err
 		}
@@ -207,9 +208,9 @@ func (c *recalling) ranked() error {
 		}
 		c.answer.Matched = uint64(matched)
 	}
-	source := memories{c.reader, c.Agent, c.whole}
-	err := c.recalls.Search(c.scope+kv.Separator+c.Agent, source, search)
-	if errors.Is(err, recall.ErrPast) && !c.hasty {
+	source := memories{c.Reader, c.Agent, c.whole}
+	err := c.Recalls.Search(c.Scope+kv.Separator+c.Agent, source, search)
+	if errors.Is(err, recall.ErrPast) && !c.Hasty {
 		var own *recall.Index
 		if own, err = recall.Build(source); err == nil {
 			search(own)
@@ -225,11 +226,11 @@ func (c *recalling) ranked() error {
 }
 
 func (c *recalling) addHit(hit recall.Hit) error {
-	row, err := memoryRow(c.reader, c.Agent, hit.ID)
+	row, err := memoryRow(c.Reader, c.Agent, hit.ID)
 	if err != nil {
 		return err
 	}
-	body, err := memoryBody(c.reader, c.Agent, hit.ID)
+	body, err := memoryBody(c.Reader, c.Agent, hit.ID)
 	if err == nil {
 		c.add(hit.ID, row, body, hit.Score)
 	}

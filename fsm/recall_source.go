@@ -6,13 +6,14 @@ import (
 
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/recall"
 )
 
 // memories is what an agent remembers, as the source of its index.
 type memories struct {
-	reader
+	txn.Reader
 	agent string
 	whole *logpb.MemoryAgentRow
 }
@@ -27,14 +28,14 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 	if since == 0 {
 		return m.all(visit)
 	}
-	prefix := kv.IDKey(kv.KindMemoryOrder, m.scope, m.agent)
-	return m.each(kv.MemoryOrderKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
+	prefix := kv.IDKey(kv.KindMemoryOrder, m.Scope, m.agent)
+	return m.each(kv.MemoryOrderKey(m.Scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
 		id := string(value)
-		row, err := memoryRow(m.reader, m.agent, id)
+		row, err := memoryRow(m.Reader, m.agent, id)
 		if err != nil {
 			return err
 		}
-		body, err := memoryBody(m.reader, m.agent, id)
+		body, err := memoryBody(m.Reader, m.agent, id)
 		if err == nil {
 			visit(*docOf(id, row), memoryText(body), body.Embedding)
 		}
@@ -45,13 +46,13 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 // all goes through rows and bodies side by side, which is faster than looking
 // each up.
 func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
-	prefix := kv.IDKey(kv.KindMemoryBody, m.scope, m.agent)
-	bodies, err := m.engine.Scan([]byte(prefix), []byte(kv.After(prefix)))
+	prefix := kv.IDKey(kv.KindMemoryBody, m.Scope, m.agent)
+	bodies, err := m.Engine.Scan([]byte(prefix), []byte(kv.After(prefix)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, bodies.Close()) }()
-	prefix = kv.IDKey(kv.KindMemory, m.scope, m.agent)
+	prefix = kv.IDKey(kv.KindMemory, m.Scope, m.agent)
 	return m.each(prefix, kv.After(prefix), func(key, value []byte) error {
 		id := strings.TrimSuffix(string(key[len(prefix):]), kv.Separator)
 		row, err := command.DecodeMemoryRow(id, value)
@@ -75,8 +76,8 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 	if since > m.whole.Deletes || m.whole.Deletes-since > memoryGoneMax {
 		return false, nil
 	}
-	prefix := kv.IDKey(kv.KindMemoryGone, m.scope, m.agent)
-	err = m.each(kv.MemoryGoneKey(m.scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
+	prefix := kv.IDKey(kv.KindMemoryGone, m.Scope, m.agent)
+	err = m.each(kv.MemoryGoneKey(m.Scope, m.agent, since+1), kv.After(prefix), func(_, value []byte) error {
 		gone, err := command.DecodeMemoryGone(value)
 		if err == nil {
 			visit(gone.Id, gone.Before)
@@ -88,7 +89,7 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 
 // each visits the rows of a range; the value is the visitor's to keep.
 func (m memories) each(lower, upper string, visit func(key, value []byte) error) (err error) {
-	cursor, err := m.engine.Scan([]byte(lower), []byte(upper))
+	cursor, err := m.Engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -41,9 +42,9 @@ type registered[F any] struct {
 	run F
 }
 
-func op[T agent.Op](run func(*commit, T) (agent.OpResult, error)) registered[runOp] {
+func op[T agent.Op](run func(*txn.Tx, T) (agent.OpResult, error)) registered[runOp] {
 	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) {
-		return run(c.commit, op.(T)) //nolint:forcetypeassert // the registry's key
+		return run(c.Tx, op.(T)) //nolint:forcetypeassert // the registry's key
 	}}
 }
 
@@ -71,13 +72,13 @@ func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) 
 	case *logpb.Op_MovePartitions:
 		return c.movePartitions(p.MovePartitions)
 	case *logpb.Op_EndInstance:
-		return endInstance(c.commit, p.EndInstance)
+		return endInstance(c.Tx, p.EndInstance)
 	}
 	decoded, err := command.DecodeOp(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := validScope(c.commit); err != nil {
+	if err := validScope(c.Tx); err != nil {
 		return nil, err
 	}
 	run := opRuns[reflect.TypeOf(decoded)]
@@ -88,7 +89,7 @@ func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) 
 }
 
 // runRead answers one read.
-type runRead func(r reader, q agent.Read) (agent.Found, error)
+type runRead func(r txn.Reader, q agent.Read) (agent.Found, error)
 
 // readRuns holds how each read of the contract is answered.
 var readRuns = func() map[reflect.Type]runRead {
@@ -110,13 +111,13 @@ var readRuns = func() map[reflect.Type]runRead {
 	return all
 }()
 
-func read[T agent.Read](run func(reader, T) (agent.Found, error)) registered[runRead] {
-	return registered[runRead]{reflect.TypeFor[T](), func(r reader, q agent.Read) (agent.Found, error) {
+func read[T agent.Read](run func(txn.Reader, T) (agent.Found, error)) registered[runRead] {
+	return registered[runRead]{reflect.TypeFor[T](), func(r txn.Reader, q agent.Read) (agent.Found, error) {
 		return run(r, q.(T)) //nolint:forcetypeassert // the registry's key
 	}}
 }
 
-func answerRead(r reader, q agent.Read) (agent.Found, error) {
+func answerRead(r txn.Reader, q agent.Read) (agent.Found, error) {
 	run := readRuns[reflect.TypeOf(q)]
 	if run == nil {
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", q)
@@ -126,7 +127,7 @@ func answerRead(r reader, q agent.Read) (agent.Found, error) {
 
 // expiry removes what a row of the wall queue names if it is due at when. cost is
 // the work beyond that of one row, as a share of what an entry may do.
-type expiry func(c *commit, row, id string, when int64) (cost int, err error)
+type expiry func(c *txn.Tx, row, id string, when int64) (cost int, err error)
 
 // expiries holds what falls due, by the kind of its row.
 var expiries = func() map[string]expiry {
@@ -138,23 +139,23 @@ var expiries = func() map[string]expiry {
 		kv.KindConversation: expire(expireConversation),
 		kv.KindMemory:       expire(expireMemory),
 		kv.KindReview:       expire(dueReview),
-		kv.KindFeed:         func(c *commit, _, _ string, when int64) (int, error) { return 0, c.forgetFeed(when) },
-		kv.KindTimer:        func(c *commit, row, _ string, when int64) (int, error) { return 0, dueTimer(c, row, when) },
-		kv.KindErasure:      func(c *commit, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
+		kv.KindFeed:         func(c *txn.Tx, _, _ string, when int64) (int, error) { return 0, c.ForgetFeed(when) },
+		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, dueTimer(c, row, when) },
+		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
 
-		kv.KindCheckpointHistory: func(c *commit, _, id string, _ int64) (int, error) { return 0, forgetRevision(c, id) },
+		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, forgetRevision(c, id) },
 	}
 	for _, kind := range []string{
 		kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone, kv.KindConversationTombstone,
 	} {
-		all[kind] = func(c *commit, row, _ string, when int64) (int, error) { return 0, c.expireTombstone(row, when) }
+		all[kind] = func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, c.ExpireTombstone(row, when) }
 	}
 	return all
 }()
 
-func expire(run func(c *commit, id string, when int64) error) expiry {
-	return func(c *commit, _, id string, when int64) (int, error) { return 0, run(c, id, when) }
+func expire(run func(c *txn.Tx, id string, when int64) error) expiry {
+	return func(c *txn.Tx, _, id string, when int64) (int, error) { return 0, run(c, id, when) }
 }
 
 // backfills are the indexes that came with a feature level.
-var backfills = []*backfill{&conversationBackfill, &memoryBackfill}
+var backfills = []*txn.Backfill{&conversationBackfill, &memoryBackfill}

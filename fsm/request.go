@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -39,7 +40,7 @@ func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 	switch {
 	case p.Seq < client.Low:
 		return refused(expiredRequest(p, fmt.Sprintf("it is below %d, which its client or time has settled", client.Low))), nil
-	case p.NotAfterTick < b.progress.tick:
+	case p.NotAfterTick < b.Progress.Tick:
 		return refused(expiredRequest(p, "it came too late")), nil
 	case p.Seq-low >= agent.RequestWindowMax:
 		return refused(windowRefusal(low)), nil
@@ -69,7 +70,7 @@ func validRequest(p *logpb.Commit) *agent.Error {
 
 // notAfter is the tick past which the request cannot apply, within reason.
 func (b *batch) notAfter(p *logpb.Commit) uint64 {
-	return min(p.NotAfterTick, later(b.progress.tick, uint64(agent.RequestTTLMax.Milliseconds())))
+	return min(p.NotAfterTick, txn.AddTicks(b.Progress.Tick, uint64(agent.RequestTTLMax.Milliseconds())))
 }
 
 // refused is a refusal. One that says "try again" is not final and never
@@ -110,14 +111,14 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 		return err
 	}
 	notAfter := b.notAfter(p)
-	b.rows.Begin() // what follows is not the commit's to roll back
-	b.rows.Count(len(outcome))
+	b.Rows.Begin() // what follows is not the commit's to roll back
+	b.Rows.Count(len(outcome))
 	client.answer(&logpb.Answer{Seq: p.Seq, BodyHash: p.BodyHash, Outcome: outcome}, notAfter)
 	client.Low = low
 	client.Max = max(client.Max, p.Seq)
 	client.LastTick = max(client.LastTick, notAfter)
 	if client.ReviewTick == 0 {
-		b.reviewClient(p.Scope, p.Client, client, later(notAfter, 1))
+		b.reviewClient(p.Scope, p.Client, client, txn.AddTicks(notAfter, 1))
 	}
 	client.known, client.changed = true, true
 	return nil
@@ -126,6 +127,6 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 // reviewClient puts the client's row of the tick queue where it is due.
 func (b *batch) reviewClient(scope, client string, row *clientState, tick uint64) {
 	row.ReviewTick = tick
-	b.rows.Set(kv.DueTickKey(tick, scope, client), nil)
-	b.due.atTick(tick)
+	b.Rows.Set(kv.DueTickKey(tick, scope, client), nil)
+	b.Due.AtTick(tick)
 }

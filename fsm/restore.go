@@ -12,6 +12,7 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/snapshot"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
@@ -158,27 +159,27 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 
 // matches tells whether an engine is what a snapshot's header says it is.
 func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
-	done, err := readProgress(r)
+	done, err := txn.ReadProgress(r)
 	if err != nil {
 		return err
 	}
 	if done != headerProgress(header) {
 		return fmt.Errorf("its files stand at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
-			done.index, done.term, done.chain, header.Index, header.Term, header.Chain)
+			done.Index, done.Term, done.Chain, header.Index, header.Term, header.Chain)
 	}
 	return nil
 }
 
 // headerProgress is how far the state in a snapshot goes.
-func headerProgress(h *logpb.SnapshotHeader) progress {
-	return progress{index: h.Index, term: h.Term, tick: h.TickMs, wall: h.WallMs, chain: h.Chain}
+func headerProgress(h *logpb.SnapshotHeader) txn.Progress {
+	return txn.Progress{Index: h.Index, Term: h.Term, Tick: h.TickMs, Wall: h.WallMs, Chain: h.Chain}
 }
 
 // forgetClaims ends all claims. Who took one over after the backup was made is
 // not in it, so whoever held it then must not be let in again.
 func forgetClaims(r storage.Reader, b *storage.Batch) error {
 	held := map[string]int64{} // :: the scope's row → claims
-	err := eachRow(r, kv.KindClaim, func(name string, _ []byte) error {
+	err := txn.EachRow(r, kv.KindClaim, func(name string, _ []byte) error {
 		scope, claim, _ := strings.Cut(name, kv.Separator)
 		held[kv.ScopeKey(kv.KindScope, scope)]++
 		b.Delete([]byte(kv.KindClaim + name))
@@ -191,8 +192,8 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 		return err
 	}
 	b.DeleteRange([]byte(kv.KindDueClaim), []byte(kv.After(kv.KindDueClaim)))
-	b.Delete([]byte(openingKey))
-	for _, key := range sortedKeys(held) {
+	b.Delete([]byte(txn.TermStartKey))
+	for _, key := range txn.SortedKeys(held) {
 		raw, ok, err := r.Get([]byte(key))
 		if err != nil {
 			return err
@@ -204,7 +205,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 		if err := command.Unmarshal(raw, &record); err != nil {
 			return fmt.Errorf("decode scope %q: %w", key, err)
 		}
-		record.Keys = saturate(record.Keys, -held[key])
+		record.Keys = txn.Saturate(record.Keys, -held[key])
 		if raw, err = command.Marshal(&record); err != nil {
 			return fmt.Errorf("encode scope %q: %w", key, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -16,8 +17,8 @@ import (
 // it, so that what is kept is one stretch.
 
 // aging is the row of history of a revision that goes after an age.
-func aging(c *commit, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
-	old.ForgetAt = c.deadline(int64(min(ageMS, math.MaxInt64)))
+func aging(c *txn.Tx, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
+	old.ForgetAt = c.Deadline(int64(min(ageMS, math.MaxInt64)))
 	raw, err := command.Marshal(old)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
@@ -28,7 +29,7 @@ func aging(c *commit, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byt
 // forgetRevision lets go of a revision whose age has come, and of those before
 // it. One that went under a policy without an age leaves its place in the queue
 // behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
-func forgetRevision(c *commit, row string) error {
+func forgetRevision(c *txn.Tx, row string) error {
 	key, numbers, _ := strings.Cut(row, kv.Separator)
 	if len(numbers) != 2*8 {
 		return fmt.Errorf("the wall queue holds a revision of checkpoint %q with %d bytes of numbers", key, len(numbers))
@@ -46,12 +47,12 @@ func forgetRevision(c *commit, row string) error {
 		if err != nil {
 			return err
 		}
-		c.rows.Remove(kv.SlotKey(c.scope, key, incarnation, oldest.slot()))
+		c.Rows.Remove(kv.SlotKey(c.Scope, key, incarnation, oldest.slot()))
 	}
 	raw, err := command.Marshal(now)
 	if err != nil {
 		return fmt.Errorf("encode checkpoint %q: %w", key, err)
 	}
-	c.rows.Set(kv.IDKey(kv.KindCheckpoint, c.scope, key), raw)
+	c.Rows.Set(kv.IDKey(kv.KindCheckpoint, c.Scope, key), raw)
 	return nil
 }

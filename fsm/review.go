@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -14,15 +15,15 @@ import (
 
 // loadReview is the review of an id, or nil. One whose session is gone is cleared
 // away with it first.
-func loadReview(c *commit, id string) (*logpb.ReviewRow, error) {
+func loadReview(c *txn.Tx, id string) (*logpb.ReviewRow, error) {
 	if err := agent.ValidID("review", id); err != nil {
 		return nil, err
 	}
-	row, err := readReview(c.rows, c.scope, id)
+	row, err := readReview(c.Rows, c.Scope, id)
 	if err != nil || row == nil {
 		return nil, err
 	}
-	gone, err := isGone(c.rows, c.scope, row.Session, c.progress.wall)
+	gone, err := txn.SessionIDGone(c.Rows, c.Scope, row.Session, c.Progress.Wall)
 	if err != nil || !gone {
 		return row, err
 	}
@@ -67,29 +68,29 @@ func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
 
 // changeReview lets change work on a review's row, and moves it to where the
 // changed one stands. A new one has no status yet.
-func changeReview(c *commit, id string, row *logpb.ReviewRow, change func()) error {
-	key := kv.IDKey(kv.KindReview, c.scope, id)
+func changeReview(c *txn.Tx, id string, row *logpb.ReviewRow, change func()) error {
+	key := kv.IDKey(kv.KindReview, c.Scope, id)
 	if row.Status != "" {
 		unplaceReview(c, id, row)
 	}
 	change()
-	for _, place := range reviewPlaces(c.scope, id, row) {
-		c.rows.Set(place, kv.Indexed)
+	for _, place := range reviewPlaces(c.Scope, id, row) {
+		c.Rows.Set(place, kv.Indexed)
 	}
-	c.expireAt(reviewDue(row), key)
-	c.tell(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
+	c.SetExpiry(reviewDue(row), key)
+	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
 	return setSessionRow(c, key, row)
 }
 
-func unplaceReview(c *commit, id string, row *logpb.ReviewRow) {
-	for _, place := range reviewPlaces(c.scope, id, row) {
-		c.rows.Remove(place)
+func unplaceReview(c *txn.Tx, id string, row *logpb.ReviewRow) {
+	for _, place := range reviewPlaces(c.Scope, id, row) {
+		c.Rows.Remove(place)
 	}
-	c.unexpire(reviewDue(row), kv.IDKey(kv.KindReview, c.scope, id))
+	c.ClearExpiry(reviewDue(row), kv.IDKey(kv.KindReview, c.Scope, id))
 }
 
 // askReviews makes the reviews that a turn asks for.
-func askReviews(c *commit, s *session, drafts []agent.ReviewDraft) error {
+func askReviews(c *txn.Tx, s *session, drafts []agent.ReviewDraft) error {
 	for i := range drafts {
 		if err := askReview(c, s, &drafts[i]); err != nil {
 			return err
@@ -98,7 +99,7 @@ func askReviews(c *commit, s *session, drafts []agent.ReviewDraft) error {
 	return nil
 }
 
-func askReview(c *commit, s *session, d *agent.ReviewDraft) error {
+func askReview(c *txn.Tx, s *session, d *agent.ReviewDraft) error {
 	for _, optional := range []string{d.Assignee, d.EscalateTo} {
 		if optional != "" {
 			if err := agent.ValidID("assignee", optional); err != nil {
@@ -126,14 +127,14 @@ func askReview(c *commit, s *session, d *agent.ReviewDraft) error {
 	row := &logpb.ReviewRow{
 		Incarnation: s.row.Incarnation, Session: s.id, Request: orDefaultWord(d.RequestID, s.row.Request), Interrupt: d.InterruptID,
 		Operation: d.Operation, Arguments: command.OrEmptyObject(d.Arguments), Reason: d.Reason, Metadata: command.OrEmptyObject(d.Metadata),
-		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.progress.wall, Ordinal: s.row.ReviewsEnd,
-		ExpiresAt: c.deadline(d.TTL.Milliseconds()), EscalateAt: c.deadline(d.EscalateAfter.Milliseconds()),
+		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.Progress.Wall, Ordinal: s.row.ReviewsEnd,
+		ExpiresAt: c.Deadline(d.TTL.Milliseconds()), EscalateAt: c.Deadline(d.EscalateAfter.Milliseconds()),
 	}
 	s.row.PendingReviews++
 	s.row.Reviews++
 	s.row.ReviewsEnd++
-	c.grow(0, reviewBytes(row))
-	c.rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal), []byte(d.ID))
+	c.AddUsage(0, reviewBytes(row))
+	c.Rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.id, row.Ordinal), []byte(d.ID))
 	return changeReview(c, d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
@@ -144,18 +145,18 @@ func reviewBytes(row *logpb.ReviewRow) int64 {
 
 // eachReview visits a session's reviews from an ordinal on, oldest first, until
 // visit says that it is enough.
-func eachReview(c *commit, s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
-	prefix := kv.IDKey(kv.KindReviewSession, c.scope, s.id)
-	keys, _, err := c.rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
+func eachReview(c *txn.Tx, s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
+	prefix := kv.IDKey(kv.KindReviewSession, c.Scope, s.id)
+	keys, _, err := c.Rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		id, err := c.rows.Get(key)
+		id, err := c.Rows.Get(key)
 		if err != nil {
 			return err
 		}
-		row, err := readReview(c.rows, c.scope, string(id))
+		row, err := readReview(c.Rows, c.Scope, string(id))
 		if err != nil {
 			return err
 		}
@@ -170,29 +171,29 @@ func eachReview(c *commit, s *session, from uint64, visit func(id string, row *l
 }
 
 // forgetReview lets go of the oldest review of a session that is not pending.
-func forgetReview(c *commit, s *session) error {
+func forgetReview(c *txn.Tx, s *session) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if pending(row) {
 			return true, nil
 		}
 		dropReview(c, s, id, row)
-		c.removed(agent.ChangedReview, id)
+		c.Removed(agent.ChangedReview, id)
 		return false, nil
 	})
 }
 
-func dropReview(c *commit, s *session, id string, row *logpb.ReviewRow) {
+func dropReview(c *txn.Tx, s *session, id string, row *logpb.ReviewRow) {
 	unplaceReview(c, id, row)
-	c.rows.Remove(kv.IDKey(kv.KindReview, c.scope, id))
-	c.rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.scope, s.id, row.Ordinal))
-	c.grow(0, -reviewBytes(row))
+	c.Rows.Remove(kv.IDKey(kv.KindReview, c.Scope, id))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.id, row.Ordinal))
+	c.AddUsage(0, -reviewBytes(row))
 	s.row.Reviews--
 	if pending(row) {
 		s.row.PendingReviews--
 	}
 }
 
-func dropReviews(c *commit, s *session) error {
+func dropReviews(c *txn.Tx, s *session) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		dropReview(c, s, id, row)
 		return true, nil
@@ -201,7 +202,7 @@ func dropReviews(c *commit, s *session) error {
 
 // withdrawReviews closes what is pending from an ordinal on: the session goes
 // on without an answer.
-func withdrawReviews(c *commit, s *session, from uint64) error {
+func withdrawReviews(c *txn.Tx, s *session, from uint64) error {
 	if s.row.PendingReviews == 0 {
 		return nil
 	}
@@ -211,7 +212,7 @@ func withdrawReviews(c *commit, s *session, from uint64) error {
 		}
 		s.row.PendingReviews--
 		return true, changeReview(c, id, row, func() {
-			row.Status, row.DecidedAt = string(agent.ReviewWithdrawn), c.progress.wall
+			row.Status, row.DecidedAt = string(agent.ReviewWithdrawn), c.Progress.Wall
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -16,13 +17,13 @@ var decisions = map[agent.ReviewDecision]agent.ReviewStatus{
 	agent.DecideEdit:    agent.ReviewEdited,
 }
 
-func decideReview(c *commit, op *agent.DecideReview) (agent.OpResult, error) {
+func decideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
 	row, err := loadReview(c, op.Review)
 	if err != nil {
 		return nil, err
 	}
 	if row == nil {
-		return nil, notFound("review", op.Review)
+		return nil, txn.NotFound("review", op.Review)
 	}
 	status, ok := decisions[op.Decision]
 	if !ok {
@@ -44,11 +45,11 @@ func decideReview(c *commit, op *agent.DecideReview) (agent.OpResult, error) {
 
 // mayDecide lets one answer through, in time. A review expires at its deadline,
 // whether that has been swept or not.
-func mayDecide(c *commit, op *agent.DecideReview, row *logpb.ReviewRow) error {
+func mayDecide(c *txn.Tx, op *agent.DecideReview, row *logpb.ReviewRow) error {
 	e := agent.Errorf(agent.CodeReviewDecided, "review %q is %s, since %d, by %q", op.Review, row.Status, row.DecidedAt, row.DecidedBy)
 	switch {
-	case row.Status == string(agent.ReviewExpired), pending(row) && expired(row.ExpiresAt, c.progress.wall):
-		e = agent.Errorf(agent.CodeApprovalExpired, "review %q expired at %d, now it is %d", op.Review, row.ExpiresAt, c.progress.wall)
+	case row.Status == string(agent.ReviewExpired), pending(row) && txn.Expired(row.ExpiresAt, c.Progress.Wall):
+		e = agent.Errorf(agent.CodeApprovalExpired, "review %q expired at %d, now it is %d", op.Review, row.ExpiresAt, c.Progress.Wall)
 		e.ExpiresAt = row.ExpiresAt
 	case !pending(row) && !seededbug.Is(seededbug.ReviewDecidedTwice):
 		e.Holder = row.DecidedBy
@@ -63,9 +64,9 @@ func mayDecide(c *commit, op *agent.DecideReview, row *logpb.ReviewRow) error {
 
 // closeReview gives a pending review its answer, records that in the session's
 // thread, and lets a session that waited for nothing else go on.
-func closeReview(c *commit, id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
+func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
 	if err := changeReview(c, id, row, func() {
-		row.Status, row.DecidedAt = string(status), c.progress.wall
+		row.Status, row.DecidedAt = string(status), c.Progress.Wall
 		fill()
 	}); err != nil {
 		return err
@@ -99,8 +100,8 @@ func closeReview(c *commit, id string, row *logpb.ReviewRow, status agent.Review
 }
 
 // failSession is what a denial does in classic mode.
-func failSession(c *commit, s *session, review agent.Review) error {
-	body, err := sessionBody(c.rows, c.scope, s.id)
+func failSession(c *txn.Tx, s *session, review agent.Review) error {
+	body, err := sessionBody(c.Rows, c.Scope, s.id)
 	if err != nil {
 		return err
 	}
@@ -113,15 +114,15 @@ func failSession(c *commit, s *session, review agent.Review) error {
 }
 
 // dueReview handles a review whose time has come: it expires, or is escalated.
-func dueReview(c *commit, id string, when int64) error {
-	row, err := readReview(c.rows, c.scope, id)
+func dueReview(c *txn.Tx, id string, when int64) error {
+	row, err := readReview(c.Rows, c.Scope, id)
 	if err != nil || row == nil || reviewDue(row) != when {
 		return err
 	}
-	if gone, err := isGone(c.rows, c.scope, row.Session, c.progress.wall); err != nil || gone {
+	if gone, err := txn.SessionIDGone(c.Rows, c.Scope, row.Session, c.Progress.Wall); err != nil || gone {
 		return err // it goes with its session
 	}
-	if expired(row.ExpiresAt, c.progress.wall) {
+	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		return closeReview(c, id, row, agent.ReviewExpired, func() {})
 	}
 	return changeReview(c, id, row, func() {

@@ -10,6 +10,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/storage"
 )
 
@@ -57,7 +58,7 @@ func TestAReviewExpiresAtItsMillisecond(t *testing.T) {
 // More reviews expire than one entry sweeps: they have expired all the same.
 func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	r := newSubject(t)
-	const sessions, each = 3, fsm.SweepMax/2 + 1
+	const sessions, each = 3, txn.SweepMax/2 + 1
 	for s := range sessions {
 		id := fmt.Sprintf("s%d", s)
 		lease := do[*agent.SessionResult](r, &agent.PutSession{Session: id, Agent: "a"}, &agent.ClaimSession{Session: id, Owner: "w", Request: asking("q")}).Session.Lease

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -88,8 +89,8 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 
 // storedRevision is the row of a revision of a checkpoint that is older than now; nil
 // where it is not kept.
-func storedRevision(c *commit, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	return olderRevision(c.rows.Get, c.scope, key, now, revision)
+func storedRevision(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	return olderRevision(c.Rows.Get, c.Scope, key, now, revision)
 }
 
 // carry puts a revision's row into its body, where that is short.
@@ -106,8 +107,8 @@ func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 
 // keepRevision makes old the newest of the older revisions, lets go of those
 // past the scope's policy, and gives row a slot.
-func keepRevision(c *commit, key string, old, row *logpb.CheckpointRow) error {
-	age := c.record.Policy.HistoryAgeMS
+func keepRevision(c *txn.Tx, key string, old, row *logpb.CheckpointRow) error {
+	age := c.Record.Policy.HistoryAgeMS
 	carried := old.Carried && age == 0
 	row.Kept = append(old.Kept, uint64(keptOf(old, carried)))
 	if !carried {
@@ -116,7 +117,7 @@ func keepRevision(c *commit, key string, old, row *logpb.CheckpointRow) error {
 		}
 	}
 	var gone []kept
-	for keep := c.record.history() - 1; uint64(len(row.Kept)) > keep; {
+	for keep := c.Record.History() - 1; uint64(len(row.Kept)) > keep; {
 		oldest, err := dropOldest(c, key, row)
 		if err != nil {
 			return err
@@ -126,7 +127,7 @@ func keepRevision(c *commit, key string, old, row *logpb.CheckpointRow) error {
 	row.Slot = freeSlot(row)
 	for _, k := range gone {
 		if k.slot() != row.Slot {
-			c.rows.Remove(kv.SlotKey(c.scope, key, row.Incarnation, k.slot()))
+			c.Rows.Remove(kv.SlotKey(c.Scope, key, row.Incarnation, k.slot()))
 		}
 	}
 	return nil
@@ -145,46 +146,46 @@ func freeSlot(row *logpb.CheckpointRow) uint64 {
 
 // writeHistory writes the row of history of a revision whose place was taken,
 // which goes after an age; 0 is never.
-func writeHistory(c *commit, key string, old *logpb.CheckpointRow, age uint64) error {
-	history := kv.RevisionKey(kv.KindCheckpointHistory, c.scope, key, old.Incarnation, old.Revision)
+func writeHistory(c *txn.Tx, key string, old *logpb.CheckpointRow, age uint64) error {
+	history := kv.RevisionKey(kv.KindCheckpointHistory, c.Scope, key, old.Incarnation, old.Revision)
 	if age == 0 {
-		raw, err := c.rows.Get(kv.IDKey(kv.KindCheckpoint, c.scope, key)) // as it stands
+		raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key)) // as it stands
 		if err != nil {
 			return err
 		}
-		c.rows.Set(history, raw)
+		c.Rows.Set(history, raw)
 		return nil
 	}
 	raw, err := aging(c, key, old, age)
 	if err != nil {
 		return err
 	}
-	c.expireAt(old.ForgetAt, history)
-	c.rows.Set(history, raw)
+	c.SetExpiry(old.ForgetAt, history)
+	c.Rows.Set(history, raw)
 	return nil
 }
 
 // dropOldest lets go of the oldest of the revisions that row keeps, but for its
 // body.
-func dropOldest(c *commit, key string, row *logpb.CheckpointRow) (kept, error) {
+func dropOldest(c *txn.Tx, key string, row *logpb.CheckpointRow) (kept, error) {
 	oldest := kept(row.Kept[0])
 	if err := dropHistory(c, key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
 		return 0, err
 	}
-	c.grow(0, -oldest.size())
+	c.AddUsage(0, -oldest.size())
 	row.Kept = row.Kept[1:]
 	return oldest, nil
 }
 
 // dropHistory lets go of an older revision's row of history, with its place in
 // the queue.
-func dropHistory(c *commit, key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
+func dropHistory(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
 	if k.carried() {
 		return nil
 	}
-	history := kv.RevisionKey(kv.KindCheckpointHistory, c.scope, key, now.Incarnation, revision)
-	if c.record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
-		raw, err := c.rows.Get(history)
+	history := kv.RevisionKey(kv.KindCheckpointHistory, c.Scope, key, now.Incarnation, revision)
+	if c.Record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
+		raw, err := c.Rows.Get(history)
 		if err != nil {
 			return err
 		}
@@ -192,23 +193,23 @@ func dropHistory(c *commit, key string, now *logpb.CheckpointRow, revision uint6
 		if err != nil {
 			return err
 		}
-		c.unexpire(old.ForgetAt, history)
+		c.ClearExpiry(old.ForgetAt, history)
 	}
-	c.rows.Remove(history)
+	c.Rows.Remove(history)
 	return nil
 }
 
 // dropRevisions removes a checkpoint's history and its bodies, the current one
 // too, and returns their size.
-func dropRevisions(c *commit, key string, now *logpb.CheckpointRow) (size int64, err error) {
-	c.rows.Remove(kv.BodyKey(c.scope, key, now))
+func dropRevisions(c *txn.Tx, key string, now *logpb.CheckpointRow) (size int64, err error) {
+	c.Rows.Remove(kv.BodyKey(c.Scope, key, now))
 	size = int64(now.Size)
 	for i, raw := range now.Kept {
 		k := kept(raw)
 		if err := dropHistory(c, key, now, now.Revision-uint64(len(now.Kept)-i), k); err != nil {
 			return 0, err
 		}
-		c.rows.Remove(kv.SlotKey(c.scope, key, now.Incarnation, k.slot()))
+		c.Rows.Remove(kv.SlotKey(c.Scope, key, now.Incarnation, k.slot()))
 		size += k.size()
 	}
 	return size, nil
@@ -216,9 +217,9 @@ func dropRevisions(c *commit, key string, now *logpb.CheckpointRow) (size int64,
 
 // olderRevisionOf is olderRevision in a view, as of its time: one whose age has come is
 // not kept.
-func olderRevisionOf(r reader, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
-	row, err := olderRevision(r.Get, r.scope, key, now, revision)
-	if err != nil || row == nil || expired(row.ForgetAt, r.progress.wall) {
+func olderRevisionOf(r txn.Reader, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+	row, err := olderRevision(r.Get, r.Scope, key, now, revision)
+	if err != nil || row == nil || txn.Expired(row.ForgetAt, r.Progress.Wall) {
 		return nil, err
 	}
 	return row, nil
@@ -226,7 +227,7 @@ func olderRevisionOf(r reader, key string, now *logpb.CheckpointRow, revision ui
 
 // readHistory lists what is kept of a key, newest first; that is never more than
 // agent.HistoryMax.
-func readHistory(r reader, q *agent.CheckpointHistory) (agent.Found, error) {
+func readHistory(r txn.Reader, q *agent.CheckpointHistory) (agent.Found, error) {
 	current, err := currentCheckpoint(r, q.Key)
 	if err != nil {
 		return nil, err

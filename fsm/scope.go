@@ -3,19 +3,20 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // validScope keeps names out that would break a key.
-func validScope(c *commit) error { return agent.ValidID("scope", c.scope) }
+func validScope(c *txn.Tx) error { return agent.ValidID("scope", c.Scope) }
 
-func putScope(c *commit, op *agent.PutScope) (agent.OpResult, error) {
+func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {
 		return nil, err
 	}
-	c.grow(0, 0)
-	c.record.Policy = op.Policy
-	c.changed(agent.ChangedScope, c.scope, 0)
-	return &agent.ScopeResult{Scope: c.record.Scope}, nil
+	c.AddUsage(0, 0)
+	c.Record.Policy = op.Policy
+	c.Changed(agent.ChangedScope, c.Scope, 0)
+	return &agent.ScopeResult{Scope: c.Record.Scope}, nil
 }
 
 // deleteScope deletes all that is in the scope. What is remembered of requests
@@ -24,19 +25,19 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")
 	}
-	existed := c.record.exists
+	existed := c.Record.Exists
 	for _, kind := range kv.ScopedKinds {
-		prefix := kv.ScopeKey(kind, c.scope)
-		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+		prefix := kv.ScopeKey(kind, c.Scope)
+		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return nil, err
 		}
 	}
 	c.setImport(nil)
-	c.record = scopeState{Scope: agent.Scope{Name: c.scope}, changed: true}
-	c.touch(kv.ScopeKey(kv.KindThread, c.scope))
-	c.touch(kv.ScopeKey(kv.KindClaim, c.scope))
+	c.Record = txn.ScopeState{Scope: agent.Scope{Name: c.Scope}, Changed: true}
+	c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
+	c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
 	if existed {
-		c.tell(nil)
+		c.RecordChange(nil)
 	}
 	return &agent.DeleteResult{Existed: existed}, nil
 }

@@ -21,7 +21,7 @@ func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 		}
 	} else {
 		header.Index++
-		headerProgress(header).write(b)
+		headerProgress(header).Write(b)
 	}
 	return engine.Commit(b)
 }

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -21,12 +22,12 @@ type session struct {
 
 // openSession is the session of an id, or nil. One that is gone is cleared away
 // first, so that it is as if it had never been there.
-func openSession(c *commit, id string) (*session, error) {
+func openSession(c *txn.Tx, id string) (*session, error) {
 	s, err := storedSession(c, id)
 	if err != nil || s == nil {
 		return nil, err
 	}
-	gone, err := sessionGone(c.rows, c.scope, s.row, c.progress.wall)
+	gone, err := txn.SessionGone(c.Rows, c.Scope, s.row, c.Progress.Wall)
 	if err != nil || !gone {
 		return s, err
 	}
@@ -34,11 +35,11 @@ func openSession(c *commit, id string) (*session, error) {
 }
 
 // storedSession is a session whose rows are there, or nil.
-func storedSession(c *commit, id string) (*session, error) {
+func storedSession(c *txn.Tx, id string) (*session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.Get(kv.IDKey(kv.KindSession, c.scope, id))
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindSession, c.Scope, id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -46,14 +47,14 @@ func storedSession(c *commit, id string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{id: id, row: row, places: sessionPlaces(c.scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
+	return &session{id: id, row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
 }
 
 // theSession is the session of an id, which must be there.
-func theSession(c *commit, id string) (*session, error) {
+func theSession(c *txn.Tx, id string) (*session, error) {
 	s, err := openSession(c, id)
 	if err == nil && s == nil {
-		err = notFound("session", id)
+		err = txn.NotFound("session", id)
 	}
 	return s, err
 }
@@ -84,37 +85,37 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 }
 
 // newSession is a session that is not there yet.
-func newSession(c *commit, id string) *session {
-	c.grow(1, 0)
+func newSession(c *txn.Tx, id string) *session {
+	c.AddUsage(1, 0)
 	return &session{id: id, row: &logpb.SessionRow{
-		Incarnation: c.mint(), Status: string(agent.SessionNew), CreatedAt: c.progress.wall,
+		Incarnation: c.NewIncarnation(), Status: string(agent.SessionNew), CreatedAt: c.Progress.Wall,
 	}}
 }
 
 // storeSession writes a session's next revision, and where it is found.
-func storeSession(c *commit, s *session) error {
+func storeSession(c *txn.Tx, s *session) error {
 	s.row.Revision++
-	s.row.UpdatedAt = c.progress.wall
+	s.row.UpdatedAt = c.Progress.Wall
 	raw, err := command.Marshal(s.row)
 	if err != nil {
 		return fmt.Errorf("encode session %q: %w", s.id, err)
 	}
-	key := kv.IDKey(kv.KindSession, c.scope, s.id)
-	c.rows.Set(key, raw)
-	c.touch(key)
-	places := sessionPlaces(c.scope, s.id, s.row)
+	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
+	c.Rows.Set(key, raw)
+	c.NotifyWatchers(key)
+	places := sessionPlaces(c.Scope, s.id, s.row)
 	for _, place := range s.places {
 		if !slices.Contains(places, place) {
-			c.rows.Remove(place)
+			c.Rows.Remove(place)
 		}
 	}
 	for _, place := range places {
 		if !slices.Contains(s.places, place) {
-			c.rows.Set(place, kv.Indexed)
+			c.Rows.Set(place, kv.Indexed)
 		}
 	}
 	if epoch := s.row.GetLease().GetEpoch(); epoch != s.epoch {
-		c.rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.scope, s.id))
+		c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.id))
 		s.epoch = epoch
 	}
 	s.places = places
@@ -122,12 +123,12 @@ func storeSession(c *commit, s *session) error {
 	return nil
 }
 
-func sessionChanged(c *commit, s *session) {
-	c.tell(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
+func sessionChanged(c *txn.Tx, s *session) {
+	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
 }
 
 // storedResult writes a session and is what its op answers.
-func storedResult(c *commit, s *session) (*agent.SessionResult, error) {
+func storedResult(c *txn.Tx, s *session) (*agent.SessionResult, error) {
 	if err := storeSession(c, s); err != nil {
 		return nil, err
 	}
@@ -136,8 +137,8 @@ func storedResult(c *commit, s *session) (*agent.SessionResult, error) {
 }
 
 // sessionsIn shows sessions as of this op.
-func sessionsIn(c *commit) sessionReader {
-	return sessionReader{rows: c.rows, scope: c.scope, opening: c.opening, now: c.progress}
+func sessionsIn(c *txn.Tx) sessionReader {
+	return sessionReader{rows: c.Rows, scope: c.Scope, opening: c.Opening, now: c.Progress}
 }
 
 // sessionBody reads a session's body, which is the commit's to change.
@@ -158,7 +159,7 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 
 // storeSessionBody writes a body, within its bound: parts that were written at
 // different times may be too much together.
-func storeSessionBody(c *commit, s *session, body *logpb.SessionBody) error {
+func storeSessionBody(c *txn.Tx, s *session, body *logpb.SessionBody) error {
 	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
 		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
 	if size > agent.SessionBytesMax {
@@ -168,62 +169,62 @@ func storeSessionBody(c *commit, s *session, body *logpb.SessionBody) error {
 	if err != nil {
 		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
 	}
-	c.rows.Set(kv.IDKey(kv.KindSessionBody, c.scope, s.id), raw)
-	c.grow(0, int64(size)-int64(s.row.BodySize))
+	c.Rows.Set(kv.IDKey(kv.KindSessionBody, c.Scope, s.id), raw)
+	c.AddUsage(0, int64(size)-int64(s.row.BodySize))
 	s.row.BodySize = uint64(size)
 	s.row.ContinuationRevision = body.Conversation.GetContinuationRevision()
 	return nil
 }
 
-func deleteSession(c *commit, op *agent.DeleteSession) (agent.OpResult, error) {
+func deleteSession(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
 	s, err := openSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
 	if s == nil {
-		if err := revisionMatches(op.Session, op.IfRevision, 0); err != nil {
+		if err := txn.RevisionMatches(op.Session, op.IfRevision, 0); err != nil {
 			return nil, err
 		}
-		return c.deleteMissing(kv.KindSessionTombstone, op.Session, op.Seal)
+		return c.DeleteMissing(kv.KindSessionTombstone, op.Session, op.Seal)
 	}
-	if err := revisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
+	if err := txn.RevisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
 		return nil, err
 	}
 	if err := dropSession(c, s); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: s.row.Incarnation},
-		c.bury(kv.KindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
+		c.WriteTombstone(kv.KindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
 }
 
 // dropSession removes a session with all that is its own.
-func dropSession(c *commit, s *session) error {
+func dropSession(c *txn.Tx, s *session) error {
 	if err := endTurn(c, s); err != nil {
 		return err
 	}
 	if err := dropReviews(c, s); err != nil {
 		return err
 	}
-	key := kv.IDKey(kv.KindSession, c.scope, s.id)
-	c.rows.Remove(key)
-	c.unexpire(s.row.ExpiresAt, key)
-	c.touch(key)
-	c.removed(agent.ChangedSession, s.id)
-	c.rows.Remove(kv.IDKey(kv.KindSessionBody, c.scope, s.id))
-	c.rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.scope, s.id))
+	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
+	c.Rows.Remove(key)
+	c.ClearExpiry(s.row.ExpiresAt, key)
+	c.NotifyWatchers(key)
+	c.Removed(agent.ChangedSession, s.id)
+	c.Rows.Remove(kv.IDKey(kv.KindSessionBody, c.Scope, s.id))
+	c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.id))
 	for _, place := range s.places {
-		c.rows.Remove(place)
+		c.Rows.Remove(place)
 	}
 	for _, kind := range []string{kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindSessionQueue} {
-		prefix := kv.IDKey(kind, c.scope, s.id)
-		if err := c.rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
+		prefix := kv.IDKey(kind, c.Scope, s.id)
+		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
-	c.grow(-1, -int64(s.row.BodySize+keptBytes(s.row)+sum(s.row.QueueSizes)))
+	c.AddUsage(-1, -int64(s.row.BodySize+keptBytes(s.row)+sum(s.row.QueueSizes)))
 	return nil
 }
 

@@ -3,12 +3,13 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // commitSession ends a turn: with a result, a failure, or where it is to be
 // taken up again.
-func commitSession(c *commit, op *agent.CommitSession) (agent.OpResult, error) {
+func commitSession(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -94,12 +95,12 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 
 // commitBody writes what a commit replaces of the session's body, if it
 // replaces any.
-func commitBody(c *commit, s *session, op *agent.CommitSession) error {
+func commitBody(c *txn.Tx, s *session, op *agent.CommitSession) error {
 	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
 	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
 		return nil
 	}
-	body, err := sessionBody(c.rows, c.scope, s.id)
+	body, err := sessionBody(c.Rows, c.Scope, s.id)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func commitBody(c *commit, s *session, op *agent.CommitSession) error {
 // settleReview gives a session that does not run its status. It waits exactly where
 // reviews are pending; with any other status those are withdrawn, but by a
 // failure in classic mode.
-func settleReview(c *commit, s *session, status agent.SessionStatus) error {
+func settleReview(c *txn.Tx, s *session, status agent.SessionStatus) error {
 	if pauses(status) {
 		status = agent.SessionHibernated
 		if s.row.PendingReviews > 0 {
@@ -137,7 +138,7 @@ func settleReview(c *commit, s *session, status agent.SessionStatus) error {
 	return withdrawReviews(c, s, 0)
 }
 
-func cancelSession(c *commit, op *agent.CancelSession) (agent.OpResult, error) {
+func cancelSession(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func cancelSession(c *commit, op *agent.CancelSession) (agent.OpResult, error) {
 	if err := clearQueue(c, s); err != nil {
 		return nil, err
 	}
-	body, err := sessionBody(c.rows, c.scope, s.id)
+	body, err := sessionBody(c.Rows, c.Scope, s.id)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func cancelSession(c *commit, op *agent.CancelSession) (agent.OpResult, error) {
 }
 
 // forkSession makes another session of one that does not run.
-func forkSession(c *commit, op *agent.ForkSession) (agent.OpResult, error) {
+func forkSession(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
 	fork, err := newFork(c, op)
 	if err != nil {
 		return nil, err
@@ -185,12 +186,12 @@ func forkSession(c *commit, op *agent.ForkSession) (agent.OpResult, error) {
 }
 
 // newFork is a session's fork, which is to be stored.
-func newFork(c *commit, op *agent.ForkSession) (*session, error) {
+func newFork(c *txn.Tx, op *agent.ForkSession) (*session, error) {
 	source, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Session, op.IfIncarnation, source.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, source.row.Incarnation); err != nil {
 		return nil, err
 	}
 	if want := op.IfRevision; want != nil && *want != source.row.Revision {
@@ -208,7 +209,7 @@ func newFork(c *commit, op *agent.ForkSession) (*session, error) {
 		e.Revision = old.row.Revision
 		return nil, e
 	}
-	if err := c.enter(kv.KindSessionTombstone, op.NewSession, 0, 0); err != nil {
+	if err := c.CheckWritable(kv.KindSessionTombstone, op.NewSession, 0, 0); err != nil {
 		return nil, err
 	}
 	fork := newSession(c, op.NewSession)
@@ -218,7 +219,7 @@ func newFork(c *commit, op *agent.ForkSession) (*session, error) {
 // copySession fills a fork: its source's body, requests, and snapshots up to
 // the one it is forked at, which it can be resumed from. Thread and checkpoint
 // stay the source's.
-func copySession(c *commit, fork, source *session, snapshot string) error {
+func copySession(c *txn.Tx, fork, source *session, snapshot string) error {
 	from, to := source.row, fork.row
 	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
 	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
@@ -231,7 +232,7 @@ func copySession(c *commit, fork, source *session, snapshot string) error {
 			return missingSnapshot(source, "has no snapshot "+snapshot)
 		}
 	}
-	body, err := sessionBody(c.rows, c.scope, source.id)
+	body, err := sessionBody(c.Rows, c.Scope, source.id)
 	if err != nil {
 		return err
 	}
@@ -264,12 +265,12 @@ func copySession(c *commit, fork, source *session, snapshot string) error {
 	return nil
 }
 
-func copyRow(c *commit, kind string, source, fork *session, ordinal, size uint64) error {
-	raw, err := c.rows.Get(kv.OrdinalKey(kind, c.scope, source.id, ordinal))
+func copyRow(c *txn.Tx, kind string, source, fork *session, ordinal, size uint64) error {
+	raw, err := c.Rows.Get(kv.OrdinalKey(kind, c.Scope, source.id, ordinal))
 	if err != nil {
 		return err
 	}
-	c.rows.Set(kv.OrdinalKey(kind, c.scope, fork.id, ordinal), raw)
-	c.grow(0, int64(size))
+	c.Rows.Set(kv.OrdinalKey(kind, c.Scope, fork.id, ordinal), raw)
+	c.AddUsage(0, int64(size))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -43,14 +44,14 @@ func keeps(snapshots []*logpb.KeptSnapshot, ordinal uint64) bool {
 }
 
 // addRequest makes a request the session's newest, which the turn answers.
-func addRequest(c *commit, s *session, r *logpb.SessionRequest) error {
-	r.At, r.Outcome = c.progress.wall, string(agent.RequestOpen)
+func addRequest(c *txn.Tx, s *session, r *logpb.SessionRequest) error {
+	r.At, r.Outcome = c.Progress.Wall, string(agent.RequestOpen)
 	s.row.Request, s.row.RequestOrdinal = r.Id, s.row.RequestsEnd
 	s.row.RequestsEnd++
 	size := requestBytes(r)
 	s.row.RequestSizes = append(s.row.RequestSizes, size)
-	c.grow(0, int64(size))
-	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal), r); err != nil {
+	c.AddUsage(0, int64(size))
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, s.row.RequestOrdinal), r); err != nil {
 		return err
 	}
 	trimHistory(c, s)
@@ -63,23 +64,23 @@ func requestBytes(r *logpb.SessionRequest) uint64 {
 	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
 }
 
-func setSessionRow(c *commit, key string, row command.Coded) error {
+func setSessionRow(c *txn.Tx, key string, row command.Coded) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode a row of a session: %w", err)
 	}
-	c.rows.Set(key, raw)
+	c.Rows.Set(key, raw)
 	return nil
 }
 
 // closeRequest notes what became of the request that the turn answers. It may
 // have been trimmed away.
-func closeRequest(c *commit, s *session, outcome agent.RequestOutcome) error {
+func closeRequest(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
 	if s.row.Request == "" {
 		return nil
 	}
-	key := kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, s.row.RequestOrdinal)
-	raw, err := c.rows.Get(key)
+	key := kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, s.row.RequestOrdinal)
+	raw, err := c.Rows.Get(key)
 	if err != nil || raw == nil {
 		return err
 	}
@@ -93,13 +94,13 @@ func closeRequest(c *commit, s *session, outcome agent.RequestOutcome) error {
 
 // addSnapshot makes a snapshot the session's newest, in place of one of the
 // same id.
-func addSnapshot(c *commit, s *session, given *agent.SessionSnapshot) error {
+func addSnapshot(c *txn.Tx, s *session, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
 	}
 	p := command.EncodeSessionSnapshot(given)
 	p.Agent, p.Request = orDefaultWord(p.Agent, s.row.Agent), orDefaultWord(p.Request, s.row.Request)
-	p.At = c.progress.wall
+	p.At = c.Progress.Wall
 	for i, k := range s.row.Snapshots {
 		if k.Id == p.Id {
 			s.row.Snapshots = slices.Delete(slices.Clone(s.row.Snapshots), i, i+1)
@@ -113,8 +114,8 @@ func addSnapshot(c *commit, s *session, given *agent.SessionSnapshot) error {
 	}
 	s.row.SnapshotsEnd++
 	s.row.Snapshots = append(s.row.Snapshots, kept)
-	c.grow(0, int64(kept.Size))
-	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, kept.Ordinal), p); err != nil {
+	c.AddUsage(0, int64(kept.Size))
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.id, kept.Ordinal), p); err != nil {
 		return err
 	}
 	trimHistory(c, s)
@@ -123,12 +124,12 @@ func addSnapshot(c *commit, s *session, given *agent.SessionSnapshot) error {
 
 // dropSnapshot removes the row of a snapshot that the session has let go of,
 // unless a rollback would bring it back.
-func dropSnapshot(c *commit, s *session, k *logpb.KeptSnapshot) {
+func dropSnapshot(c *txn.Tx, s *session, k *logpb.KeptSnapshot) {
 	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
 	}
-	c.rows.Remove(kv.OrdinalKey(kv.KindSessionSnapshot, c.scope, s.id, k.Ordinal))
-	c.grow(0, -int64(k.Size))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.id, k.Ordinal))
+	c.AddUsage(0, -int64(k.Size))
 }
 
 // newestSnapshot is the newest of a session's snapshots, or nil.
@@ -141,7 +142,7 @@ func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 
 // trimHistory lets go of the oldest requests and snapshots, down to what a session
 // may keep; the newest of each stays.
-func trimHistory(c *commit, s *session) {
+func trimHistory(c *txn.Tx, s *session) {
 	row := s.row
 	for len(row.RequestSizes) > agent.SessionRequestsMax {
 		dropOldestRequest(c, s)
@@ -161,14 +162,14 @@ func trimHistory(c *commit, s *session) {
 	}
 }
 
-func dropOldestRequest(c *commit, s *session) {
+func dropOldestRequest(c *txn.Tx, s *session) {
 	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
-	c.rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.scope, s.id, oldest))
-	c.grow(0, -int64(s.row.RequestSizes[0]))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, oldest))
+	c.AddUsage(0, -int64(s.row.RequestSizes[0]))
 	s.row.RequestSizes = s.row.RequestSizes[1:]
 }
 
-func dropOldestSnapshot(c *commit, s *session) {
+func dropOldestSnapshot(c *txn.Tx, s *session) {
 	oldest := s.row.Snapshots[0]
 	s.row.Snapshots = s.row.Snapshots[1:]
 	dropSnapshot(c, s, oldest)
@@ -176,13 +177,13 @@ func dropOldestSnapshot(c *commit, s *session) {
 
 // clearGone clears away a session that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func clearGone(c *commit, s *session) error {
-	raw, err := c.rows.Get(kv.IDKey(kv.KindErasing, c.scope, s.row.Agent))
+func clearGone(c *txn.Tx, s *session) error {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasing, c.Scope, s.row.Agent))
 	if err != nil {
 		return err
 	}
-	if below, _ := decodeErasing(raw); s.row.Incarnation >= below {
+	if below, _ := txn.DecodeErasureMark(raw); s.row.Incarnation >= below {
 		return dropSession(c, s)
 	}
-	return c.eraser.eraseSession(c, s.id)
+	return c.Eraser.EraseSession(c, s.id)
 }

@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
@@ -16,7 +17,7 @@ import (
 // which epoch it runs, though the claim may have ended: then it is recoverable.
 
 // beginLease begins a turn for an owner, under a new epoch.
-func beginLease(c *commit, s *session, owner string, ttl time.Duration) error {
+func beginLease(c *txn.Tx, s *session, owner string, ttl time.Duration) error {
 	if err := validOwner(owner, ttl); err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func beginLease(c *commit, s *session, owner string, ttl time.Duration) error {
 		return err
 	}
 	epoch := result.(*agent.ClaimResult).Claim.Epoch //nolint:forcetypeassert // beginHolding answers with nothing else
-	s.row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.progress.wall}
+	s.row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.Progress.Wall}
 	s.row.Status = string(agent.SessionRunning)
 	return nil
 }
@@ -42,12 +43,12 @@ func validOwner(owner string, ttl time.Duration) error {
 
 // underLease is the claim of the lease that a caller names, which must be the
 // session's and stand. It is judged before all else that the caller says.
-func underLease(c *commit, s *session, lease, owner string) (*logpb.ClaimRow, error) {
+func underLease(c *txn.Tx, s *session, lease, owner string) (*logpb.ClaimRow, error) {
 	held := s.row.Lease
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
 		return nil, leaseRefusal(c, s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
 	}
-	row, err := loadClaim(c.entry, c.scope, agent.SessionClaim(s.id))
+	row, err := loadClaim(c.Entry, c.Scope, agent.SessionClaim(s.id))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func underLease(c *commit, s *session, lease, owner string) (*logpb.ClaimRow, er
 
 // leaseRefusal refuses for the sake of a lease, and tells of the one that the
 // session has.
-func leaseRefusal(c *commit, s *session, code agent.Code, format string, args ...any) error {
+func leaseRefusal(c *txn.Tx, s *session, code agent.Code, format string, args ...any) error {
 	e := agent.Errorf(code, "session %q "+format, append([]any{s.id}, args...)...)
 	e.State = s.row.Status
 	lease, _, err := sessionsIn(c).lease(s.id, s.row)
@@ -74,7 +75,7 @@ func leaseRefusal(c *commit, s *session, code agent.Code, format string, args ..
 }
 
 // armLease gives a lease its full ttl again, or another one.
-func armLease(c *commit, s *session, row *logpb.ClaimRow, ttl time.Duration) error {
+func armLease(c *txn.Tx, s *session, row *logpb.ClaimRow, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := validOwner(row.Holder, ttl); err != nil {
 			return err
@@ -86,13 +87,13 @@ func armLease(c *commit, s *session, row *logpb.ClaimRow, ttl time.Duration) err
 }
 
 // endLease gives up the session's lease, whether it stands or has lapsed.
-func endLease(c *commit, s *session) error {
+func endLease(c *txn.Tx, s *session) error {
 	if s.row.Lease == nil {
 		return nil
 	}
 	s.row.Lease = nil
 	name := agent.SessionClaim(s.id)
-	row, err := claimRow(c.entry, c.scope, name)
+	row, err := claimRow(c.Entry, c.Scope, name)
 	if err != nil || row == nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func endLease(c *commit, s *session) error {
 
 // leaseLapsed notes that a claim has been cleared away, which was lapsed: if it
 // was a session's lease, that is to be recovered now.
-func leaseLapsed(c *commit, claim string, epoch uint64) error {
+func leaseLapsed(c *txn.Tx, claim string, epoch uint64) error {
 	id, ok := agent.ClaimedSession(claim)
 	if !ok {
 		return nil
@@ -111,15 +112,15 @@ func leaseLapsed(c *commit, claim string, epoch uint64) error {
 	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
 		return err
 	}
-	c.rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.scope, id), lapsedAt(c.progress.wall))
-	c.touch(kv.IDKey(kv.KindSession, c.scope, id))
+	c.Rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.Scope, id), lapsedAt(c.Progress.Wall))
+	c.NotifyWatchers(kv.IDKey(kv.KindSession, c.Scope, id))
 	sessionChanged(c, s)
 	return nil
 }
 
 func lapsedAt(wall int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0))) }
 
-func renewSession(c *commit, op *agent.RenewSession) (agent.OpResult, error) {
+func renewSession(c *txn.Tx, op *agent.RenewSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err

@@ -4,10 +4,11 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func putSession(c *commit, op *agent.PutSession) (agent.OpResult, error) {
+func putSession(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
 	s, err := openSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -15,10 +16,10 @@ func putSession(c *commit, op *agent.PutSession) (agent.OpResult, error) {
 	if err := validPutSession(op); err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
 		return nil, err
 	}
-	if err := unsealed(c, op.Agent); err != nil {
+	if err := txn.CheckNotErased(c, op.Agent); err != nil {
 		return nil, err
 	}
 	if err := mayPut(op, s); err != nil {
@@ -28,7 +29,7 @@ func putSession(c *commit, op *agent.PutSession) (agent.OpResult, error) {
 	if s == nil {
 		s = newSession(c, op.Session)
 		s.row.Mode = orDefaultWord(string(op.Mode), string(agent.SessionModeLease))
-	} else if body, err = sessionBody(c.rows, c.scope, s.id); err != nil {
+	} else if body, err = sessionBody(c.Rows, c.Scope, s.id); err != nil {
 		return nil, err
 	}
 	if err := fillSession(c, s, op, body); err != nil {
@@ -116,7 +117,7 @@ func staleRevision(id string, given, stored uint64) error {
 }
 
 // fillSession makes the session what a put says, but for its revision.
-func fillSession(c *commit, s *session, op *agent.PutSession, body *logpb.SessionBody) error {
+func fillSession(c *txn.Tx, s *session, op *agent.PutSession, body *logpb.SessionBody) error {
 	status := op.Status
 	if status == "" {
 		status = s.status()
@@ -128,8 +129,8 @@ func fillSession(c *commit, s *session, op *agent.PutSession, body *logpb.Sessio
 	row := s.row
 	row.Agent, row.Thread, row.Checkpoint = op.Agent, op.Thread, op.Checkpoint
 	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
-	row.SchemaVersion = orDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
-	row.QueueMax = min(orDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
+	row.SchemaVersion = txn.OrDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
+	row.QueueMax = min(txn.OrDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
 	next := &logpb.SessionBody{
 		Spec: command.OrEmptyObject(op.Spec), Metadata: command.OrEmptyObject(op.Metadata), Environment: command.OrEmptyObject(op.Environment),
 		Conversation: conversation, Result: op.Result, Failure: op.Failure,
@@ -191,7 +192,7 @@ func orDefaultWord(word, otherwise string) string {
 	return word
 }
 
-func expireSession(c *commit, id string, when int64) error {
+func expireSession(c *txn.Tx, id string, when int64) error {
 	s, err := storedSession(c, id)
 	if err != nil || s == nil || s.row.ExpiresAt != when {
 		return err

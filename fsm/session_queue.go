@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -15,12 +16,12 @@ const queueRetryMS = 1000
 
 // enqueue lets a request wait, and tells its place, from 1. A request that waits
 // already keeps its place: added is then false.
-func enqueue(c *commit, s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
+func enqueue(c *txn.Tx, s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
 	if place, err = waitsInQueue(c, s, op.Request); err != nil || place > 0 {
 		return place, false, err
 	}
 	r := command.EncodeSessionRequest(op.Request)
-	r.Owner, r.At, r.Outcome = op.Owner, c.progress.wall, string(agent.RequestOpen)
+	r.Owner, r.At, r.Outcome = op.Owner, c.Progress.Wall, string(agent.RequestOpen)
 	size := requestBytes(r)
 	switch waiting := uint64(len(s.row.QueueSizes)); {
 	case waiting >= s.row.QueueMax:
@@ -28,16 +29,16 @@ func enqueue(c *commit, s *session, op *agent.ClaimSession) (place uint64, added
 	case sum(s.row.QueueSizes)+size > agent.SessionQueueBytesMax:
 		return 0, false, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
 	}
-	key := kv.OrdinalKey(kv.KindSessionQueue, c.scope, s.id, s.row.QueueEnd)
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.id, s.row.QueueEnd)
 	s.row.QueueEnd++
 	s.row.QueueSizes = append(s.row.QueueSizes, size)
-	c.grow(0, int64(size))
+	c.AddUsage(0, int64(size))
 	return uint64(len(s.row.QueueSizes)), true, setSessionRow(c, key, r)
 }
 
 // waitsInQueue is the place of a request in the queue, 0 where it does not wait. A
 // request of that id with other content is refused.
-func waitsInQueue(c *commit, s *session, request *agent.SessionRequest) (place uint64, err error) {
+func waitsInQueue(c *txn.Tx, s *session, request *agent.SessionRequest) (place uint64, err error) {
 	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
 	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
 		queued := &logpb.SessionRequest{}
@@ -66,7 +67,7 @@ func queueFull(s *session, limit string, bound uint64) error {
 // nextRequest is what a turn that begins now is to answer: what has waited
 // longest, or else what its claim brings. A request that comes while others
 // wait goes behind them.
-func nextRequest(c *commit, s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
+func nextRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
 	if len(s.row.QueueSizes) == 0 {
 		if op.Request == nil {
 			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.id)
@@ -87,9 +88,9 @@ func nextRequest(c *commit, s *session, op *agent.ClaimSession) (r *logpb.Sessio
 	return r, queued, err
 }
 
-func dequeue(c *commit, s *session) (*logpb.SessionRequest, error) {
-	key := kv.OrdinalKey(kv.KindSessionQueue, c.scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
-	raw, err := c.rows.Get(key)
+func dequeue(c *txn.Tx, s *session) (*logpb.SessionRequest, error) {
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
+	raw, err := c.Rows.Get(key)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +98,13 @@ func dequeue(c *commit, s *session) (*logpb.SessionRequest, error) {
 	if err := command.Unmarshal(raw, r); err != nil || raw == nil {
 		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
 	}
-	c.rows.Remove(key)
-	c.grow(0, -int64(s.row.QueueSizes[0]))
+	c.Rows.Remove(key)
+	c.AddUsage(0, -int64(s.row.QueueSizes[0]))
 	s.row.QueueSizes = s.row.QueueSizes[1:]
 	return r, nil
 }
 
-func clearQueue(c *commit, s *session) error {
+func clearQueue(c *txn.Tx, s *session) error {
 	for len(s.row.QueueSizes) > 0 {
 		if _, err := dequeue(c, s); err != nil {
 			return err

@@ -3,12 +3,13 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // beginTurn notes what a rollback of the turn would put back, where the session
 // may be rolled back at all.
-func beginTurn(c *commit, s *session) error {
+func beginTurn(c *txn.Tx, s *session) error {
 	s.row.Turn = nil
 	if agent.BusyPolicy(s.row.Busy) != agent.BusyRollback {
 		return nil
@@ -35,7 +36,7 @@ func beginTurn(c *commit, s *session) error {
 // rollBack undoes what the turn that runs has done to its session, and to the
 // checkpoint and the thread that the session names. The conversation is as it
 // was: only a commit changes it, and that would have ended the turn.
-func rollBack(c *commit, s *session) error {
+func rollBack(c *txn.Tx, s *session) error {
 	turn := s.row.Turn
 	if turn == nil {
 		return nil
@@ -56,7 +57,7 @@ func rollBack(c *commit, s *session) error {
 
 // putCheckpointBack makes the session's checkpoint what it was, as a new
 // revision of it.
-func putCheckpointBack(c *commit, s *session, turn *logpb.TurnStart) error {
+func putCheckpointBack(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	key := s.row.Checkpoint
 	if key == "" {
 		return nil
@@ -101,7 +102,7 @@ func cannotRollBack(s *session, why string) error {
 }
 
 // disown records in the session's thread which of its entries were the turn's.
-func disown(c *commit, s *session, turn *logpb.TurnStart) error {
+func disown(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	if s.row.Thread == "" {
 		return nil
 	}
@@ -121,7 +122,7 @@ func disown(c *commit, s *session, turn *logpb.TurnStart) error {
 
 // appendNote appends an entry of the state machine's own to a thread. One that takes
 // none, as it is sealed, stays without.
-func appendNote(c *commit, thread string, draft agent.Draft) error {
+func appendNote(c *txn.Tx, thread string, draft agent.Draft) error {
 	_, err := appendThread(c, &agent.AppendThread{Thread: thread, Entries: []agent.Draft{draft}})
 	if _, refused := err.(*agent.Error); refused { //nolint:errorlint // as in decide
 		return nil // before anything was written

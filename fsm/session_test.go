@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"dormouse/agent"
-	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // start makes session s, and lets more say what else it is to be.
@@ -131,7 +131,7 @@ func TestTheWorkedClockOfSessions(t *testing.T) {
 // A lease that no entry has cleared away yet is recoverable all the same.
 func TestALapsedLeaseIsListedBeforeItIsSwept(t *testing.T) {
 	r := newSubject(t)
-	const sessions = fsm.SweepMax + 10
+	const sessions = txn.SweepMax + 10
 	var want []string
 	for i := range sessions {
 		id := fmt.Sprintf("s%03d", i)

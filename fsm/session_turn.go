@@ -2,11 +2,12 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // claimSession begins a turn, or lets the request wait, or refuses it.
-func claimSession(c *commit, op *agent.ClaimSession) (agent.OpResult, error) {
+func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func claimSession(c *commit, op *agent.ClaimSession) (agent.OpResult, error) {
 
 // runSession makes the session a running one: under a lease, or without in classic
 // mode.
-func runSession(c *commit, s *session, op *agent.ClaimSession) error {
+func runSession(c *txn.Tx, s *session, op *agent.ClaimSession) error {
 	if s.classic() {
 		s.row.Status = string(agent.SessionRunning)
 		return nil
@@ -63,7 +64,7 @@ func runSession(c *commit, s *session, op *agent.ClaimSession) error {
 
 // busySession is what becomes of a claim while a turn runs: a result where it waits,
 // neither where it may have the session, a refusal otherwise.
-func busySession(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+func busySession(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
 	switch policy := agent.BusyPolicy(s.row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
@@ -83,7 +84,7 @@ func busySession(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult,
 }
 
 // queueRequest answers a claim that waits. One that waits already changes nothing.
-func queueRequest(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+func queueRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
 	place, added, err := enqueue(c, s, op)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func queueRequest(c *commit, s *session, op *agent.ClaimSession) (agent.OpResult
 }
 
 // interruptTurn takes the session from the turn that runs.
-func interruptTurn(c *commit, s *session, outcome agent.RequestOutcome) error {
+func interruptTurn(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
 	if err := closeRequest(c, s, outcome); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func interruptTurn(c *commit, s *session, outcome agent.RequestOutcome) error {
 
 // endTurn gives up the lease of the turn that runs, if there is one, and what
 // a rollback of it would need.
-func endTurn(c *commit, s *session) error {
+func endTurn(c *txn.Tx, s *session) error {
 	if turn := s.row.Turn; turn != nil {
 		s.row.Turn = nil
 		for _, k := range turn.Snapshots {
@@ -124,7 +125,7 @@ func endTurn(c *commit, s *session) error {
 	return endLease(c, s)
 }
 
-func resumeSession(c *commit, op *agent.ResumeSession) (agent.OpResult, error) {
+func resumeSession(c *txn.Tx, op *agent.ResumeSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func missingSnapshot(s *session, why string) error {
 	return e
 }
 
-func recoveredResult(c *commit, s *session, recovery *agent.Recovery) (agent.OpResult, error) {
+func recoveredResult(c *txn.Tx, s *session, recovery *agent.Recovery) (agent.OpResult, error) {
 	result, err := storedResult(c, s)
 	if err == nil {
 		result.Recovery = recovery
@@ -168,7 +169,7 @@ func recoveredResult(c *commit, s *session, recovery *agent.Recovery) (agent.OpR
 
 // recoverSession takes over a turn whose lease has lapsed. It goes on from the
 // newest snapshot that it made, or begins anew.
-func recoverSession(c *commit, op *agent.RecoverSession) (agent.OpResult, error) {
+func recoverSession(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func recoverSession(c *commit, op *agent.RecoverSession) (agent.OpResult, error)
 	if !s.running() || s.row.Lease == nil {
 		return nil, leaseRefusal(c, s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.row.Status)
 	}
-	if row, err := loadClaim(c.entry, c.scope, agent.SessionClaim(s.id)); err != nil {
+	if row, err := loadClaim(c.Entry, c.Scope, agent.SessionClaim(s.id)); err != nil {
 		return nil, err
 	} else if row != nil && row.Epoch == s.row.Lease.Epoch {
 		return nil, leaseRefusal(c, s, agent.CodeSessionLeaseActive, "is leased to %q, and not lapsed", row.Holder)
@@ -191,7 +192,7 @@ func recoverSession(c *commit, op *agent.RecoverSession) (agent.OpResult, error)
 	return recoveredResult(c, s, recovery)
 }
 
-func checkpointSession(c *commit, op *agent.CheckpointSession) (agent.OpResult, error) {
+func checkpointSession(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, error) {
 	s, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -231,7 +232,7 @@ func ours(given, own string) bool { return given == "" || given == own }
 
 // putSnapshot is the guide's put_snapshot: the session hibernates or waits, and
 // what is pending is what the snapshot asks for.
-func putSnapshot(c *commit, s *session, op *agent.CheckpointSession) error {
+func putSnapshot(c *txn.Tx, s *session, op *agent.CheckpointSession) error {
 	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/fsm/snapshot"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 	"dormouse/storage"
 )
@@ -47,7 +48,7 @@ func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 // state goes. Raft must not have been started.
 func (m *Machine) Rebase() (index, term uint64) {
 	m.home.replayTo = 0
-	return m.progress.index, m.progress.term
+	return m.progress.Index, m.progress.Term
 }
 
 // describe is the header of a cut that is made now, by the goroutine that
@@ -58,10 +59,10 @@ func (m *Machine) describe() *logpb.SnapshotHeader {
 	return newHeader(m.progress, m.level)
 }
 
-func newHeader(p progress, level uint32) *logpb.SnapshotHeader {
+func newHeader(p txn.Progress, level uint32) *logpb.SnapshotHeader {
 	return &logpb.SnapshotHeader{
-		Format: snapshot.StreamFormat, Index: p.index, Term: p.term, TickMs: p.tick, WallMs: p.wall,
-		Chain: p.chain, FeatureLevel: level,
+		Format: snapshot.StreamFormat, Index: p.Index, Term: p.Term, TickMs: p.Tick, WallMs: p.Wall,
+		Chain: p.Chain, FeatureLevel: level,
 	}
 }
 
@@ -101,7 +102,7 @@ func (h *home) describeCut(dir string) (*logpb.SnapshotHeader, error) {
 }
 
 func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
-	done, err := readProgress(r)
+	done, err := txn.ReadProgress(r)
 	if err != nil {
 		return nil, err
 	}

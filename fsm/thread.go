@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -15,63 +16,63 @@ import (
 
 // loadThread is the row of a thread, or nil. It is the caller's to change. One that
 // has expired is cleared away first, so that it is as if it had never been there.
-func loadThread(c *commit, id string) (*logpb.ThreadMeta, error) {
+func loadThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
 	}
-	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))
 	if err != nil || raw == nil {
 		return nil, err
 	}
 	t, err := decodeThreadRow(id, raw)
-	if err != nil || !expired(t.ExpiresAt, c.progress.wall) {
+	if err != nil || !txn.Expired(t.ExpiresAt, c.Progress.Wall) {
 		return t, err
 	}
 	return nil, dropThread(c, t)
 }
 
-func journalOf(c *commit, t *logpb.ThreadMeta) journal {
-	return journal{rows: c.rows, scope: c.scope, meta: t}
+func journalOf(c *txn.Tx, t *logpb.ThreadMeta) journal {
+	return journal{rows: c.Rows, scope: c.Scope, meta: t}
 }
 
-func headAt(c *commit, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
+func headAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
 	return journalOf(c, t).headAt(rev)
 }
 
 // newThread is a thread that is not there yet, at rev 0.
-func newThread(c *commit, id string) *logpb.ThreadMeta {
-	c.grow(1, 0)
+func newThread(c *txn.Tx, id string) *logpb.ThreadMeta {
+	c.AddUsage(1, 0)
 	return &logpb.ThreadMeta{
-		Id: id, Incarnation: c.mint(), Head: zeroHead, FloorHead: zeroHead,
-		CreatedAt: c.progress.wall, Metadata: []byte("{}"),
+		Id: id, Incarnation: c.NewIncarnation(), Head: zeroHead, FloorHead: zeroHead,
+		CreatedAt: c.Progress.Wall, Metadata: []byte("{}"),
 	}
 }
 
 // storeThread writes a thread's row and is what callers see of it: its meta
 // without the summary, which is read with it.
-func storeThread(c *commit, t *logpb.ThreadMeta) (agent.Thread, error) {
+func storeThread(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
-	invariant.Check(t.Incarnation>>16 <= c.progress.index+c.mintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
+	invariant.Check(t.Incarnation>>16 <= c.Progress.Index+c.MintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key says it
 	raw, err := command.Marshal(t)
 	t.Id = id
 	if err != nil {
 		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
 	}
-	key := kv.IDKey(kv.KindThread, c.scope, id)
-	c.rows.Set(key, raw)
-	c.touch(key)
-	c.changed(agent.ChangedThread, id, t.Rev)
+	key := kv.IDKey(kv.KindThread, c.Scope, id)
+	c.Rows.Set(key, raw)
+	c.NotifyWatchers(key)
+	c.Changed(agent.ChangedThread, id, t.Rev)
 	return command.DecodeThread(t)
 }
 
-func appendThread(c *commit, op *agent.AppendThread) (agent.OpResult, error) {
+func appendThread(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
 	t, err := loadThread(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindThreadTombstone, op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := threadMatches(op, t); err != nil {
@@ -88,8 +89,8 @@ func appendThread(c *commit, op *agent.AppendThread) (agent.OpResult, error) {
 	return appendedResult(c, t, stamps)
 }
 
-func appendedResult(c *commit, t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
-	t.UpdatedAt = c.progress.wall
+func appendedResult(c *txn.Tx, t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
+	t.UpdatedAt = c.Progress.Wall
 	thread, err := storeThread(c, t)
 	if err != nil {
 		return nil, err
@@ -128,11 +129,11 @@ func conflict(id string, t *logpb.ThreadMeta, why string) *agent.Error {
 
 // renewThread begins a thread that has no entries yet anew: until the first entry
 // each append resets when it was made, and may give metadata (S-23, S-24).
-func renewThread(c *commit, t *logpb.ThreadMeta, metadata agent.JSON) {
+func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	if t.Rev != 0 {
 		return
 	}
-	t.CreatedAt = c.progress.wall
+	t.CreatedAt = c.Progress.Wall
 	if len(metadata) > 0 {
 		t.Metadata = metadata
 	}
@@ -140,7 +141,7 @@ func renewThread(c *commit, t *logpb.ThreadMeta, metadata agent.JSON) {
 
 // extendThread appends drafts to a thread, in memory and rows. An id that is there
 // with equal content is skipped where skip is set, and refused otherwise.
-func extendThread(c *commit, t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
+func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
@@ -159,7 +160,7 @@ func extendThread(c *commit, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 				continue
 			}
 		}
-		e := draft.Entry(t.Incarnation, t.Rev, c.progress.wall)
+		e := draft.Entry(t.Incarnation, t.Rev, c.Progress.Wall)
 		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
 		if err := storeEntry(c, t, draft.ID, &e, head[:]); err != nil {
 			return nil, err
@@ -168,12 +169,12 @@ func extendThread(c *commit, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 		t.Rev++
 	}
 	t.Head = head[:]
-	c.grow(0, int64(t.Bytes-bytes))
+	c.AddUsage(0, int64(t.Bytes-bytes))
 	return stamps, nil
 }
 
 // duplicateEntry looks for a draft's id in the thread.
-func duplicateEntry(c *commit, t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
+func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
 	j := journalOf(c, t)
 	seq, found, err := j.find(draft.ID)
 	if err != nil || !found {
@@ -193,7 +194,7 @@ func duplicateEntry(c *commit, t *logpb.ThreadMeta, draft agent.Draft, skip bool
 
 // storeEntry writes the row of an entry that goes to the thread's end, and the
 // index's row where its caller chose the id.
-func storeEntry(c *commit, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
+func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
 	}
@@ -213,15 +214,15 @@ func storeEntry(c *commit, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 	if err != nil {
 		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
 	}
-	c.rows.Set(kv.EntryKey(c.scope, t.Id, t.Incarnation, e.Seq), raw)
-	c.rows.Set(kv.EntryKindKey(c.scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
+	c.Rows.Set(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), raw)
+	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
 	t.Bytes += entryBytes(e)
 	return nil
 }
 
 // indexEntry makes an entry be found by the id that its caller chose.
-func indexEntry(c *commit, t *logpb.ThreadMeta, id string, seq uint64) error {
-	key := kv.EntryIDKey(c.scope, t.Id, t.Incarnation, id)
+func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
+	key := kv.EntryIDKey(c.Scope, t.Id, t.Incarnation, id)
 	var seqs []byte
 	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted away
 		pinned, err := pinnedByForks(c, t.Id, t.Incarnation)
@@ -229,14 +230,14 @@ func indexEntry(c *commit, t *logpb.ThreadMeta, id string, seq uint64) error {
 			return err
 		}
 		if pinned {
-			old, err := c.rows.Get(key)
+			old, err := c.Rows.Get(key)
 			if err != nil {
 				return err
 			}
 			seqs = append(seqs, old...)
 		}
 	}
-	c.rows.Set(key, binary.BigEndian.AppendUint64(seqs, seq))
+	c.Rows.Set(key, binary.BigEndian.AppendUint64(seqs, seq))
 	t.ChosenIds = true
 	return nil
 }
@@ -246,37 +247,37 @@ func entryBytes(e *agent.Entry) uint64 {
 	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
 }
 
-func deleteThread(c *commit, op *agent.DeleteThread) (agent.OpResult, error) {
+func deleteThread(c *txn.Tx, op *agent.DeleteThread) (agent.OpResult, error) {
 	t, err := loadThread(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Thread, op.IfIncarnation, t.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if t == nil {
-		return c.deleteMissing(kv.KindThreadTombstone, op.Thread, op.Seal)
+		return c.DeleteMissing(kv.KindThreadTombstone, op.Thread, op.Seal)
 	}
 	if err := dropThread(c, t); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
-		c.bury(kv.KindThreadTombstone, t.Id, t.Incarnation, op.Seal)
+		c.WriteTombstone(kv.KindThreadTombstone, t.Id, t.Incarnation, op.Seal)
 }
 
 // dropThread removes a thread, but for the rows that forks read.
-func dropThread(c *commit, t *logpb.ThreadMeta) error {
+func dropThread(c *txn.Tx, t *logpb.ThreadMeta) error {
 	bytes, err := bytesFrom(c, t, t.Floor)
 	if err != nil {
 		return err
 	}
-	key := kv.IDKey(kv.KindThread, c.scope, t.Id)
-	c.rows.Remove(key)
-	c.unexpire(t.ExpiresAt, key)
-	c.rows.Remove(kv.IncarnationKey(kv.KindSummary, c.scope, t.Id, t.Incarnation))
-	c.touch(key)
-	c.removed(agent.ChangedThread, t.Id)
-	c.grow(-1, -int64(bytes))
+	key := kv.IDKey(kv.KindThread, c.Scope, t.Id)
+	c.Rows.Remove(key)
+	c.ClearExpiry(t.ExpiresAt, key)
+	c.Rows.Remove(kv.IncarnationKey(kv.KindSummary, c.Scope, t.Id, t.Incarnation))
+	c.NotifyWatchers(key)
+	c.Removed(agent.ChangedThread, t.Id)
+	c.AddUsage(-1, -int64(bytes))
 	if err := unpinSegments(c, t, t.Segments); err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func dropThread(c *commit, t *logpb.ThreadMeta) error {
 }
 
 // bytesFrom counts the thread's own entries from seq on.
-func bytesFrom(c *commit, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
+func bytesFrom(c *txn.Tx, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
 	j := journalOf(c, t)
 	switch {
 	case seq <= j.ownStart():
@@ -299,16 +300,16 @@ func bytesFrom(c *commit, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
 	return t.Bytes - row.Offset, nil
 }
 
-func setThreadTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+func setThreadTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
 	}
-	key := kv.IDKey(kv.KindThread, c.scope, t.Id)
-	c.unexpire(t.ExpiresAt, key)
-	t.ExpiresAt = c.deadline(op.TTL.Milliseconds())
-	c.expireAt(t.ExpiresAt, key)
-	c.grow(0, 0)
+	key := kv.IDKey(kv.KindThread, c.Scope, t.Id)
+	c.ClearExpiry(t.ExpiresAt, key)
+	t.ExpiresAt = c.Deadline(op.TTL.Milliseconds())
+	c.SetExpiry(t.ExpiresAt, key)
+	c.AddUsage(0, 0)
 	thread, err := storeThread(c, t)
 	if err != nil {
 		return nil, err
@@ -316,8 +317,8 @@ func setThreadTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-func expireThread(c *commit, id string, when int64) error {
-	raw, err := c.rows.Get(kv.IDKey(kv.KindThread, c.scope, id))
+func expireThread(c *txn.Tx, id string, when int64) error {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))
 	if err != nil || raw == nil {
 		return err
 	}

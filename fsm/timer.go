@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
@@ -18,20 +19,20 @@ import (
 
 // timer is one timer while an op changes it; the row is nil where there is none.
 type timer struct {
-	*commit
+	*txn.Tx
 	name kv.TimerName
 	row  *logpb.TimerRow
 }
 
 // openTimer reads a timer.
-func openTimer(c *commit, manager, key, id string) (*timer, error) {
+func openTimer(c *txn.Tx, manager, key, id string) (*timer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
 		if err := agent.ValidID(part.field, part.text); err != nil {
 			return nil, err
 		}
 	}
-	t := &timer{commit: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
-	raw, err := c.rows.Get(t.keyOf(kv.KindTimer))
+	t := &timer{Tx: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
+	raw, err := c.Rows.Get(t.keyOf(kv.KindTimer))
 	if err != nil || raw == nil {
 		return t, err
 	}
@@ -40,12 +41,12 @@ func openTimer(c *commit, manager, key, id string) (*timer, error) {
 }
 
 // keyOf is the key of the timer's row of a kind.
-func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.scope) }
+func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
 
 // putTimer sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
-func putTimer(c *commit, op *agent.PutTimer) (agent.OpResult, error) {
-	if c.level >= endingLevel && !strings.HasPrefix(op.Timer.ID, agent.CronTimerPrefix) {
+func putTimer(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
+	if c.Level >= txn.EndingLevel && !strings.HasPrefix(op.Timer.ID, agent.CronTimerPrefix) {
 		row, err := managerRow(c, op.Timer.Manager)
 		if err != nil {
 			return nil, err
@@ -55,11 +56,11 @@ func putTimer(c *commit, op *agent.PutTimer) (agent.OpResult, error) {
 			return nil, err
 		}
 	}
-	return setTimer(c, &op.Timer, c.mint)
+	return setTimer(c, &op.Timer, c.NewIncarnation)
 }
 
 // setTimer puts a timer, of the generation that mint gives.
-func setTimer(c *commit, op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
+func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
 		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
 	}
@@ -67,7 +68,7 @@ func setTimer(c *commit, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 	if err != nil {
 		return nil, err
 	}
-	now := c.progress.wall
+	now := c.Progress.Wall
 	row := &logpb.TimerRow{
 		Plan: command.EncodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
 	}
@@ -75,15 +76,15 @@ func setTimer(c *commit, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 	if old := t.row; old != nil {
 		t.unplace()
 		row.CreatedAt = old.CreatedAt
-		c.grow(0, int64(row.Size)-int64(old.Size))
+		c.AddUsage(0, int64(row.Size)-int64(old.Size))
 	} else {
 		if err := t.room(); err != nil {
 			return nil, err
 		}
-		c.grow(1, int64(row.Size))
+		c.AddUsage(1, int64(row.Size))
 	}
 	t.row = row
-	c.rows.Set(t.keyOf(kv.KindTimerData), op.Data)
+	c.Rows.Set(t.keyOf(kv.KindTimerData), op.Data)
 	return t.store()
 }
 
@@ -94,18 +95,18 @@ func timerBytes(op *agent.Timer) uint64 {
 
 // room holds a new timer to what its instance may have.
 func (t *timer) room() error {
-	prefix := kv.TimersOf(kv.KindTimer, t.scope, t.name.Manager, t.name.Key)
-	keys, _, err := t.rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
+	prefix := kv.TimersOf(kv.KindTimer, t.Scope, t.name.Manager, t.name.Key)
+	keys, _, err := t.Rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil || len(keys) < agent.TimersMax {
 		return err
 	}
 	e := agent.Errorf(agent.CodeOverloaded, "instance %q of %q has %d timers: delete some", t.name.Key, t.name.Manager, len(keys))
 	e.Limit = fmt.Sprintf("timers_max=%d", agent.TimersMax)
-	e.RetryAfterMS = quotaRetryMS
+	e.RetryAfterMS = txn.QuotaRetryMS
 	return e
 }
 
-func deleteTimer(c *commit, op *agent.DeleteTimer) (agent.OpResult, error) {
+func deleteTimer(c *txn.Tx, op *agent.DeleteTimer) (agent.OpResult, error) {
 	t, err := openTimer(c, op.Manager, op.Key, op.ID)
 	if err != nil {
 		return nil, err
@@ -120,20 +121,20 @@ func deleteTimer(c *commit, op *agent.DeleteTimer) (agent.OpResult, error) {
 // drop removes the timer.
 func (t *timer) drop() {
 	t.unplace()
-	t.rows.Remove(t.keyOf(kv.KindTimer))
-	t.rows.Remove(t.keyOf(kv.KindTimerData))
-	t.grow(-1, -int64(t.row.Size))
+	t.Rows.Remove(t.keyOf(kv.KindTimer))
+	t.Rows.Remove(t.keyOf(kv.KindTimerData))
+	t.AddUsage(-1, -int64(t.row.Size))
 	t.tell(&logpb.Change{Deleted: true})
 }
 
 // tell says what has become of the timer.
 func (t *timer) tell(change *logpb.Change) {
 	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
-	t.tellLate(change)
+	t.RecordLateChange(change)
 }
 
 // pendingTimer is a timer of which just that occurrence is pending.
-func pendingTimer(c *commit, manager, key, id string, generation uint64, instant int64) (*timer, error) {
+func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*timer, error) {
 	t, err := openTimer(c, manager, key, id)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func pendingTimer(c *commit, manager, key, id string, generation uint64, instant
 	return nil, e
 }
 
-func ackTimer(c *commit, op *agent.AckTimer) (agent.OpResult, error) {
+func ackTimer(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 	if op.Next != 0 && op.Next <= op.Instant {
 		return nil, agent.Invalid("next", "next = %d does not come after %d", op.Next, op.Instant)
 	}
@@ -169,7 +170,7 @@ func ackTimer(c *commit, op *agent.AckTimer) (agent.OpResult, error) {
 	return t.store()
 }
 
-func failTimer(c *commit, op *agent.FailTimer) (agent.OpResult, error) {
+func failTimer(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	if op.NotBefore < 0 {
 		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
 	}
@@ -203,13 +204,13 @@ func (t *timer) store() (agent.OpResult, error) {
 // place puts the timer where it is to wait.
 func (t *timer) place() {
 	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
-		if at <= t.progress.wall {
+		if at <= t.Progress.Wall {
 			t.row.Due = true
-			t.rows.Set(t.keyOf(kv.KindTimerDue), kv.Indexed)
-			t.touch(kv.TimersDueKey)
+			t.Rows.Set(t.keyOf(kv.KindTimerDue), kv.Indexed)
+			t.NotifyWatchers(kv.TimersDueKey)
 		} else {
 			t.row.Queued = at
-			t.expireAt(at, t.keyOf(kv.KindTimer))
+			t.SetExpiry(at, t.keyOf(kv.KindTimer))
 		}
 	}
 }
@@ -219,21 +220,21 @@ func (t *timer) write() error {
 	if err != nil {
 		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
 	}
-	t.rows.Set(t.keyOf(kv.KindTimer), raw)
+	t.Rows.Set(t.keyOf(kv.KindTimer), raw)
 	return nil
 }
 
 // unplace takes the timer from where it waits.
 func (t *timer) unplace() {
 	if t.row.Due {
-		t.rows.Remove(t.keyOf(kv.KindTimerDue))
+		t.Rows.Remove(t.keyOf(kv.KindTimerDue))
 	}
-	t.unexpire(t.row.Queued, t.keyOf(kv.KindTimer))
+	t.ClearExpiry(t.row.Queued, t.keyOf(kv.KindTimer))
 	t.row.Due, t.row.Queued = false, 0
 }
 
 // dueTimer handles a timer whose place in the wall queue has come.
-func dueTimer(c *commit, row string, when int64) error {
+func dueTimer(c *txn.Tx, row string, when int64) error {
 	_, n, _ := kv.SplitTimer(row)
 	t, err := openTimer(c, n.Manager, n.Key, n.ID)
 	if err != nil || t.row == nil || t.row.Queued != when {

@@ -17,7 +17,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	}
 	r := view.reader("")
 	lower := max(kv.KindTimerDue, from)
-	last, err := r.eachOfPage(lower, kv.After(kv.KindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
+	last, err := r.EachOfPage(lower, kv.After(kv.KindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
 		scope, n, _ := kv.SplitTimer(key)
 		if view.imports[scope] != nil {
 			return 0, nil // the end of the import wakes the leader
@@ -37,7 +37,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	if last != "" {
 		next = last + "\x00"
 	}
-	return due, next, view.progress.wall, err
+	return due, next, view.progress.Wall, err
 }
 
 // WatchDueTimers signals after each entry that made a timer due: see

@@ -3,10 +3,11 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // setTTL says when a thread, a session or a conversation goes by itself.
-func setTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
+func setTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	switch {
 	case op.Conversation != "":
 		return setConversationTTL(c, op)
@@ -17,13 +18,13 @@ func setTTL(c *commit, op *agent.SetTTL) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Session, op.IfIncarnation, s.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.row.Incarnation); err != nil {
 		return nil, err
 	}
-	key := kv.IDKey(kv.KindSession, c.scope, s.id)
-	c.unexpire(s.row.ExpiresAt, key)
-	s.row.ExpiresAt = c.deadline(op.TTL.Milliseconds())
-	c.expireAt(s.row.ExpiresAt, key)
-	c.grow(0, 0)
+	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
+	c.ClearExpiry(s.row.ExpiresAt, key)
+	s.row.ExpiresAt = c.Deadline(op.TTL.Milliseconds())
+	c.SetExpiry(s.row.ExpiresAt, key)
+	c.AddUsage(0, 0)
 	return storedResult(c, s)
 }

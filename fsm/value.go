@@ -7,12 +7,13 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
 // loadValue is the row of a value that is there and has not expired, or nil.
-func loadValue(c *commit, key string) (*logpb.ValueRow, error) {
-	raw, err := c.rows.Get(kv.IDKey(kv.KindValue, c.scope, key))
+func loadValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindValue, c.Scope, key))
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 
 // liveValue is the value under a key. One that has expired is cleared away
 // first, so that it is as if it had never been there.
-func liveValue(c *commit, key string) (*logpb.ValueRow, error) {
+func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
 	}
@@ -37,100 +38,100 @@ func liveValue(c *commit, key string) (*logpb.ValueRow, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	if expired(row.ExpiresAt, c.progress.wall) {
+	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		dropValue(c, key, row)
 		return nil, nil
 	}
 	return row, nil
 }
 
-func putValue(c *commit, op *agent.PutValue) (agent.OpResult, error) {
+func putValue(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(kv.KindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := valueMatches(c, op.Key, old, op.IfRevision, op.IfBytes); err != nil {
 		return nil, err
 	}
-	now := c.progress.wall
+	now := c.Progress.Wall
 	row := &logpb.ValueRow{
 		ContentType: op.ContentType, Size: uint64(len(op.Bytes)), Revision: 1, CreatedAt: now, UpdatedAt: now,
-		ExpiresAt: c.deadline(op.TTL.Milliseconds()), Metadata: op.Metadata,
+		ExpiresAt: c.Deadline(op.TTL.Milliseconds()), Metadata: op.Metadata,
 	}
 	if row.Metadata == nil {
 		row.Metadata = old.GetMetadata()
 	}
-	metaKey := kv.IDKey(kv.KindValue, c.scope, op.Key)
+	metaKey := kv.IDKey(kv.KindValue, c.Scope, op.Key)
 	if old == nil {
-		row.Incarnation = c.mint()
-		c.grow(1, int64(valueBytes(row)))
+		row.Incarnation = c.NewIncarnation()
+		c.AddUsage(1, int64(valueBytes(row)))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
-		c.unexpire(old.ExpiresAt, metaKey)
-		c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
+		c.ClearExpiry(old.ExpiresAt, metaKey)
+		c.AddUsage(0, int64(valueBytes(row))-int64(valueBytes(old)))
 	}
-	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.Key), op.Bytes)
-	c.expireAt(row.ExpiresAt, metaKey)
+	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.Key), op.Bytes)
+	c.SetExpiry(row.ExpiresAt, metaKey)
 	return storeValue(c, op.Key, row)
 }
 
-func deleteValue(c *commit, op *agent.DeleteValue) (agent.OpResult, error) {
+func deleteValue(c *txn.Tx, op *agent.DeleteValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := valueMatches(c, op.Key, old, op.IfRevision, op.IfBytes); err != nil {
 		return nil, err
 	}
 	if old == nil {
-		return c.deleteMissing(kv.KindValueTombstone, op.Key, op.Seal)
+		return c.DeleteMissing(kv.KindValueTombstone, op.Key, op.Seal)
 	}
 	dropValue(c, op.Key, old)
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
-		c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, op.Seal)
+		c.WriteTombstone(kv.KindValueTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
 // valueMatches holds a write to what its caller expects; old is nil where
 // there is nothing.
-func valueMatches(c *commit, key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
-	if err := revisionMatches(key, revision, old.GetRevision()); err != nil {
+func valueMatches(c *txn.Tx, key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
+	if err := txn.RevisionMatches(key, revision, old.GetRevision()); err != nil {
 		return err
 	}
 	if want == nil {
 		return nil
 	}
 	if (*want == nil) != (old == nil) {
-		return revisionRefusal(key, "its bytes are not as expected", old.GetRevision())
+		return txn.RevisionMismatch(key, "its bytes are not as expected", old.GetRevision())
 	}
 	if old == nil {
 		return nil
 	}
-	stored, err := c.rows.Get(kv.IDKey(kv.KindValueBytes, c.scope, key))
+	stored, err := c.Rows.Get(kv.IDKey(kv.KindValueBytes, c.Scope, key))
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(stored, *want) {
-		return revisionRefusal(key, "its bytes are not as expected", old.Revision)
+		return txn.RevisionMismatch(key, "its bytes are not as expected", old.Revision)
 	}
 	return nil
 }
 
-func dropValue(c *commit, key string, row *logpb.ValueRow) {
-	metaKey := kv.IDKey(kv.KindValue, c.scope, key)
-	c.rows.Remove(metaKey)
-	c.rows.Remove(kv.IDKey(kv.KindValueBytes, c.scope, key))
-	c.unexpire(row.ExpiresAt, metaKey)
-	c.removed(agent.ChangedValue, key)
-	c.grow(-1, -int64(valueBytes(row)))
+func dropValue(c *txn.Tx, key string, row *logpb.ValueRow) {
+	metaKey := kv.IDKey(kv.KindValue, c.Scope, key)
+	c.Rows.Remove(metaKey)
+	c.Rows.Remove(kv.IDKey(kv.KindValueBytes, c.Scope, key))
+	c.ClearExpiry(row.ExpiresAt, metaKey)
+	c.Removed(agent.ChangedValue, key)
+	c.AddUsage(-1, -int64(valueBytes(row)))
 }
 
-func expireValue(c *commit, key string, when int64) error {
+func expireValue(c *txn.Tx, key string, when int64) error {
 	row, err := loadValue(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err

@@ -8,22 +8,23 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-func reviseValue(c *commit, op *agent.ReviseValue) (agent.OpResult, error) {
+func reviseValue(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
-	if err := sameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
-	if err := revisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
 		return nil, err
 	}
 	if old == nil {
-		return nil, notFound("value", op.Key)
+		return nil, txn.NotFound("value", op.Key)
 	}
 	row, ok := proto.Clone(old).(*logpb.ValueRow)
 	if !ok {
@@ -36,11 +37,11 @@ func reviseValue(c *commit, op *agent.ReviseValue) (agent.OpResult, error) {
 		return nil, err
 	}
 	row.Revision++
-	row.UpdatedAt = c.progress.wall
+	row.UpdatedAt = c.Progress.Wall
 	if op.To != "" {
 		return moveValue(c, op, old, row)
 	}
-	c.grow(0, int64(valueBytes(row))-int64(valueBytes(old)))
+	c.AddUsage(0, int64(valueBytes(row))-int64(valueBytes(old)))
 	return storeValue(c, op.Key, row)
 }
 
@@ -65,7 +66,7 @@ func describe(row *logpb.ValueRow, patch agent.JSON) error {
 
 // moveValue puts a value under another key, where it begins a life of its own;
 // when it was made, and when it goes, stay.
-func moveValue(c *commit, op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
+func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
 	there, err := liveValue(c, op.To)
 	if err != nil {
 		return nil, err
@@ -75,10 +76,10 @@ func moveValue(c *commit, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 		e.Revision = there.Revision
 		return nil, e
 	}
-	if err := c.enter(kv.KindValueTombstone, op.To, 0, 0); err != nil {
+	if err := c.CheckWritable(kv.KindValueTombstone, op.To, 0, 0); err != nil {
 		return nil, err
 	}
-	bytes, err := c.rows.Get(kv.IDKey(kv.KindValueBytes, c.scope, op.Key))
+	bytes, err := c.Rows.Get(kv.IDKey(kv.KindValueBytes, c.Scope, op.Key))
 	if err != nil {
 		return nil, err
 	}
@@ -86,24 +87,24 @@ func moveValue(c *commit, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 		return nil, fmt.Errorf("value %q has no bytes", op.Key)
 	}
 	dropValue(c, op.Key, old)
-	if err := c.bury(kv.KindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
+	if err := c.WriteTombstone(kv.KindValueTombstone, op.Key, old.Incarnation, 0); err != nil {
 		return nil, err
 	}
-	row.Incarnation, row.Revision = c.mint(), 1
-	c.rows.Set(kv.IDKey(kv.KindValueBytes, c.scope, op.To), bytes)
-	c.expireAt(row.ExpiresAt, kv.IDKey(kv.KindValue, c.scope, op.To))
-	c.grow(1, int64(valueBytes(row)))
+	row.Incarnation, row.Revision = c.NewIncarnation(), 1
+	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.To), bytes)
+	c.SetExpiry(row.ExpiresAt, kv.IDKey(kv.KindValue, c.Scope, op.To))
+	c.AddUsage(1, int64(valueBytes(row)))
 	return storeValue(c, op.To, row)
 }
 
 // storeValue writes a value's row, tells the feed, and answers with it.
-func storeValue(c *commit, key string, row *logpb.ValueRow) (agent.OpResult, error) {
+func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return nil, fmt.Errorf("encode value %q: %w", key, err)
 	}
-	c.rows.Set(kv.IDKey(kv.KindValue, c.scope, key), raw)
-	c.changed(agent.ChangedValue, key, row.Revision)
+	c.Rows.Set(kv.IDKey(kv.KindValue, c.Scope, key), raw)
+	c.Changed(agent.ChangedValue, key, row.Revision)
 	return &agent.ValueResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil

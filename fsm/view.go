@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -22,7 +23,7 @@ import (
 type View struct {
 	gen      *generation
 	view     *storage.View
-	progress progress
+	progress txn.Progress
 	epoch    uint64 // of gen's warm rows before the view was made
 	recalls  *recall.Cache
 	imports  imports // under way when the view was made
@@ -43,7 +44,7 @@ func (m *Machine) View() *View {
 	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
 	v.imports = underWay(*before, *m.imports.Load())
 	if epoch%2 == 1 || g.warm.Epoch() != epoch { // an entry is under way: the view may have it, or not
-		v.progress, v.err = readProgress(v.view)
+		v.progress, v.err = txn.ReadProgress(v.view)
 	}
 	return v
 }
@@ -58,16 +59,16 @@ func (v *View) Close() {
 }
 
 // Index is the entry that the view is of.
-func (v *View) Index() uint64 { return v.progress.index }
+func (v *View) Index() uint64 { return v.progress.Index }
 
 // Get implements kv.Reader.
 func (v *View) Get(key string) ([]byte, error) {
 	keep := kv.InReadCache(key)
 	if keep {
-		if value, ok := v.gen.warm.Get(key, v.progress.index); ok {
+		if value, ok := v.gen.warm.Get(key, v.progress.Index); ok {
 			if invariant.Enabled {
 				stored, found, err := v.view.Get([]byte(key))
-				invariant.Check(err != nil || found && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.index)
+				invariant.Check(err != nil || found && bytes.Equal(stored, value), "row %q as of entry %d is another in memory", key, v.progress.Index)
 			}
 			return value, nil
 		}
@@ -77,7 +78,7 @@ func (v *View) Get(key string) ([]byte, error) {
 		return nil, err
 	}
 	if keep {
-		v.gen.warm.Keep(key, value, v.progress.index, v.epoch)
+		v.gen.warm.Keep(key, value, v.progress.Index, v.epoch)
 	}
 	return value, nil
 }
@@ -109,13 +110,13 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 		return nil, err
 	}
 	rows := v.reader(scope)
-	rows.hasty = hasty
+	rows.Hasty = hasty
 	return answerRead(rows, r)
 }
 
 // reader returns a reader of a scope of the view.
-func (v *View) reader(scope string) reader {
-	return reader{Reader: v, engine: v.view, progress: v.progress, scope: scope, recalls: v.recalls}
+func (v *View) reader(scope string) txn.Reader {
+	return txn.Reader{Reader: v, Engine: v.view, Progress: v.progress, Scope: scope, Recalls: v.recalls}
 }
 
 // Claim is how a claim stands as of the view's entry; one that has lapsed has no

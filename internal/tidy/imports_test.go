@@ -46,11 +46,12 @@ var mayImport = map[string][]string{
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "fsm/command", "fsm/kv", "fsm/snapshot", "placement", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "fsm/command", "fsm/kv", "fsm/snapshot", "fsm/txn", "placement", "proto/log", "recall", "storage"},
 	"fsm/command":               {"agent", "fsm/kv", "proto/log"},
 	"fsm/command/commandtest":   {"agent"},
 	"fsm/kv":                    {"proto/log", "storage"},
 	"fsm/snapshot":              {"fsm/command", "proto/log", "storage"},
+	"fsm/txn":                   {"agent", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm", "fsm/command"},
 
 	// What the leader does about timers, over any Service and instances.

@@ -1,4 +1,4 @@
-package fsm
+package txn
 
 import (
 	"strings"
@@ -7,40 +7,40 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// eachInPage visits the rows of a list's page in key order: prefix begins their
+// EachInPage visits the rows of a list's page in key order: prefix begins their
 // keys, the id and a NUL end them. It tells after which id the next page
 // begins, "" where there is none.
 //
 // visit gives the bytes that its item takes in the answer, or 0 for one that
 // it left out.
-func (r reader) eachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
+func (r Reader) EachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
 	lower := prefix + page.Prefix
 	upper := kv.After(lower)
 	if page.After != "" && page.After >= page.Prefix {
 		lower = prefix + page.After + "\x00\x00" // the row itself is id ‖ 0
 	}
-	last, err := r.eachOfPage(lower, upper, page.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
-		return visit(idAfter(prefix, key), raw)
+	last, err := r.EachOfPage(lower, upper, page.Limit, agent.ReadBytesMax, func(key string, raw []byte) (int, error) {
+		return visit(IDAfter(prefix, key), raw)
 	})
 	if err != nil || last == "" {
 		return "", err
 	}
-	return idAfter(prefix, last), nil
+	return IDAfter(prefix, last), nil
 }
 
-// idAfter is the id in a row's key that prefix begins and a NUL ends.
-func idAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], kv.Separator) }
+// IDAfter is the id in a row's key that prefix begins and a NUL ends.
+func IDAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], kv.Separator) }
 
-// eachOfPage visits rows in key order until there are as many as a page takes,
+// EachOfPage visits rows in key order until there are as many as a page takes,
 // or they came to more than bytesMax. It tells the key after which the next
-// page begins, "" where there is none. visit is as eachInPage's.
-func (r reader) eachOfPage(
+// page begins, "" where there is none. visit is as EachInPage's.
+func (r Reader) EachOfPage(
 	lower, upper string, limit uint64, bytesMax int, visit func(key string, raw []byte) (bytes int, err error),
 ) (last string, err error) {
 	if lower >= upper {
 		return "", nil
 	}
-	cursor, err := r.engine.Scan([]byte(lower), []byte(upper))
+	cursor, err := r.Engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
 		return "", err
 	}
@@ -49,7 +49,7 @@ func (r reader) eachOfPage(
 			err = closeErr
 		}
 	}()
-	limit = min(orDefault(limit, agent.ListLimitDefault), agent.ListLimitMax)
+	limit = min(OrDefault(limit, agent.ListLimitDefault), agent.ListLimitMax)
 	for items, size := uint64(0), 0; cursor.Next(); {
 		if items == limit || size > bytesMax {
 			return last, nil
@@ -71,7 +71,8 @@ func (r reader) eachOfPage(
 	return "", nil
 }
 
-func orDefault(n, otherwise uint64) uint64 {
+// OrDefault returns n, or otherwise if n is 0.
+func OrDefault(n, otherwise uint64) uint64 {
 	if n == 0 {
 		return otherwise
 	}

@@ -1,12 +1,12 @@
-package fsm
+package txn
 
 import (
 	"dormouse/fsm/kv"
 	"dormouse/storage"
 )
 
-// eachRow visits all rows of a kind; name is the key less the kind.
-func eachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
+// EachRow visits all rows of a kind; name is the key less the kind.
+func EachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
 	cursor, err := r.Scan([]byte(kind), []byte(kv.After(kind)))
 	if err != nil {
 		return err

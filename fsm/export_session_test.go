@@ -1,5 +1,0 @@
-package fsm
-
-const (
-	SweepMax = sweepMax
-)

@@ -1,0 +1,150 @@
+package txn
+
+import (
+	"fmt"
+	"math"
+
+	"dormouse/agent"
+	"dormouse/fsm/kv"
+	"dormouse/storage"
+)
+
+// SweepMax is how many things fall due in one entry, of each queue. What is
+// left waits for the next entry, which the leader proposes at once: see Due.
+const SweepMax = 64
+
+// DueTimes says when the queues' first rows fall due: 0 means never. It may be
+// early, when that row has gone, but never late.
+type DueTimes struct {
+	Tick, Wall, Claim                uint64
+	TickSwept, WallSwept, ClaimSwept bool // the queue was worked on: look anew
+}
+
+// AtTick notes that a row of the tick queue falls due.
+func (d *DueTimes) AtTick(tick uint64) { d.Tick = Earliest(d.Tick, tick) }
+
+func (d *DueTimes) atWall(wall uint64) { d.Wall = Earliest(d.Wall, wall) }
+
+// AtClaim notes that a claim may lapse.
+func (d *DueTimes) AtClaim(tick uint64) { d.Claim = Earliest(d.Claim, tick) }
+
+// Earliest returns the earlier of two times, of which 0 means never.
+func Earliest(a, b uint64) uint64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// ReadDue looks into the queues of an engine.
+func ReadDue(r storage.Reader) (DueTimes, error) {
+	tick, err := firstDue(r, kv.KindDueTick)
+	if err != nil {
+		return DueTimes{}, err
+	}
+	claim, err := firstDue(r, kv.KindDueClaim)
+	if err != nil {
+		return DueTimes{}, err
+	}
+	wall, err := firstDue(r, kv.KindDueWall)
+	return DueTimes{Tick: tick, Wall: wall, Claim: claim}, err
+}
+
+func firstDue(r storage.Reader, queue string) (uint64, error) {
+	cursor, err := r.Scan([]byte(queue), []byte(kv.After(queue)))
+	if err != nil {
+		return 0, err
+	}
+	var when uint64
+	if cursor.Next() {
+		when, _, _ = kv.SplitDue(string(cursor.Key()))
+		when = max(when, 1)
+	}
+	return when, cursor.Close()
+}
+
+// Refresh looks into the queues that were worked on.
+func (d *DueTimes) Refresh(r storage.Reader) (err error) {
+	if d.TickSwept {
+		if d.Tick, err = firstDue(r, kv.KindDueTick); err != nil {
+			return err
+		}
+	}
+	if d.ClaimSwept {
+		if d.Claim, err = firstDue(r, kv.KindDueClaim); err != nil {
+			return err
+		}
+	}
+	if d.WallSwept {
+		if d.Wall, err = firstDue(r, kv.KindDueWall); err != nil {
+			return err
+		}
+	}
+	d.TickSwept, d.WallSwept, d.ClaimSwept = false, false, false
+	return nil
+}
+
+// SweepQueue handles a queue's rows up to now, until they have cost limit. It
+// tells whether that was all of them.
+func (b *Entry) SweepQueue(
+	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
+) (all bool, err error) {
+	upper := kv.After(queue)
+	if now < math.MaxUint64 {
+		upper = queue + kv.EncodeNumber(now+1)
+	}
+	keys, more, err := b.Rows.Keys(queue, upper, limit)
+	if err != nil {
+		return false, err
+	}
+	for cost := 0; len(keys) > 0 && cost < limit; keys = keys[1:] {
+		when, rest, ok := kv.SplitDue(keys[0])
+		if !ok {
+			return false, fmt.Errorf("the queue holds a key of %d bytes", len(keys[0]))
+		}
+		b.Rows.Remove(keys[0])
+		extra, err := handle(when, rest)
+		if err != nil {
+			return false, err
+		}
+		cost += 1 + extra
+	}
+	return !more && len(keys) == 0, nil
+}
+
+// SetExpiry queues a row to go at a wall time; 0 means never.
+func (b *Entry) SetExpiry(wall int64, row string) {
+	if wall == 0 {
+		return
+	}
+	b.Rows.Set(kv.DueWallKey(wall, row), nil)
+	b.Due.atWall(uint64(wall))
+}
+
+// ClearExpiry takes a row's place in the queue away.
+func (b *Entry) ClearExpiry(wall int64, row string) {
+	if wall != 0 {
+		b.Rows.Remove(kv.DueWallKey(wall, row))
+	}
+}
+
+// Expired tells whether something that goes at a wall time has gone, though
+// its rows may still be there.
+func Expired(at, now int64) bool { return at != 0 && at <= now }
+
+// Deadline is a ttl from now; 0 means never.
+func (b *Entry) Deadline(ttlMS int64) int64 {
+	if ttlMS <= 0 {
+		return 0
+	}
+	ttlMS = min(ttlMS, agent.TTLMax.Milliseconds())
+	return max(b.Progress.Wall, 0) + ttlMS
+}
+
+// AddTicks adds without running over.
+func AddTicks(tick, by uint64) uint64 {
+	if sum := tick + by; sum >= tick {
+		return sum
+	}
+	return math.MaxUint64
+}

@@ -1,0 +1,35 @@
+package txn
+
+import (
+	"fmt"
+
+	"dormouse/agent"
+	"dormouse/internal/seededbug"
+)
+
+// RevisionMatches compares with if_revision: 0 means "must not exist", which
+// is what a stored revision of 0 says.
+func RevisionMatches(key string, want *uint64, stored uint64) error {
+	if seededbug.Is(seededbug.RevisionCheckedEarly) { // store has, before it proposed
+		return nil
+	}
+	if want != nil && *want != stored {
+		return RevisionMismatch(key, fmt.Sprintf("not at revision %d", *want), stored)
+	}
+	return nil
+}
+
+// RevisionMismatch returns the refusal of a write to key, which is at the stored revision.
+func RevisionMismatch(key, why string, stored uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeRevisionMismatch, "%q is at revision %d: %s", key, stored, why)
+	e.Revision = stored
+	return e
+}
+
+// NotFound returns the error of a noun with an id that does not exist.
+func NotFound(noun, id string) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
+}
+
+// QuotaRetryMS is a guess: a quota frees up when somebody deletes something.
+const QuotaRetryMS = 1000

@@ -1,0 +1,138 @@
+package txn
+
+import (
+	"fmt"
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/fsm/command"
+	"dormouse/fsm/kv"
+	logpb "dormouse/proto/log"
+)
+
+// ScopeState is a scope's record while an entry is applied. It is copied, so
+// that a refused commit leaves the one before it.
+type ScopeState struct {
+	agent.Scope
+	Exists  bool
+	Changed bool
+}
+
+// OpenScope makes a working copy of the commit's scope.
+func (c *Tx) OpenScope() error {
+	state, ok := c.Scopes[c.Scope]
+	if !ok {
+		raw, err := c.Rows.Get(kv.ScopeKey(kv.KindScope, c.Scope))
+		if err != nil {
+			return err
+		}
+		if raw != nil {
+			if state.Scope, err = DecodeScopeRow(c.Scope, raw); err != nil {
+				return err
+			}
+			state.Exists = true
+		}
+		state.Name = c.Scope
+		c.Scopes[c.Scope] = state
+	}
+	c.Record = state
+	return nil
+}
+
+// CloseScope holds the commit to the scope's quota and keeps what it changed.
+// What takes nothing more is let through however full the scope is.
+func (c *Tx) CloseScope() error {
+	before, after := c.Scopes[c.Scope], c.Record
+	policy := after.Policy
+	if limit := policy.KeysMax; limit > 0 && after.Keys > limit && after.Keys > before.Keys {
+		return quotaRefusal(c.Scope, "keys_max", limit)
+	}
+	if limit := policy.BytesMax; limit > 0 && after.Bytes > limit && after.Bytes > before.Bytes {
+		return quotaRefusal(c.Scope, "bytes_max", limit)
+	}
+	if after.Changed {
+		c.Scopes[c.Scope] = after
+	}
+	return nil
+}
+
+func quotaRefusal(scope, limit string, bound uint64) *agent.Error {
+	e := agent.Errorf(agent.CodeOverloaded, "scope %q is full: %s = %d", scope, limit, bound)
+	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
+	e.RetryAfterMS = QuotaRetryMS
+	return e
+}
+
+// AddUsage counts what a commit adds to its scope, and takes from it; the first
+// write makes the scope.
+func (c *Tx) AddUsage(keys, bytes int64) {
+	s := &c.Record
+	if !s.Exists {
+		s.Exists = true
+		s.CreatedAt = c.Progress.Wall
+	}
+	s.Keys = Saturate(s.Keys, keys)
+	s.Bytes = Saturate(s.Bytes, bytes)
+	s.Changed = true
+}
+
+// Saturate never goes below zero: a counter that was wrong must not become
+// enormous.
+func Saturate(n uint64, by int64) uint64 {
+	if by < 0 && uint64(-by) > n {
+		return 0
+	}
+	return n + uint64(by)
+}
+
+// History is how many revisions of a checkpoint the scope keeps.
+func (s ScopeState) History() uint64 {
+	if s.Policy.History == 0 {
+		return agent.HistoryDefault
+	}
+	return s.Policy.History
+}
+
+// StoreScopes writes the scopes that the entry has changed.
+func (b *Entry) StoreScopes() error {
+	for _, name := range SortedKeys(b.Scopes) {
+		state := b.Scopes[name]
+		if !state.Changed {
+			continue
+		}
+		key := kv.ScopeKey(kv.KindScope, name)
+		if !state.Exists {
+			b.Rows.Remove(key)
+			continue
+		}
+		record := command.EncodeScope(state.Scope)
+		record.Name = "" // the key says it
+		raw, err := command.Marshal(record)
+		if err != nil {
+			return fmt.Errorf("encode scope %q: %w", name, err)
+		}
+		b.Rows.Set(key, raw)
+	}
+	return nil
+}
+
+// DecodeScopeRow decodes the row of the scope of a name.
+func DecodeScopeRow(name string, raw []byte) (agent.Scope, error) {
+	var record logpb.ScopeRecord
+	if err := command.Unmarshal(raw, &record); err != nil {
+		return agent.Scope{}, fmt.Errorf("decode scope %q: %w", name, err)
+	}
+	scope := command.DecodeScope(&record)
+	scope.Name = name
+	return scope, nil
+}
+
+// SortedKeys returns the keys of m in order.
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

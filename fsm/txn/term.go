@@ -1,0 +1,34 @@
+package txn
+
+import (
+	"fmt"
+
+	"dormouse/fsm/command"
+	"dormouse/fsm/kv"
+	logpb "dormouse/proto/log"
+	"dormouse/storage"
+)
+
+// TermStart is the log's time when the leader of a term took over. All claims
+// that stood then have their full ttl from there on: their holders could not
+// renew them while nobody led.
+type TermStart struct {
+	Term uint64
+	Tick uint64
+}
+
+// TermStartKey is the key of the row that holds the newest term's start.
+const TermStartKey = kv.KindSystem + "opening"
+
+// ReadTermStart is the newest opening in an engine.
+func ReadTermStart(r storage.Reader) (TermStart, error) {
+	raw, ok, err := r.Get([]byte(TermStartKey))
+	if err != nil || !ok {
+		return TermStart{}, err
+	}
+	var p logpb.Opening
+	if err := command.Unmarshal(raw, &p); err != nil {
+		return TermStart{}, fmt.Errorf("decode the term's opening: %w", err)
+	}
+	return TermStart{Term: p.Term, Tick: p.Tick}, nil
+}
