@@ -42,7 +42,7 @@ func readRecall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
 	request := q.Filled()
 	c := &recalling{Reader: r, Recall: &request, whole: whole, answer: &agent.Recalled{Request: request, Entries: whole.Entries}}
 	c.answer.Request.Embedding = nil
-	c.keeps = recall.Keeps(&request, r.Progress.Wall)
+	c.keeps = recall.Matches(&request, r.Progress.Wall)
 	switch request.Mode {
 	case agent.ModeRecent:
 		err = c.recent()
@@ -210,7 +210,7 @@ func (c *recalling) ranked() error {
 	}
 	source := memories{c.Reader, c.Agent, c.whole}
 	err := c.Recalls.Search(c.Scope+kv.Separator+c.Agent, source, search)
-	if errors.Is(err, recall.ErrPast) && !c.Hasty {
+	if errors.Is(err, recall.ErrTooOld) && !c.Hasty {
 		var own *recall.Index
 		if own, err = recall.Build(source); err == nil {
 			search(own)

@@ -20,7 +20,7 @@ type memories struct {
 
 // State implements recall.Source.
 func (m memories) State() recall.State {
-	return recall.State{Life: m.whole.Life, Writes: m.whole.Writes, Deletes: m.whole.Deletes}
+	return recall.State{Generation: m.whole.Life, Writes: m.whole.Writes, Deletes: m.whole.Deletes}
 }
 
 // Written implements recall.Source.

@@ -93,7 +93,7 @@ func (v *View) Answer(scope string, r agent.Read) agent.Answer {
 // newer view is to be asked.
 func (v *View) TryAnswer(scope string, r agent.Read) (answer agent.Answer, ok bool) {
 	found, err := v.find(scope, r, true)
-	if errors.Is(err, recall.ErrPast) {
+	if errors.Is(err, recall.ErrTooOld) {
 		return agent.Answer{}, false
 	}
 	return answerOf(found, err), true

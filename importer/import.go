@@ -34,7 +34,7 @@ const (
 	resumesMax = 3
 )
 
-func (o Options) filled() Options {
+func (o Options) withDefaults() Options {
 	o.Copies = max(o.Copies, 1)
 	if o.Parallel <= 0 {
 		o.Parallel = parallelDefault
@@ -77,20 +77,20 @@ func (d *Differences) join(other Differences) {
 // be; conversations that differ from what is stored are left as they are and
 // told in the summary.
 func Import(ctx context.Context, s agent.Service, list []Conversation, o Options) (Summary, error) {
-	o = o.filled()
+	o = o.withDefaults()
 	var limiter *rate.Limiter
 	if o.Rate > 0 {
 		limiter = rate.NewLimiter(rate.Limit(o.Rate), 1)
 	}
 	began := time.Now()
 	var counted counters
-	var total tally
-	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+	var total totals
+	err := forEachCopy(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
 		w := &importWorker{
-			session: newSession(s, o.Scope, o.GiveUp, &counted), limiter: limiter, progress: o.Progress, total: &total,
+			client: newRetryClient(s, o.Scope, o.GiveUp, &counted), limiter: limiter, progress: o.Progress, total: &total,
 		}
 		for j := range jobs {
-			if err := w.conversation(ctx, j); err != nil {
+			if err := w.importConversation(ctx, j); err != nil {
 				return fmt.Errorf("import %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
 		}
@@ -109,9 +109,9 @@ type job struct {
 	name         string
 }
 
-// each hands all copies of all conversations to o.Parallel workers and waits
+// forEachCopy hands all copies of all conversations to o.Parallel workers and waits
 // for them. The first error ends them all.
-func each(ctx context.Context, list []Conversation, o Options, worker func(context.Context, <-chan job) error) error {
+func forEachCopy(ctx context.Context, list []Conversation, o Options, worker func(context.Context, <-chan job) error) error {
 	workers, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
 	workers.Go(func() error {
@@ -133,8 +133,8 @@ func each(ctx context.Context, list []Conversation, o Options, worker func(conte
 	return workers.Wait()
 }
 
-// tally is what all workers came to.
-type tally struct {
+// totals is what all workers came to.
+type totals struct {
 	conversations, messages, already atomic.Int64
 
 	mu          sync.Mutex
@@ -143,14 +143,14 @@ type tally struct {
 
 // importWorker imports one conversation after the other.
 type importWorker struct {
-	session  *session
+	client   *retryClient
 	limiter  *rate.Limiter // nil means as fast as it goes
 	progress func(int)
-	total    *tally
+	total    *totals
 }
 
-// conversation brings one in, from where the stored thread ends.
-func (w *importWorker) conversation(ctx context.Context, j job) error {
+// importConversation brings one in, from where the stored thread ends.
+func (w *importWorker) importConversation(ctx context.Context, j job) error {
 	told := 0 // messages that progress has been told of
 	for range resumesMax {
 		rev, differences, err := w.resume(ctx, j)
@@ -169,7 +169,7 @@ func (w *importWorker) conversation(ctx context.Context, j job) error {
 			told = rev
 		}
 		for rev < len(j.conversation.Messages) {
-			if err = w.message(ctx, j, rev); err != nil {
+			if err = w.importMessage(ctx, j, rev); err != nil {
 				break
 			}
 			rev++
@@ -186,15 +186,15 @@ func (w *importWorker) conversation(ctx context.Context, j job) error {
 	return agent.Errorf(agent.CodeConflict, "someone else keeps writing to the thread; one import at a time")
 }
 
-// message commits one message and the checkpoint after it.
-func (w *importWorker) message(ctx context.Context, j job, i int) error {
+// importMessage commits one message and the checkpoint after it.
+func (w *importWorker) importMessage(ctx context.Context, j job, i int) error {
 	if w.limiter != nil {
 		if err := w.limiter.Wait(ctx); err != nil {
 			return err
 		}
 	}
 	m, rev := j.conversation.Messages[i], uint64(i)
-	err := w.session.commit(ctx,
+	err := w.client.commit(ctx,
 		&agent.AppendThread{
 			Thread: j.name, ExpectedRev: &rev,
 			Entries: []agent.Draft{{Kind: m.Kind, Payload: m.Payload}},
@@ -213,7 +213,7 @@ func (w *importWorker) message(ctx context.Context, j job, i int) error {
 
 // resume reads how far the stored thread goes, and compares what there is.
 func (w *importWorker) resume(ctx context.Context, j job) (rev int, d Differences, err error) {
-	stored, err := loadStored(ctx, w.session, j.name)
+	stored, err := loadStored(ctx, w.client, j.name)
 	if err != nil || stored.thread == nil && stored.checkpoint == nil {
 		return 0, d, err
 	}

@@ -22,11 +22,11 @@ type InstanceOptions struct {
 }
 
 const (
-	idleDefault = 500 * time.Millisecond
-	userTTL     = 30 * time.Second // of a user's attachment
-	followAfter = time.Second      // after the last message
-	followRest  = 200 * time.Millisecond
-	followID    = "follow-up"
+	idleDefault   = 500 * time.Millisecond
+	attachmentTTL = 30 * time.Second // of a user's attachment
+	followUpDelay = time.Second      // after the last message
+	followUpPoll  = 200 * time.Millisecond
+	followUpID    = "follow-up"
 )
 
 // ImportInstances makes a live instance of each conversation. While its user is
@@ -34,14 +34,14 @@ const (
 // alone until it hibernates; at the end a timer wakes it once more. What is in
 // already is compared, and left alone where it differs.
 func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, list []Conversation, o InstanceOptions) (Summary, error) {
-	o.Options = o.filled()
+	o.Options = o.withDefaults()
 	if o.Idle == 0 {
 		o.Idle = idleDefault
 	}
 	began := time.Now()
 	var counted counters
-	var total tally
-	err := newSession(s, o.Scope, o.GiveUp, &counted).commit(ctx, &agent.PutManager{Manager: agent.Manager{
+	var total totals
+	err := newRetryClient(s, o.Scope, o.GiveUp, &counted).commit(ctx, &agent.PutManager{Manager: agent.Manager{
 		Name: InstancesManager, Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: o.Idle,
 	}})
 	if err != nil {
@@ -51,10 +51,10 @@ func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, l
 	if o.Rate > 0 {
 		limiter = rate.NewLimiter(rate.Limit(o.Rate), 1)
 	}
-	err = each(ctx, list, o.Options, func(ctx context.Context, jobs <-chan job) error {
-		u := &user{session: newSession(s, o.Scope, o.GiveUp, &counted), at: at, idle: o.Idle, limiter: limiter, progress: o.Progress, total: &total}
+	err = forEachCopy(ctx, list, o.Options, func(ctx context.Context, jobs <-chan job) error {
+		u := &user{client: newRetryClient(s, o.Scope, o.GiveUp, &counted), instances: at, idle: o.Idle, limiter: limiter, progress: o.Progress, total: &total}
 		for j := range jobs {
-			if err := u.converse(ctx, j); err != nil {
+			if err := u.importConversation(ctx, j); err != nil {
 				return fmt.Errorf("instance %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
 		}
@@ -68,21 +68,21 @@ func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, l
 
 // user has one conversation after the other. It belongs to one goroutine.
 type user struct {
-	session  *session
-	at       agent.Instances
-	idle     time.Duration
-	limiter  *rate.Limiter // nil means as fast as it goes
-	progress func(int)
-	total    *tally
+	client    *retryClient
+	instances agent.Instances
+	idle      time.Duration
+	limiter   *rate.Limiter // nil means as fast as it goes
+	progress  func(int)
+	total     *totals
 }
 
-func (s *session) ref(j job) agent.InstanceRef {
+func (s *retryClient) ref(j job) agent.InstanceRef {
 	return agent.InstanceRef{Scope: s.scope, Manager: InstancesManager, Key: j.name}
 }
 
-// converse brings one conversation in, from where its thread ends.
-func (u *user) converse(ctx context.Context, j job) error {
-	there, err := loadStored(ctx, u.session, u.session.ref(j).Checkpoint())
+// importConversation brings one conversation in, from where its thread ends.
+func (u *user) importConversation(ctx context.Context, j job) error {
+	there, err := loadStored(ctx, u.client, u.client.ref(j).Checkpoint())
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (u *user) converse(ctx context.Context, j job) error {
 	}
 	u.total.already.Add(int64(min(rev, messages)))
 	u.progress(min(rev, messages))
-	for _, turn := range j.conversation.turns() {
+	for _, turn := range j.conversation.turnSpans() {
 		if turn.to <= rev {
 			continue
 		}
@@ -120,9 +120,9 @@ func (u *user) converse(ctx context.Context, j job) error {
 // turn sends messages while the user is there. An attachment ends with its node;
 // then the user, who is there still, attaches again with the next turn.
 func (u *user) turn(ctx context.Context, j job, from, to int) error {
-	ref := u.session.ref(j)
-	attach := agent.Attach{Attachment: "user", TTL: userTTL}
-	err := u.session.retry(ctx, func(ctx context.Context) error { _, err := u.at.Attach(ctx, ref, attach); return err })
+	ref := u.client.ref(j)
+	attach := agent.Attach{Attachment: "user", TTL: attachmentTTL}
+	err := u.client.retry(ctx, func(ctx context.Context) error { _, err := u.instances.Attach(ctx, ref, attach); return err })
 	if err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
@@ -133,14 +133,14 @@ func (u *user) turn(ctx context.Context, j job, from, to int) error {
 			}
 		}
 		signal := messageSignal(ref, j, i)
-		err = u.session.retry(ctx, func(ctx context.Context) error { _, err := u.at.Signal(ctx, ref, signal); return err })
+		err = u.client.retry(ctx, func(ctx context.Context) error { _, err := u.instances.Signal(ctx, ref, signal); return err })
 		if err != nil {
 			return fmt.Errorf("message %d: %w", i, err)
 		}
 		u.total.messages.Add(1)
 		u.progress(1)
 	}
-	return u.session.retry(ctx, func(ctx context.Context) error { return u.at.Detach(ctx, ref, attach.Attachment) })
+	return u.client.retry(ctx, func(ctx context.Context) error { return u.instances.Detach(ctx, ref, attach.Attachment) })
 }
 
 // messageSignal is the same signal whoever sends the message, and however often.
@@ -155,8 +155,8 @@ func messageSignal(ref agent.InstanceRef, j job, i int) agent.Signal {
 // followUp sets the timer, unless an import before this one has, and waits until
 // it has fired.
 func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
-	ref := u.session.ref(j)
-	answers, err := u.session.read(ctx, &agent.GetTimer{Manager: ref.Manager, Key: ref.Key, ID: followID}, &agent.GetThread{Thread: ref.Checkpoint()})
+	ref := u.client.ref(j)
+	answers, err := u.client.read(ctx, &agent.GetTimer{Manager: ref.Manager, Key: ref.Key, ID: followUpID}, &agent.GetThread{Thread: ref.Checkpoint()})
 	if err != nil {
 		return err
 	}
@@ -165,18 +165,18 @@ func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
 		return err
 	}
 	if _, err = foundIn[*agent.Timer](answers, 0); errors.Is(err, agent.ErrNotFound) && thread.Rev < rev {
-		err = u.session.commit(ctx, &agent.PutTimer{Timer: agent.Timer{
-			Manager: ref.Manager, Key: ref.Key, ID: followID, Next: time.Now().Add(followAfter).UnixMilli(), Data: agent.JSON(`{"follow_up":true}`),
+		err = u.client.commit(ctx, &agent.PutTimer{Timer: agent.Timer{
+			Manager: ref.Manager, Key: ref.Key, ID: followUpID, Next: time.Now().Add(followUpDelay).UnixMilli(), Data: agent.JSON(`{"follow_up":true}`),
 		}})
 	}
-	for last := time.Now().Add(u.session.giveUp); err == nil && thread.Rev < rev; {
+	for last := time.Now().Add(u.client.giveUp); err == nil && thread.Rev < rev; {
 		switch {
 		case time.Now().After(last):
-			return agent.Errorf(agent.CodeUnavailable, "it has not fired for %v", u.session.giveUp)
-		case !pause.For(ctx, followRest):
+			return agent.Errorf(agent.CodeUnavailable, "it has not fired for %v", u.client.giveUp)
+		case !pause.For(ctx, followUpPoll):
 			return context.Cause(ctx)
 		}
-		if answers, err = u.session.read(ctx, &agent.GetThread{Thread: ref.Checkpoint()}); err == nil {
+		if answers, err = u.client.read(ctx, &agent.GetThread{Thread: ref.Checkpoint()}); err == nil {
 			thread, err = foundIn[*agent.Thread](answers, 0)
 		}
 	}

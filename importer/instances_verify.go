@@ -11,8 +11,8 @@ import (
 // conversation: each message is there once, in order, byte for byte, then what
 // the timer left, once, and each of them was one turn.
 func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
-	return verifyEach(ctx, s, list, o, func(ctx context.Context, session *session, j job, d *Differences) (int, map[string]bool, error) {
-		there, err := loadStored(ctx, session, session.ref(j).Checkpoint())
+	return verifyEach(ctx, s, list, o, func(ctx context.Context, client *retryClient, j job, d *Differences) (int, map[string]bool, error) {
+		there, err := loadStored(ctx, client, client.ref(j).Checkpoint())
 		if err != nil {
 			return 0, nil, err
 		}
@@ -22,7 +22,7 @@ func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, 
 }
 
 // compareInstance adds where what is stored is not the whole conversation.
-func (s stored) compareInstance(d *Differences, j job) {
+func (s storedConversation) compareInstance(d *Differences, j job) {
 	if s.thread == nil || s.checkpoint == nil {
 		d.add("%s: there is no such instance", j.name)
 		return
@@ -45,7 +45,7 @@ func (s stored) compareInstance(d *Differences, j job) {
 
 // compareMessages adds where the entries that are there are not those that come
 // first.
-func (s stored) compareMessages(d *Differences, j job) {
+func (s storedConversation) compareMessages(d *Differences, j job) {
 	for i, e := range s.entries {
 		switch messages := len(j.conversation.Messages); {
 		case i < messages:

@@ -24,7 +24,7 @@ type ScopeOptions struct {
 	Progress func(n int)   // called with the number of rows that were done; may be nil
 }
 
-func (o ScopeOptions) filled() ScopeOptions {
+func (o ScopeOptions) withDefaults() ScopeOptions {
 	if o.Scope == "" {
 		o.Scope = agent.DefaultScope
 	}
@@ -44,7 +44,7 @@ type ScopeSummary struct {
 
 // ExportScope writes all of a scope to w as a scope file, as of one index.
 func ExportScope(ctx context.Context, s ScopeStore, w io.Writer, o ScopeOptions) (ScopeSummary, error) {
-	o = o.filled()
+	o = o.withDefaults()
 	var summary ScopeSummary
 	digest := newRowDigest()
 	if _, err := io.WriteString(w, scopeMagic); err != nil {
@@ -111,16 +111,16 @@ func CheckScopeFile(open func() (io.ReadCloser, error)) (ScopeSummary, error) {
 // with an import of the same file that was interrupted, and compares all rows
 // with the file before it opens the scope. open is called three times.
 func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
-	o = o.filled()
+	o = o.withDefaults()
 	summary, err := CheckScopeFile(open) // all of the file is checked before anything is written
 	if err != nil {
 		return summary, err
 	}
-	if err := sameLevel(ctx, s, summary.Header); err != nil {
+	if err := checkFeatureLevel(ctx, s, summary.Header); err != nil {
 		return summary, err
 	}
 	var counted counters
-	i := &scopeImport{session: newSession(s, o.Scope, o.GiveUp, &counted), id: "import:" + summary.Footer.Digest}
+	i := &scopeImport{client: newRetryClient(s, o.Scope, o.GiveUp, &counted), id: "import:" + summary.Footer.Digest}
 	begun, err := i.step(ctx, &agent.ImportScope{Scope: summary.Header.scope(), Minted: summary.Header.Minted})
 	if err != nil {
 		return summary, err
@@ -133,14 +133,14 @@ func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 					return err
 				}
 			}
-			o.Progress(rowsOf(chunk))
+			o.Progress(countRows(chunk))
 			return nil
 		})
 		if err != nil {
 			return summary, err
 		}
 	}
-	verified, err := verifyScope(ctx, s, open, ScopeOptions{Scope: o.Scope, GiveUp: o.GiveUp}.filled(), i.id)
+	verified, err := verifyScope(ctx, s, open, ScopeOptions{Scope: o.Scope, GiveUp: o.GiveUp}.withDefaults(), i.id)
 	summary.Differences = verified.Differences
 	if err != nil || begun.Done {
 		return summary, err
@@ -158,7 +158,7 @@ func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	return summary, nil
 }
 
-func rowsOf(chunk []byte) (n int) {
+func countRows(chunk []byte) (n int) {
 	for rest := chunk; len(rest) > 0; n++ {
 		var err error
 		if _, rest, err = agent.NextScopeRow(rest); err != nil {
@@ -168,8 +168,8 @@ func rowsOf(chunk []byte) (n int) {
 	return n
 }
 
-// sameLevel refuses rows of another feature level than the target's.
-func sameLevel(ctx context.Context, s ScopeStore, h ScopeFileHeader) error {
+// checkFeatureLevel refuses rows of another feature level than the target's.
+func checkFeatureLevel(ctx context.Context, s ScopeStore, h ScopeFileHeader) error {
 	status, err := s.Status(ctx)
 	if err != nil {
 		return err
@@ -182,13 +182,13 @@ func sameLevel(ctx context.Context, s ScopeStore, h ScopeFileHeader) error {
 }
 
 type scopeImport struct {
-	session *session
-	id      string
+	client *retryClient
+	id     string
 }
 
 func (i *scopeImport) step(ctx context.Context, op *agent.ImportScope) (*agent.ImportResult, error) {
 	op.ID = i.id
-	result, err := i.session.result(ctx, op)
+	result, err := i.client.result(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (i *scopeImport) step(ctx context.Context, op *agent.ImportScope) (*agent.I
 // VerifyScope compares a scope with a scope file, row by row, and names the
 // first keys that differ.
 func VerifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
-	return verifyScope(ctx, s, open, o.filled(), "")
+	return verifyScope(ctx, s, open, o.withDefaults(), "")
 }
 
 // verifyScope is VerifyScope of a scope that may be in the middle of an import.
@@ -246,7 +246,7 @@ func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	if err != nil {
 		return summary, err
 	}
-	c.rest()
+	c.finish()
 	if err := <-failed; err != nil {
 		return summary, err
 	}
@@ -256,33 +256,33 @@ func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	have, want := headerOf(header), summary.Header
 	for name, value := range want.Policy {
 		if have.Policy[name] != value {
-			c.found.add("policy: %s is %d, and %d in the file", name, have.Policy[name], value)
+			c.differences.add("policy: %s is %d, and %d in the file", name, have.Policy[name], value)
 		}
 	}
 	if have.Keys != want.Keys || have.Bytes != want.Bytes || have.CreatedAt != want.CreatedAt {
-		c.found.add("scope: it counts %d keys and %d bytes since %d, and %d, %d and %d in the file",
+		c.differences.add("scope: it counts %d keys and %d bytes since %d, and %d, %d and %d in the file",
 			have.Keys, have.Bytes, have.CreatedAt, want.Keys, want.Bytes, want.CreatedAt)
 	}
-	summary.Differences = c.found
+	summary.Differences = c.differences
 	return summary, nil
 }
 
 // comparison compares rows in order.
 type comparison struct {
-	stored   <-chan agent.ScopeRow
-	head     *agent.ScopeRow // of stored, where it has been taken
-	found    Differences
-	progress func(int)
+	stored      <-chan agent.ScopeRow
+	next        *agent.ScopeRow // of stored, where it has been taken
+	differences Differences
+	progress    func(int)
 }
 
 // peek returns the first of the stored rows, nil at their end.
 func (c *comparison) peek() *agent.ScopeRow {
-	if c.head == nil {
+	if c.next == nil {
 		if row, ok := <-c.stored; ok {
-			c.head = &row
+			c.next = &row
 		}
 	}
-	return c.head
+	return c.next
 }
 
 func (c *comparison) chunk(chunk []byte) error {
@@ -293,26 +293,26 @@ func (c *comparison) chunk(chunk []byte) error {
 		if want, rest, err = agent.NextScopeRow(rest); err != nil {
 			return err
 		}
-		for c.peek() != nil && bytes.Compare(c.head.Key, want.Key) < 0 {
-			c.found.add("row %q is in the scope and not in the file", c.head.Key)
-			c.head = nil
+		for c.peek() != nil && bytes.Compare(c.next.Key, want.Key) < 0 {
+			c.differences.add("row %q is in the scope and not in the file", c.next.Key)
+			c.next = nil
 		}
 		switch have := c.peek(); {
 		case have == nil || !bytes.Equal(have.Key, want.Key):
-			c.found.add("row %q is in the file and not in the scope", want.Key)
+			c.differences.add("row %q is in the file and not in the scope", want.Key)
 			continue
 		case !bytes.Equal(have.Value, want.Value):
-			c.found.add("row %q differs from the file", want.Key)
+			c.differences.add("row %q differs from the file", want.Key)
 		}
-		c.head = nil
+		c.next = nil
 	}
 	c.progress(n)
 	return nil
 }
 
-// rest finds the rows that come after the last one of the file.
-func (c *comparison) rest() {
-	for ; c.peek() != nil; c.head = nil {
-		c.found.add("row %q is in the scope and not in the file", c.head.Key)
+// finish finds the rows that come after the last one of the file.
+func (c *comparison) finish() {
+	for ; c.peek() != nil; c.next = nil {
+		c.differences.add("row %q is in the scope and not in the file", c.next.Key)
 	}
 }

@@ -183,7 +183,7 @@ func OpenScopeFile(r io.Reader) (*ScopeFile, error) {
 func (f *ScopeFile) frame() (kind byte, payload []byte, err error) {
 	prefix := make([]byte, framePrefixBytes)
 	if n, err := io.ReadFull(f.r, prefix); err != nil {
-		return 0, nil, cutShort(err, fmt.Sprintf("after %d rows, %d bytes into a frame", f.digest.rows, n))
+		return 0, nil, errTruncated(err, fmt.Sprintf("after %d rows, %d bytes into a frame", f.digest.rows, n))
 	}
 	length := binary.BigEndian.Uint32(prefix[1:])
 	if length > frameBytesMax {
@@ -191,7 +191,7 @@ func (f *ScopeFile) frame() (kind byte, payload []byte, err error) {
 	}
 	var buffer bytes.Buffer // grows with what is there, whatever the length says
 	if _, err := io.CopyN(&buffer, f.r, int64(length)); err != nil {
-		return 0, nil, cutShort(err, fmt.Sprintf("after %d rows", f.digest.rows))
+		return 0, nil, errTruncated(err, fmt.Sprintf("after %d rows", f.digest.rows))
 	}
 	payload = buffer.Bytes()
 	if crc := crc32.Update(crc32.Checksum(prefix[:5], castagnoli), castagnoli, payload); crc != binary.BigEndian.Uint32(prefix[5:]) {
@@ -200,7 +200,7 @@ func (f *ScopeFile) frame() (kind byte, payload []byte, err error) {
 	return prefix[0], payload, nil
 }
 
-func cutShort(err error, where string) error {
+func errTruncated(err error, where string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file is cut short %s: export the scope again", where)
 	}

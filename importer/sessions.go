@@ -16,7 +16,7 @@ import (
 func Turns(list []Conversation) int {
 	n := 0
 	for i := range list {
-		n += len(list[i].turns())
+		n += len(list[i].turnSpans())
 	}
 	return n
 }
@@ -25,13 +25,13 @@ func Turns(list []Conversation) int {
 // with a thread of its own, all by the same name. It tells how many messages
 // belong to turns that are finished already.
 func StartSessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (already int, err error) {
-	o = o.filled()
+	o = o.withDefaults()
 	var counted counters
 	var mu sync.Mutex
-	err = each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
-		session := newSession(s, o.Scope, o.GiveUp, &counted)
+	err = forEachCopy(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		client := newRetryClient(s, o.Scope, o.GiveUp, &counted)
 		for j := range jobs {
-			n, err := start(ctx, session, j)
+			n, err := startSession(ctx, client, j)
 			if err != nil {
 				return fmt.Errorf("start session %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
@@ -44,7 +44,7 @@ func StartSessions(ctx context.Context, s agent.Service, list []Conversation, o 
 	return already, err
 }
 
-func start(ctx context.Context, s *session, j job) (already int, err error) {
+func startSession(ctx context.Context, s *retryClient, j job) (already int, err error) {
 	none := uint64(0)
 	err = s.commit(ctx, &agent.PutSession{
 		Session: j.name, Agent: j.name, Thread: j.name, Metadata: j.conversation.metadata(), IfRevision: &none,
@@ -60,7 +60,7 @@ func start(ctx context.Context, s *session, j job) (already int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	turns := j.conversation.turns()
+	turns := j.conversation.turnSpans()
 	if n := min(int(found.Conversation.TurnCount), len(turns)); n > 0 {
 		already = turns[n-1].to
 	}
@@ -69,7 +69,7 @@ func start(ctx context.Context, s *session, j job) (already int, err error) {
 
 // metadata is what the file says of the whole conversation.
 func (c *Conversation) metadata() agent.JSON {
-	about := c.about
+	about := c.stateMembers
 	if n := len(about); n > 0 {
 		about = about[:n-1] // its last comma
 	}
@@ -95,7 +95,7 @@ func VerifySessions(ctx context.Context, s agent.Service, list []Conversation, o
 	return verifyEach(ctx, s, list, o, verifySession)
 }
 
-func verifySession(ctx context.Context, s *session, j job, d *Differences) (entries int, nodes map[string]bool, err error) {
+func verifySession(ctx context.Context, s *retryClient, j job, d *Differences) (entries int, nodes map[string]bool, err error) {
 	there, err := loadStored(ctx, s, j.name)
 	if err != nil {
 		return 0, nil, err
@@ -123,7 +123,7 @@ func verifySession(ctx context.Context, s *session, j job, d *Differences) (entr
 }
 
 func compareSession(d *Differences, j job, s *agent.Session) {
-	turns := j.conversation.turns()
+	turns := j.conversation.turnSpans()
 	if s.Status != agent.SessionFinished {
 		d.add("%s: the session is %s", j.name, s.Status)
 	}

@@ -26,7 +26,7 @@ type Conversation struct {
 	Line     int // in the file, from 1
 	Messages []Message
 
-	about []byte // the members of its checkpoint's state that do not change, each with a comma after it
+	stateMembers []byte // the members of its checkpoint's state that do not change, each with a comma after it
 }
 
 // Message is one message of a conversation, exactly as in the file but for
@@ -109,8 +109,8 @@ func parseConversation(line []byte) (Conversation, error) {
 		if err != nil {
 			return Conversation{}, fmt.Errorf("%s of conversation %q: %w", member.name, c.ID, err)
 		}
-		c.about = append(c.about, `"`+member.name+`":`...)
-		c.about = append(append(c.about, compact...), ',')
+		c.stateMembers = append(c.stateMembers, `"`+member.name+`":`...)
+		c.stateMembers = append(append(c.stateMembers, compact...), ',')
 	}
 	return c, nil
 }
@@ -142,7 +142,7 @@ func parseMessage(raw jsontext.Value) (Message, error) {
 
 // state is the checkpoint's state after the first n messages.
 func (c *Conversation) state(n int) agent.JSON {
-	s := append([]byte{'{'}, c.about...)
+	s := append([]byte{'{'}, c.stateMembers...)
 	s = append(s, `"messages":`...)
 	s = strconv.AppendInt(s, int64(n), 10)
 	s = append(s, `,"last_role":`...)

@@ -13,29 +13,29 @@ import (
 	"dormouse/turn"
 )
 
-// span is a turn of a conversation: what a user says, and all that follows up
+// turnSpan is a turn of a conversation: what a user says, and all that follows up
 // to what a user says next. What comes before the first user is the first
 // turn's.
-type span struct {
+type turnSpan struct {
 	from, to int // of the messages; to is excluded
 	asked    int // the message that the turn answers
 }
 
-// turns splits a conversation into its turns; there is at least one.
-func (c *Conversation) turns() []span {
-	var list []span
+// turnSpans splits a conversation into its turns; there is at least one.
+func (c *Conversation) turnSpans() []turnSpan {
+	var list []turnSpan
 	for i, m := range c.Messages {
 		switch {
 		case string(m.role) != `"user"`:
 		case list == nil:
-			list = []span{{asked: i}}
+			list = []turnSpan{{asked: i}}
 		default:
 			list[len(list)-1].to = i
-			list = append(list, span{from: i, asked: i})
+			list = append(list, turnSpan{from: i, asked: i})
 		}
 	}
 	if list == nil {
-		list = []span{{}}
+		list = []turnSpan{{}}
 	}
 	list[len(list)-1].to = len(c.Messages)
 	return list
@@ -79,13 +79,13 @@ func (c *Conversation) calls(i int) []toolCall {
 	return list
 }
 
-// looking begin the names of tools that change nothing.
-var looking = []string{"get_", "search_", "list_", "find_", "calculate", "think"}
+// readOnlyPrefixes begin the names of tools that change nothing.
+var readOnlyPrefixes = []string{"get_", "search_", "list_", "find_", "calculate", "think"}
 
 // classOf says what calling a tool again does. One that changes something is
 // told the effect's key, so that the same key is once.
 func classOf(tool string) turn.Class {
-	for _, prefix := range looking {
+	for _, prefix := range readOnlyPrefixes {
 		if strings.HasPrefix(tool, prefix) {
 			return turn.Pure
 		}

@@ -22,8 +22,8 @@ type Report struct {
 // Verify compares every thread and checkpoint with the conversations, byte for
 // byte, and recomputes each thread's head.
 func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
-	return verifyEach(ctx, s, list, o, func(ctx context.Context, session *session, j job, d *Differences) (int, map[string]bool, error) {
-		stored, err := loadStored(ctx, session, j.name)
+	return verifyEach(ctx, s, list, o, func(ctx context.Context, client *retryClient, j job, d *Differences) (int, map[string]bool, error) {
+		stored, err := loadStored(ctx, client, j.name)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -36,18 +36,18 @@ func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options
 // several at a time. compare returns the number of entries that are there, and
 // the nodes that answered.
 func verifyEach(ctx context.Context, s agent.Service, list []Conversation, o Options,
-	compare func(context.Context, *session, job, *Differences) (entries int, nodes map[string]bool, err error),
+	compare func(context.Context, *retryClient, job, *Differences) (entries int, nodes map[string]bool, err error),
 ) (Report, error) {
-	o = o.filled()
+	o = o.withDefaults()
 	var counted counters
 	var mu sync.Mutex
 	var report Report
 	nodes := map[string]bool{}
-	err := each(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
-		session := newSession(s, o.Scope, o.GiveUp, &counted)
+	err := forEachCopy(ctx, list, o, func(ctx context.Context, jobs <-chan job) error {
+		client := newRetryClient(s, o.Scope, o.GiveUp, &counted)
 		for j := range jobs {
 			var d Differences
-			entries, answered, err := compare(ctx, session, j, &d)
+			entries, answered, err := compare(ctx, client, j, &d)
 			if err != nil {
 				return fmt.Errorf("verify %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
@@ -65,8 +65,8 @@ func verifyEach(ctx context.Context, s agent.Service, list []Conversation, o Opt
 	return report, err
 }
 
-// stored is what a store has under one name.
-type stored struct {
+// storedConversation is what a store has under one name.
+type storedConversation struct {
 	checkpoint *agent.Checkpoint // nil where there is none
 	thread     *agent.Thread     // nil where there is none
 	entries    []agent.Entry     // of thread, from its floor to its rev
@@ -75,25 +75,25 @@ type stored struct {
 
 // loadStored reads the checkpoint and the thread of one name, all as of one
 // index; a thread of several pages, as of the rev of the first.
-func loadStored(ctx context.Context, s *session, name string) (stored, error) {
+func loadStored(ctx context.Context, s *retryClient, name string) (storedConversation, error) {
 	answers, err := s.read(ctx,
 		&agent.GetCheckpoint{Key: name},
 		&agent.LoadEntries{Thread: name, Limit: agent.EntriesLimitMax})
 	if err != nil {
-		return stored{}, err
+		return storedConversation{}, err
 	}
-	found := stored{nodes: map[string]bool{answers.Node: true}}
+	found := storedConversation{nodes: map[string]bool{answers.Node: true}}
 	checkpoint, err := foundIn[*agent.Checkpoint](answers, 0)
 	if err == nil {
 		found.checkpoint = checkpoint
 	} else if !errors.Is(err, agent.ErrNotFound) {
-		return stored{}, err
+		return storedConversation{}, err
 	}
 	page, err := foundIn[*agent.Entries](answers, 1)
 	if errors.Is(err, agent.ErrNotFound) {
 		return found, nil
 	} else if err != nil {
-		return stored{}, err
+		return storedConversation{}, err
 	}
 	found.thread, found.entries = &page.Thread, page.Items
 	for page.Next != nil {
@@ -101,10 +101,10 @@ func loadStored(ctx context.Context, s *session, name string) (stored, error) {
 			Thread: name, From: *page.Next, AtRev: &found.thread.Rev, Limit: agent.EntriesLimitMax,
 		})
 		if err != nil {
-			return stored{}, err
+			return storedConversation{}, err
 		}
 		if page, err = foundIn[*agent.Entries](answers, 0); err != nil {
-			return stored{}, err
+			return storedConversation{}, err
 		}
 		found.entries = append(found.entries, page.Items...)
 		found.nodes[answers.Node] = true
@@ -124,7 +124,7 @@ func foundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 }
 
 // compare adds where what is stored is not the first n messages of j.
-func (s stored) compare(d *Differences, j job, n int) {
+func (s storedConversation) compare(d *Differences, j job, n int) {
 	if s.thread == nil {
 		d.add("%s: there is no such thread", j.name)
 	} else {
@@ -141,7 +141,7 @@ func (s stored) compare(d *Differences, j job, n int) {
 	}
 }
 
-func (s stored) compareThread(d *Differences, j job, n int) {
+func (s storedConversation) compareThread(d *Differences, j job, n int) {
 	if s.thread.Rev != uint64(n) {
 		d.add("%s: the thread is at rev %d, the file at %d", j.name, s.thread.Rev, n)
 	}
@@ -179,7 +179,7 @@ func compareMessage(d *Differences, j job, i int, e agent.Entry) {
 	}
 }
 
-func (s stored) compareCheckpoint(d *Differences, j job, n int) {
+func (s storedConversation) compareCheckpoint(d *Differences, j job, n int) {
 	c := s.checkpoint
 	if want := j.conversation.state(n); !equal(c.State, want) {
 		d.add("%s: the checkpoint's state is not the file's: %s", j.name, firstDifference(c.State, want))

@@ -43,15 +43,15 @@ func (w *Worked) Add(other Worked) {
 }
 
 const (
-	workTTL  = 5 * time.Second
-	workRest = 100 * time.Millisecond // after a round in which there was nothing to do
+	workTTL       = 5 * time.Second
+	workIdleDelay = 100 * time.Millisecond // after a round in which there was nothing to do
 )
 
 // Work runs turns of the sessions that StartSessions made, in an order of its
 // own, until there are none left. Any number of workers may do so at once,
 // anywhere.
 func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptions) (Worked, error) {
-	o.Options = o.filled()
+	o.Options = o.withDefaults()
 	if o.TTL == 0 {
 		o.TTL = workTTL
 	}
@@ -60,7 +60,7 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 	}
 	var counted counters
 	w := &worker{
-		session: newSession(s, o.Scope, o.GiveUp, &counted), giveUp: o.GiveUp, progress: o.Progress,
+		client: newRetryClient(s, o.Scope, o.GiveUp, &counted), giveUp: o.GiveUp, progress: o.Progress,
 		runner: turn.Runner{Service: s, Scope: o.Scope, Owner: o.Owner, TTL: o.TTL},
 	}
 	if o.Rate > 0 {
@@ -74,13 +74,13 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 	}
 	rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 	for moved := time.Now(); len(left) > 0; {
-		turns := w.did.Turns
+		turns := w.result.Turns
 		var failure error
 		left = slices.DeleteFunc(left, func(j job) bool {
 			if failure != nil {
 				return false
 			}
-			done, err := w.step(ctx, j)
+			done, err := w.runNext(ctx, j)
 			if err != nil {
 				failure = fmt.Errorf("session %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
@@ -91,32 +91,32 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 		})
 		switch {
 		case failure != nil:
-			return w.did, failure
-		case w.did.Turns > turns:
+			return w.result, failure
+		case w.result.Turns > turns:
 			moved = time.Now()
 		case time.Since(moved) > o.GiveUp:
-			return w.did, agent.Errorf(agent.CodeUnavailable, "no turn could be run for %v", o.GiveUp)
-		case !pause.For(ctx, workRest):
-			return w.did, context.Cause(ctx)
+			return w.result, agent.Errorf(agent.CodeUnavailable, "no turn could be run for %v", o.GiveUp)
+		case !pause.For(ctx, workIdleDelay):
+			return w.result, context.Cause(ctx)
 		}
 	}
-	return w.did, nil
+	return w.result, nil
 }
 
 // worker runs one turn after the other. It belongs to one goroutine.
 type worker struct {
-	session  *session
+	client   *retryClient
 	runner   turn.Runner
 	limiter  *rate.Limiter // of messages; nil means as fast as it goes
 	giveUp   time.Duration
 	progress func(int)
-	did      Worked
+	result   Worked
 }
 
-// step runs the next turn of a session, if it may be had, and tells whether
+// runNext runs the next turn of a session, if it may be had, and tells whether
 // there is none left.
-func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
-	answers, err := w.session.read(ctx, &agent.GetSession{Session: j.name})
+func (w *worker) runNext(ctx context.Context, j job) (done bool, err error) {
+	answers, err := w.client.read(ctx, &agent.GetSession{Session: j.name})
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +124,7 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	turns := j.conversation.turns()
+	turns := j.conversation.turnSpans()
 	n := int(s.Conversation.TurnCount)
 	if n >= len(turns) && s.Status != agent.SessionRunning {
 		return true, nil
@@ -136,13 +136,13 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 	if n < len(turns) {
 		size = turns[n].to - turns[n].from
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.patience(size))
+	ctx, cancel := context.WithTimeout(ctx, w.turnTimeout(size))
 	defer cancel()
-	answer := func(t *turn.Turn) error { return w.answer(t, j) }
+	answer := func(t *turn.Turn) error { return w.runTurn(t, j) }
 	switch s.Status {
 	case agent.SessionRunning:
 		if _, err = w.runner.Recover(ctx, j.name, answer); err == nil {
-			w.did.Recovered++
+			w.result.Recovered++
 		}
 	case agent.SessionHibernated:
 		_, err = w.runner.Resume(ctx, j.name, answer)
@@ -151,25 +151,25 @@ func (w *worker) step(ctx context.Context, j job) (done bool, err error) {
 		_, err = w.runner.TurnAt(ctx, j.name, s.Conversation.ContinuationRevision, request, answer)
 	}
 	if err == nil {
-		w.did.Turns++
-		w.did.Messages += size
+		w.result.Turns++
+		w.result.Messages += size
 		w.progress(size)
 	}
-	return false, w.bear(err)
+	return false, w.tolerate(err)
 }
 
-// patience is how long a turn may take: what the rate alone takes counts as
+// turnTimeout is how long a turn may take: what the rate alone takes counts as
 // nobody's silence.
-func (w *worker) patience(messages int) time.Duration {
+func (w *worker) turnTimeout(messages int) time.Duration {
 	if w.limiter == nil {
 		return w.giveUp
 	}
 	return w.giveUp + time.Duration(float64(messages)/float64(w.limiter.Limit())*float64(time.Second))
 }
 
-// await waits until the rate allows one more message. Where ctx would end
+// waitForRate waits until the rate allows one more message. Where ctx would end
 // first it says so at once.
-func (w *worker) await(ctx context.Context) error {
+func (w *worker) waitForRate(ctx context.Context) error {
 	if w.limiter == nil {
 		return nil
 	}
@@ -180,30 +180,30 @@ func (w *worker) await(ctx context.Context) error {
 	return err
 }
 
-// bear tells which errors end a worker: not those that say that another has the
+// tolerate tells which errors end a worker: not those that say that another has the
 // turn, that nobody knows yet who has, or that it took too long.
-func (w *worker) bear(err error) error {
+func (w *worker) tolerate(err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive, agent.CodeSessionNotRecoverable,
 		agent.CodeSessionNotResumable, agent.CodeStaleConversationRevision:
-		w.did.Beaten++
+		w.result.Beaten++
 		return nil
 	case agent.CodeUnknown, agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
-		w.did.Lost++
+		w.result.Lost++
 		return nil
 	default:
 		if errors.Is(err, turn.ErrLost) || errors.Is(err, context.DeadlineExceeded) {
-			w.did.Lost++
+			w.result.Lost++
 			return nil
 		}
 		return err
 	}
 }
 
-// answer is what a turn does: it calls each tool once and leaves the turn's
+// runTurn is what a turn does: it calls each tool once and leaves the turn's
 // messages in the thread.
-func (w *worker) answer(t *turn.Turn, j job) error {
-	turns, n := j.conversation.turns(), int(t.Session().Conversation.TurnCount)
+func (w *worker) runTurn(t *turn.Turn, j job) error {
+	turns, n := j.conversation.turnSpans(), int(t.Session().Conversation.TurnCount)
 	if n >= len(turns) || t.Request().ID != requestID(n) {
 		return agent.Errorf(agent.CodeConflict, "request %q is none of the file's: someone else writes to the session", t.Request().ID)
 	}
@@ -217,7 +217,7 @@ func (w *worker) answer(t *turn.Turn, j job) error {
 	}
 	entries := make([]agent.Draft, 0, part.to-part.from)
 	for i := part.from; i < part.to; i++ {
-		if err := w.await(t.Context()); err != nil {
+		if err := w.waitForRate(t.Context()); err != nil {
 			return err
 		}
 		for k, call := range j.conversation.calls(i) {
@@ -236,7 +236,7 @@ func (w *worker) answer(t *turn.Turn, j job) error {
 func (w *worker) call(t *turn.Turn, id string, c toolCall) error {
 	effect := turn.Effect{ID: id, Name: c.name, Class: classOf(c.name), Input: c.input}
 	answer, err := t.Effect(effect, func(context.Context, turn.Call) (agent.JSON, error) {
-		w.did.Calls++
+		w.result.Calls++
 		return c.answer, nil
 	})
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 // State says how far an agent's memories have come. Equal states of one agent
 // hold the same memories.
 type State struct {
-	Life    uint64 // grows when the agent remembers again after having forgotten everything
-	Writes  uint64 // in this life
-	Deletes uint64 // in this life; what expired counts too
+	Generation uint64 // grows when the agent remembers again after having forgotten everything
+	Writes     uint64 // in this life
+	Deletes    uint64 // in this life; what expired counts too
 }
 
-// past tells whether s is of a later moment than t.
-func (s State) past(t State) bool {
-	return s.Life > t.Life || s.Life == t.Life && (s.Writes > t.Writes || s.Deletes > t.Deletes)
+// after tells whether s is of a later moment than t.
+func (s State) after(t State) bool {
+	return s.Generation > t.Generation || s.Generation == t.Generation && (s.Writes > t.Writes || s.Deletes > t.Deletes)
 }
 
 // Source is one agent's memories as of one moment.
@@ -36,9 +36,9 @@ type Source interface {
 	Deleted(since uint64, visit func(id string, before uint64)) (known bool, err error)
 }
 
-// ErrPast says that the index has gone past the moment of the source: a newer
+// ErrTooOld says that the index has gone past the moment of the source: a newer
 // one must be asked, or an index of its own built.
-var ErrPast = errors.New("the index is of a later moment")
+var ErrTooOld = errors.New("the index is of a later moment")
 
 // Cache keeps the indexes of the agents that were asked last. It may be used
 // concurrently.
@@ -50,12 +50,12 @@ type Cache struct {
 	bytesMax int
 
 	mu      sync.Mutex
-	indexes *simplelru.LRU[string, *kept] // guarded by mu
-	bytes   int                           // guarded by mu
+	indexes *simplelru.LRU[string, *cachedIndex] // guarded by mu
+	bytes   int                                  // guarded by mu
 }
 
-// kept is an index with the state that it is of.
-type kept struct {
+// cachedIndex is an index with the state that it is of.
+type cachedIndex struct {
 	size int // as the cache counts it; guarded by the cache's mu
 
 	mu    sync.RWMutex
@@ -66,7 +66,7 @@ type kept struct {
 // NewCache makes a cache that keeps indexes of about bytesMax together.
 func NewCache(bytesMax int) *Cache {
 	c := &Cache{bytesMax: bytesMax}
-	indexes, err := simplelru.NewLRU(math.MaxInt, func(_ string, k *kept) { c.bytes -= k.size })
+	indexes, err := simplelru.NewLRU(math.MaxInt, func(_ string, k *cachedIndex) { c.bytes -= k.size })
 	if err != nil {
 		panic(err) // it refuses sizes below one only
 	}
@@ -82,7 +82,7 @@ func (c *Cache) Bytes() int {
 }
 
 // Search calls search with the index of the source's memories; key is whose
-// they are. It fails with ErrPast where another reader has brought the index
+// they are. It fails with ErrTooOld where another reader has brought the index
 // further. search must not keep the index.
 func (c *Cache) Search(key string, source Source, search func(*Index)) error {
 	k := c.index(key)
@@ -97,40 +97,40 @@ func (c *Cache) Search(key string, source Source, search func(*Index)) error {
 
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.state.past(want) {
-		return ErrPast
+	if k.state.after(want) {
+		return ErrTooOld
 	}
 	if err := k.catchUp(source, want); err != nil {
 		k.index, k.state = NewIndex(), State{}
 		return err
 	}
-	c.weigh(key, k)
+	c.updateSize(key, k)
 	search(k.index)
 	return nil
 }
 
 // Build makes an index of the source's memories that nobody else uses.
 func Build(source Source) (*Index, error) {
-	k := &kept{index: NewIndex()}
+	k := &cachedIndex{index: NewIndex()}
 	err := k.catchUp(source, source.State())
 	return k.index, err
 }
 
 // index is the index of a key, of nothing at first.
-func (c *Cache) index(key string) *kept {
+func (c *Cache) index(key string) *cachedIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k, ok := c.indexes.Get(key); ok {
 		return k
 	}
-	k := &kept{index: NewIndex()}
+	k := &cachedIndex{index: NewIndex()}
 	c.indexes.Add(key, k)
 	return k
 }
 
-// weigh counts what an index takes now, and lets go of the ones that were not
+// updateSize counts what an index takes now, and lets go of the ones that were not
 // asked for the longest.
-func (c *Cache) weigh(key string, k *kept) {
+func (c *Cache) updateSize(key string, k *cachedIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now, ok := c.indexes.Peek(key); !ok || now != k {
@@ -146,11 +146,11 @@ func (c *Cache) weigh(key string, k *kept) {
 
 // catchUp brings the index to the source's state. What went comes first: what
 // was deleted and written again since is then put anew.
-func (k *kept) catchUp(source Source, want State) error {
+func (k *cachedIndex) catchUp(source Source, want State) error {
 	if k.state == want {
 		return nil
 	}
-	known := k.state.Life == want.Life
+	known := k.state.Generation == want.Generation
 	if known {
 		var err error
 		if known, err = source.Deleted(k.state.Deletes, k.index.Remove); err != nil {

@@ -19,7 +19,7 @@ type source struct {
 	fail    error
 }
 
-func newSource() *source { return &source{state: recall.State{Life: 1}, kept: 1000} }
+func newSource() *source { return &source{state: recall.State{Generation: 1}, kept: 1000} }
 
 func (s *source) write(id string) {
 	s.drop(id)
@@ -113,7 +113,7 @@ func TestAnIndexIsMadeAnewWhereTheDeletesAreForgotten(t *testing.T) {
 		t.Fatalf("%q after %d visits", got, s.visited)
 	}
 	another := newSource()
-	another.state.Life = 2
+	another.state.Generation = 2
 	another.write("z")
 	if got := find(t, c, "k", another); got != "z" {
 		t.Fatalf("in another life: %q", got)
@@ -126,7 +126,7 @@ func TestAReaderOfThePastIsTold(t *testing.T) {
 	past := *s
 	s.write("b")
 	find(t, c, "k", s)
-	if err := c.Search("k", &past, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, recall.ErrPast) {
+	if err := c.Search("k", &past, func(*recall.Index) { t.Error("searched") }); !errors.Is(err, recall.ErrTooOld) {
 		t.Fatalf("%v", err)
 	}
 	x, err := recall.Build(&past)

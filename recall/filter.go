@@ -6,9 +6,9 @@ import (
 	"dormouse/agent"
 )
 
-// Keeps tells which memories a recall looks at, now being the log's time. What
+// Matches tells which memories a recall looks at, now being the log's time. What
 // its filter says of their content is not judged here.
-func Keeps(r *agent.Recall, now int64) func(*Doc) bool {
+func Matches(r *agent.Recall, now int64) func(*Doc) bool {
 	f := &r.Filter
 	return func(d *Doc) bool {
 		switch {
@@ -18,7 +18,7 @@ func Keeps(r *agent.Recall, now int64) func(*Doc) bool {
 			f.Until != nil && d.ObservedAt > *f.Until,
 			len(f.Classes) > 0 && !slices.Contains(f.Classes, d.Class),
 			len(f.Kinds) > 0 && !slices.Contains(f.Kinds, d.Kind),
-			len(f.TagsAny) > 0 && !d.taggedAny(f.TagsAny):
+			len(f.TagsAny) > 0 && !d.hasAnyTag(f.TagsAny):
 			return false
 		}
 		for _, tag := range f.TagsAll {
@@ -30,7 +30,7 @@ func Keeps(r *agent.Recall, now int64) func(*Doc) bool {
 	}
 }
 
-func (d *Doc) taggedAny(tags []string) bool {
+func (d *Doc) hasAnyTag(tags []string) bool {
 	for _, tag := range tags {
 		if slices.Contains(d.Tags, tag) {
 			return true

@@ -63,7 +63,7 @@ func (x *Index) Bytes() int { return x.bytes }
 // are all of one length, or missing.
 func (x *Index) Put(d Doc, text string, vector []float32) {
 	x.Remove(d.ID, math.MaxUint64)
-	if x.dead() > compactAfter && x.dead() > x.live {
+	if x.deadSlots() > compactAfter && x.deadSlots() > x.live {
 		x.compact()
 	}
 	at := uint32(len(x.docs))
@@ -83,12 +83,12 @@ func (x *Index) Put(d Doc, text string, vector []float32) {
 	x.length += len(all)
 	x.bytes += docBytes + len(d.ID) + len(d.Session) + len(d.Kind)
 	for _, word := range all {
-		x.post(word, at)
+		x.addPosting(word, at)
 	}
 }
 
-// post counts a word of the newest doc.
-func (x *Index) post(word string, at uint32) {
+// addPosting counts a word of the newest doc.
+func (x *Index) addPosting(word string, at uint32) {
 	list, known := x.words[word]
 	if n := len(list); n > 0 && list[n-1].slot == at {
 		list[n-1].count++
@@ -116,7 +116,7 @@ func (x *Index) Remove(id string, before uint64) {
 	x.length -= int(s.length)
 }
 
-func (x *Index) dead() int { return len(x.docs) - x.live }
+func (x *Index) deadSlots() int { return len(x.docs) - x.live }
 
 // compactAfter keeps small indexes from being compacted all the time.
 const compactAfter = 256

@@ -201,11 +201,11 @@ func TestAFilterKeepsWhatMatchesAllOfIt(t *testing.T) {
 		"until then":        {agent.Recall{Within: "all", Filter: agent.MemoryFilter{Until: at(100)}}, true},
 		"until earlier":     {agent.Recall{Within: "all", Filter: agent.MemoryFilter{Until: at(99)}}, false},
 	} {
-		if got := recall.Keeps(&c.r, 999)(&d); got != c.want {
+		if got := recall.Matches(&c.r, 999)(&d); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if recall.Keeps(&agent.Recall{Within: "all"}, 1000)(&d) {
+	if recall.Matches(&agent.Recall{Within: "all"}, 1000)(&d) {
 		t.Error("what expires now is still there")
 	}
 }

@@ -17,8 +17,8 @@ type Hit struct {
 // BM25's usual constants: how soon a word that comes again counts for nothing
 // more, and how much longer texts are held back.
 const (
-	saturation = 1.2
-	normality  = 0.75
+	bm25K1 = 1.2
+	bm25B  = 0.75
 )
 
 // Text finds what holds any of the query's words, by BM25 over all of the
@@ -39,15 +39,15 @@ func (x *Index) Text(query string, keep func(*Doc) bool, limit int) (hits []Hit,
 		for _, p := range list {
 			if s := &x.docs[p.slot]; !s.dead {
 				n := float64(p.count)
-				scores[p.slot] += rarity * n * (saturation + 1) / (n + saturation*(1-normality+normality*float64(s.length)/mean))
+				scores[p.slot] += rarity * n * (bm25K1 + 1) / (n + bm25K1*(1-bm25B+bm25B*float64(s.length)/mean))
 			}
 		}
 	}
-	top := best{limit: limit}
+	top := topHits{limit: limit}
 	for at, score := range scores {
 		if d := &x.docs[at].Doc; keep(d) {
 			matched++
-			top.offer(Hit{ID: d.ID, Order: d.Order, Score: score})
+			top.add(Hit{ID: d.ID, Order: d.Order, Score: score})
 		}
 	}
 	return top.sorted(), matched
@@ -60,7 +60,7 @@ func (x *Index) Vector(query []float32, keep func(*Doc) bool, limit int) (hits [
 		return nil, 0
 	}
 	query = unit(query)
-	top := best{limit: limit}
+	top := topHits{limit: limit}
 	for i := range x.docs {
 		s := &x.docs[i]
 		if s.dead || s.vector < 0 || !keep(&s.Doc) {
@@ -68,14 +68,14 @@ func (x *Index) Vector(query []float32, keep func(*Doc) bool, limit int) (hits [
 		}
 		matched++
 		from := int(s.vector) * x.dims
-		top.offer(Hit{ID: s.ID, Order: s.Order, Score: float64(dot(query, x.vectors[from:from+x.dims]))})
+		top.add(Hit{ID: s.ID, Order: s.Order, Score: float64(dot(query, x.vectors[from:from+x.dims]))})
 	}
 	return top.sorted(), matched
 }
 
-// fusion is how much a rank counts for at least, in reciprocal rank fusion: 60
+// rrfK is how much a rank counts for at least, in reciprocal rank fusion: 60
 // is what its authors found (Cormack, Clarke, Büttcher 2009).
-const fusion = 60
+const rrfK = 60
 
 // Fuse merges ranked lists: each gives 1/(fusion+rank) to its hits. It tells
 // the best limit, and how many there are in all.
@@ -83,13 +83,13 @@ func Fuse(limit int, lists ...[]Hit) (hits []Hit, matched int) {
 	merged := map[string]Hit{}
 	for _, list := range lists {
 		for rank, hit := range list {
-			score := merged[hit.ID].Score + 1/float64(fusion+rank+1)
+			score := merged[hit.ID].Score + 1/float64(rrfK+rank+1)
 			merged[hit.ID] = Hit{ID: hit.ID, Order: hit.Order, Score: score}
 		}
 	}
-	top := best{limit: limit}
+	top := topHits{limit: limit}
 	for _, hit := range merged {
-		top.offer(hit)
+		top.add(hit)
 	}
 	return top.sorted(), len(merged)
 }
@@ -100,24 +100,24 @@ func better(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Order, a.Order))
 }
 
-// best keeps the best hits that it is offered: a heap with the worst of them
+// topHits keeps the best hits that it is offered: a heap with the worst of them
 // on top.
-type best struct {
+type topHits struct {
 	hits  []Hit
 	limit int
 }
 
-func (b *best) Len() int           { return len(b.hits) }
-func (b *best) Less(i, j int) bool { return better(b.hits[i], b.hits[j]) > 0 }
-func (b *best) Swap(i, j int)      { b.hits[i], b.hits[j] = b.hits[j], b.hits[i] }
+func (b *topHits) Len() int           { return len(b.hits) }
+func (b *topHits) Less(i, j int) bool { return better(b.hits[i], b.hits[j]) > 0 }
+func (b *topHits) Swap(i, j int)      { b.hits[i], b.hits[j] = b.hits[j], b.hits[i] }
 
 // Push and Pop are heap.Interface's; nothing is ever popped.
-func (b *best) Push(x any) { b.hits = append(b.hits, x.(Hit)) } //nolint:forcetypeassert // offer pushes hits
+func (b *topHits) Push(x any) { b.hits = append(b.hits, x.(Hit)) } //nolint:forcetypeassert // offer pushes hits
 
 // Pop implements heap.Interface.
-func (b *best) Pop() any { return nil }
+func (b *topHits) Pop() any { return nil }
 
-func (b *best) offer(h Hit) {
+func (b *topHits) add(h Hit) {
 	switch {
 	case len(b.hits) < b.limit:
 		heap.Push(b, h)
@@ -127,7 +127,7 @@ func (b *best) offer(h Hit) {
 	}
 }
 
-func (b *best) sorted() []Hit {
+func (b *topHits) sorted() []Hit {
 	slices.SortFunc(b.hits, better)
 	return b.hits
 }

@@ -29,7 +29,7 @@ var unspaced = []*unicode.RangeTable{
 
 // documentWords are the words that a text is found by.
 func documentWords(text string, stems *stems) []string {
-	return split(text, stems, func(out []string, run []rune) []string {
+	return splitWords(text, stems, func(out []string, run []rune) []string {
 		for i, r := range run {
 			out = append(out, string(r))
 			if i > 0 {
@@ -43,7 +43,7 @@ func documentWords(text string, stems *stems) []string {
 // queryWords are the words that a query looks for, each once. Of a run of
 // characters it looks for the pairs alone: they say more.
 func queryWords(text string) []string {
-	all := split(text, new(stems), func(out []string, run []rune) []string {
+	all := splitWords(text, new(stems), func(out []string, run []rune) []string {
 		if len(run) == 1 {
 			return append(out, string(run))
 		}
@@ -62,9 +62,9 @@ func queryWords(text string) []string {
 	return each
 }
 
-// split takes a text apart; runs of characters of unspaced scripts are handed
+// splitWords takes a text apart; runs of characters of unspaced scripts are handed
 // to cut.
-func split(text string, stems *stems, cut func(out []string, run []rune) []string) []string {
+func splitWords(text string, stems *stems, cut func(out []string, run []rune) []string) []string {
 	out := make([]string, 0, len(text)/5)
 	var run []rune
 	tokens := words.FromString(fold(text))
@@ -79,7 +79,7 @@ func split(text string, stems *stems, cut func(out []string, run []rune) []strin
 			out, run = cut(out, run), run[:0]
 		}
 		for part := range strings.SplitSeq(token, "_") {
-			if word := stems.of(part); word != "" {
+			if word := stems.word(part); word != "" {
 				out = append(out, word)
 			}
 		}
@@ -115,7 +115,7 @@ type stems struct{ known map[string]string }
 // stemsMax bounds them, at about 100 bytes each.
 const stemsMax = 8192
 
-func (s *stems) of(token string) string {
+func (s *stems) word(token string) string {
 	if len(token) > wordBytesMax {
 		return stem(token)
 	}

@@ -12,17 +12,17 @@ import (
 
 // How long what an attempt asks of others may take.
 const (
-	commitLimit = 30 * time.Second // an acknowledgement's, or a failure's
-	signalSlack = 30 * time.Second // beyond what a handler may ever take
+	commitTimeout = 30 * time.Second // an acknowledgement's, or a failure's
+	signalSlack   = 30 * time.Second // beyond what a handler may ever take
 )
 
-// work does what is to be done about one timer.
-func (w *Waker) work(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) {
+// processTimer does what is to be done about one timer.
+func (w *Waker) processTimer(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) {
 	err := w.handle(ctx, d, wall, seen)
 	if err != nil && ctx.Err() == nil {
 		w.o.Logger.Debug("a timer waits", "scope", d.Scope, "manager", d.Manager, "key", d.Key, "timer", d.ID, "error", err)
 	}
-	w.end(d, err)
+	w.finish(d, err)
 }
 
 func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) error {
@@ -33,18 +33,18 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 	if err == nil {
 		err = w.fire(ctx, d, &step.Ack)
 	}
-	if err == nil || undone(err) || ctx.Err() != nil {
+	if err == nil || isTransient(err) || ctx.Err() != nil {
 		return err
 	}
-	if pends, asked := w.pends(ctx, d); asked != nil || !pends {
+	if pends, asked := w.isPending(ctx, d); asked != nil || !pends {
 		return asked
 	}
 	fail := &agent.FailTimer{
 		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next, Error: clip.Text(err.Error(), agent.TimerErrorBytesMax),
 	}
-	wait := retryAfter(d.Attempts)
+	wait := retryDelay(d.Attempts)
 	if agent.CodeOf(err) == agent.CodeNotFound {
-		lacks, asked := w.lacksManager(ctx, d)
+		lacks, asked := w.managerMissing(ctx, d)
 		if asked != nil {
 			return asked
 		}
@@ -56,10 +56,10 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 	return w.commit(ctx, d.Scope, fail)
 }
 
-// lacksManager tells whether a timer's manager is not there: a handler may say
+// managerMissing tells whether a timer's manager is not there: a handler may say
 // not_found too.
-func (w *Waker) lacksManager(ctx context.Context, d *agent.DueTimer) (bool, error) {
-	call, cancel := context.WithTimeout(ctx, commitLimit)
+func (w *Waker) managerMissing(ctx context.Context, d *agent.DueTimer) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	answers, err := w.o.Service.Read(call, agent.Reads{Scope: d.Scope, Reads: []agent.Read{&agent.GetManager{Name: d.Manager}}})
 	if err != nil {
@@ -69,9 +69,9 @@ func (w *Waker) lacksManager(ctx context.Context, d *agent.DueTimer) (bool, erro
 	return e != nil && e.Code == agent.CodeNotFound, nil
 }
 
-// undone tells an error after which the same attempt is to be made again: it
+// isTransient tells an error after which the same attempt is to be made again: it
 // speaks of the way there, not of what the instance made of it.
-func undone(err error) bool {
+func isTransient(err error) bool {
 	switch agent.CodeOf(err) {
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown:
 		return true
@@ -97,15 +97,15 @@ func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer
 	}
 	// Of an instance that commits later, or never, only this says that it has
 	// had the signal.
-	if pends, err := w.pends(ctx, d); err != nil || !pends {
+	if pends, err := w.isPending(ctx, d); err != nil || !pends {
 		return err
 	}
 	return w.commit(ctx, d.Scope, ack)
 }
 
-// pends tells whether the occurrence is still to be acknowledged.
-func (w *Waker) pends(ctx context.Context, d *agent.DueTimer) (bool, error) {
-	call, cancel := context.WithTimeout(ctx, commitLimit)
+// isPending tells whether the occurrence is still to be acknowledged.
+func (w *Waker) isPending(ctx context.Context, d *agent.DueTimer) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	answers, err := w.o.Service.Read(call, agent.Reads{
 		Scope: d.Scope, Reads: []agent.Read{&agent.GetTimer{Manager: d.Manager, Key: d.Key, ID: d.ID}},
@@ -120,7 +120,7 @@ func (w *Waker) pends(ctx context.Context, d *agent.DueTimer) (bool, error) {
 // commit commits one op about a timer. That the occurrence does not pend any
 // more is fine.
 func (w *Waker) commit(ctx context.Context, scope string, op agent.Op) error {
-	call, cancel := context.WithTimeout(ctx, commitLimit)
+	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	_, err := w.o.Service.Commit(call, agent.Commit{Scope: scope, Ops: []agent.Op{op}})
 	if errors.Is(err, agent.ErrConflict) {

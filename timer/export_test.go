@@ -2,6 +2,6 @@ package timer
 
 // What tests may know of a waker's limits.
 const (
-	FiresMax   = firesMax
-	PageTimers = pageTimers
+	SignalsMax = signalsMax
+	PageSize   = pageSize
 )

@@ -8,8 +8,8 @@ import (
 	"dormouse/internal/cron"
 )
 
-// Step is what is to become of a timer that is due.
-type Step struct {
+// Action is what is to become of a timer that is due.
+type Action struct {
 	Fire bool           // send its signal, whose turn acknowledges; otherwise only acknowledge
 	Ack  agent.AckTimer // of the pending occurrence
 }
@@ -17,8 +17,8 @@ type Step struct {
 // Plan says what is to become of a timer that is due at a wall time of the log,
 // by its policy for what was missed. An error is that its cron or zone cannot be
 // read.
-func Plan(t *agent.Timer, wall int64) (Step, error) {
-	step := Step{Ack: agent.AckTimer{Manager: t.Manager, Key: t.Key, ID: t.ID, Generation: t.Generation, Instant: t.Next}}
+func Plan(t *agent.Timer, wall int64) (Action, error) {
+	step := Action{Ack: agent.AckTimer{Manager: t.Manager, Key: t.Key, ID: t.ID, Generation: t.Generation, Instant: t.Next}}
 	// An attempt that failed was made in time.
 	late := t.Attempts == 0 && t.Next <= wall-agent.TimerGrace.Milliseconds()
 	if t.Cron == "" {
@@ -27,14 +27,14 @@ func Plan(t *agent.Timer, wall int64) (Step, error) {
 	}
 	schedule, err := cron.Parse(t.Cron, t.TimeZone)
 	if err != nil {
-		return Step{}, err
+		return Action{}, err
 	}
-	after := func(ms int64) int64 { return next(schedule, ms) }
+	after := func(ms int64) int64 { return nextInstant(schedule, ms) }
 	switch {
 	case t.Next == 0: // not reckoned yet
 		step.Ack.Next = after(t.UpdatedAt)
 	case t.Missed == agent.MissedCatchUp:
-		if oldest := oldestOf(schedule, t.Next, wall, int(t.CatchUp)); t.Next < oldest && t.Attempts == 0 {
+		if oldest := oldestInstant(schedule, t.Next, wall, int(t.CatchUp)); t.Next < oldest && t.Attempts == 0 {
 			step.Ack.Next = oldest
 		} else {
 			step.Fire, step.Ack.Next = true, after(t.Next)
@@ -47,8 +47,8 @@ func Plan(t *agent.Timer, wall int64) (Step, error) {
 	return step, nil
 }
 
-// next is the first instant after another, in Unix ms; 0 where there is none.
-func next(s *cron.Schedule, after int64) int64 {
+// nextInstant is the first instant after another, in Unix ms; 0 where there is none.
+func nextInstant(s *cron.Schedule, after int64) int64 {
 	instant := s.Next(time.UnixMilli(after))
 	if instant.IsZero() {
 		return 0
@@ -56,31 +56,31 @@ func next(s *cron.Schedule, after int64) int64 {
 	return instant.UnixMilli()
 }
 
-// oldestOf is the oldest of the last n instants up to wall, and no older than
+// oldestInstant is the oldest of the last n instants up to wall, and no older than
 // first, which is one.
-func oldestOf(s *cron.Schedule, first, wall int64, n int) int64 {
+func oldestInstant(s *cron.Schedule, first, wall int64, n int) int64 {
 	// The fewer come after a moment the later it is, so that the last moment
 	// after which n come is found in few steps, however many there are in all.
 	span := int(wall - first)
-	back := sort.Search(span, func(back int) bool { return comes(s, wall-int64(back), wall, n) })
+	back := sort.Search(span, func(back int) bool { return hasInstants(s, wall-int64(back), wall, n) })
 	if back >= span {
 		return first
 	}
-	return next(s, wall-int64(back))
+	return nextInstant(s, wall-int64(back))
 }
 
-// comes tells whether n instants or more come after a moment, up to wall.
-func comes(s *cron.Schedule, after, wall int64, n int) bool {
+// hasInstants tells whether n instants or more come after a moment, up to wall.
+func hasInstants(s *cron.Schedule, after, wall int64, n int) bool {
 	for range n {
-		if after = next(s, after); after == 0 || after > wall {
+		if after = nextInstant(s, after); after == 0 || after > wall {
 			return false
 		}
 	}
 	return true
 }
 
-// retryAfter is how long after an attempt that failed the next one is made.
-func retryAfter(attempts uint64) time.Duration {
+// retryDelay is how long after an attempt that failed the next one is made.
+func retryDelay(attempts uint64) time.Duration {
 	wait := agent.TimerRetryFirst
 	for range min(attempts, agent.TimerAttemptsMax) {
 		wait *= 2

@@ -61,7 +61,7 @@ func TestWhatBecomesOfATimerThatIsDue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := timer.Step{Fire: c.fire, Ack: agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: 7, Instant: c.t.Next, Next: c.next}}
+			want := timer.Action{Fire: c.fire, Ack: agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: 7, Instant: c.t.Next, Next: c.next}}
 			if step != want {
 				t.Errorf("got %+v, want %+v", step, want)
 			}

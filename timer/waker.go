@@ -34,11 +34,11 @@ type Options struct {
 // Limits of a waker. After downtime many timers are due at once: what bounds
 // the wakes is how many signals are under way, not how many timers there are.
 const (
-	firesMax   = 64                     // signals under way at once
-	pageTimers = 64                     // timers looked at at once
-	coolFirst  = 200 * time.Millisecond // after what was surely not handled, or may yet be
-	coolMost   = 10 * time.Second       // …doubling up to this
-	coolEach   = time.Millisecond       // for each timer that cools, all are left alone
+	signalsMax      = 64                     // signals under way at once
+	pageSize        = 64                     // timers looked at at once
+	backoffMin      = 200 * time.Millisecond // after what was surely not handled, or may yet be
+	backoffMax      = 10 * time.Second       // …doubling up to this
+	backoffPerTimer = time.Millisecond       // for each timer that cools, all are left alone
 )
 
 // Waker fires timers while its node leads. What it keeps in memory is of its
@@ -46,18 +46,18 @@ const (
 type Waker struct {
 	o Options
 
-	mu    sync.Mutex
-	busy  map[name]bool // :: being worked on → was due again meanwhile; guarded by mu
-	cools map[name]cool // :: after what was not counted as an attempt; guarded by mu
-	freed chan struct{} // of one: a timer that is worked on no more is to be looked at
+	mu         sync.Mutex
+	inProgress map[timerID]bool    // :: being worked on → was due again meanwhile; guarded by mu
+	backoffs   map[timerID]backoff // :: after what was not counted as an attempt; guarded by mu
+	recheck    chan struct{}       // of one: a timer that is worked on no more is to be looked at
 }
 
-// name names a timer.
-type name struct{ scope, manager, key, id string }
+// timerID names a timer.
+type timerID struct{ scope, manager, key, id string }
 
-// cool keeps a timer from being tried at once again, without a word in the log:
+// backoff keeps a timer from being tried at once again, without a word in the log:
 // nobody could be asked.
-type cool struct {
+type backoff struct {
 	generation uint64
 	instant    int64
 	until      time.Time
@@ -69,39 +69,39 @@ func New(o Options) *Waker {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	return &Waker{o: o, freed: make(chan struct{}, 1)}
+	return &Waker{o: o, recheck: make(chan struct{}, 1)}
 }
 
 // Run fires timers whenever this node leads, until ctx ends and what is under
 // way has ended.
 func (w *Waker) Run(ctx context.Context) error {
-	leading.Run(ctx, w.o.Leader, w.lead)
+	leading.Run(ctx, w.o.Leader, w.runWhileLeading)
 	return nil
 }
 
-// lead works until ctx ends.
-func (w *Waker) lead(ctx context.Context) {
+// runWhileLeading works until ctx ends.
+func (w *Waker) runWhileLeading(ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
 	w.mu.Lock()
-	w.busy, w.cools = map[name]bool{}, map[name]cool{}
+	w.inProgress, w.backoffs = map[timerID]bool{}, map[timerID]backoff{}
 	w.mu.Unlock()
 	news, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
-	slots := make(chan struct{}, firesMax)
+	slots := make(chan struct{}, signalsMax)
 	var began time.Time // looking at all that is due
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began = time.Now()
 		}
-		due, next, wall, err := w.o.Source.DueTimers(from, pageTimers)
+		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
 			w.o.Logger.Warn("the timers that are due cannot be read", "error", err)
 			next = ""
 		}
 		seen := time.Now()
 		for i := range due {
-			if !w.begin(&due[i]) {
+			if !w.acquire(&due[i]) {
 				continue
 			}
 			select {
@@ -111,7 +111,7 @@ func (w *Waker) lead(ctx context.Context) {
 			}
 			under.Go(func() {
 				defer func() { <-slots }()
-				w.work(ctx, &due[i], wall, seen)
+				w.processTimer(ctx, &due[i], wall, seen)
 			})
 		}
 		if from = next; from == "" {
@@ -124,36 +124,36 @@ func (w *Waker) lead(ctx context.Context) {
 // fell due again is worked on no more, or one has cooled. All that is due has
 // been looked at since began, unless that broke.
 func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time, broken bool) {
-	wait, ok := coolMost, true
+	wait, ok := backoffMax, true
 	if !broken {
-		wait, ok = w.coolest(began)
+		wait, ok = w.nextRetry(began)
 	}
-	var cooled <-chan time.Time
+	var retry <-chan time.Time
 	if ok {
 		t := time.NewTimer(wait)
 		defer t.Stop()
-		cooled = t.C
+		retry = t.C
 	}
 	select {
 	case <-news:
-	case <-w.freed:
-	case <-cooled:
+	case <-w.recheck:
+	case <-retry:
 	case <-ctx.Done():
 	}
 }
 
-// coolest is how long it is until the first timer has cooled; the more are
+// nextRetry is how long it is until the first timer has cooled; the more are
 // cooling, the more are looked at together. All that is due has been looked at
 // since began.
-func (w *Waker) coolest(began time.Time) (wait time.Duration, ok bool) {
+func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for n, c := range w.cools {
-		if _, busy := w.busy[n]; busy {
+	for n, c := range w.backoffs {
+		if _, busy := w.inProgress[n]; busy {
 			continue // its end tells
 		}
 		if !c.until.After(began) {
-			delete(w.cools, n) // it was there to be taken, and is not due any more
+			delete(w.backoffs, n) // it was there to be taken, and is not due any more
 			continue
 		}
 		// One that cooled while all were looked at may have been passed by.
@@ -161,51 +161,51 @@ func (w *Waker) coolest(began time.Time) (wait time.Duration, ok bool) {
 			wait, ok = left, true
 		}
 	}
-	return max(wait, time.Duration(len(w.cools))*coolEach), ok
+	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
-// begin takes a timer to work on, unless somebody does or it is cooling.
-func (w *Waker) begin(d *agent.DueTimer) bool {
-	n := nameOf(d)
+// acquire takes a timer to work on, unless somebody does or it is cooling.
+func (w *Waker) acquire(d *agent.DueTimer) bool {
+	n := timerIDOf(d)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, cooling := w.cools[n]
-	same := cooling && c.generation == d.Generation && c.instant == d.Next
-	if _, busy := w.busy[n]; busy {
-		w.busy[n] = true
+	c, waiting := w.backoffs[n]
+	same := waiting && c.generation == d.Generation && c.instant == d.Next
+	if _, busy := w.inProgress[n]; busy {
+		w.inProgress[n] = true
 		return false
 	}
 	if same && time.Now().Before(c.until) {
 		return false
 	}
-	w.busy[n] = false
+	w.inProgress[n] = false
 	return true
 }
 
-func nameOf(d *agent.DueTimer) name { return name{d.Scope, d.Manager, d.Key, d.ID} }
+func timerIDOf(d *agent.DueTimer) timerID { return timerID{d.Scope, d.Manager, d.Key, d.ID} }
 
-// end gives a timer back; err is why its occurrence may still pend without a
+// finish gives a timer back; err is why its occurrence may still pend without a
 // word of it in the log.
-func (w *Waker) end(d *agent.DueTimer, err error) {
-	n := nameOf(d)
+func (w *Waker) finish(d *agent.DueTimer, err error) {
+	n := timerIDOf(d)
 	w.mu.Lock()
-	again := w.busy[n]
-	delete(w.busy, n)
+	again := w.inProgress[n]
+	delete(w.inProgress, n)
 	if err == nil {
-		delete(w.cools, n)
+		delete(w.backoffs, n)
 	} else {
-		c := w.cools[n]
+		c := w.backoffs[n]
 		if c.generation != d.Generation || c.instant != d.Next {
-			c = cool{generation: d.Generation, instant: d.Next}
+			c = backoff{generation: d.Generation, instant: d.Next}
 		}
-		c.wait = min(max(2*c.wait, coolFirst), coolMost)
+		c.wait = min(max(2*c.wait, backoffMin), backoffMax)
 		c.until = time.Now().Add(c.wait)
-		w.cools[n] = c
+		w.backoffs[n] = c
 	}
 	w.mu.Unlock()
 	if again || err != nil {
 		select {
-		case w.freed <- struct{}{}:
+		case w.recheck <- struct{}{}:
 		default: // it is told already
 		}
 	}

@@ -117,10 +117,10 @@ func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
 			<-release
 			return w.apply(s.Ack)
 		}
-		w.put(nil, keys("k", 3*timer.FiresMax)...)
+		w.put(nil, keys("k", 3*timer.SignalsMax)...)
 		synctest.Wait()
 		w.sees(func() {
-			if w.under != timer.FiresMax {
+			if w.under != timer.SignalsMax {
 				t.Errorf("%d signals are under way", w.under)
 			}
 		})
@@ -130,7 +130,7 @@ func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
 		for _, s := range w.signals {
 			requests[s.Request] = true
 		}
-		if w.most != timer.FiresMax || len(requests) != 3*timer.FiresMax {
+		if w.most != timer.SignalsMax || len(requests) != 3*timer.SignalsMax {
 			t.Errorf("%d signals, at most %d at once", len(requests), w.most)
 		}
 	})

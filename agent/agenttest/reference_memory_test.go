@@ -170,7 +170,7 @@ func (s *scope) recall(q *agent.Recall, now int64) (agent.Found, *agent.Error) {
 		x.Put(m.doc(), m.Content, m.Embedding)
 		byID[m.ID] = m
 	}
-	keeps, limit := recall.Keeps(&filled, now), int(filled.Limit)
+	keeps, limit := recall.Matches(&filled, now), int(filled.Limit)
 	var hits []recall.Hit
 	matched := 0
 	switch filled.Mode {

@@ -28,9 +28,9 @@ func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
 		}
 		w.put(nil, "a")
 		synctest.Wait() // it cools
-		w.put(nil, keys("b", timer.PageTimers)...)
+		w.put(nil, keys("b", timer.PageSize)...)
 		w.idle(t)
-		if n := len(w.signals); n != 2+timer.PageTimers || w.signals[n-1].key != "a" || len(w.ops) != 0 {
+		if n := len(w.signals); n != 2+timer.PageSize || w.signals[n-1].key != "a" || len(w.ops) != 0 {
 			t.Errorf("%d signals, the last to %s", n, w.signals[n-1].key)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 // Bounds of one call and of the patience with it.
 const (
 	attemptTimeout = 10 * time.Second
-	retryFirst     = 50 * time.Millisecond
+	retryMin       = 50 * time.Millisecond
 	retryMax       = 2 * time.Second
 	giveUpDefault  = 2 * time.Minute
 )
@@ -27,40 +27,40 @@ type counters struct {
 	unknown atomic.Int64 // commits of which an attempt's outcome was unknown, and was settled
 }
 
-// session makes one commit after the other, each under a request id of its
+// retryClient makes one commit after the other, each under a request id of its
 // own, and repeats what did not get through. It belongs to one goroutine.
-type session struct {
-	service agent.Service
-	scope   string
-	giveUp  time.Duration // after so long without an answer
-	client  string
-	seq     uint64 // of the last commit
-	counted *counters
+type retryClient struct {
+	service  agent.Service
+	scope    string
+	giveUp   time.Duration // after so long without an answer
+	clientID string
+	seq      uint64 // of the last commit
+	counters *counters
 }
 
-func newSession(s agent.Service, scope string, giveUp time.Duration, counted *counters) *session {
+func newRetryClient(s agent.Service, scope string, giveUp time.Duration, counted *counters) *retryClient {
 	if giveUp == 0 {
 		giveUp = giveUpDefault
 	}
-	return &session{service: s, scope: scope, giveUp: giveUp, client: "import-" + uuid.NewString(), counted: counted}
+	return &retryClient{service: s, scope: scope, giveUp: giveUp, clientID: "import-" + uuid.NewString(), counters: counted}
 }
 
 // commit applies ops once, however often it has to be sent: an attempt whose
 // outcome is unknown is repeated under the same request id until it is known.
-func (s *session) commit(ctx context.Context, ops ...agent.Op) error {
+func (s *retryClient) commit(ctx context.Context, ops ...agent.Op) error {
 	_, err := s.result(ctx, ops...)
 	return err
 }
 
 // result is commit with the result of the last op.
-func (s *session) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, error) {
+func (s *retryClient) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, error) {
 	s.seq++
 	var result agent.Result
 	unknown := false
 	err := s.retry(ctx, func(ctx context.Context) error {
 		var err error
 		result, err = s.service.Commit(ctx, agent.Commit{
-			Scope: s.scope, Ops: ops, Request: agent.Request{Client: s.client, Seq: s.seq, Low: s.seq},
+			Scope: s.scope, Ops: ops, Request: agent.Request{Client: s.clientID, Seq: s.seq, Low: s.seq},
 		})
 		var refusal *agent.Error
 		if errors.As(err, &refusal) && refusal.Final && agent.Retryable(err) {
@@ -72,7 +72,7 @@ func (s *session) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, 
 		return err
 	})
 	if unknown && agent.OutcomeOf(err) != agent.Undecided {
-		s.counted.unknown.Add(1)
+		s.counters.unknown.Add(1)
 	}
 	if err == nil && len(result.Results) != len(ops) {
 		err = fmt.Errorf("%d results of %d ops", len(result.Results), len(ops))
@@ -84,7 +84,7 @@ func (s *session) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, 
 }
 
 // read asks several things at one index.
-func (s *session) read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
+func (s *retryClient) read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
 	var answers agent.Answers
 	err := s.retry(ctx, func(ctx context.Context) error {
 		var err error
@@ -99,13 +99,13 @@ func (s *session) read(ctx context.Context, reads ...agent.Read) (agent.Answers,
 
 // retry makes a call until it is answered for good, or has not been for too
 // long.
-func (s *session) retry(ctx context.Context, call func(context.Context) error) error {
+func (s *retryClient) retry(ctx context.Context, call func(context.Context) error) error {
 	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = retryFirst, retryMax
+	pause.InitialInterval, pause.MaxInterval = retryMin, retryMax
 	first := true
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		if !first {
-			s.counted.retries.Add(1)
+			s.counters.retries.Add(1)
 		}
 		first = false
 		attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
@@ -114,7 +114,7 @@ func (s *session) retry(ctx context.Context, call func(context.Context) error) e
 		switch {
 		case err == nil:
 			return struct{}{}, nil
-		case again(err) && ctx.Err() == nil:
+		case isRetryable(err) && ctx.Err() == nil:
 			return struct{}{}, err
 		default:
 			return struct{}{}, backoff.Permanent(err)
@@ -123,8 +123,8 @@ func (s *session) retry(ctx context.Context, call func(context.Context) error) e
 	return err
 }
 
-// again tells whether the same call may yet get an answer.
-func again(err error) bool {
+// isRetryable tells whether the same call may yet get an answer.
+func isRetryable(err error) bool {
 	switch agent.CodeOf(err) {
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeUnknown, agent.CodeReadOnly:
 		return true
