@@ -1,14 +1,13 @@
-// Package importer brings conversations into a store and proves that they are
-// there, and copies a scope out and in again.
+// Package importer imports conversations into a store and verifies them. It
+// also exports a scope to a file and imports it again.
 //
-// A transcripts file holds one conversation a line. Each becomes an agent: its
-// messages are the entries of a thread, and its checkpoint, under the same
-// name, points to the thread's end. Every message is one commit of the append,
-// at the rev that it must be at, and the checkpoint. So an import can be
-// interrupted at any moment and run again: it goes on where the stored thread
-// ends, after comparing what is there with the file.
+// A transcripts file has one conversation a line. Each becomes an agent: a
+// thread with its messages, and a checkpoint of the same name that points to
+// the thread's end. Each message is one commit of an append at an expected rev
+// and the checkpoint. An interrupted import can run again. It compares the
+// stored entries with the file and continues at the thread's end.
 //
-// An export holds all of a scope, one record a line; see Record.
+// An export is a scope file; see ScopeFile.
 //
-// The package sees a store through agent.Service alone.
+// The package accesses a store through agent.Service only.
 package importer

@@ -15,22 +15,22 @@ import (
 	"dormouse/agent"
 )
 
-// Options say how conversations are imported and verified.
+// Options configure imports and verifications of conversations.
 type Options struct {
 	Scope    string        // "" means agent.DefaultScope
 	Copies   int           // of each conversation; 0 means 1
-	Rate     float64       // messages a second; 0 means as many as possible
-	Parallel int           // conversations at once; 0 means 32
-	GiveUp   time.Duration // when nothing has been answered for so long; 0 means 2 min
-	Progress func(n int)   // told of n more messages, from any goroutine; nil means nobody
+	Rate     float64       // messages a second; 0 means no limit
+	Parallel int           // concurrent conversations; 0 means 32
+	GiveUp   time.Duration // time without any answer after which it fails; 0 means 2 min
+	Progress func(n int)   // called with the number of further messages, from any goroutine; may be nil
 }
 
 const (
 	parallelDefault = 32
-	// differencesMax is how many differences are told; the rest is counted.
+	// differencesMax is how many differences are listed; all are counted.
 	differencesMax = 20
-	// resumesMax is how often one conversation is taken up anew because its
-	// thread moved: a commit of an interrupted run may still arrive late.
+	// resumesMax is how often one conversation is resumed because its thread
+	// changed: a commit of an interrupted run may still apply.
 	resumesMax = 3
 )
 
@@ -45,20 +45,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Summary is what an import did.
+// Summary is the result of an import.
 type Summary struct {
-	Conversations int // that are in, copies included
+	Conversations int // imported, including copies
 	Messages      int // imported by this run
-	Already       int // messages that were in before
+	Already       int // messages that were stored before
 	Retries       int64
-	Unknown       int64 // commits whose outcome was unknown for a while, and is known now
+	Unknown       int64 // commits whose outcome was unknown at first
 	Elapsed       time.Duration
-	Differences   Differences // of what was in before
+	Differences   Differences // of what was stored before
 }
 
-// Differences are where the store does not hold what the file says.
+// Differences lists where the store differs from the file.
 type Differences struct {
-	First []string // the first of them
+	First []string // up to differencesMax
 	Count int
 }
 
@@ -73,9 +73,9 @@ func (d *Differences) join(other Differences) {
 	d.First = append(d.First, other.First[:min(len(other.First), differencesMax-len(d.First))]...)
 }
 
-// Import brings conversations in. It returns when all are, or one could not
-// be; conversations that differ from what is stored are left as they are and
-// told in the summary.
+// Import imports conversations. It returns when all are imported, or after an
+// error. It does not change conversations that differ from what is stored, and
+// lists them in the summary.
 func Import(ctx context.Context, s agent.Service, list []Conversation, o Options) (Summary, error) {
 	o = o.withDefaults()
 	var limiter *rate.Limiter
@@ -109,8 +109,8 @@ type job struct {
 	name         string
 }
 
-// forEachCopy hands all copies of all conversations to o.Parallel workers and waits
-// for them. The first error ends them all.
+// forEachCopy passes all copies of all conversations to o.Parallel workers and
+// waits for them. The first error ends all workers.
 func forEachCopy(ctx context.Context, list []Conversation, o Options, worker func(context.Context, <-chan job) error) error {
 	workers, ctx := errgroup.WithContext(ctx)
 	jobs := make(chan job)
@@ -133,7 +133,7 @@ func forEachCopy(ctx context.Context, list []Conversation, o Options, worker fun
 	return workers.Wait()
 }
 
-// totals is what all workers came to.
+// totals are the results of all workers.
 type totals struct {
 	conversations, messages, already atomic.Int64
 
@@ -141,17 +141,18 @@ type totals struct {
 	differences Differences // guarded by mu
 }
 
-// importWorker imports one conversation after the other.
+// importWorker imports one conversation at a time.
 type importWorker struct {
 	client   *retryClient
-	limiter  *rate.Limiter // nil means as fast as it goes
+	limiter  *rate.Limiter // nil means no limit
 	progress func(int)
 	total    *totals
 }
 
-// importConversation brings one in, from where the stored thread ends.
+// importConversation imports one conversation from the end of the stored thread
+// on.
 func (w *importWorker) importConversation(ctx context.Context, j job) error {
-	told := 0 // messages that progress has been told of
+	told := 0 // messages reported to progress
 	for range resumesMax {
 		rev, differences, err := w.resume(ctx, j)
 		if err != nil {
@@ -163,7 +164,7 @@ func (w *importWorker) importConversation(ctx context.Context, j job) error {
 			w.total.mu.Unlock()
 			return nil
 		}
-		if rev > told { // on a second round: what an interrupted run had under way
+		if rev > told { // after a resume: commits of an interrupted run
 			w.total.already.Add(int64(rev - told))
 			w.progress(rev - told)
 			told = rev
@@ -183,7 +184,7 @@ func (w *importWorker) importConversation(ctx context.Context, j job) error {
 			return fmt.Errorf("message %d: %w", rev, err)
 		}
 	}
-	return agent.Errorf(agent.CodeConflict, "someone else keeps writing to the thread; one import at a time")
+	return agent.Errorf(agent.CodeConflict, "another client keeps writing to the thread: run one import at a time")
 }
 
 // importMessage commits one message and the checkpoint after it.
@@ -211,7 +212,8 @@ func (w *importWorker) importMessage(ctx context.Context, j job, i int) error {
 	return nil
 }
 
-// resume reads how far the stored thread goes, and compares what there is.
+// resume returns the stored thread's rev, and compares its entries with the
+// file.
 func (w *importWorker) resume(ctx context.Context, j job) (rev int, d Differences, err error) {
 	stored, err := loadStored(ctx, w.client, j.name)
 	if err != nil || stored.thread == nil && stored.checkpoint == nil {
@@ -224,5 +226,5 @@ func (w *importWorker) resume(ctx context.Context, j job) (rev int, d Difference
 	return rev, d, nil
 }
 
-// equal tells whether stored JSON is byte for byte what it should be.
+// equal reports whether stored JSON has exactly the expected bytes.
 func equal(stored, want agent.JSON) bool { return bytes.Equal(stored, want) }

@@ -30,7 +30,7 @@ func transcripts(t *testing.T, text string) []importer.Conversation {
 	return list
 }
 
-// found reads one thing from a store.
+// found reads one object from a store.
 func found[T agent.Found](t *testing.T, s agent.Service, read agent.Read) T {
 	t.Helper()
 	answers, err := s.Read(context.Background(), agent.Reads{Reads: []agent.Read{read}})
@@ -138,8 +138,8 @@ func TestAnUnknownOutcomeIsRepeatedUnderTheSameRequestId(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fakestore.New()
 		requests := map[agent.Request]int{}
-		// Every first attempt applies, and its answer is lost; every second one
-		// is not even applied.
+		// Every first attempt applies and loses its answer; every second one
+		// does not apply.
 		s.Before = func(c agent.Commit) error {
 			if requests[c.Request]++; requests[c.Request] == 2 {
 				return agent.Errorf(agent.CodeUnavailable, "no leader")
@@ -189,7 +189,7 @@ func TestACommitOfAnEarlierRunThatArrivesLateIsTakenUp(t *testing.T) {
 	}
 }
 
-// racing lets something happen between a read and the commit after it.
+// racing calls a function between a read and the commit after it.
 type racing struct {
 	*fakestore.Store
 	before func()
@@ -227,7 +227,7 @@ func TestTheRateIsKept(t *testing.T) {
 func TestDifferencesAreFoundAndLeftAlone(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		op   func() []agent.Op // done to a finished import
+		op   func() []agent.Op // applied to a finished import
 		want string
 	}{
 		{"an entry too many", func() []agent.Op {
@@ -285,7 +285,7 @@ func TestAnImportLeavesAThreadOfOtherContentAlone(t *testing.T) {
 	}
 }
 
-// altered shows a store whose nth entry of every load has other bytes.
+// altered changes the nth entry of every load.
 type altered struct {
 	*fakestore.Store
 	change func(*agent.Entry)
@@ -325,8 +325,8 @@ func TestNoChangeOfAnEntryEscapesVerification(t *testing.T) {
 func TestBadTranscriptsAreRefusedByLine(t *testing.T) {
 	good := `{"id":"a","messages":[{"role":"user"}]}` + "\n"
 	for name, test := range map[string]struct{ text, want string }{
-		"nothing":             {"", "there are no conversations"},
-		"blank lines only":    {"\n \n", "there are no conversations"},
+		"nothing":             {"", "the file has no conversations"},
+		"blank lines only":    {"\n \n", "the file has no conversations"},
 		"not JSON":            {good + "{\n", "line 2: not a conversation"},
 		"an array":            {good + "[]\n", "line 2: not a conversation"},
 		"an unknown member":   {`{"id":"b","messages":[],"x":1}`, "line 1: not a conversation"},
@@ -335,10 +335,10 @@ func TestBadTranscriptsAreRefusedByLine(t *testing.T) {
 		"an id of two dots":   {`{"id":"..","messages":[{"role":"u"}]}`, "line 1"},
 		"no messages":         {`{"id":"b"}`, `conversation "b" has no messages`},
 		"a message of text":   {`{"id":"b","messages":["x"]}`, `message 0 of conversation "b"`},
-		"no role":             {`{"id":"b","messages":[{"role":"u"},{}]}`, `message 1 of conversation "b": it has no role`},
-		"a role of numbers":   {`{"id":"b","messages":[{"role":1}]}`, "it has no role"},
+		"no role":             {`{"id":"b","messages":[{"role":"u"},{}]}`, `message 1 of conversation "b": the message has no role`},
+		"a role of numbers":   {`{"id":"b","messages":[{"role":1}]}`, "the message has no role"},
 		"invalid UTF-8":       {"{\"id\":\"b\",\"messages\":[{\"role\":\"\xff\"}]}", "line 1"},
-		"the same id twice":   {good + "\n" + good, `line 3: conversation "a" is on line 1 already`},
+		"the same id twice":   {good + "\n" + good, `line 3: conversation "a" is also on line 1`},
 		"twice within a line": {`{"id":"b","messages":[{"role":"u","role":"v"}]}`, "line 1"},
 	} {
 		_, err := importer.ReadTranscripts(strings.NewReader(test.text))

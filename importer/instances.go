@@ -12,13 +12,13 @@ import (
 	"dormouse/internal/pause"
 )
 
-// InstancesManager is the manager of the instances that conversations become.
+// InstancesManager is the manager of the instances that ImportInstances makes.
 const InstancesManager = "conversations"
 
-// InstanceOptions say how conversations become live instances.
+// InstanceOptions configure ImportInstances.
 type InstanceOptions struct {
 	Options
-	Idle time.Duration // an instance hibernates after it, and a user is away for twice as long between turns; 0 means 500 ms
+	Idle time.Duration // idle timeout of the instances; users pause twice as long between turns; 0 means 500 ms
 }
 
 const (
@@ -29,10 +29,11 @@ const (
 	followUpID    = "follow-up"
 )
 
-// ImportInstances makes a live instance of each conversation. While its user is
-// there it is attached, and each message is a signal; between turns it is left
-// alone until it hibernates; at the end a timer wakes it once more. What is in
-// already is compared, and left alone where it differs.
+// ImportInstances makes a live instance of each conversation. It sends each
+// message as a signal, and keeps the instance attached during a turn. Between
+// turns it waits until the instance hibernates. At the end a timer wakes the
+// instance once more. It compares messages that are stored already, and does
+// not change instances that differ.
 func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, list []Conversation, o InstanceOptions) (Summary, error) {
 	o.Options = o.withDefaults()
 	if o.Idle == 0 {
@@ -66,12 +67,12 @@ func ImportInstances(ctx context.Context, s agent.Service, at agent.Instances, l
 	}, err
 }
 
-// user has one conversation after the other. It belongs to one goroutine.
+// user imports one conversation at a time. It belongs to one goroutine.
 type user struct {
 	client    *retryClient
 	instances agent.Instances
 	idle      time.Duration
-	limiter   *rate.Limiter // nil means as fast as it goes
+	limiter   *rate.Limiter // nil means no limit
 	progress  func(int)
 	total     *totals
 }
@@ -80,7 +81,7 @@ func (s *retryClient) ref(j job) agent.InstanceRef {
 	return agent.InstanceRef{Scope: s.scope, Manager: InstancesManager, Key: j.name}
 }
 
-// importConversation brings one conversation in, from where its thread ends.
+// importConversation imports one conversation from the end of its thread on.
 func (u *user) importConversation(ctx context.Context, j job) error {
 	there, err := loadStored(ctx, u.client, u.client.ref(j).Checkpoint())
 	if err != nil {
@@ -104,7 +105,7 @@ func (u *user) importConversation(ctx context.Context, j job) error {
 		if err := u.turn(ctx, j, max(turn.from, rev), turn.to); err != nil {
 			return err
 		}
-		if !pause.For(ctx, 2*u.idle) { // the user is away, and it sleeps
+		if !pause.For(ctx, 2*u.idle) { // the instance hibernates meanwhile
 			return context.Cause(ctx)
 		}
 	}
@@ -117,8 +118,8 @@ func (u *user) importConversation(ctx context.Context, j job) error {
 	return nil
 }
 
-// turn sends messages while the user is there. An attachment ends with its node;
-// then the user, who is there still, attaches again with the next turn.
+// turn sends the messages of one turn while attached. An attachment ends with
+// its node; the next turn attaches again.
 func (u *user) turn(ctx context.Context, j job, from, to int) error {
 	ref := u.client.ref(j)
 	attach := agent.Attach{Attachment: "user", TTL: attachmentTTL}
@@ -143,7 +144,8 @@ func (u *user) turn(ctx context.Context, j job, from, to int) error {
 	return u.client.retry(ctx, func(ctx context.Context) error { return u.instances.Detach(ctx, ref, attach.Attachment) })
 }
 
-// messageSignal is the same signal whoever sends the message, and however often.
+// messageSignal returns the signal of a message. Repeats have the same request
+// id.
 func messageSignal(ref agent.InstanceRef, j job, i int) agent.Signal {
 	m := j.conversation.Messages[i]
 	return agent.Signal{
@@ -152,8 +154,8 @@ func messageSignal(ref agent.InstanceRef, j job, i int) agent.Signal {
 	}
 }
 
-// followUp sets the timer, unless an import before this one has, and waits until
-// it has fired.
+// followUp sets the timer, unless an earlier import did, and waits until it has
+// fired.
 func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
 	ref := u.client.ref(j)
 	answers, err := u.client.read(ctx, &agent.GetTimer{Manager: ref.Manager, Key: ref.Key, ID: followUpID}, &agent.GetThread{Thread: ref.Checkpoint()})
@@ -172,7 +174,7 @@ func (u *user) followUp(ctx context.Context, j job, rev uint64) error {
 	for last := time.Now().Add(u.client.giveUp); err == nil && thread.Rev < rev; {
 		switch {
 		case time.Now().After(last):
-			return agent.Errorf(agent.CodeUnavailable, "it has not fired for %v", u.client.giveUp)
+			return agent.Errorf(agent.CodeUnavailable, "the timer has not fired for %v", u.client.giveUp)
 		case !pause.For(ctx, followUpPoll):
 			return context.Cause(ctx)
 		}

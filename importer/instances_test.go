@@ -34,12 +34,12 @@ func TestConversationsBecomeInstances(t *testing.T) {
 	if r := verify(); r.Differences.Count != 0 || r.Conversations != 4 || r.Entries != 12 {
 		t.Errorf("%+v", r)
 	}
-	// Again, nothing is sent.
+	// A second import sends nothing.
 	again, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, o)
 	if err != nil || again.Messages != 0 || again.Already != 8 || verify().Differences.Count != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	// One turn more, or another message, is a difference.
+	// One more turn, or another message, is a difference.
 	ref := agent.InstanceRef{Manager: importer.InstancesManager, Key: "b"}
 	if _, err := n.Instances().Signal(t.Context(), ref, agent.Signal{Type: "append", Data: agent.JSON(`{"entries":{"payload":{}}}`)}); err != nil {
 		t.Fatal(err)

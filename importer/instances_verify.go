@@ -7,9 +7,9 @@ import (
 	"dormouse/agent"
 )
 
-// VerifyInstances compares what is stored of every instance with its
-// conversation: each message is there once, in order, byte for byte, then what
-// the timer left, once, and each of them was one turn.
+// VerifyInstances compares every stored instance with its conversation: each
+// message is there once, in order and byte for byte, followed by one entry of
+// the timer. Each of them was one turn.
 func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
 	return verifyEach(ctx, s, list, o, func(ctx context.Context, client *retryClient, j job, d *Differences) (int, map[string]bool, error) {
 		there, err := loadStored(ctx, client, client.ref(j).Checkpoint())
@@ -21,7 +21,8 @@ func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, 
 	})
 }
 
-// compareInstance adds where what is stored is not the whole conversation.
+// compareInstance adds the differences between the stored instance and the
+// whole conversation.
 func (s storedConversation) compareInstance(d *Differences, j job) {
 	if s.thread == nil || s.checkpoint == nil {
 		d.add("%s: there is no such instance", j.name)
@@ -32,9 +33,8 @@ func (s storedConversation) compareInstance(d *Differences, j job) {
 	if s.thread.Rev != turns {
 		d.add("%s: the thread is at rev %d, the file and the timer at %d", j.name, s.thread.Rev, turns)
 	}
-	// One that slept between its user's coming and his first message, as where its
-	// partition moved, stored what it began with: what was started and stopped is
-	// there, whatever came of it. Afterwards nothing tells of it but this number.
+	// An instance that hibernated before its first message, for example because
+	// its partition moved, has one more revision with its initial state.
 	if c := s.checkpoint; c.Revision < turns || c.Revision > turns+1 || c.Thread == nil || c.Thread.Rev != turns {
 		d.add("%s: the checkpoint was written %d times, for %d turns, and points to %+v", j.name, c.Revision, turns, c.Thread)
 	}
@@ -43,15 +43,14 @@ func (s storedConversation) compareInstance(d *Differences, j job) {
 	}
 }
 
-// compareMessages adds where the entries that are there are not those that come
-// first.
+// compareMessages adds the entries that differ from the messages.
 func (s storedConversation) compareMessages(d *Differences, j job) {
 	for i, e := range s.entries {
 		switch messages := len(j.conversation.Messages); {
 		case i < messages:
 			compareMessage(d, j, i, e)
 		case i > messages || e.Kind != agent.KindSignalIn:
-			d.add("%s: entry %d, a %s, is neither the file's nor the timer's", j.name, i, e.Kind)
+			d.add("%s: entry %d, a %s, is from neither the file nor the timer", j.name, i, e.Kind)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"dormouse/agent"
 )
 
-// Bounds of one call and of the patience with it.
+// Limits of one call and of its retries.
 const (
 	attemptTimeout = 10 * time.Second
 	retryMin       = 50 * time.Millisecond
@@ -21,18 +21,19 @@ const (
 	giveUpDefault  = 2 * time.Minute
 )
 
-// counters are what all sessions of a run did; all are safe to add to.
+// counters are the totals of all clients of a run. They may be added to
+// concurrently.
 type counters struct {
 	retries atomic.Int64 // attempts after the first
-	unknown atomic.Int64 // commits of which an attempt's outcome was unknown, and was settled
+	unknown atomic.Int64 // commits with an attempt of unknown outcome whose outcome was then learned
 }
 
-// retryClient makes one commit after the other, each under a request id of its
-// own, and repeats what did not get through. It belongs to one goroutine.
+// retryClient sends one commit at a time, each under its own request id, and
+// retries calls that fail. It belongs to one goroutine.
 type retryClient struct {
 	service  agent.Service
 	scope    string
-	giveUp   time.Duration // after so long without an answer
+	giveUp   time.Duration // maximum time without an answer
 	clientID string
 	seq      uint64 // of the last commit
 	counters *counters
@@ -45,14 +46,14 @@ func newRetryClient(s agent.Service, scope string, giveUp time.Duration, counted
 	return &retryClient{service: s, scope: scope, giveUp: giveUp, clientID: "import-" + uuid.NewString(), counters: counted}
 }
 
-// commit applies ops once, however often it has to be sent: an attempt whose
-// outcome is unknown is repeated under the same request id until it is known.
+// commit applies ops once. It repeats an attempt with an unknown outcome under
+// the same request id until the outcome is known.
 func (s *retryClient) commit(ctx context.Context, ops ...agent.Op) error {
 	_, err := s.result(ctx, ops...)
 	return err
 }
 
-// result is commit with the result of the last op.
+// result is commit that returns the result of the last op.
 func (s *retryClient) result(ctx context.Context, ops ...agent.Op) (agent.OpResult, error) {
 	s.seq++
 	var result agent.Result
@@ -64,7 +65,7 @@ func (s *retryClient) result(ctx context.Context, ops ...agent.Op) (agent.OpResu
 		})
 		var refusal *agent.Error
 		if errors.As(err, &refusal) && refusal.Final && agent.Retryable(err) {
-			s.seq++ // the log keeps this answer under this request; the next attempt is another
+			s.seq++ // the log keeps this refusal under this request id, so the next attempt needs another
 		}
 		if agent.OutcomeOf(err) == agent.Undecided {
 			unknown = true
@@ -83,7 +84,7 @@ func (s *retryClient) result(ctx context.Context, ops ...agent.Op) (agent.OpResu
 	return result.Results[len(ops)-1], nil
 }
 
-// read asks several things at one index.
+// read answers several reads at one index.
 func (s *retryClient) read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
 	var answers agent.Answers
 	err := s.retry(ctx, func(ctx context.Context) error {
@@ -97,8 +98,8 @@ func (s *retryClient) read(ctx context.Context, reads ...agent.Read) (agent.Answ
 	return answers, err
 }
 
-// retry makes a call until it is answered for good, or has not been for too
-// long.
+// retry repeats a call until it succeeds, fails permanently, or has had no
+// answer for giveUp.
 func (s *retryClient) retry(ctx context.Context, call func(context.Context) error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = retryMin, retryMax
@@ -123,7 +124,7 @@ func (s *retryClient) retry(ctx context.Context, call func(context.Context) erro
 	return err
 }
 
-// isRetryable tells whether the same call may yet get an answer.
+// isRetryable reports whether the same call may succeed later.
 func isRetryable(err error) bool {
 	switch agent.CodeOf(err) {
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeUnknown, agent.CodeReadOnly:

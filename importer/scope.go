@@ -11,17 +11,17 @@ import (
 	"dormouse/agent"
 )
 
-// ScopeStore is what scopes are exported from and imported into.
+// ScopeStore is a store that scopes can be exported from and imported into.
 type ScopeStore interface {
 	agent.Service
 	agent.Operator
 }
 
-// ScopeOptions say which scope is moved, and how.
+// ScopeOptions configure the export, import and verification of a scope.
 type ScopeOptions struct {
-	Scope    string        // "" means agent.DefaultScope; the name in the file does not matter
-	GiveUp   time.Duration // when nothing has been answered for so long; 0 means 2 min
-	Progress func(n int)   // called with the number of rows that were done; may be nil
+	Scope    string        // "" means agent.DefaultScope; the name in the file is ignored
+	GiveUp   time.Duration // time without any answer after which it fails; 0 means 2 min
+	Progress func(n int)   // called with the number of further rows; may be nil
 }
 
 func (o ScopeOptions) withDefaults() ScopeOptions {
@@ -34,15 +34,15 @@ func (o ScopeOptions) withDefaults() ScopeOptions {
 	return o
 }
 
-// ScopeSummary says what was moved or compared.
+// ScopeSummary is the result of an export, import or verification.
 type ScopeSummary struct {
 	Header      ScopeFileHeader
 	Footer      ScopeFileFooter
-	Resumed     uint64 // chunks that an earlier run of an import had applied
+	Resumed     uint64 // chunks that an earlier run of the import had applied
 	Differences Differences
 }
 
-// ExportScope writes all of a scope to w as a scope file, as of one index.
+// ExportScope writes all rows of a scope at one index to w, as a scope file.
 func ExportScope(ctx context.Context, s ScopeStore, w io.Writer, o ScopeOptions) (ScopeSummary, error) {
 	o = o.withDefaults()
 	var summary ScopeSummary
@@ -75,7 +75,7 @@ func ExportScope(ctx context.Context, s ScopeStore, w io.Writer, o ScopeOptions)
 	return summary, writeJSONFrame(w, frameFooter, summary.Footer)
 }
 
-// readScopeFile reads all of a scope file.
+// readScopeFile reads and checks a scope file, and calls handle for each chunk.
 func readScopeFile(open func() (io.ReadCloser, error), handle func(f *ScopeFile, position uint64, chunk []byte) error) (summary ScopeSummary, err error) {
 	file, err := open()
 	if err != nil {
@@ -102,17 +102,17 @@ func readScopeFile(open func() (io.ReadCloser, error), handle func(f *ScopeFile,
 	}
 }
 
-// CheckScopeFile reads all of a scope file and checks it. open is called once.
+// CheckScopeFile reads and checks a scope file. open is called once.
 func CheckScopeFile(open func() (io.ReadCloser, error)) (ScopeSummary, error) {
 	return readScopeFile(open, nil)
 }
 
-// ImportScope imports a scope file into a scope that holds nothing, goes on
-// with an import of the same file that was interrupted, and compares all rows
-// with the file before it opens the scope. open is called three times.
+// ImportScope imports a scope file into an empty scope, or continues an
+// interrupted import of the same file. It compares all rows with the file
+// before it opens the scope. open is called three times.
 func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
 	o = o.withDefaults()
-	summary, err := CheckScopeFile(open) // all of the file is checked before anything is written
+	summary, err := CheckScopeFile(open) // check the whole file before the first write
 	if err != nil {
 		return summary, err
 	}
@@ -168,7 +168,7 @@ func countRows(chunk []byte) (n int) {
 	return n
 }
 
-// checkFeatureLevel refuses rows of another feature level than the target's.
+// checkFeatureLevel refuses a file of another feature level than the target's.
 func checkFeatureLevel(ctx context.Context, s ScopeStore, h ScopeFileHeader) error {
 	status, err := s.Status(ctx)
 	if err != nil {
@@ -199,13 +199,13 @@ func (i *scopeImport) step(ctx context.Context, op *agent.ImportScope) (*agent.I
 	return out, nil
 }
 
-// VerifyScope compares a scope with a scope file, row by row, and names the
+// VerifyScope compares a scope with a scope file row by row, and lists the
 // first keys that differ.
 func VerifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions) (ScopeSummary, error) {
 	return verifyScope(ctx, s, open, o.withDefaults(), "")
 }
 
-// verifyScope is VerifyScope of a scope that may be in the middle of an import.
+// verifyScope is VerifyScope of a scope whose import may be in progress.
 func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, error), o ScopeOptions, importing string) (ScopeSummary, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -260,22 +260,22 @@ func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 		}
 	}
 	if have.Keys != want.Keys || have.Bytes != want.Bytes || have.CreatedAt != want.CreatedAt {
-		c.differences.add("scope: it counts %d keys and %d bytes since %d, and %d, %d and %d in the file",
+		c.differences.add("scope: it has %d keys and %d bytes since %d, and %d, %d and %d in the file",
 			have.Keys, have.Bytes, have.CreatedAt, want.Keys, want.Bytes, want.CreatedAt)
 	}
 	summary.Differences = c.differences
 	return summary, nil
 }
 
-// comparison compares rows in order.
+// comparison compares sorted rows.
 type comparison struct {
 	stored      <-chan agent.ScopeRow
-	next        *agent.ScopeRow // of stored, where it has been taken
+	next        *agent.ScopeRow // the next stored row, if it was received
 	differences Differences
 	progress    func(int)
 }
 
-// peek returns the first of the stored rows, nil at their end.
+// peek returns the next stored row, or nil at the end.
 func (c *comparison) peek() *agent.ScopeRow {
 	if c.next == nil {
 		if row, ok := <-c.stored; ok {
@@ -310,7 +310,7 @@ func (c *comparison) chunk(chunk []byte) error {
 	return nil
 }
 
-// finish finds the rows that come after the last one of the file.
+// finish adds the stored rows after the last one of the file.
 func (c *comparison) finish() {
 	for ; c.peek() != nil; c.next = nil {
 		c.differences.add("row %q is in the scope and not in the file", c.next.Key)

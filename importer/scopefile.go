@@ -39,7 +39,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ScopeFileHeader begins a scope file.
+// ScopeFileHeader is the header of a scope file.
 type ScopeFileHeader struct {
 	Format       int               `json:"format"`
 	RowFormat    uint32            `json:"row_format"`
@@ -55,7 +55,7 @@ type ScopeFileHeader struct {
 	Policy       map[string]uint64 `json:"policy"`
 }
 
-// ScopeFileFooter ends a scope file.
+// ScopeFileFooter is the footer of a scope file.
 type ScopeFileFooter struct {
 	Rows   uint64 `json:"rows"`
 	Bytes  uint64 `json:"bytes"`  // of keys and values
@@ -109,7 +109,7 @@ func (d *rowDigest) add(chunk []byte) (n int, err error) {
 		d.rows++
 		d.bytes += uint64(len(row.Key) + len(row.Value))
 	}
-	_, _ = d.sum.Write(chunk) // never fails; the rows' lengths are in the chunk, and the encoding is the same for equal rows
+	_, _ = d.sum.Write(chunk) // never fails; the chunk contains the rows' lengths, and equal rows have equal encodings
 	return n, nil
 }
 
@@ -141,13 +141,13 @@ func writeJSONFrame(w io.Writer, kind byte, v any) error {
 	return writeFrame(w, kind, raw)
 }
 
-// errNoScopeFile is of a file that does not begin as a scope file does.
-var errNoScopeFile = errors.New(`this is no scope file of "dormctl export": it does not begin like one`)
+// errNoScopeFile is the error for a file with another beginning.
+var errNoScopeFile = errors.New(`this is not a scope file of "dormctl export": its first bytes differ`)
 
-// ScopeFile reads a scope file, checking all of it on the way.
+// ScopeFile reads and checks a scope file.
 type ScopeFile struct {
 	Header ScopeFileHeader
-	Footer ScopeFileFooter // once Next has returned io.EOF
+	Footer ScopeFileFooter // set once Next has returned io.EOF
 
 	r      *bufio.Reader
 	digest *rowDigest
@@ -179,7 +179,7 @@ func OpenScopeFile(r io.Reader) (*ScopeFile, error) {
 	return f, nil
 }
 
-// frame reads one frame and checks its checksum.
+// frame reads one frame and verifies its checksum.
 func (f *ScopeFile) frame() (kind byte, payload []byte, err error) {
 	prefix := make([]byte, framePrefixBytes)
 	if n, err := io.ReadFull(f.r, prefix); err != nil {
@@ -189,7 +189,7 @@ func (f *ScopeFile) frame() (kind byte, payload []byte, err error) {
 	if length > frameBytesMax {
 		return 0, nil, fmt.Errorf("a frame after %d rows says that it has %d bytes, more than %d: the file is damaged", f.digest.rows, length, frameBytesMax)
 	}
-	var buffer bytes.Buffer // grows with what is there, whatever the length says
+	var buffer bytes.Buffer // grows with the data, not with the stated length
 	if _, err := io.CopyN(&buffer, f.r, int64(length)); err != nil {
 		return 0, nil, errTruncated(err, fmt.Sprintf("after %d rows", f.digest.rows))
 	}
@@ -207,8 +207,8 @@ func errTruncated(err error, where string) error {
 	return fmt.Errorf("read %s: %w", where, err)
 }
 
-// Next returns the next chunk of rows, and io.EOF after the last, once the
-// footer has been checked.
+// Next returns the next chunk of rows. After the last one it checks the footer
+// and returns io.EOF.
 func (f *ScopeFile) Next() ([]byte, error) {
 	if f.ended {
 		return nil, io.EOF

@@ -13,7 +13,7 @@ import (
 	"dormouse/internal/fakestore"
 )
 
-// rowStore has one scope, of rows that are given.
+// rowStore has one scope with the given rows.
 type rowStore struct {
 	*fakestore.Store
 	rows []agent.ScopeRow
@@ -103,8 +103,8 @@ func TestAVerificationNamesTheRowsThatDiffer(t *testing.T) {
 	}
 }
 
-// FuzzScopeFile reads what nobody has written: it is refused, or read as what
-// its footer says.
+// FuzzScopeFile reads arbitrary files. Each is refused, or read as its footer
+// says.
 func FuzzScopeFile(f *testing.F) {
 	f.Add(scopeFile(f))
 	f.Add(scopeFile(f, rowOf("a", "1"), rowOf("b", strings.Repeat("2", 300))))

@@ -12,7 +12,7 @@ import (
 	"dormouse/agent"
 )
 
-// Turns counts the turns of all conversations.
+// Turns returns the number of turns of all conversations.
 func Turns(list []Conversation) int {
 	n := 0
 	for i := range list {
@@ -21,9 +21,9 @@ func Turns(list []Conversation) int {
 	return n
 }
 
-// StartSessions makes a session of each conversation, of its own agent and
-// with a thread of its own, all by the same name. It tells how many messages
-// belong to turns that are finished already.
+// StartSessions makes a session of each conversation, with an agent and a
+// thread of its own, all of the same name. It returns the number of messages of
+// turns that are finished already.
 func StartSessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (already int, err error) {
 	o = o.withDefaults()
 	var counted counters
@@ -67,16 +67,17 @@ func startSession(ctx context.Context, s *retryClient, j job) (already int, err 
 	return already, nil
 }
 
-// metadata is what the file says of the whole conversation.
+// metadata returns the members of the file that describe the whole
+// conversation.
 func (c *Conversation) metadata() agent.JSON {
 	about := c.stateMembers
 	if n := len(about); n > 0 {
-		about = about[:n-1] // its last comma
+		about = about[:n-1] // without the last comma
 	}
 	return slices.Concat(agent.JSON{'{'}, about, agent.JSON{'}'})
 }
 
-// refsOf are those of a turn's entries.
+// refsOf returns the refs of a turn's entries.
 func refsOf(session, request string) (agent.JSON, error) {
 	raw, err := json.Marshal(struct {
 		Session string `json:"session_id"`
@@ -88,8 +89,8 @@ func refsOf(session, request string) (agent.JSON, error) {
 	return raw, nil
 }
 
-// VerifySessions compares every session and its thread with the conversations:
-// each turn finished, once, in order, and every message is there, byte for
+// VerifySessions compares every session and its thread with its conversation:
+// each turn has finished once, in order, and every message is stored byte for
 // byte.
 func VerifySessions(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
 	return verifyEach(ctx, s, list, o, verifySession)
@@ -143,12 +144,12 @@ func compareSession(d *Differences, j job, s *agent.Session) {
 			finished[r.ID]++
 		case agent.RequestOpen:
 			d.add("%s: request %s was begun and has no end", j.name, r.ID)
-		default: // another runner answered it, under the same id
+		default: // another runner answered the same request
 		}
 	}
 	for n := range turns {
 		times := finished[requestID(n)]
-		if times > 1 || times == 0 && len(s.Requests) < agent.SessionRequestsMax { // the oldest are forgotten
+		if times > 1 || times == 0 && len(s.Requests) < agent.SessionRequestsMax { // the oldest are no longer stored
 			d.add("%s: request %s was finished %d times", j.name, requestID(n), times)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// sample is what is in the repository of the transcripts.
+// sample returns the transcripts in the repository.
 func sample(t *testing.T) []importer.Conversation {
 	t.Helper()
 	text, err := os.ReadFile("testdata/transcripts.jsonl")
@@ -36,7 +36,7 @@ func toolCalls(list []importer.Conversation) (n int) {
 	return n
 }
 
-// verified fails the test where the store does not hold the conversations.
+// verified fails the test if the store does not hold the conversations.
 func verified(t *testing.T, s agent.Service, list []importer.Conversation) {
 	t.Helper()
 	report, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})
@@ -78,8 +78,8 @@ func TestWorkersRunEachTurnOnce(t *testing.T) {
 	}
 }
 
-// dying is a service that is cut off after some commits, as that of a worker is
-// that was killed.
+// dying is a service that is cut off after some commits, like that of a killed
+// worker.
 type dying struct {
 	agent.Service
 	left atomic.Int64
@@ -94,10 +94,10 @@ func (d *dying) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return d.Service.Commit(ctx, c)
 }
 
-// Whatever it was that a worker did last, others finish its turn.
+// Other workers finish the turns of a worker that dies at any point.
 func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // for what runs out by itself
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // for timeouts in the background
 		s, list := nodetest.Start(t), transcripts(t, lines)
 		if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			d := &dying{Service: s, die: cancel}
 			d.left.Store(int64(commits))
-			did, _ := importer.Work(ctx, d, list, importer.WorkOptions{Owner: "dies"}) // it does, unless nothing is left
+			did, _ := importer.Work(ctx, d, list, importer.WorkOptions{Owner: "dies"}) // it fails, unless no turn is left
 			total.Add(did)
 			cancel()
 		}
@@ -123,10 +123,10 @@ func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
 	})
 }
 
-// What the rate takes is no reason to give up.
+// Waiting for the rate does not count as time without an answer.
 func TestATurnMayTakeLongerThanGivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // for what runs out by itself
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // for timeouts in the background
 		s, list := nodetest.Start(t), transcripts(t, lines)
 		if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestATurnMayTakeLongerThanGivingUp(t *testing.T) {
 	})
 }
 
-// slow is a service that keeps the first turn of c1 waiting as it begins.
+// slow is a service that delays the start of the first turn of c1.
 type slow struct {
 	agent.Service
 	delay time.Duration
@@ -162,7 +162,7 @@ func TestATurnThatTakesTooLongIsRunAgain(t *testing.T) {
 	for name, delay := range map[string]time.Duration{"without an answer": time.Hour, "and the rate would take longer": 11 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				t.Cleanup(func() { time.Sleep(time.Minute) }) // as above
+				t.Cleanup(func() { time.Sleep(time.Minute) }) // for timeouts in the background
 				s, list := nodetest.Start(t), transcripts(t, lines)
 				if _, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil {
 					t.Fatal(err)
@@ -200,7 +200,7 @@ func TestDifferencesOfSessionsAreTold(t *testing.T) {
 			t.Errorf("%q is not among the differences (%v):\n%s", want, err, text)
 		}
 	}
-	// A session that somebody else works on is no longer the file's.
+	// A write of another client to a session is a difference.
 	if _, err := s.Append(t.Context(), agent.AppendThread{Thread: "c2", Entries: []agent.Draft{{Payload: agent.JSON(`{"n":1}`)}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"dormouse/agent"
 )
 
-// Bounds of what is read: it is all kept in memory.
+// Limits of a file, which is kept in memory.
 const (
 	lineBytesMax = 64 << 20
 	fileBytesMax = 1 << 30
@@ -26,18 +26,17 @@ type Conversation struct {
 	Line     int // in the file, from 1
 	Messages []Message
 
-	stateMembers []byte // the members of its checkpoint's state that do not change, each with a comma after it
+	stateMembers []byte // the constant members of its checkpoint's state, each with a comma after it
 }
 
-// Message is one message of a conversation, exactly as in the file but for
-// white space.
+// Message is one message of a conversation, unchanged except for white space.
 type Message struct {
 	Payload agent.JSON
 	Kind    string
-	role    jsontext.Value // as in the file, quotes included
+	role    jsontext.Value // as in the file, with quotes
 }
 
-// ReadTranscripts reads conversations, one a line. An error names the line.
+// ReadTranscripts reads conversations, one a line. Errors name the line.
 func ReadTranscripts(r io.Reader) ([]Conversation, error) {
 	lines := bufio.NewScanner(io.LimitReader(r, fileBytesMax+1))
 	lines.Buffer(make([]byte, 0, 64<<10), lineBytesMax)
@@ -56,7 +55,7 @@ func ReadTranscripts(r io.Reader) ([]Conversation, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		if first, ok := seen[c.ID]; ok {
-			return nil, fmt.Errorf("line %d: conversation %q is on line %d already: give each an id of its own", n, c.ID, first)
+			return nil, fmt.Errorf("line %d: conversation %q is also on line %d: give each its own id", n, c.ID, first)
 		}
 		seen[c.ID], c.Line = n, n
 		list = append(list, c)
@@ -68,7 +67,7 @@ func ReadTranscripts(r io.Reader) ([]Conversation, error) {
 		return nil, fmt.Errorf("read transcripts: %w", err)
 	}
 	if list == nil {
-		return nil, errors.New("there are no conversations in it")
+		return nil, errors.New("the file has no conversations")
 	}
 	return list, nil
 }
@@ -128,7 +127,7 @@ func parseMessage(raw jsontext.Value) (Message, error) {
 		return Message{}, fmt.Errorf("not a message: %w", err)
 	}
 	if document.Role.Kind() != '"' {
-		return Message{}, errors.New("it has no role: a string")
+		return Message{}, errors.New("the message has no role: add a string")
 	}
 	m := Message{Payload: payload, Kind: agent.KindMessage, role: document.Role}
 	switch {
@@ -140,7 +139,7 @@ func parseMessage(raw jsontext.Value) (Message, error) {
 	return m, nil
 }
 
-// state is the checkpoint's state after the first n messages.
+// state returns the checkpoint's state after the first n messages.
 func (c *Conversation) state(n int) agent.JSON {
 	s := append([]byte{'{'}, c.stateMembers...)
 	s = append(s, `"messages":`...)
@@ -150,8 +149,8 @@ func (c *Conversation) state(n int) agent.JSON {
 	return append(s, '}')
 }
 
-// name is what copy number i of the conversation is called, from 1: the first
-// bears its id alone.
+// name returns the name of copy i of the conversation, from 1. The first copy
+// has the conversation's id.
 func (c *Conversation) name(i int) string {
 	if i == 1 {
 		return c.ID
@@ -159,7 +158,7 @@ func (c *Conversation) name(i int) string {
 	return c.ID + "#" + strconv.Itoa(i)
 }
 
-// Messages counts the messages of all conversations.
+// Messages returns the number of messages of all conversations.
 func Messages(list []Conversation) int {
 	n := 0
 	for _, c := range list {

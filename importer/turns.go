@@ -13,15 +13,14 @@ import (
 	"dormouse/turn"
 )
 
-// turnSpan is a turn of a conversation: what a user says, and all that follows up
-// to what a user says next. What comes before the first user is the first
-// turn's.
+// turnSpan is a turn of a conversation: a user's message and all messages up to
+// the next one. Messages before the first user's belong to the first turn.
 type turnSpan struct {
-	from, to int // of the messages; to is excluded
+	from, to int // indexes of messages; to is exclusive
 	asked    int // the message that the turn answers
 }
 
-// turnSpans splits a conversation into its turns; there is at least one.
+// turnSpans splits a conversation into turns. There is at least one.
 func (c *Conversation) turnSpans() []turnSpan {
 	var list []turnSpan
 	for i, m := range c.Messages {
@@ -41,18 +40,18 @@ func (c *Conversation) turnSpans() []turnSpan {
 	return list
 }
 
-// requestID names the nth turn's request, from 0.
+// requestID returns the id of the nth turn's request, from 0.
 func requestID(n int) string { return "turn-" + strconv.Itoa(n+1) }
 
-// toolCall is what an assistant's message asks for.
+// toolCall is a tool call of an assistant's message.
 type toolCall struct {
 	name   string
 	input  agent.JSON // the call's "function", as in the file
-	answer agent.JSON // the tool's message, as in the file; nil where there is none
+	answer agent.JSON // the tool's message, as in the file; nil if there is none
 }
 
-// calls are the tool calls of a message: those of another shape are none. Their
-// answers are the messages right after it, in order.
+// calls returns the tool calls of a message. It skips calls of another format.
+// The answers are the messages after it, in order.
 func (c *Conversation) calls(i int) []toolCall {
 	var m struct {
 		Calls []struct {
@@ -79,11 +78,11 @@ func (c *Conversation) calls(i int) []toolCall {
 	return list
 }
 
-// readOnlyPrefixes begin the names of tools that change nothing.
+// readOnlyPrefixes are prefixes of the names of tools that change nothing.
 var readOnlyPrefixes = []string{"get_", "search_", "list_", "find_", "calculate", "think"}
 
-// classOf says what calling a tool again does. One that changes something is
-// told the effect's key, so that the same key is once.
+// classOf returns the effect class of a tool. Tools that change something get
+// the effect's key, so repeats have no further effect.
 func classOf(tool string) turn.Class {
 	for _, prefix := range readOnlyPrefixes {
 		if strings.HasPrefix(tool, prefix) {
@@ -93,5 +92,5 @@ func classOf(tool string) turn.Class {
 	return turn.Idempotent
 }
 
-// effectID names a call within its turn.
+// effectID returns the id of a call within its turn.
 func effectID(message, call int) string { return fmt.Sprintf("message-%d/call-%d", message, call+1) }

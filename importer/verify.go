@@ -11,7 +11,7 @@ import (
 	"dormouse/agent"
 )
 
-// Report is what a verification found.
+// Report is the result of a verification.
 type Report struct {
 	Conversations int
 	Entries       int
@@ -32,9 +32,8 @@ func Verify(ctx context.Context, s agent.Service, list []Conversation, o Options
 	})
 }
 
-// verifyEach has one conversation after the other compared with what is stored,
-// several at a time. compare returns the number of entries that are there, and
-// the nodes that answered.
+// verifyEach calls compare for each conversation, several at a time. compare
+// returns the number of stored entries, and the nodes that answered.
 func verifyEach(ctx context.Context, s agent.Service, list []Conversation, o Options,
 	compare func(context.Context, *retryClient, job, *Differences) (entries int, nodes map[string]bool, err error),
 ) (Report, error) {
@@ -67,14 +66,14 @@ func verifyEach(ctx context.Context, s agent.Service, list []Conversation, o Opt
 
 // storedConversation is what a store has under one name.
 type storedConversation struct {
-	checkpoint *agent.Checkpoint // nil where there is none
-	thread     *agent.Thread     // nil where there is none
+	checkpoint *agent.Checkpoint // nil if there is none
+	thread     *agent.Thread     // nil if there is none
 	entries    []agent.Entry     // of thread, from its floor to its rev
 	nodes      map[string]bool   // that answered
 }
 
-// loadStored reads the checkpoint and the thread of one name, all as of one
-// index; a thread of several pages, as of the rev of the first.
+// loadStored reads the checkpoint and the thread of one name at one index.
+// Further pages of the thread are read at the rev of the first.
 func loadStored(ctx context.Context, s *retryClient, name string) (storedConversation, error) {
 	answers, err := s.read(ctx,
 		&agent.GetCheckpoint{Key: name},
@@ -112,7 +111,7 @@ func loadStored(ctx context.Context, s *retryClient, name string) (storedConvers
 	return found, nil
 }
 
-// foundIn is what an answer found, which is of type T.
+// foundIn returns the object that a read found, which must be of type T.
 func foundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	var none T
 	if answer := answers.Answers[i]; answer.Err != nil {
@@ -123,7 +122,8 @@ func foundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	return none, fmt.Errorf("the answer is a %T", answers.Answers[i].Found)
 }
 
-// compare adds where what is stored is not the first n messages of j.
+// compare adds the differences between what is stored and the first n messages
+// of j.
 func (s storedConversation) compare(d *Differences, j job, n int) {
 	if s.thread == nil {
 		d.add("%s: there is no such thread", j.name)
@@ -168,7 +168,8 @@ func (s storedConversation) compareThread(d *Differences, j job, n int) {
 	}
 }
 
-// compareMessage adds where an entry is not the ith message of j.
+// compareMessage adds the differences between an entry and the ith message of
+// j.
 func compareMessage(d *Differences, j job, i int, e agent.Entry) {
 	want := j.conversation.Messages[i]
 	if !equal(e.Payload, want.Payload) {
@@ -197,7 +198,7 @@ func (s storedConversation) compareCheckpoint(d *Differences, j job, n int) {
 	}
 }
 
-// firstDifference shows where two texts part.
+// firstDifference describes the first difference of two texts.
 func firstDifference(stored, want []byte) string {
 	const around = 20 // bytes shown to each side
 	at := 0

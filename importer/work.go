@@ -15,24 +15,24 @@ import (
 	"dormouse/turn"
 )
 
-// WorkOptions say how one worker runs the turns of sessions.
+// WorkOptions configure a worker that runs the turns of sessions.
 type WorkOptions struct {
 	Options
 	Owner string        // of its leases
 	TTL   time.Duration // of its leases; 0 means 5 s
 }
 
-// Worked is what one worker did.
+// Worked is the result of one worker.
 type Worked struct {
-	Turns     int `json:"turns"`     // that it finished
-	Messages  int `json:"messages"`  // of those
-	Calls     int `json:"calls"`     // of tools; an effect that is taken up again is called again, if it is
-	Recovered int `json:"recovered"` // turns that it took over from another
-	Beaten    int `json:"beaten"`    // turns that another had first
-	Lost      int `json:"lost"`      // turns that it could not end, and somebody else did
+	Turns     int `json:"turns"`     // finished by this worker
+	Messages  int `json:"messages"`  // of the finished turns
+	Calls     int `json:"calls"`     // of tools; a repeated effect counts again
+	Recovered int `json:"recovered"` // turns recovered from other workers
+	Beaten    int `json:"beaten"`    // turns that another worker claimed first
+	Lost      int `json:"lost"`      // turns that another worker had to end
 }
 
-// Add adds what another worker did.
+// Add adds the result of another worker.
 func (w *Worked) Add(other Worked) {
 	w.Turns += other.Turns
 	w.Messages += other.Messages
@@ -44,12 +44,12 @@ func (w *Worked) Add(other Worked) {
 
 const (
 	workTTL       = 5 * time.Second
-	workIdleDelay = 100 * time.Millisecond // after a round in which there was nothing to do
+	workIdleDelay = 100 * time.Millisecond // after a round without work
 )
 
-// Work runs turns of the sessions that StartSessions made, in an order of its
-// own, until there are none left. Any number of workers may do so at once,
-// anywhere.
+// Work runs turns of the sessions that StartSessions made, in random order,
+// until none are left. Any number of workers may run concurrently, in any
+// processes.
 func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptions) (Worked, error) {
 	o.Options = o.withDefaults()
 	if o.TTL == 0 {
@@ -85,7 +85,7 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 				failure = fmt.Errorf("session %s (line %d): %w", j.name, j.conversation.Line, err)
 			}
 			if done {
-				moved = time.Now() // somebody's doing
+				moved = time.Now() // by any worker
 			}
 			return done
 		})
@@ -103,18 +103,18 @@ func Work(ctx context.Context, s agent.Service, list []Conversation, o WorkOptio
 	return w.result, nil
 }
 
-// worker runs one turn after the other. It belongs to one goroutine.
+// worker runs one turn at a time. It belongs to one goroutine.
 type worker struct {
 	client   *retryClient
 	runner   turn.Runner
-	limiter  *rate.Limiter // of messages; nil means as fast as it goes
+	limiter  *rate.Limiter // of messages; nil means no limit
 	giveUp   time.Duration
 	progress func(int)
 	result   Worked
 }
 
-// runNext runs the next turn of a session, if it may be had, and tells whether
-// there is none left.
+// runNext runs the next turn of a session if it is available, and reports
+// whether none is left.
 func (w *worker) runNext(ctx context.Context, j job) (done bool, err error) {
 	answers, err := w.client.read(ctx, &agent.GetSession{Session: j.name})
 	if err != nil {
@@ -158,8 +158,8 @@ func (w *worker) runNext(ctx context.Context, j job) (done bool, err error) {
 	return false, w.tolerate(err)
 }
 
-// turnTimeout is how long a turn may take: what the rate alone takes counts as
-// nobody's silence.
+// turnTimeout returns the timeout of a turn. The time that the rate limit needs
+// is added to giveUp.
 func (w *worker) turnTimeout(messages int) time.Duration {
 	if w.limiter == nil {
 		return w.giveUp
@@ -167,8 +167,8 @@ func (w *worker) turnTimeout(messages int) time.Duration {
 	return w.giveUp + time.Duration(float64(messages)/float64(w.limiter.Limit())*float64(time.Second))
 }
 
-// waitForRate waits until the rate allows one more message. Where ctx would end
-// first it says so at once.
+// waitForRate waits until the rate allows one more message. If ctx would end
+// first it fails at once.
 func (w *worker) waitForRate(ctx context.Context) error {
 	if w.limiter == nil {
 		return nil
@@ -180,8 +180,8 @@ func (w *worker) waitForRate(ctx context.Context) error {
 	return err
 }
 
-// tolerate tells which errors end a worker: not those that say that another has the
-// turn, that nobody knows yet who has, or that it took too long.
+// tolerate returns nil for errors that do not end a worker: another worker has
+// the turn, the outcome is unknown, or the turn timed out.
 func (w *worker) tolerate(err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive, agent.CodeSessionNotRecoverable,
@@ -200,12 +200,12 @@ func (w *worker) tolerate(err error) error {
 	}
 }
 
-// runTurn is what a turn does: it calls each tool once and leaves the turn's
-// messages in the thread.
+// runTurn is the function of a turn: it calls each tool once and appends the
+// turn's messages to the thread.
 func (w *worker) runTurn(t *turn.Turn, j job) error {
 	turns, n := j.conversation.turnSpans(), int(t.Session().Conversation.TurnCount)
 	if n >= len(turns) || t.Request().ID != requestID(n) {
-		return agent.Errorf(agent.CodeConflict, "request %q is none of the file's: someone else writes to the session", t.Request().ID)
+		return agent.Errorf(agent.CodeConflict, "request %q is not in the file: another client writes to the session", t.Request().ID)
 	}
 	refs, err := refsOf(j.name, t.Request().ID)
 	if err != nil {
@@ -232,7 +232,7 @@ func (w *worker) runTurn(t *turn.Turn, j job) error {
 	return t.SetResult(j.conversation.Messages[part.to-1].Payload)
 }
 
-// call calls a tool, whose answer is the file's.
+// call calls a tool. Its answer is the one in the file.
 func (w *worker) call(t *turn.Turn, id string, c toolCall) error {
 	effect := turn.Effect{ID: id, Name: c.name, Class: classOf(c.name), Input: c.input}
 	answer, err := t.Effect(effect, func(context.Context, turn.Call) (agent.JSON, error) {
@@ -243,7 +243,7 @@ func (w *worker) call(t *turn.Turn, id string, c toolCall) error {
 		return err
 	}
 	if c.answer != nil && !equal(answer, c.answer) {
-		return agent.Errorf(agent.CodeConflict, "effect %s has another answer than the file: %s", id, firstDifference(answer, c.answer))
+		return agent.Errorf(agent.CodeConflict, "effect %s has another answer than in the file: %s", id, firstDifference(answer, c.answer))
 	}
 	return nil
 }

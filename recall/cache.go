@@ -9,43 +9,43 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// State says how far an agent's memories have come. Equal states of one agent
-// hold the same memories.
+// State is the version of an agent's memories. Equal states of one agent have
+// the same memories.
 type State struct {
-	Generation uint64 // grows when the agent remembers again after having forgotten everything
-	Writes     uint64 // in this life
-	Deletes    uint64 // in this life; what expired counts too
+	Generation uint64 // incremented when the agent remembers again after all was forgotten
+	Writes     uint64 // in this generation
+	Deletes    uint64 // in this generation; expiries count too
 }
 
-// after tells whether s is of a later moment than t.
+// after reports whether s is later than t.
 func (s State) after(t State) bool {
 	return s.Generation > t.Generation || s.Generation == t.Generation && (s.Writes > t.Writes || s.Deletes > t.Deletes)
 }
 
-// Source is one agent's memories as of one moment.
+// Source is one agent's memories at one index of the log.
 type Source interface {
 	State() State
 
-	// Written visits what is there and was written after the first so many
-	// writes.
+	// Written visits the existing memories that were written after the first
+	// since writes.
 	Written(since uint64, visit func(d Doc, text string, vector []float32)) error
 
-	// Deleted visits what has gone since the first so many deletes: an id, and
-	// the order that what went was below. It is false where that is no longer
-	// known.
+	// Deleted visits the memories that were deleted after the first since
+	// deletes: the id, and an order above that of the deleted memory. It
+	// returns false if these deletes are no longer recorded.
 	Deleted(since uint64, visit func(id string, before uint64)) (known bool, err error)
 }
 
-// ErrTooOld says that the index has gone past the moment of the source: a newer
-// one must be asked, or an index of its own built.
-var ErrTooOld = errors.New("the index is of a later moment")
+// ErrTooOld reports that the index is newer than the source. The caller must
+// use a newer source, or Build an index of its own.
+var ErrTooOld = errors.New("the index is newer than the source")
 
-// Cache keeps the indexes of the agents that were asked last. It may be used
+// Cache keeps the indexes of the most recently used agents. It may be used
 // concurrently.
 //
-// Its bound is on what it keeps. An index that is in use while it is evicted,
-// or is larger than the bound by itself, takes its memory until its last
-// search has ended.
+// The limit covers the indexes that it keeps. An index that is evicted while it
+// is in use, or exceeds the limit alone, uses memory until its last search
+// ends.
 type Cache struct {
 	bytesMax int
 
@@ -54,36 +54,36 @@ type Cache struct {
 	bytes   int                                  // guarded by mu
 }
 
-// cachedIndex is an index with the state that it is of.
+// cachedIndex is an index and its state.
 type cachedIndex struct {
-	size int // as the cache counts it; guarded by the cache's mu
+	size int // as counted in Cache.bytes; guarded by the cache's mu
 
 	mu    sync.RWMutex
 	index *Index
 	state State
 }
 
-// NewCache makes a cache that keeps indexes of about bytesMax together.
+// NewCache makes a cache of indexes of about bytesMax in total.
 func NewCache(bytesMax int) *Cache {
 	c := &Cache{bytesMax: bytesMax}
 	indexes, err := simplelru.NewLRU(math.MaxInt, func(_ string, k *cachedIndex) { c.bytes -= k.size })
 	if err != nil {
-		panic(err) // it refuses sizes below one only
+		panic(err) // it only refuses sizes below one
 	}
 	c.indexes = indexes
 	return c
 }
 
-// Bytes is about how much memory the indexes take that are kept.
+// Bytes returns the approximate size of the kept indexes.
 func (c *Cache) Bytes() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bytes
 }
 
-// Search calls search with the index of the source's memories; key is whose
-// they are. It fails with ErrTooOld where another reader has brought the index
-// further. search must not keep the index.
+// Search calls search with the index of the source's memories. key identifies
+// the agent. It returns ErrTooOld if another reader has brought the index past
+// the source. search must not keep the index.
 func (c *Cache) Search(key string, source Source, search func(*Index)) error {
 	k := c.index(key)
 	want := source.State()
@@ -109,14 +109,14 @@ func (c *Cache) Search(key string, source Source, search func(*Index)) error {
 	return nil
 }
 
-// Build makes an index of the source's memories that nobody else uses.
+// Build makes a private index of the source's memories.
 func Build(source Source) (*Index, error) {
 	k := &cachedIndex{index: NewIndex()}
 	err := k.catchUp(source, source.State())
 	return k.index, err
 }
 
-// index is the index of a key, of nothing at first.
+// index returns the index of a key, which is empty at first.
 func (c *Cache) index(key string) *cachedIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,8 +128,8 @@ func (c *Cache) index(key string) *cachedIndex {
 	return k
 }
 
-// updateSize counts what an index takes now, and lets go of the ones that were not
-// asked for the longest.
+// updateSize records the current size of an index, and evicts the least
+// recently used ones above the limit.
 func (c *Cache) updateSize(key string, k *cachedIndex) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +144,8 @@ func (c *Cache) updateSize(key string, k *cachedIndex) {
 	}
 }
 
-// catchUp brings the index to the source's state. What went comes first: what
-// was deleted and written again since is then put anew.
+// catchUp brings the index to the source's state. It applies deletes first: a
+// memory that was deleted and written again is then added.
 func (k *cachedIndex) catchUp(source Source, want State) error {
 	if k.state == want {
 		return nil
@@ -154,14 +154,14 @@ func (k *cachedIndex) catchUp(source Source, want State) error {
 	if known {
 		var err error
 		if known, err = source.Deleted(k.state.Deletes, k.index.Remove); err != nil {
-			return fmt.Errorf("read what was deleted: %w", err)
+			return fmt.Errorf("read deleted memories: %w", err)
 		}
 	}
 	if !known {
 		k.index, k.state = NewIndex(), State{}
 	}
 	if err := source.Written(k.state.Writes, k.index.Put); err != nil {
-		return fmt.Errorf("read what was written: %w", err)
+		return fmt.Errorf("read written memories: %w", err)
 	}
 	k.state = want
 	return nil

@@ -9,12 +9,12 @@ import (
 	"dormouse/recall"
 )
 
-// source is an agent's memories, plainly.
+// source is an agent's memories in a slice.
 type source struct {
 	state   recall.State
 	docs    []recall.Doc // in order of writing
-	gone    []recall.Doc // the order is that of the last write before the delete
-	kept    int          // of gone, the last so many are still known
+	gone    []recall.Doc // Order is that of the last write before the delete
+	kept    int          // number of the last deletes that are recorded
 	visited int
 	fail    error
 }

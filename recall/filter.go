@@ -6,8 +6,9 @@ import (
 	"dormouse/agent"
 )
 
-// Matches tells which memories a recall looks at, now being the log's time. What
-// its filter says of their content is not judged here.
+// Matches returns a function that reports whether a memory is in the range of a
+// recall: its session, time, class, kind and tags. now is the log's time. The
+// function does not check filters on the memory's content.
 func Matches(r *agent.Recall, now int64) func(*Doc) bool {
 	f := &r.Filter
 	return func(d *Doc) bool {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Doc is what an index knows of a memory besides its words and its vector.
+// Doc is a memory in an index, without its words and its vector.
 type Doc struct {
 	ID         string
-	Order      uint64 // of its write among its agent's, from 1
+	Order      uint64 // of its write among the agent's writes, from 1
 	Session    string
 	Class      string
 	Kind       string
@@ -17,50 +17,50 @@ type Doc struct {
 	ExpiresAt  int64
 }
 
-// Index holds one agent's memories. Searches may run at once, Put and Remove
-// only alone.
+// Index holds one agent's memories. Searches may run concurrently. Put and
+// Remove need exclusive access.
 type Index struct {
 	docs    []slot
-	slots   map[string]uint32 // :: id → its place in docs
+	slots   map[string]uint32 // :: id → index in docs
 	words   map[string][]posting
-	vectors []float32 // of length 1, each dims long
+	vectors []float32 // each of dims elements and length 1
 	dims    int
-	live    int // docs that are there; the other slots are dead
+	live    int // existing docs; the other slots are dead
 	length  int // words of the live docs
 	bytes   int
 	stems   stems
 }
 
-// slot is one doc, or what a doc that went left behind.
+// slot holds one doc. A removed doc leaves a dead slot.
 type slot struct {
 	Doc
 	length int32 // words
-	vector int32 // its place among the vectors; -1 where it has none
+	vector int32 // index among the vectors; -1 if it has none
 	dead   bool
 }
 
 type posting struct{ slot, count uint32 }
 
-// What the index takes, besides the text: about, and rather too much.
+// Approximate upper bounds of the index's memory, in addition to the text.
 const (
 	docBytes     = 240
 	wordBytes    = 96
 	postingBytes = 12
 )
 
-// NewIndex makes an index of nothing.
+// NewIndex makes an empty index.
 func NewIndex() *Index {
 	return &Index{slots: map[string]uint32{}, words: map[string][]posting{}}
 }
 
-// Len is how many memories there are.
+// Len returns the number of memories.
 func (x *Index) Len() int { return x.live }
 
-// Bytes is about how much memory the index takes.
+// Bytes returns the approximate size of the index.
 func (x *Index) Bytes() int { return x.bytes }
 
-// Put adds a memory, in place of the one of that id. The vectors of one index
-// are all of one length, or missing.
+// Put adds a memory, or replaces the one with its id. All vectors of an index
+// have the same length; a memory may have none.
 func (x *Index) Put(d Doc, text string, vector []float32) {
 	x.Remove(d.ID, math.MaxUint64)
 	if x.deadSlots() > compactAfter && x.deadSlots() > x.live {
@@ -95,14 +95,14 @@ func (x *Index) addPosting(word string, at uint32) {
 		return
 	}
 	if !known {
-		word = strings.Clone(word) // it is a part of the whole text
+		word = strings.Clone(word) // do not keep the whole text in memory
 		x.bytes += wordBytes + len(word)
 	}
 	x.words[word] = append(list, posting{slot: at, count: 1})
 	x.bytes += postingBytes
 }
 
-// Remove takes a memory away if its order is below before.
+// Remove removes a memory if its order is below before.
 func (x *Index) Remove(id string, before uint64) {
 	at, ok := x.slots[id]
 	if !ok || x.docs[at].Order >= before {
@@ -118,12 +118,12 @@ func (x *Index) Remove(id string, before uint64) {
 
 func (x *Index) deadSlots() int { return len(x.docs) - x.live }
 
-// compactAfter keeps small indexes from being compacted all the time.
+// compactAfter is the minimum number of dead slots for a compaction.
 const compactAfter = 256
 
-// compact gives back what dead slots take.
+// compact frees the memory of dead slots.
 func (x *Index) compact() {
-	places := make([]uint32, len(x.docs)) // :: old place → new place
+	places := make([]uint32, len(x.docs)) // :: old slot → new slot
 	docs := make([]slot, 0, x.live)
 	vectors := make([]float32, 0, x.live*x.dims)
 	x.bytes = 0

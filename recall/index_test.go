@@ -14,7 +14,7 @@ import (
 
 func all(*recall.Doc) bool { return true }
 
-// filled is an index of some texts, called a, b, c …, in this order.
+// filled returns an index of texts with the ids a, b, c and so on.
 func filled(texts ...string) *recall.Index {
 	x := recall.NewIndex()
 	for i, text := range texts {
@@ -66,7 +66,7 @@ func TestTextIsFoundBestFirst(t *testing.T) {
 	}
 }
 
-// The score is BM25 as it is written down, here done by hand for one document.
+// The score is BM25, computed by hand for one document.
 func TestTheScoreIsBM25(t *testing.T) {
 	x := filled("apple banana", "apple apple cherry dates", "elder")
 	hits, _ := x.Text("apple cherry", all, 10)
@@ -117,8 +117,8 @@ func TestRanksAreFused(t *testing.T) {
 	}
 }
 
-// After any writes and deletes an index answers as one that was made of what
-// is left.
+// After any writes and deletes an index answers like a new index of the
+// remaining memories.
 func TestAnIndexForgetsWhatWasRemoved(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	vocabulary := strings.Fields("ant bee cow dog eel fox gnu hen ibis jay")

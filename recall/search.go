@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// Hit is a memory that was found.
+// Hit is a memory that a search found.
 type Hit struct {
 	ID    string
 	Order uint64
-	Score float64 // the more the better
+	Score float64 // higher is better
 }
 
-// BM25's usual constants: how soon a word that comes again counts for nothing
-// more, and how much longer texts are held back.
+// The usual constants of BM25: saturation of repeated words, and penalty of
+// long texts.
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.75
 )
 
-// Text finds what holds any of the query's words, by BM25 over all of the
-// index: the best limit of those that keep lets through, and how many those
-// are in all.
+// Text finds the memories with any of the query's words, ranked by BM25 over
+// the whole index. It returns the best limit memories that keep accepts, and
+// the number of all of them.
 func (x *Index) Text(query string, keep func(*Doc) bool, limit int) (hits []Hit, matched int) {
 	scores := make(map[uint32]float64)
 	mean := float64(x.length) / float64(max(x.live, 1))
@@ -53,8 +53,9 @@ func (x *Index) Text(query string, keep func(*Doc) bool, limit int) (hits []Hit,
 	return top.sorted(), matched
 }
 
-// Vector finds what is nearest to the query by the cosine of the angle between
-// them, exactly: as Text does. The query is as long as the index's vectors.
+// Vector finds the memories nearest to the query by cosine similarity, without
+// approximation. Its results are those of Text. The query must have the length
+// of the index's vectors.
 func (x *Index) Vector(query []float32, keep func(*Doc) bool, limit int) (hits []Hit, matched int) {
 	if x.dims == 0 || len(query) != x.dims {
 		return nil, 0
@@ -73,12 +74,12 @@ func (x *Index) Vector(query []float32, keep func(*Doc) bool, limit int) (hits [
 	return top.sorted(), matched
 }
 
-// rrfK is how much a rank counts for at least, in reciprocal rank fusion: 60
-// is what its authors found (Cormack, Clarke, Büttcher 2009).
+// rrfK is the constant of reciprocal rank fusion, as its authors chose it
+// (Cormack, Clarke, Büttcher 2009).
 const rrfK = 60
 
-// Fuse merges ranked lists: each gives 1/(fusion+rank) to its hits. It tells
-// the best limit, and how many there are in all.
+// Fuse merges ranked lists: a hit scores 1/(rrfK+rank) in each list. It returns
+// the best limit hits, and the number of all hits.
 func Fuse(limit int, lists ...[]Hit) (hits []Hit, matched int) {
 	merged := map[string]Hit{}
 	for _, list := range lists {
@@ -94,14 +95,13 @@ func Fuse(limit int, lists ...[]Hit) (hits []Hit, matched int) {
 	return top.sorted(), len(merged)
 }
 
-// better orders hits: by score, then the last written first, so that answers
-// are the same on all nodes.
+// better orders hits by score, and newer ones first, so results are the same on
+// all nodes.
 func better(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Order, a.Order))
 }
 
-// topHits keeps the best hits that it is offered: a heap with the worst of them
-// on top.
+// topHits keeps the best limit hits in a heap with the worst on top.
 type topHits struct {
 	hits  []Hit
 	limit int
@@ -111,10 +111,10 @@ func (b *topHits) Len() int           { return len(b.hits) }
 func (b *topHits) Less(i, j int) bool { return better(b.hits[i], b.hits[j]) > 0 }
 func (b *topHits) Swap(i, j int)      { b.hits[i], b.hits[j] = b.hits[j], b.hits[i] }
 
-// Push and Pop are heap.Interface's; nothing is ever popped.
+// Push implements heap.Interface.
 func (b *topHits) Push(x any) { b.hits = append(b.hits, x.(Hit)) } //nolint:forcetypeassert // offer pushes hits
 
-// Pop implements heap.Interface.
+// Pop implements heap.Interface. It is never called.
 func (b *topHits) Pop() any { return nil }
 
 func (b *topHits) add(h Hit) {
@@ -132,7 +132,7 @@ func (b *topHits) sorted() []Hit {
 	return b.hits
 }
 
-// unit is a vector of that direction and of length 1.
+// unit returns the vector of length 1 in the same direction.
 func unit(v []float32) []float32 {
 	var square float64
 	for _, x := range v {
@@ -146,7 +146,7 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// dot goes four at a time, so that one sum does not wait for the other.
+// dot uses four sums so that the additions do not wait for each other.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32

@@ -14,20 +14,21 @@ import (
 	"dormouse/internal/clip"
 )
 
-// Words are taken from a text by Unicode's word boundaries (UAX 29), in normal
-// form and without their case. Words in Latin letters lose their English
-// endings. Scripts that put no spaces between words, and Korean, which adds
-// endings to them, are taken by single characters and by pairs of neighbours.
+// A text is split at Unicode word boundaries (UAX 29), after normalization and
+// case folding. Words in Latin letters are stemmed as English. Scripts without
+// spaces between words, and Korean with its suffixes, are indexed as characters
+// and pairs of neighbouring characters.
 
-// wordBytesMax cuts off what is no word: base64, a long URL.
+// wordBytesMax truncates tokens that are not words, such as base64 or long
+// URLs.
 const wordBytesMax = 64
 
-// unspaced are the scripts that are taken by characters.
+// unspaced are the scripts that are indexed by characters.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// documentWords are the words that a text is found by.
+// documentWords returns the words under which a text is indexed.
 func documentWords(text string, stems *stems) []string {
 	return splitWords(text, stems, func(out []string, run []rune) []string {
 		for i, r := range run {
@@ -40,8 +41,8 @@ func documentWords(text string, stems *stems) []string {
 	})
 }
 
-// queryWords are the words that a query looks for, each once. Of a run of
-// characters it looks for the pairs alone: they say more.
+// queryWords returns the distinct words of a query. A run of two or more
+// characters of unspaced scripts becomes pairs only, which are more selective.
 func queryWords(text string) []string {
 	all := splitWords(text, new(stems), func(out []string, run []rune) []string {
 		if len(run) == 1 {
@@ -62,8 +63,8 @@ func queryWords(text string) []string {
 	return each
 }
 
-// splitWords takes a text apart; runs of characters of unspaced scripts are handed
-// to cut.
+// splitWords splits a text into words. It passes runs of characters of unspaced
+// scripts to cut.
 func splitWords(text string, stems *stems, cut func(out []string, run []rune) []string) []string {
 	out := make([]string, 0, len(text)/5)
 	var run []rune
@@ -90,7 +91,7 @@ func splitWords(text string, stems *stems, cut func(out []string, run []rune) []
 	return out
 }
 
-// fold is a text in normal form, without its case.
+// fold returns a text in normal form (NFKC) with its case folded.
 func fold(text string) string {
 	text = strings.ReplaceAll(text, "’", "'")
 	if isASCII(text) {
@@ -108,11 +109,11 @@ func isASCII(text string) bool {
 	return true
 }
 
-// stems remembers the words of the tokens that came last: taking an ending off
-// costs more than all the rest.
+// stems caches the stems of recent tokens, because stemming dominates the cost
+// of indexing.
 type stems struct{ known map[string]string }
 
-// stemsMax bounds them, at about 100 bytes each.
+// stemsMax is the maximum number of cached stems, of about 100 bytes each.
 const stemsMax = 8192
 
 func (s *stems) word(token string) string {
@@ -124,14 +125,15 @@ func (s *stems) word(token string) string {
 		if s.known == nil || len(s.known) == stemsMax {
 			s.known = map[string]string{}
 		}
-		token = strings.Clone(token) // it is a part of the whole text
+		token = strings.Clone(token) // do not keep the whole text in memory
 		word = stem(token)
 		s.known[token] = word
 	}
 	return word
 }
 
-// stem is the word that a token is indexed as; "" where it is none.
+// stem returns the word that a token is indexed as; "" if it has no letters or
+// digits.
 func stem(token string) string {
 	letters, latin := false, true
 	for _, r := range token {

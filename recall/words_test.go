@@ -42,7 +42,7 @@ func TestALongWordIsCutOff(t *testing.T) {
 	}
 }
 
-// Whatever a text holds, it is found by itself.
+// Any text is found by its own words.
 func FuzzATextIsFoundByItsOwnWords(f *testing.F) {
 	for _, seed := range []string{"the cats", "東京都 Tower", "a\xffb", "ｶﾞ　x_y", "l'été n'est", "สวัสดี", "\u0301\u0301"} {
 		f.Add(seed)

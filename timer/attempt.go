@@ -10,17 +10,17 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// How long what an attempt asks of others may take.
+// Timeouts of an attempt's calls.
 const (
-	commitTimeout = 30 * time.Second // an acknowledgement's, or a failure's
-	signalSlack   = 30 * time.Second // beyond what a handler may ever take
+	commitTimeout = 30 * time.Second // of an acknowledgement or a recorded failure
+	signalSlack   = 30 * time.Second // in addition to the longest timeout of a handler
 )
 
-// processTimer does what is to be done about one timer.
+// processTimer runs the action of one due timer.
 func (w *Waker) processTimer(ctx context.Context, d *agent.DueTimer, wall int64, seen time.Time) {
 	err := w.handle(ctx, d, wall, seen)
 	if err != nil && ctx.Err() == nil {
-		w.o.Logger.Debug("a timer waits", "scope", d.Scope, "manager", d.Manager, "key", d.Key, "timer", d.ID, "error", err)
+		w.o.Logger.Debug("a timer waits for a retry", "scope", d.Scope, "manager", d.Manager, "key", d.Key, "timer", d.ID, "error", err)
 	}
 	w.finish(d, err)
 }
@@ -56,8 +56,8 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 	return w.commit(ctx, d.Scope, fail)
 }
 
-// managerMissing tells whether a timer's manager is not there: a handler may say
-// not_found too.
+// managerMissing reports whether a timer's manager does not exist. A handler
+// may return not_found too.
 func (w *Waker) managerMissing(ctx context.Context, d *agent.DueTimer) (bool, error) {
 	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -69,8 +69,8 @@ func (w *Waker) managerMissing(ctx context.Context, d *agent.DueTimer) (bool, er
 	return e != nil && e.Code == agent.CodeNotFound, nil
 }
 
-// isTransient tells an error after which the same attempt is to be made again: it
-// speaks of the way there, not of what the instance made of it.
+// isTransient reports whether the same attempt must be repeated: the call
+// failed on the way to the instance, or its outcome is unknown.
 func isTransient(err error) bool {
 	switch agent.CodeOf(err) {
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown:
@@ -80,7 +80,7 @@ func isTransient(err error) bool {
 	}
 }
 
-// fire sends the signal, and acknowledges where the turn has not.
+// fire sends the signal, and acknowledges the occurrence unless the turn did.
 func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer) error {
 	call, cancel := context.WithTimeout(ctx, agent.SignalTimeoutMax+signalSlack)
 	defer cancel()
@@ -95,15 +95,14 @@ func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer
 	if err != nil {
 		return err
 	}
-	// Of an instance that commits later, or never, only this says that it has
-	// had the signal.
+	// A turn of an instance that commits later, or never, does not acknowledge.
 	if pends, err := w.isPending(ctx, d); err != nil || !pends {
 		return err
 	}
 	return w.commit(ctx, d.Scope, ack)
 }
 
-// isPending tells whether the occurrence is still to be acknowledged.
+// isPending reports whether the occurrence is not acknowledged yet.
 func (w *Waker) isPending(ctx context.Context, d *agent.DueTimer) (bool, error) {
 	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -117,8 +116,8 @@ func (w *Waker) isPending(ctx context.Context, d *agent.DueTimer) (bool, error) 
 	return ok && t.Generation == d.Generation && t.Next == d.Next, nil
 }
 
-// commit commits one op about a timer. That the occurrence does not pend any
-// more is fine.
+// commit commits one op of a timer. It returns nil if the occurrence is no
+// longer pending.
 func (w *Waker) commit(ctx context.Context, scope string, op agent.Op) error {
 	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()

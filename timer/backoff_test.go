@@ -10,8 +10,8 @@ import (
 	"dormouse/timer"
 )
 
-// While the later pages are read, what the first had may cool: it is looked at
-// once more then, though nothing else happens.
+// A timer whose backoff ends while the waker reads later pages is retried
+// without another event.
 func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -27,7 +27,7 @@ func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
 			return w.apply(s.Ack)
 		}
 		w.put(nil, "a")
-		synctest.Wait() // it cools
+		synctest.Wait() // it is in backoff
 		w.put(nil, keys("b", timer.PageSize)...)
 		w.idle(t)
 		if n := len(w.signals); n != 2+timer.PageSize || w.signals[n-1].key != "a" || len(w.ops) != 0 {

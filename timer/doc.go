@@ -1,10 +1,10 @@
-// Package timer fires timers: it plans what is to become of one that is due,
-// and has the leader do that.
+// Package timer fires timers that are due. Plan decides what to do with a
+// timer, as a function of the timer and the log's time.
 //
-// Plan is a function of a timer and the log's time. The Waker runs on every
-// node and works on the one that leads: for each occurrence it sends the
-// timer's signal to the instance, with the acknowledgement that the turn's
-// commit is to carry. Whatever fails, whoever leads next, the occurrence pends
-// until a commit has acknowledged it, and none acknowledges it twice; so its
-// turn applies exactly once, though the handler may run more often.
+// A Waker runs on every node and works while its node leads. For each
+// occurrence it sends the timer's signal to the instance, with an
+// acknowledgement for the turn's commit. An occurrence stays pending until a
+// commit acknowledges it, across failures and changes of the leader. No commit
+// acknowledges it twice. So its turn applies exactly once, although its handler
+// may run more than once.
 package timer

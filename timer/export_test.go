@@ -1,6 +1,6 @@
 package timer
 
-// What tests may know of a waker's limits.
+// Limits of a waker, for tests.
 const (
 	SignalsMax = signalsMax
 	PageSize   = pageSize

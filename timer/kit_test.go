@@ -16,16 +16,17 @@ import (
 	"dormouse/timer"
 )
 
-// world is a waker's surroundings: a log of one scope that others lead or not,
-// and instances that do as the test says.
+// world is the environment of a waker: a log of one scope whose leader the test
+// chooses, and instances whose handler is part of the test.
 type world struct {
 	agent.Service
 
-	// handle is what an instance makes of its n-th signal, from 0.
+	// handle handles the nth signal, from 0.
 	handle func(ctx context.Context, n int, s agent.Signal) error
-	// page is told before timers are read from a place on: set it with onPage.
+	// page is called before timers are read from a position: set it with
+	// onPage.
 	page func(from string)
-	// unmanaged: there is no manager; guarded by mu.
+	// unmanaged: the manager does not exist; guarded by mu.
 	unmanaged bool
 
 	mu      sync.Mutex
@@ -35,12 +36,12 @@ type world struct {
 	turned  chan struct{}
 	news    chan struct{}
 	signals []sent
-	under   int        // signals under way
-	most    int        // …at once, ever
-	ops     []agent.Op // what the waker has committed
+	under   int        // signals in progress
+	most    int        // maximum of under
+	ops     []agent.Op // committed by the waker
 }
 
-// signalled is its instances, which take signals alone.
+// signalled is the world's instances, which accept signals only.
 type signalled struct {
 	agent.Instances
 	world *world
@@ -51,14 +52,14 @@ func (s signalled) Signal(ctx context.Context, ref agent.InstanceRef, signal age
 	return s.world.Signal(ctx, ref, signal)
 }
 
-// sent is a signal that came.
+// sent is a received signal.
 type sent struct {
 	key string
 	at  time.Time
 	agent.Signal
 }
 
-// newWorld is a world with a waker in it, until the test ends.
+// newWorld returns a world whose waker runs until the test ends.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
@@ -94,8 +95,8 @@ func (w *world) put(edit func(*agent.Timer), keys ...string) {
 	_ = w.apply(ops...)
 }
 
-// apply applies an entry. What it made due is told at once, the rest when it
-// falls due.
+// apply applies an entry. It notifies the waker of timers that are due at once
+// or later.
 func (w *world) apply(ops ...agent.Op) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,15 +129,15 @@ func (w *world) nudge() {
 	}
 }
 
-// onPage has page told before timers are read from a place on. The waker reads
-// timers from its start, so page is set under the lock.
+// onPage makes page called before timers are read from a position. The waker
+// reads timers from its start, so page is set under the lock.
 func (w *world) onPage(page func(from string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.page = page
 }
 
-// lead makes the node lead, or not.
+// lead sets whether the node leads.
 func (w *world) lead(leads bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -214,14 +215,14 @@ func (w *world) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	return agent.Answers{Answers: []agent.Answer{{Found: found, Err: refusal}}}, nil
 }
 
-// sees is a moment's look.
+// sees calls look with mu held.
 func (w *world) sees(look func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	look()
 }
 
-// idle waits until nothing is due, or a virtual hour.
+// idle waits until no timer is due, for at most an hour of virtual time.
 func (w *world) idle(t *testing.T) {
 	t.Helper()
 	for range 3600 {
@@ -241,7 +242,7 @@ func (w *world) idle(t *testing.T) {
 	t.Fatal("an hour passed, and there are timers left that are not parked")
 }
 
-// keys are n keys, in order.
+// keys returns n keys, in order.
 func keys(prefix string, n int) (keys []string) {
 	for i := range n {
 		keys = append(keys, fmt.Sprintf("%s%04d", prefix, i))

@@ -72,9 +72,9 @@ func TestWhatBecomesOfATimerThatIsDue(t *testing.T) {
 	}
 }
 
-// Following the plans, whatever was missed: instants only grow, catching up
-// fires the last so many of them and no other, and skipping fires none that is
-// older than the grace.
+// For any sequence of plans, instants only grow. Catching up fires the last
+// CatchUp occurrences and no others. Skipping fires none that is older than the
+// grace period.
 func TestFollowingThePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := hourly(rapid.SampledFrom(agent.MissedPolicies).Draw(t, "missed"), 0)

@@ -11,52 +11,52 @@ import (
 	"dormouse/internal/leading"
 )
 
-// Source is where due timers are found: the state machine of this node.
+// Source lists due timers. It is implemented by this node's state machine.
 type Source interface {
-	// DueTimers lists timers that are due, of all scopes, from a place on that an
-	// earlier call gave; "" is the beginning, and the end. Wall is the log's time
-	// as of the same moment.
+	// DueTimers lists due timers of all scopes from a position that an earlier
+	// call returned; "" is the start, and the end. wall is the log's time of
+	// the list.
 	DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error)
 
 	// WatchDueTimers signals after each entry that made a timer due.
 	WatchDueTimers() (changed <-chan struct{}, cancel func())
 }
 
-// Options make a Waker. All but Logger must be there.
+// Options configure a Waker. All but Logger are required.
 type Options struct {
 	Source    Source
 	Leader    leading.Leader
-	Service   agent.Service   // acknowledges what is passed over, and records what failed
-	Instances agent.Instances // where signals are sent
-	Logger    hclog.Logger    // nil is silent
+	Service   agent.Service   // acknowledges skipped occurrences and records failures
+	Instances agent.Instances // receives the signals
+	Logger    hclog.Logger    // nil logs nothing
 }
 
-// Limits of a waker. After downtime many timers are due at once: what bounds
-// the wakes is how many signals are under way, not how many timers there are.
+// Limits of a waker. After downtime many timers may be due at once: the limit
+// on concurrent signals also limits the number of instances that wake.
 const (
-	signalsMax      = 64                     // signals under way at once
-	pageSize        = 64                     // timers looked at at once
-	backoffMin      = 200 * time.Millisecond // after what was surely not handled, or may yet be
-	backoffMax      = 10 * time.Second       // …doubling up to this
-	backoffPerTimer = time.Millisecond       // for each timer that cools, all are left alone
+	signalsMax      = 64                     // concurrent signals
+	pageSize        = 64                     // timers read at once
+	backoffMin      = 200 * time.Millisecond // after an attempt that was not handled, or whose outcome is unknown
+	backoffMax      = 10 * time.Second       // doubled up to this
+	backoffPerTimer = time.Millisecond       // minimum wait for each timer in backoff
 )
 
-// Waker fires timers while its node leads. What it keeps in memory is of its
-// leading alone: the next leader finds in the log what is due.
+// Waker fires timers while its node leads. Its memory only covers one term of
+// leadership: the next leader finds due timers in the log.
 type Waker struct {
 	o Options
 
 	mu         sync.Mutex
-	inProgress map[timerID]bool    // :: being worked on → was due again meanwhile; guarded by mu
-	backoffs   map[timerID]backoff // :: after what was not counted as an attempt; guarded by mu
-	recheck    chan struct{}       // of one: a timer that is worked on no more is to be looked at
+	inProgress map[timerID]bool    // :: timer → it was due again meanwhile; guarded by mu
+	backoffs   map[timerID]backoff // :: after failures that do not count as attempts; guarded by mu
+	recheck    chan struct{}       // capacity 1: a finished timer must be read again
 }
 
-// timerID names a timer.
+// timerID identifies a timer.
 type timerID struct{ scope, manager, key, id string }
 
-// backoff keeps a timer from being tried at once again, without a word in the log:
-// nobody could be asked.
+// backoff delays the next attempt at a timer. It is not in the log, because the
+// instance was not reached.
 type backoff struct {
 	generation uint64
 	instant    int64
@@ -72,14 +72,14 @@ func New(o Options) *Waker {
 	return &Waker{o: o, recheck: make(chan struct{}, 1)}
 }
 
-// Run fires timers whenever this node leads, until ctx ends and what is under
-// way has ended.
+// Run fires timers while this node leads. It returns when ctx has ended and all
+// signals have returned.
 func (w *Waker) Run(ctx context.Context) error {
 	leading.Run(ctx, w.o.Leader, w.runWhileLeading)
 	return nil
 }
 
-// runWhileLeading works until ctx ends.
+// runWhileLeading fires timers until ctx ends.
 func (w *Waker) runWhileLeading(ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -89,14 +89,14 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	news, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
 	slots := make(chan struct{}, signalsMax)
-	var began time.Time // looking at all that is due
+	var began time.Time // start of the current pass over all due timers
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began = time.Now()
 		}
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
-			w.o.Logger.Warn("the timers that are due cannot be read", "error", err)
+			w.o.Logger.Warn("the due timers cannot be read", "error", err)
 			next = ""
 		}
 		seen := time.Now()
@@ -120,9 +120,9 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	}
 }
 
-// wait returns when there may be something to do: a timer fell due, one that
-// fell due again is worked on no more, or one has cooled. All that is due has
-// been looked at since began, unless that broke.
+// wait returns when a timer may need an attempt: it fell due, fell due again
+// while in progress, or its backoff ended. The last pass over all due timers
+// began at began; broken reports that it failed.
 func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time, broken bool) {
 	wait, ok := backoffMax, true
 	if !broken {
@@ -142,21 +142,21 @@ func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time,
 	}
 }
 
-// nextRetry is how long it is until the first timer has cooled; the more are
-// cooling, the more are looked at together. All that is due has been looked at
-// since began.
+// nextRetry returns the time until the first backoff ends, or longer if many
+// timers are in backoff, so that they are read together. The last pass over all
+// due timers began at began.
 func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for n, c := range w.backoffs {
 		if _, busy := w.inProgress[n]; busy {
-			continue // its end tells
+			continue // finish signals recheck
 		}
 		if !c.until.After(began) {
-			delete(w.backoffs, n) // it was there to be taken, and is not due any more
+			delete(w.backoffs, n) // the pass would have found it, so it is no longer due
 			continue
 		}
-		// One that cooled while all were looked at may have been passed by.
+		// The pass may have missed a backoff that ended during it.
 		if left := max(time.Until(c.until), 0); !ok || left < wait {
 			wait, ok = left, true
 		}
@@ -164,7 +164,8 @@ func (w *Waker) nextRetry(began time.Time) (wait time.Duration, ok bool) {
 	return max(wait, time.Duration(len(w.backoffs))*backoffPerTimer), ok
 }
 
-// acquire takes a timer to work on, unless somebody does or it is cooling.
+// acquire starts work on a timer. It returns false if the timer is in progress
+// or in backoff.
 func (w *Waker) acquire(d *agent.DueTimer) bool {
 	n := timerIDOf(d)
 	w.mu.Lock()
@@ -184,8 +185,8 @@ func (w *Waker) acquire(d *agent.DueTimer) bool {
 
 func timerIDOf(d *agent.DueTimer) timerID { return timerID{d.Scope, d.Manager, d.Key, d.ID} }
 
-// finish gives a timer back; err is why its occurrence may still pend without a
-// word of it in the log.
+// finish ends the work on a timer. err is a failure that the log does not
+// record.
 func (w *Waker) finish(d *agent.DueTimer, err error) {
 	n := timerIDOf(d)
 	w.mu.Lock()
@@ -206,7 +207,7 @@ func (w *Waker) finish(d *agent.DueTimer, err error) {
 	if again || err != nil {
 		select {
 		case w.recheck <- struct{}{}:
-		default: // it is told already
+		default: // already signalled
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"dormouse/timer"
 )
 
-// kinds are the types of ops.
+// kinds returns the types of ops.
 func kinds(ops []agent.Op) (names []string) {
 	for _, op := range ops {
 		names = append(names, fmt.Sprintf("%T", op))
@@ -24,7 +24,7 @@ func kinds(ops []agent.Op) (names []string) {
 // times repeats a word.
 func times(n int, word string) []string { return slices.Repeat([]string{word}, n) }
 
-// doubled are n waits, the first and twice as long each, up to the most.
+// doubled returns n waits; each is twice the one before, up to most.
 func doubled(n int, first, most time.Duration) (waits []time.Duration) {
 	for ; n > 0; n-- {
 		waits = append(waits, first)
@@ -40,9 +40,9 @@ func TestWhatBecomesOfAnOccurrence(t *testing.T) {
 		name   string
 		put    func(*agent.Timer)
 		handle func(w *world, n int, s agent.Signal) error
-		waits  []time.Duration // between signals: one less than there are
-		ops    []string        // the waker's own commits
-		again  bool            // each signal is the same request
+		waits  []time.Duration // between signals
+		ops    []string        // commits of the waker itself
+		again  bool            // each signal has the same request id
 		parked bool
 	}{
 		{name: "its turn acknowledges", handle: func(w *world, _ int, s agent.Signal) error { return w.apply(s.Ack) }},
@@ -126,7 +126,7 @@ func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
 		})
 		close(release)
 		w.idle(t)
-		requests := map[agent.Request]bool{} // one may be sent again just as it ends
+		requests := map[agent.Request]bool{} // a request may be repeated just as it ends
 		for _, s := range w.signals {
 			requests[s.Request] = true
 		}
@@ -136,8 +136,8 @@ func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
 	})
 }
 
-// The occurrence that a turn's commit makes due is found while the turn's signal
-// is still under way, and not again.
+// An occurrence that a turn's commit makes due is found while the turn's signal
+// is still in progress, and fires once.
 func TestATimerThatIsDueAgainWhileItIsWorkedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -202,8 +202,8 @@ func TestANodeThatDoesNotLeadFiresNothing(t *testing.T) {
 	})
 }
 
-// Whoever is to have it may come later: the timer is not parked for that, and
-// tells what it waits for.
+// A timer whose manager does not exist yet waits for it, and says so. It is not
+// parked.
 func TestATimerOfAnUnknownManagerWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -14,5 +14,5 @@ type Reader struct {
 	Progress Progress
 	Scope    string
 	Recalls  *recall.Cache
-	Hasty    bool // rather recall.ErrPast than an index built again
+	Hasty    bool // rather recall.ErrTooOld than an index built again
 }
