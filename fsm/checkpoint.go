@@ -229,11 +229,11 @@ func pointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 	if p == nil {
 		return nil, nil
 	}
-	thread, err := loadThread(c, p.Thread)
+	t, err := loadThread(c, p.Thread)
 	if err != nil {
 		return nil, err
 	}
-	if thread == nil {
+	if t == nil {
 		// An agent that has said nothing yet points to a thread at rev 0,
 		// there or not (P-5).
 		if p.Rev == 0 && p.Incarnation == 0 && (p.Head == "" || p.Head == agent.Head{}.String()) {
@@ -241,22 +241,22 @@ func pointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 		}
 		return nil, missingThread(p.Thread)
 	}
-	if p.Incarnation != 0 && p.Incarnation != thread.Incarnation {
-		return nil, threadMismatch(thread, "it was deleted and made anew since")
+	if p.Incarnation != 0 && p.Incarnation != t.Incarnation {
+		return nil, threadMismatch(t, "it was deleted and made anew since")
 	}
-	if p.Rev > thread.Rev {
-		return nil, threadMismatch(thread, fmt.Sprintf("it has not come to rev %d", p.Rev))
+	if p.Rev > t.Rev {
+		return nil, threadMismatch(t, fmt.Sprintf("it has not come to rev %d", p.Rev))
 	}
-	head, err := headAt(c, thread, p.Rev)
+	head, err := headAt(c, t, p.Rev)
 	if err != nil {
 		return nil, err
 	}
 	if p.Head != "" && p.Head != hex.EncodeToString(head) {
-		return nil, threadMismatch(thread, fmt.Sprintf("its head at rev %d is another", p.Rev))
+		return nil, threadMismatch(t, fmt.Sprintf("its head at rev %d is another", p.Rev))
 	}
-	invariant.Check((p.Rev >= thread.Floor || p.Rev == 0) && p.Rev <= thread.Rev, // at rev 0 every head is the same
-		"a pointer at rev %d into thread %q, which has revs %d to %d", p.Rev, p.Thread, thread.Floor, thread.Rev)
-	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: thread.Incarnation}, nil
+	invariant.Check((p.Rev >= t.Floor || p.Rev == 0) && p.Rev <= t.Rev, // at rev 0 every head is the same
+		"a pointer at rev %d into thread %q, which has revs %d to %d", p.Rev, p.Thread, t.Floor, t.Rev)
+	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: t.Incarnation}, nil
 }
 
 func missingThread(id string) *agent.Error {

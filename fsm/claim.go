@@ -187,3 +187,14 @@ func validClaim(name, holder string, ttl time.Duration) error {
 	}
 	return nil
 }
+
+// fencedRefusal refuses who no longer holds a claim; row is the holding that
+// stands, or nil.
+func fencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error {
+	if row == nil {
+		return agent.Errorf(agent.CodeFenced, "epoch %d of claim %q has ended, and nobody holds it now: take it again", epoch, claim)
+	}
+	e := agent.Errorf(agent.CodeFenced, "claim %q is held by %q at epoch %d, not by the caller at epoch %d", claim, row.Holder, row.Epoch, epoch)
+	e.Epoch, e.Holder = row.Epoch, row.Holder
+	return e
+}

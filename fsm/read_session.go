@@ -41,13 +41,13 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 		return nil, false, err
 	}
 	if raw != nil {
-		claim, err := decodeClaimRow(name, raw)
+		holding, err := decodeClaimRow(name, raw)
 		if err != nil {
 			return nil, false, err
 		}
-		if claim.Epoch == held.Epoch {
-			lease.ExpiresAt = standing(name, claim, r.opening, r.now).ExpiresAt
-			return lease, lapsed(claim, r.opening, r.now.Tick), nil
+		if holding.Epoch == held.Epoch {
+			lease.ExpiresAt = standing(name, holding, r.opening, r.now).ExpiresAt
+			return lease, lapsed(holding, r.opening, r.now.Tick), nil
 		}
 	}
 	when, err := r.rows.Get(kv.IDKey(kv.KindSessionRecoverable, r.scope, id))

@@ -39,11 +39,11 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 		now := *p
 		now.Rev, p = j.meta.Rev, &now
 	}
-	thread, err := threadAt(r, j, p.Rev)
+	then, err := threadAt(r, j, p.Rev)
 	if err != nil {
 		return nil, err
 	}
-	thawed.Thread, thawed.Ahead = &thread, j.meta.Rev-p.Rev
+	thawed.Thread, thawed.Ahead = &then, j.meta.Rev-p.Rev
 	from := min(j.meta.Floor, p.Rev)
 	if q.Tail != nil && p.Rev-from > *q.Tail {
 		from = p.Rev - *q.Tail

@@ -122,8 +122,8 @@ func disown(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 
 // appendNote appends an entry of the state machine's own to a thread. One that takes
 // none, as it is sealed, stays without.
-func appendNote(c *txn.Tx, thread string, draft agent.Draft) error {
-	_, err := appendThread(c, &agent.AppendThread{Thread: thread, Entries: []agent.Draft{draft}})
+func appendNote(c *txn.Tx, id string, draft agent.Draft) error {
+	_, err := appendThread(c, &agent.AppendThread{Thread: id, Entries: []agent.Draft{draft}})
 	if _, refused := err.(*agent.Error); refused { //nolint:errorlint // as in decide
 		return nil // before anything was written
 	}

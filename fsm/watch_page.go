@@ -19,7 +19,7 @@ const watchPageBytesMax = 1 << 20
 
 // WatchPage reads a thread's entries from a seq on, at most limit of them.
 // incarnation 0 means whichever is there.
-func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit int) (WatchPage, error) {
+func (v *View) WatchPage(scope, id string, incarnation, from uint64, limit int) (WatchPage, error) {
 	if v.err != nil {
 		return WatchPage{}, v.err
 	}
@@ -27,7 +27,7 @@ func (v *View) WatchPage(scope, thread string, incarnation, from uint64, limit i
 		scope = agent.DefaultScope
 	}
 	r := v.reader(scope)
-	j, err := journalOrNone(r, thread)
+	j, err := journalOrNone(r, id)
 	if err != nil || j.meta == nil {
 		return WatchPage{}, err
 	}
