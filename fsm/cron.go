@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -18,13 +19,13 @@ func patchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := enterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
+	old, err := checkpoint.EnterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
 		return nil, err
 	}
 	body, row := &logpb.CheckpointBody{State: []byte("{}"), Metadata: []byte("{}")}, &logpb.CheckpointRow{Version: 1}
 	if old != nil {
-		if body, err = checkpointBody(c, op.Key, old); err != nil {
+		if body, err = checkpoint.Body(c, op.Key, old); err != nil {
 			return nil, err
 		}
 		row = &logpb.CheckpointRow{Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt}
@@ -43,7 +44,7 @@ func patchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 		}, nil
 	}
 	body.State = state
-	return storeCheckpoint(c, op.Key, old, row, body)
+	return checkpoint.Store(c, op.Key, old, row, body)
 }
 
 // patchedState is a state with changes made to its manifest, and the jobs that

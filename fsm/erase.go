@@ -2,8 +2,10 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -22,7 +24,7 @@ type erasing struct {
 }
 
 func eraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
-	checkpoint, err := liveCheckpoint(c, op.Agent)
+	checkpoint, err := checkpoint.Live(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func openErasure(c *txn.Tx, name string) (*erasing, error) {
 		return nil, err
 	}
 	if row == nil {
-		row = &logpb.Erasure{Hash: zeroHead}
+		row = &logpb.Erasure{Hash: thread.ZeroHead}
 	}
 	return &erasing{Tx: c, agent: name, row: row}, nil
 }

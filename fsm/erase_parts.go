@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -42,7 +44,7 @@ func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if err != nil {
 		return err
 	}
-	if err := dropCheckpoint(e.Tx, key, row); err != nil {
+	if err := checkpoint.Drop(e.Tx, key, row); err != nil {
 		return err
 	}
 	revisions := uint64(len(row.Kept)) + 1
@@ -71,7 +73,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 	}
 	add(row.Thread)
 	for back := range uint64(len(row.Kept)) {
-		older, err := storedRevision(e.Tx, key, row, row.Revision-1-back)
+		older, err := checkpoint.StoredRevision(e.Tx, key, row, row.Revision-1-back)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +86,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 // whichever there is. One that was made since stays, as does one that another
 // checkpoint points to.
 func (e *erasing) thread(id string, incarnation uint64) error {
-	t, err := loadThread(e.Tx, id)
+	t, err := thread.Load(e.Tx, id)
 	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
 		return err
 	}
@@ -96,7 +98,7 @@ func (e *erasing) thread(id string, incarnation uint64) error {
 		e.row.Kept++
 		return nil
 	}
-	if err := dropThread(e.Tx, t); err != nil {
+	if err := thread.Drop(e.Tx, t); err != nil {
 		return err
 	}
 	e.row.Threads++
@@ -115,7 +117,7 @@ func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 		return more, err
 	}
 	for _, key := range keys {
-		row, err := loadCheckpoint(c, key[len(prefix):])
+		row, err := checkpoint.Load(c, key[len(prefix):])
 		if err != nil {
 			return false, err
 		}
@@ -265,7 +267,7 @@ func (e *erasing) session(s *session) error {
 // sessionCheckpoint removes a checkpoint that a session names, unless it is
 // another agent's: one that remembers, or has sessions or conversations.
 func (e *erasing) sessionCheckpoint(key string) error {
-	row, err := liveCheckpoint(e.Tx, key)
+	row, err := checkpoint.Live(e.Tx, key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -36,7 +37,7 @@ func (b *batch) sweep() error {
 			return err
 		}
 	}
-	if _, err := sweepClaims(b.Entry, b.Progress.Tick, txn.SweepMax, leaseLapsed); err != nil {
+	if _, err := claim.Sweep(b.Entry, b.Progress.Tick, txn.SweepMax, leaseLapsed); err != nil {
 		return err
 	}
 	if err := b.sweepLeases(b.Progress.Tick); err != nil {
@@ -138,7 +139,7 @@ func (b *batch) openTerm() error {
 	if err := b.sweepLeases(before); err != nil {
 		return err
 	}
-	if all, err := sweepClaims(b.Entry, before, openSweepMax, leaseLapsed); err != nil || !all {
+	if all, err := claim.Sweep(b.Entry, before, openSweepMax, leaseLapsed); err != nil || !all {
 		return err
 	}
 	b.Opening = txn.TermStart{Term: b.Progress.Term, Tick: before}

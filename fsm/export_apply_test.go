@@ -23,9 +23,7 @@ func (v *View) RowsOf(kind string) (int, error) {
 }
 
 // The kinds that tests count.
-const (
-	CarriedBytesMax = carriedBytesMax
-)
+const ()
 
 // MemoryKinds are the kinds of the rows that memories leave, tombstones apart.
 var MemoryKinds = []string{

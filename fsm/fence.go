@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -22,7 +23,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		}
 		return erasedSince(b.Entry, scope, fence)
 	}
-	row, err := loadClaim(b.Entry, scope, fence.Claim)
+	row, err := claim.LoadStanding(b.Entry, scope, fence.Claim)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 		}
 	}
 	if row == nil || row.Epoch != fence.Epoch {
-		return fencedRefusal(fence.Claim, fence.Epoch, row)
+		return claim.FencedRefusal(fence.Claim, fence.Epoch, row)
 	}
 	return erasedSince(b.Entry, scope, fence)
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -22,7 +24,7 @@ func forkAgent(c *txn.Tx, op *agent.ForkAgent) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := decodeCheckpointBody(op.Agent, raw)
+	body, err := checkpoint.DecodeBody(op.Agent, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +44,11 @@ func forkAgent(c *txn.Tx, op *agent.ForkAgent) (agent.OpResult, error) {
 		}
 	}
 	row := &logpb.CheckpointRow{Version: source.Version, Lifecycle: source.Lifecycle, Thread: pointer}
-	stored, err := storeCheckpoint(c, op.NewAgent, nil, row, body)
+	stored, err := checkpoint.Store(c, op.NewAgent, nil, row, body)
 	if err != nil {
 		return nil, err
 	}
-	forked.Checkpoint = *stored.(*agent.CheckpointResult) //nolint:forcetypeassert // storeCheckpoint answers with nothing else
+	forked.Checkpoint = *stored.(*agent.CheckpointResult) //nolint:forcetypeassert // checkpoint.Store answers with nothing else
 	if !op.WithoutMemory {
 		forked.Memories, err = forkMemories(c, op)
 	}
@@ -55,7 +57,7 @@ func forkAgent(c *txn.Tx, op *agent.ForkAgent) (agent.OpResult, error) {
 
 // forkSource is the revision of the checkpoint that is forked.
 func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
-	now, err := liveCheckpoint(c, op.Agent)
+	now, err := checkpoint.Live(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if op.Revision == 0 || op.Revision == now.Revision {
 		return now, nil
 	}
-	then, err := storedRevision(c, op.Agent, now, op.Revision)
+	then, err := checkpoint.StoredRevision(c, op.Agent, now, op.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, notKept(op.Agent, op.Revision, oldest, now.Revision)
+		return nil, checkpoint.NotKept(op.Agent, op.Revision, oldest, now.Revision)
 	}
 	return then, nil
 }
@@ -88,7 +90,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 // oldestKept is the oldest revision of a checkpoint whose age has not come yet.
 func oldestKept(c *txn.Tx, key string, now *logpb.CheckpointRow) (uint64, error) {
 	for n := uint64(len(now.Kept)); n > 0; n-- {
-		row, err := storedRevision(c, key, now, now.Revision-n)
+		row, err := checkpoint.StoredRevision(c, key, now, now.Revision-n)
 		if err != nil {
 			return 0, err
 		}
@@ -101,7 +103,7 @@ func oldestKept(c *txn.Tx, key string, now *logpb.CheckpointRow) (uint64, error)
 
 // vacantAgent refuses a fork onto what is there already.
 func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
-	there, err := liveCheckpoint(c, op.NewAgent)
+	there, err := checkpoint.Live(c, op.NewAgent)
 	if err != nil {
 		return err
 	}
@@ -127,16 +129,16 @@ func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Point
 		return nil, nil, nil
 	}
 	if p.Incarnation == 0 { // of an agent that has said nothing yet: see point
-		return &logpb.Pointer{Thread: op.NewThread, Head: zeroHead}, nil, vacantThread(c, op.NewThread)
+		return &logpb.Pointer{Thread: op.NewThread, Head: thread.ZeroHead}, nil, thread.CheckVacant(c, op.NewThread)
 	}
-	t, err := loadThread(c, p.Thread)
+	t, err := thread.Load(c, p.Thread)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case t == nil:
-		return nil, nil, missingThread(p.Thread)
+		return nil, nil, checkpoint.MissingThread(p.Thread)
 	case t.Incarnation != p.Incarnation:
-		return nil, nil, threadMismatch(t, "it was deleted and made anew since")
+		return nil, nil, checkpoint.ThreadMismatch(t, "it was deleted and made anew since")
 	}
 	thread, err := forkedThread(c, &agent.ForkThread{Thread: p.Thread, NewThread: op.NewThread, AtRev: &p.Rev})
 	if err != nil {
@@ -148,11 +150,11 @@ func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Point
 }
 
 func forkedThread(c *txn.Tx, op *agent.ForkThread) (*agent.Thread, error) {
-	result, err := forkThread(c, op)
+	result, err := thread.Fork(c, op)
 	if err != nil {
 		return nil, err
 	}
-	return &result.(*agent.ThreadResult).Thread, nil //nolint:forcetypeassert // forkThread answers with nothing else
+	return &result.(*agent.ThreadResult).Thread, nil //nolint:forcetypeassert // thread.Fork answers with nothing else
 }
 
 // forkAgentSession forks the session that goes along, if one does.
@@ -196,7 +198,7 @@ func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 	if err != nil || s.row.Thread == "" {
 		return nil, err
 	}
-	t, err := loadThread(c, s.row.Thread)
+	t, err := thread.Load(c, s.row.Thread)
 	if err != nil || t == nil {
 		return nil, err
 	}

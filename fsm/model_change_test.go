@@ -12,45 +12,45 @@ import (
 	"dormouse/storage"
 )
 
-// standing is how a thing stands, as far as its changes tell.
-type standing struct {
+// Standing is how a thing stands, as far as its changes tell.
+type Standing struct {
 	revision uint64
 	status   string
 }
 
 // picture is how all that is in the model stands, by path.
-func (m *model) picture() map[string]standing {
-	all := map[string]standing{}
+func (m *model) picture() map[string]Standing {
+	all := map[string]Standing{}
 	for key, v := range m.values {
-		all["values/"+key] = standing{revision: v.Revision}
+		all["values/"+key] = Standing{revision: v.Revision}
 	}
 	for key := range m.checkpoints {
-		all["checkpoints/"+key] = standing{revision: m.current(key).Revision}
+		all["checkpoints/"+key] = Standing{revision: m.current(key).Revision}
 	}
 	for id, t := range m.threads {
-		all["threads/"+id] = standing{revision: t.Rev}
+		all["threads/"+id] = Standing{revision: t.Rev}
 	}
 	for both, v := range m.memories {
-		all["memory/"+both] = standing{revision: v.Revision}
+		all["memory/"+both] = Standing{revision: v.Revision}
 	}
 	for name, v := range m.managers {
-		all["managers/"+name] = standing{revision: v.Revision}
+		all["managers/"+name] = Standing{revision: v.Revision}
 	}
 	for name, c := range m.claims {
-		all["claims/"+name] = standing{revision: c.epoch}
+		all["claims/"+name] = Standing{revision: c.epoch}
 	}
 	for id, s := range m.sessions.Sessions {
-		all["sessions/"+id] = standing{revision: s.Revision, status: string(s.Status)}
+		all["sessions/"+id] = Standing{revision: s.Revision, status: string(s.Status)}
 	}
 	for id, r := range m.sessions.Reviews {
-		all["reviews/"+id] = standing{status: string(r.Status)}
+		all["reviews/"+id] = Standing{status: string(r.Status)}
 	}
 	return all
 }
 
 // follower knows nothing of a scope but what its feed tells.
 type follower struct {
-	picture    map[string]standing
+	picture    map[string]Standing
 	next, skip uint64
 	answered   map[uint64]bool // :: seq of a request → its commit was among those before
 }
@@ -69,7 +69,7 @@ func (f *follower) follow(t *rapid.T, r *subject, limit int) []agent.Changed {
 				t.Fatalf("%+v comes after %+v", c, all[n-1])
 			}
 			all = append(all, c)
-			if f.picture[c.Path()] = (standing{c.Revision, c.Status}); c.Deleted {
+			if f.picture[c.Path()] = (Standing{c.Revision, c.Status}); c.Deleted {
 				delete(f.picture, c.Path())
 			}
 		}
@@ -127,7 +127,7 @@ func sameFeed(t *rapid.T, f *follower, m *model, changes []agent.Changed, result
 			delete(f.picture, path)
 		}
 	}
-	if diff := cmp.Diff(want, f.picture, cmp.AllowUnexported(standing{})); diff != "" {
+	if diff := cmp.Diff(want, f.picture, cmp.AllowUnexported(Standing{})); diff != "" {
 		t.Fatalf("(-model +what the feed told):\n%s", diff)
 	}
 }
@@ -139,7 +139,7 @@ func TestTheFeedTellsAllThatTheModelDoes(t *testing.T) {
 		r, m := newSubject(t), newModel()
 		defer r.close()
 		r.record()
-		g, f := &generator{model: m}, &follower{picture: map[string]standing{}, answered: map[uint64]bool{}, next: r.index + 1}
+		g, f := &generator{model: m}, &follower{picture: map[string]Standing{}, answered: map[uint64]bool{}, next: r.index + 1}
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		for range rapid.IntRange(1, 25).Draw(rt, "entries") {
 			r.after(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, time.Minute}).Draw(rt, "pass"))

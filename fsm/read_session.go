@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -41,13 +42,13 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 		return nil, false, err
 	}
 	if raw != nil {
-		holding, err := decodeClaimRow(name, raw)
+		holding, err := claim.DecodeRow(name, raw)
 		if err != nil {
 			return nil, false, err
 		}
 		if holding.Epoch == held.Epoch {
-			lease.ExpiresAt = standing(name, holding, r.opening, r.now).ExpiresAt
-			return lease, lapsed(holding, r.opening, r.now.Tick), nil
+			lease.ExpiresAt = claim.Standing(name, holding, r.opening, r.now).ExpiresAt
+			return lease, claim.Lapsed(holding, r.opening, r.now.Tick), nil
 		}
 	}
 	when, err := r.rows.Get(kv.IDKey(kv.KindSessionRecoverable, r.scope, id))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
@@ -15,7 +17,7 @@ import (
 // All entries come in one answer, so a thread larger than agent.ReadBytesMax
 // takes a tail.
 func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
-	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
+	checkpoint, err := checkpoint.At(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -24,11 +26,11 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	if p == nil {
 		return thawed, nil
 	}
-	j, err := journalOrNone(r, p.Thread)
+	j, err := thread.JournalOrNone(r, p.Thread)
 	if err != nil {
 		return nil, err
 	}
-	if j.meta == nil && p.Incarnation == 0 && p.Rev == 0 {
+	if j.Meta == nil && p.Incarnation == 0 && p.Rev == 0 {
 		thawed.Thread = &agent.Thread{ID: p.Thread, Metadata: agent.JSON("{}")}
 		return thawed, nil
 	}
@@ -37,20 +39,20 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	}
 	if seededbug.Is(seededbug.ThawPastPointer) {
 		now := *p
-		now.Rev, p = j.meta.Rev, &now
+		now.Rev, p = j.Meta.Rev, &now
 	}
-	then, err := threadAt(r, j, p.Rev)
+	then, err := thread.At(r, j, p.Rev)
 	if err != nil {
 		return nil, err
 	}
-	thawed.Thread, thawed.Ahead = &then, j.meta.Rev-p.Rev
-	from := min(j.meta.Floor, p.Rev)
+	thawed.Thread, thawed.Ahead = &then, j.Meta.Rev-p.Rev
+	from := min(j.Meta.Floor, p.Rev)
 	if q.Tail != nil && p.Rev-from > *q.Tail {
 		from = p.Rev - *q.Tail
 	}
 	size := 0
-	err = eachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
-		if size += int(entryBytes(&e)); size > agent.ReadBytesMax {
+	err = thread.EachEntry(r, j, from, p.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+		if size += int(thread.EntryBytes(&e)); size > agent.ReadBytesMax {
 			tooLarge := agent.TooLarge("tail", "read_bytes_max", size, agent.ReadBytesMax)
 			tooLarge.Detail = fmt.Sprintf("the %d entries of thread %q take more than %d bytes: ask for a tail, and load the rest in pages",
 				p.Rev-from, p.Thread, agent.ReadBytesMax)
@@ -66,25 +68,25 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 }
 
 // pointsTo holds a pointer to the journal that is there.
-func pointsTo(p *agent.Pointer, j journal) error {
-	if j.meta == nil {
-		return missingThread(p.Thread)
+func pointsTo(p *agent.Pointer, j thread.Journal) error {
+	if j.Meta == nil {
+		return checkpoint.MissingThread(p.Thread)
 	}
 	if p.Incarnation == 0 && p.Rev == 0 {
 		return nil // the thread was made after the checkpoint
 	}
-	if p.Incarnation != j.meta.Incarnation {
-		return threadMismatch(j.meta, "it was deleted and made anew since")
+	if p.Incarnation != j.Meta.Incarnation {
+		return checkpoint.ThreadMismatch(j.Meta, "it was deleted and made anew since")
 	}
-	if p.Rev > j.meta.Rev {
-		return threadMismatch(j.meta, fmt.Sprintf("it has not come to rev %d", p.Rev))
+	if p.Rev > j.Meta.Rev {
+		return checkpoint.ThreadMismatch(j.Meta, fmt.Sprintf("it has not come to rev %d", p.Rev))
 	}
-	head, err := j.headAt(p.Rev)
+	head, err := j.HeadAt(p.Rev)
 	if err != nil {
 		return err
 	}
 	if p.Head != fmt.Sprintf("%x", head) {
-		return threadMismatch(j.meta, fmt.Sprintf("its head at rev %d is another", p.Rev))
+		return checkpoint.ThreadMismatch(j.Meta, fmt.Sprintf("its head at rev %d is another", p.Rev))
 	}
 	return nil
 }

@@ -5,9 +5,13 @@ import (
 	"reflect"
 
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
+	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
 )
 
@@ -18,12 +22,12 @@ type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error
 var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
 	for _, one := range []registered[runOp]{
-		op(putValue), op(deleteValue), op(reviseValue),
-		op(putCheckpoint), op(patchCheckpoint), op(deleteCheckpoint), op(patchCron),
-		op(appendThread), op(hibernateThread), op(deleteThread), op(compactThread), op(forkThread),
+		op(value.Put), op(value.Delete), op(value.Revise),
+		op(checkpoint.Put), op(checkpoint.Patch), op(checkpoint.Delete), op(patchCron),
+		op(thread.Append), op(thread.Hibernate), op(thread.Delete), op(thread.Compact), op(thread.Fork),
 		op(putScope), machineOp(machineCommit.importScope), machineOp(machineCommit.deleteScope),
 		op(writeMemory), op(deleteMemory),
-		op(takeClaim), op(renewClaim), op(releaseClaim),
+		op(claim.Take), op(claim.Renew), op(claim.Release),
 		op(putManager), op(deleteManager), op(answerSignal),
 		op(putSession), op(claimSession), op(resumeSession), op(recoverSession), op(checkpointSession), op(commitSession), op(renewSession),
 		op(cancelSession), op(forkSession), op(deleteSession), op(decideReview),
@@ -95,12 +99,12 @@ type runRead func(r txn.Reader, q agent.Read) (agent.Found, error)
 var readRuns = func() map[reflect.Type]runRead {
 	all := map[reflect.Type]runRead{}
 	for _, one := range []registered[runRead]{
-		read(readValue), read(readValues),
-		read(readCheckpoint), read(readCheckpoints), read(readHistory),
-		read(readThread), read(readThreads), read(readEntries), read(readEntry), read(readVerify), read(readThaw),
+		read(value.Get), read(value.List),
+		read(checkpoint.Get), read(checkpoint.List), read(checkpoint.History),
+		read(thread.Get), read(thread.List), read(thread.LoadEntries), read(thread.GetEntry), read(thread.Verify), read(readThaw),
 		read(readScopes), read(readScope),
 		read(readMemory), read(readMemories), read(readRecall),
-		read(readClaim), read(readClaims),
+		read(claim.Get), read(claim.List),
 		read(readManager), read(readManagers), read(readAnswer),
 		read(readSession), read(listSessions), read(readReviewOf), read(listReviews),
 		read(readConversation), read(readConversations), read(readMessages),
@@ -132,9 +136,9 @@ type expiry func(c *txn.Tx, row, id string, when int64) (cost int, err error)
 // expiries holds what falls due, by the kind of its row.
 var expiries = func() map[string]expiry {
 	all := map[string]expiry{
-		kv.KindValue:        expire(expireValue),
-		kv.KindCheckpoint:   expire(expireCheckpoint),
-		kv.KindThread:       expire(expireThread),
+		kv.KindValue:        expire(value.Expire),
+		kv.KindCheckpoint:   expire(checkpoint.Expire),
+		kv.KindThread:       expire(thread.Expire),
 		kv.KindSession:      expire(expireSession),
 		kv.KindConversation: expire(expireConversation),
 		kv.KindMemory:       expire(expireMemory),
@@ -143,7 +147,7 @@ var expiries = func() map[string]expiry {
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, dueTimer(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
 
-		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, forgetRevision(c, id) },
+		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, checkpoint.ForgetRevision(c, id) },
 	}
 	for _, kind := range []string{
 		kv.KindValueTombstone, kv.KindCheckpointTombstone, kv.KindThreadTombstone, kv.KindMemoryTombstone, kv.KindSessionTombstone, kv.KindConversationTombstone,

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/kv"
 )
 
@@ -18,7 +18,7 @@ func sized(n int) string { return `{"x":"` + strings.Repeat("0", n-len(`{"x":""}
 
 func TestAShortBodyCarriesItsRevisionsRow(t *testing.T) {
 	r := newSubject(t)
-	for i, c := range []struct{ bytes, rows int }{{fsm.CarriedBytesMax - 2, 0}, {fsm.CarriedBytesMax - 1, 1}} { // metadata is {}
+	for i, c := range []struct{ bytes, rows int }{{checkpoint.CarriedBytesMax - 2, 0}, {checkpoint.CarriedBytesMax - 1, 1}} { // metadata is {}
 		key := fmt.Sprint(i)
 		do[*agent.CheckpointResult](r, state(key, sized(c.bytes)))
 		do[*agent.CheckpointResult](r, state(key, `{}`))
@@ -54,7 +54,7 @@ func TestHistoryOfAllSizesUnderChangingPolicies(t *testing.T) {
 			if aged && rapid.IntRange(0, 6).Draw(rt, "wait") == 0 {
 				r.after(2 * time.Minute).batch()
 			}
-			size := rapid.SampledFrom([]int{10, fsm.CarriedBytesMax - 2, fsm.CarriedBytesMax - 1, 3 * fsm.CarriedBytesMax}).Draw(rt, "size")
+			size := rapid.SampledFrom([]int{10, checkpoint.CarriedBytesMax - 2, checkpoint.CarriedBytesMax - 1, 3 * checkpoint.CarriedBytesMax}).Draw(rt, "size")
 			put := &agent.PutCheckpoint{Key: "c", State: agent.JSON(sized(size))}
 			if rapid.Bool().Draw(rt, "pointed") {
 				put.Thread = &agent.Pointer{Thread: "t", Rev: 1}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -21,11 +22,11 @@ func beginLease(c *txn.Tx, s *session, owner string, ttl time.Duration) error {
 	if err := validOwner(owner, ttl); err != nil {
 		return err
 	}
-	result, err := beginHolding(c, agent.SessionClaim(s.id), owner, ttl)
+	result, err := claim.BeginHolding(c, agent.SessionClaim(s.id), owner, ttl)
 	if err != nil {
 		return err
 	}
-	epoch := result.(*agent.ClaimResult).Claim.Epoch //nolint:forcetypeassert // beginHolding answers with nothing else
+	epoch := result.(*agent.ClaimResult).Claim.Epoch //nolint:forcetypeassert // claim.BeginHolding answers with nothing else
 	s.row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.Progress.Wall}
 	s.row.Status = string(agent.SessionRunning)
 	return nil
@@ -48,7 +49,7 @@ func underLease(c *txn.Tx, s *session, lease, owner string) (*logpb.ClaimRow, er
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
 		return nil, leaseRefusal(c, s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
 	}
-	row, err := loadClaim(c.Entry, c.Scope, agent.SessionClaim(s.id))
+	row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.id))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func armLease(c *txn.Tx, s *session, row *logpb.ClaimRow, ttl time.Duration) err
 		}
 		row.TtlMs = command.Millis(ttl)
 	}
-	_, err := armClaim(c, agent.SessionClaim(s.id), row)
+	_, err := claim.Arm(c, agent.SessionClaim(s.id), row)
 	return err
 }
 
@@ -93,11 +94,11 @@ func endLease(c *txn.Tx, s *session) error {
 	}
 	s.row.Lease = nil
 	name := agent.SessionClaim(s.id)
-	row, err := claimRow(c.Entry, c.Scope, name)
+	row, err := claim.Load(c.Entry, c.Scope, name)
 	if err != nil || row == nil {
 		return err
 	}
-	dropClaim(c, name, row)
+	claim.Drop(c, name, row)
 	return nil
 }
 

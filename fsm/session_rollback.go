@@ -2,7 +2,9 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -16,14 +18,14 @@ func beginTurn(c *txn.Tx, s *session) error {
 	}
 	turn := &logpb.TurnStart{Status: s.row.Status, Snapshots: s.row.Snapshots, ReviewsEnd: s.row.ReviewsEnd}
 	if key := s.row.Checkpoint; key != "" {
-		row, err := liveCheckpoint(c, key)
+		row, err := checkpoint.Live(c, key)
 		if err != nil {
 			return err
 		}
 		turn.CheckpointIncarnation, turn.CheckpointRevision = row.GetIncarnation(), row.GetRevision()
 	}
 	if id := s.row.Thread; id != "" {
-		thread, err := loadThread(c, id)
+		thread, err := thread.Load(c, id)
 		if err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func putCheckpointBack(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	if key == "" {
 		return nil
 	}
-	now, err := liveCheckpoint(c, key)
+	now, err := checkpoint.Live(c, key)
 	if err != nil {
 		return err
 	}
@@ -70,27 +72,27 @@ func putCheckpointBack(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	case now.GetIncarnation() == turn.CheckpointIncarnation && now.GetRevision() == turn.CheckpointRevision:
 		return nil
 	case turn.CheckpointIncarnation == 0:
-		_, err := deleteCheckpoint(c, &agent.DeleteCheckpoint{Key: key})
+		_, err := checkpoint.Delete(c, &agent.DeleteCheckpoint{Key: key})
 		return err
 	case now.GetIncarnation() != turn.CheckpointIncarnation:
 		return cannotRollBack(s, "was deleted")
 	}
-	then, err := storedRevision(c, key, now, turn.CheckpointRevision)
+	then, err := checkpoint.StoredRevision(c, key, now, turn.CheckpointRevision)
 	if err != nil {
 		return err
 	}
 	if then == nil {
 		return cannotRollBack(s, "has more revisions since than the scope keeps")
 	}
-	body, err := checkpointBody(c, key, then)
+	body, err := checkpoint.Body(c, key, then)
 	if err != nil {
 		return err
 	}
-	pointer, err := pointTo(c, command.DecodePointer(then.Thread))
+	pointer, err := checkpoint.PointTo(c, command.DecodePointer(then.Thread))
 	if err != nil {
 		return err
 	}
-	_, err = storeCheckpoint(c, key, now, &logpb.CheckpointRow{
+	_, err = checkpoint.Store(c, key, now, &logpb.CheckpointRow{
 		Version: then.Version, Lifecycle: then.Lifecycle, Thread: pointer, ExpiresAt: now.ExpiresAt,
 	}, body)
 	return err
@@ -106,7 +108,7 @@ func disown(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	if s.row.Thread == "" {
 		return nil
 	}
-	thread, err := loadThread(c, s.row.Thread)
+	thread, err := thread.Load(c, s.row.Thread)
 	if err != nil || thread == nil {
 		return err
 	}
@@ -123,7 +125,7 @@ func disown(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 // appendNote appends an entry of the state machine's own to a thread. One that takes
 // none, as it is sealed, stays without.
 func appendNote(c *txn.Tx, id string, draft agent.Draft) error {
-	_, err := appendThread(c, &agent.AppendThread{Thread: id, Entries: []agent.Draft{draft}})
+	_, err := thread.Append(c, &agent.AppendThread{Thread: id, Entries: []agent.Draft{draft}})
 	if _, refused := err.(*agent.Error); refused { //nolint:errorlint // as in decide
 		return nil // before anything was written
 	}

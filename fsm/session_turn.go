@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -177,7 +178,7 @@ func recoverSession(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error)
 	if !s.running() || s.row.Lease == nil {
 		return nil, leaseRefusal(c, s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.row.Status)
 	}
-	if row, err := loadClaim(c.Entry, c.Scope, agent.SessionClaim(s.id)); err != nil {
+	if row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.id)); err != nil {
 		return nil, err
 	} else if row != nil && row.Epoch == s.row.Lease.Epoch {
 		return nil, leaseRefusal(c, s, agent.CodeSessionLeaseActive, "is leased to %q, and not lapsed", row.Holder)

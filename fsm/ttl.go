@@ -3,6 +3,7 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 )
 
@@ -12,7 +13,7 @@ func setTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	case op.Conversation != "":
 		return setConversationTTL(c, op)
 	case op.Session == "":
-		return setThreadTTL(c, op)
+		return thread.SetTTL(c, op)
 	}
 	s, err := theSession(c, op.Session)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"dormouse/agent"
+	"dormouse/fsm/claim"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
@@ -125,7 +126,7 @@ func (v *View) Claim(scope, name string) (agent.Claim, error) {
 	if v.err != nil {
 		return agent.Claim{}, v.err
 	}
-	return claimIn(v.reader(scope), name)
+	return claim.Read(v.reader(scope), name)
 }
 
 // answerOf makes an answer of a finding. What is not a domain's error is the

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/thread"
 	logpb "dormouse/proto/log"
 )
 
@@ -27,21 +28,21 @@ func (v *View) WatchPage(scope, id string, incarnation, from uint64, limit int) 
 		scope = agent.DefaultScope
 	}
 	r := v.reader(scope)
-	j, err := journalOrNone(r, id)
-	if err != nil || j.meta == nil {
+	j, err := thread.JournalOrNone(r, id)
+	if err != nil || j.Meta == nil {
 		return WatchPage{}, err
 	}
-	page := WatchPage{Incarnation: j.meta.Incarnation, Rev: j.meta.Rev, Floor: j.meta.Floor}
+	page := WatchPage{Incarnation: j.Meta.Incarnation, Rev: j.Meta.Rev, Floor: j.Meta.Floor}
 	page.Exists = incarnation == 0 || incarnation == page.Incarnation
 	if !page.Exists || from < page.Floor {
 		return page, nil
 	}
 	size := 0
-	err = eachEntry(r, j, from, j.meta.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
+	err = thread.EachEntry(r, j, from, j.Meta.Rev, func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
 		if len(page.Entries) >= limit || size > watchPageBytesMax {
 			return false, nil
 		}
-		size += int(entryBytes(&e))
+		size += int(thread.EntryBytes(&e))
 		page.Entries = append(page.Entries, e)
 		return true, nil
 	})

@@ -12,6 +12,11 @@ import (
 
 const module = modpath.Path
 
+// noun returns what the package of a noun of the state machine may import.
+func noun(others ...string) []string {
+	return append([]string{"agent", "fsm/command", "fsm/kv", "fsm/txn", "proto/log"}, others...)
+}
+
 // mayImport is the architecture: each package, and those of ours it may
 // import. A package missing here fails the test, so a new package is a
 // decision.
@@ -46,11 +51,15 @@ var mayImport = map[string][]string{
 	"cluster/clustertest":       {"cluster"},
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
-	"fsm":                       {"agent", "fsm/command", "fsm/kv", "fsm/snapshot", "fsm/txn", "placement", "proto/log", "recall", "storage"},
+	"fsm":                       {"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/kv", "fsm/snapshot", "fsm/thread", "fsm/txn", "fsm/value", "placement", "proto/log", "recall", "storage"},
 	"fsm/command":               {"agent", "fsm/kv", "proto/log"},
 	"fsm/command/commandtest":   {"agent"},
 	"fsm/kv":                    {"proto/log", "storage"},
 	"fsm/snapshot":              {"fsm/command", "proto/log", "storage"},
+	"fsm/checkpoint":            noun("fsm/thread"),
+	"fsm/claim":                 noun(),
+	"fsm/thread":                noun(),
+	"fsm/value":                 noun(),
 	"fsm/txn":                   {"agent", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
 	"store":                     {"agent", "fsm", "fsm/command"},
 
@@ -87,8 +96,8 @@ var mayImport = map[string][]string{
 	"instance/pod":   {"agent"},
 	// …at work, and what every way to pods must do.
 	"instance/pod/controller": {"agent", "instance", "instance/pod"},
-	"instance/pod/podtest": {"agent", "instance", "instance/pod"},
-	"agent/replay":         {"agent"},
+	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
+	"agent/replay":            {"agent"},
 
 	// Conformance suites.
 	"agent/agenttest": {"agent"},

@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// hibernateThread brings the journal up to what the caller knows of it. What
+// Hibernate brings the journal up to what the caller knows of it. What
 // overlaps must be equal, by content or by the chain: a journal of the same
 // length with other entries is another history (P-8, P-9).
-func hibernateThread(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
+func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 	if op.FromSeq > op.Rev || op.Rev-op.FromSeq != uint64(len(op.Entries)) {
 		return nil, agent.Invalid("rev", "rev = %d must be from_seq + the number of entries", op.Rev)
 	}
-	t, err := loadThread(c, op.Thread)
+	t, err := Load(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}

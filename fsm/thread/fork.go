@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"fmt"
@@ -15,7 +15,8 @@ import (
 // rows it reads keeps a pin for it; rows go when their thread and all pins on
 // it have gone.
 
-func forkThread(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
+// Fork runs fork_thread.
+func Fork(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	if err := agent.ValidID("new_thread", op.NewThread); err != nil {
 		return nil, err
 	}
@@ -23,7 +24,7 @@ func forkThread(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := vacantThread(c, op.NewThread); err != nil {
+	if err := CheckVacant(c, op.NewThread); err != nil {
 		return nil, err
 	}
 	at := t.Rev
@@ -34,16 +35,16 @@ func forkThread(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	thread, err := storeThread(c, fork)
+	thread, err := Store(c, fork)
 	if err != nil {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-// vacantThread refuses an id under which there is a thread, or which is sealed.
-func vacantThread(c *txn.Tx, id string) error {
-	there, err := loadThread(c, id)
+// CheckVacant refuses an id under which there is a thread, or which is sealed.
+func CheckVacant(c *txn.Tx, id string) error {
+	there, err := Load(c, id)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func vacantThread(c *txn.Tx, id string) error {
 
 // presentThread is a thread that must be there.
 func presentThread(c *txn.Tx, id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
-	t, err := loadThread(c, id)
+	t, err := Load(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	case at < t.Floor:
 		return nil, compacted(t, at)
 	}
-	head, err := headAt(c, t, at)
+	head, err := HeadAt(c, t, at)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func reclaim(c *txn.Tx, id string, incarnation uint64) error {
 	if err != nil || pinned {
 		return err
 	}
-	t, err := loadThread(c, id)
+	t, err := Load(c, id)
 	if err != nil {
 		return err
 	}

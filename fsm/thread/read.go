@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"encoding/hex"
@@ -11,36 +11,36 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// readJournal is a thread that must be there.
-func readJournal(r txn.Reader, id string) (journal, error) {
-	j, err := journalOrNone(r, id)
-	if err == nil && j.meta == nil {
+// ReadJournal is a thread that must be there.
+func ReadJournal(r txn.Reader, id string) (Journal, error) {
+	j, err := JournalOrNone(r, id)
+	if err == nil && j.Meta == nil {
 		err = txn.NotFound("thread", id)
 	}
 	return j, err
 }
 
-// journalOrNone has no meta where there is no thread.
-func journalOrNone(r txn.Reader, id string) (journal, error) {
-	j := journal{rows: r.Reader, scope: r.Scope}
+// JournalOrNone has no meta where there is no thread.
+func JournalOrNone(r txn.Reader, id string) (Journal, error) {
+	j := Journal{rows: r.Reader, scope: r.Scope}
 	raw, err := r.Get(kv.IDKey(kv.KindThread, r.Scope, id))
 	if err != nil || raw == nil {
 		return j, err
 	}
 	meta, err := decodeThreadRow(id, raw)
 	if err == nil && !txn.Expired(meta.ExpiresAt, r.Progress.Wall) {
-		j.meta = meta
+		j.Meta = meta
 	}
 	return j, err
 }
 
-// threadAt is what callers see of a thread as it stood at a rev.
-func threadAt(r txn.Reader, j journal, rev uint64) (agent.Thread, error) {
-	t, err := command.DecodeThread(j.meta)
+// At is what callers see of a thread as it stood at a rev.
+func At(r txn.Reader, j Journal, rev uint64) (agent.Thread, error) {
+	t, err := command.DecodeThread(j.Meta)
 	if err != nil {
 		return agent.Thread{}, err
 	}
-	head, err := j.headAt(rev)
+	head, err := j.HeadAt(rev)
 	if err != nil {
 		return agent.Thread{}, err
 	}
@@ -50,17 +50,18 @@ func threadAt(r txn.Reader, j journal, rev uint64) (agent.Thread, error) {
 	return t, err
 }
 
-func readThread(r txn.Reader, q *agent.GetThread) (agent.Found, error) {
-	j, err := readJournal(r, q.Thread)
+// Get answers get_thread.
+func Get(r txn.Reader, q *agent.GetThread) (agent.Found, error) {
+	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
-	t, err := threadAt(r, j, j.meta.Rev)
+	t, err := At(r, j, j.Meta.Rev)
 	return &t, err
 }
 
-// readThreads lists threads without their summaries, which may be large.
-func readThreads(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
+// List lists threads without their summaries, which may be large.
+func List(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
 	next, err := r.EachInPage(kv.ScopeKey(kv.KindThread, r.Scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
@@ -78,10 +79,10 @@ func readThreads(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	return list, err
 }
 
-// readEntry finds one entry by its id. What has been compacted away is not found,
+// GetEntry finds one entry by its id. What has been compacted away is not found,
 // and the answer says from where on ids are known.
-func readEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
-	j, err := readJournal(r, q.Thread)
+func GetEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
+	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +91,11 @@ func readEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
 		return nil, err
 	}
 	if !found {
-		if incarnation, at, ok := agent.GeneratedID(q.Entry); ok && incarnation == j.meta.Incarnation && at < j.meta.Floor {
-			return nil, compacted(j.meta, at+1)
+		if incarnation, at, ok := agent.GeneratedID(q.Entry); ok && incarnation == j.Meta.Incarnation && at < j.Meta.Floor {
+			return nil, compacted(j.Meta, at+1)
 		}
 		e := txn.NotFound("entry", q.Entry)
-		if e.Floor = j.meta.Floor; e.Floor > 0 {
+		if e.Floor = j.Meta.Floor; e.Floor > 0 {
 			e.Detail += fmt.Sprintf(" from seq %d on; what was before has been compacted", e.Floor)
 		}
 		return nil, e
@@ -103,17 +104,17 @@ func readEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
 	return &e, err
 }
 
-// readVerify recomputes the chain from the floor to the head, however long the
+// Verify recomputes the chain from the floor to the head, however long the
 // thread: all in this view, and with one entry in memory at a time.
-func readVerify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
-	j, err := readJournal(r, q.Thread)
+func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
+	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
-	meta := j.meta
+	meta := j.Meta
 	out := &agent.Verified{Rev: meta.Rev}
 	copy(out.Head[:], meta.FloorHead)
-	err = eachEntry(r, j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
+	err = EachEntry(r, j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
 		out.Head = out.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
 		if string(out.Head[:]) == string(row.Head) {
 			return true, nil
@@ -132,9 +133,9 @@ func readVerify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 	return out, nil
 }
 
-// eachEntry visits the entries from a seq up to another, in order, until visit
+// EachEntry visits the entries from a seq up to another, in order, until visit
 // returns false. A missing one is an error.
-func eachEntry(r txn.Reader, j journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+func EachEntry(r txn.Reader, j Journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		reached, err := eachStored(r, j, s, visit)
 		if err != nil || reached < s.to {
@@ -144,9 +145,9 @@ func eachEntry(r txn.Reader, j journal, from, to uint64, visit func(*logpb.Entry
 	return nil
 }
 
-// eachStored is eachEntry where all are stored under one thread. It returns
+// eachStored is EachEntry where all are stored under one thread. It returns
 // the seq after the last one that visit wanted to go on from.
-func eachStored(r txn.Reader, j journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+func eachStored(r txn.Reader, j Journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
 	lower, upper := kv.EntryKey(r.Scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.Scope, s.thread, s.incarnation, s.to)
 	cursor, err := r.Engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
@@ -176,7 +177,7 @@ func eachStored(r txn.Reader, j journal, s span, visit func(*logpb.EntryRow, age
 		}
 	}
 	if seq < s.to && cursor.Err() == nil {
-		return seq, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.meta.Id, j.meta.Rev, seq)
+		return seq, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.Meta.Id, j.Meta.Rev, seq)
 	}
 	return seq, nil
 }

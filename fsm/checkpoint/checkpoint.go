@@ -1,4 +1,4 @@
-package fsm
+package checkpoint
 
 import (
 	"encoding/hex"
@@ -7,13 +7,14 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	logpb "dormouse/proto/log"
 )
 
-// loadCheckpoint is the row of the checkpoint under a key, or nil.
-func loadCheckpoint(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
+// Load is the row of the checkpoint under a key, or nil.
+func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key))
 	if err != nil || raw == nil {
 		return nil, err
@@ -21,26 +22,26 @@ func loadCheckpoint(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	return command.DecodeCheckpointRow(key, raw)
 }
 
-// liveCheckpoint is the checkpoint under a key. One that has expired is
+// Live is the checkpoint under a key. One that has expired is
 // cleared away first, so that it is as if it had never been there.
-func liveCheckpoint(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
+func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
 	}
-	row, err := loadCheckpoint(c, key)
+	row, err := Load(c, key)
 	if err != nil || row == nil {
 		return nil, err
 	}
 	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
-		return nil, dropCheckpoint(c, key, row)
+		return nil, Drop(c, key, row)
 	}
 	return row, nil
 }
 
-// enterCheckpoint is the checkpoint under a key for a write that may create it:
+// EnterCheckpoint is the checkpoint under a key for a write that may create it:
 // nil where there is none.
-func enterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
-	old, err := liveCheckpoint(c, key)
+func EnterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
+	old, err := Live(c, key)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +51,13 @@ func enterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *ui
 	return old, txn.RevisionMatches(key, ifRevision, old.GetRevision())
 }
 
-func putCheckpoint(c *txn.Tx, op *agent.PutCheckpoint) (agent.OpResult, error) {
-	old, err := enterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
+// Put runs put_checkpoint: it writes the next revision of a checkpoint.
+func Put(c *txn.Tx, op *agent.PutCheckpoint) (agent.OpResult, error) {
+	old, err := EnterCheckpoint(c, op.Key, op.IfIncarnation, op.IfRevision)
 	if err != nil {
 		return nil, err
 	}
-	pointer, err := pointTo(c, op.Thread)
+	pointer, err := PointTo(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +66,13 @@ func putCheckpoint(c *txn.Tx, op *agent.PutCheckpoint) (agent.OpResult, error) {
 		ExpiresAt: c.Deadline(op.TTL.Milliseconds()),
 	}
 	body := &logpb.CheckpointBody{State: command.OrEmptyObject(op.State), Metadata: command.OrEmptyObject(op.Metadata)}
-	return storeCheckpoint(c, op.Key, old, row, body)
+	return Store(c, op.Key, old, row, body)
 }
 
-func patchCheckpoint(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
-	old, err := liveCheckpoint(c, op.Key)
+// Patch runs patch_checkpoint: it applies a JSON merge patch (RFC 7396) to the newest
+// revision.
+func Patch(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
+	old, err := Live(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +88,7 @@ func patchCheckpoint(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, erro
 	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
 		return nil, err
 	}
-	body, err := checkpointBody(c, op.Key, old)
+	body, err := Body(c, op.Key, old)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +103,20 @@ func patchCheckpoint(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, erro
 	row := &logpb.CheckpointRow{
 		Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt,
 	}
-	return storeCheckpoint(c, op.Key, old, row, body)
+	return Store(c, op.Key, old, row, body)
 }
 
-// checkpointBody reads a revision's body.
-func checkpointBody(c *txn.Tx, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
+// Body reads a revision's body.
+func Body(c *txn.Tx, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
 	raw, err := c.Rows.Get(kv.BodyKey(c.Scope, key, row))
 	if err != nil {
 		return nil, err
 	}
-	return decodeCheckpointBody(key, raw)
+	return DecodeBody(key, raw)
 }
 
-func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error) {
+// DecodeBody decodes the body of a revision.
+func DecodeBody(key string, raw []byte) (*logpb.CheckpointBody, error) {
 	body := &logpb.CheckpointBody{}
 	if raw == nil {
 		return nil, fmt.Errorf("checkpoint %q has no body", key)
@@ -122,9 +127,9 @@ func decodeCheckpointBody(key string, raw []byte) (*logpb.CheckpointBody, error)
 	return body, nil
 }
 
-// storeCheckpoint writes the next revision: row and body say what is new, old
+// Store writes the next revision: row and body say what is new, old
 // is the revision before, or nil.
-func storeCheckpoint(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
+func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
 	now := c.Progress.Wall
 	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
 	row.StateSize = uint64(len(body.State))
@@ -166,8 +171,9 @@ func storeCheckpoint(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body 
 	}, nil
 }
 
-func deleteCheckpoint(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
-	old, err := liveCheckpoint(c, op.Key)
+// Delete runs delete_checkpoint.
+func Delete(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
+	old, err := Live(c, op.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -180,15 +186,15 @@ func deleteCheckpoint(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, er
 	if old == nil {
 		return c.DeleteMissing(kv.KindCheckpointTombstone, op.Key, op.Seal)
 	}
-	if err := dropCheckpoint(c, op.Key, old); err != nil {
+	if err := Drop(c, op.Key, old); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: old.Incarnation},
 		c.WriteTombstone(kv.KindCheckpointTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
-// dropCheckpoint removes a checkpoint with its history.
-func dropCheckpoint(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
+// Drop removes a checkpoint with its history.
+func Drop(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
 	metaKey := kv.IDKey(kv.KindCheckpoint, c.Scope, key)
 	c.Rows.Remove(metaKey)
 	c.ClearExpiry(row.ExpiresAt, metaKey)
@@ -202,12 +208,13 @@ func dropCheckpoint(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
 	return nil
 }
 
-func expireCheckpoint(c *txn.Tx, key string, when int64) error {
-	row, err := loadCheckpoint(c, key)
+// Expire removes the checkpoint under key if it expires at when.
+func Expire(c *txn.Tx, key string, when int64) error {
+	row, err := Load(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
 	}
-	return dropCheckpoint(c, key, row)
+	return Drop(c, key, row)
 }
 
 // pinPointer keeps the row by which a thread knows the checkpoints that point to it.
@@ -223,13 +230,13 @@ func pinPointer(c *txn.Tx, key string, before, now *logpb.Pointer) {
 	}
 }
 
-// pointTo holds a pointer to the journal as of this commit, and fills in what
+// PointTo holds a pointer to the journal as of this commit, and fills in what
 // the journal says.
-func pointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
+func PointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 	if p == nil {
 		return nil, nil
 	}
-	t, err := loadThread(c, p.Thread)
+	t, err := thread.Load(c, p.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -239,33 +246,35 @@ func pointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 		if p.Rev == 0 && p.Incarnation == 0 && (p.Head == "" || p.Head == agent.Head{}.String()) {
 			return &logpb.Pointer{Thread: p.Thread, Head: make([]byte, len(agent.Head{}))}, nil
 		}
-		return nil, missingThread(p.Thread)
+		return nil, MissingThread(p.Thread)
 	}
 	if p.Incarnation != 0 && p.Incarnation != t.Incarnation {
-		return nil, threadMismatch(t, "it was deleted and made anew since")
+		return nil, ThreadMismatch(t, "it was deleted and made anew since")
 	}
 	if p.Rev > t.Rev {
-		return nil, threadMismatch(t, fmt.Sprintf("it has not come to rev %d", p.Rev))
+		return nil, ThreadMismatch(t, fmt.Sprintf("it has not come to rev %d", p.Rev))
 	}
-	head, err := headAt(c, t, p.Rev)
+	head, err := thread.HeadAt(c, t, p.Rev)
 	if err != nil {
 		return nil, err
 	}
 	if p.Head != "" && p.Head != hex.EncodeToString(head) {
-		return nil, threadMismatch(t, fmt.Sprintf("its head at rev %d is another", p.Rev))
+		return nil, ThreadMismatch(t, fmt.Sprintf("its head at rev %d is another", p.Rev))
 	}
 	invariant.Check((p.Rev >= t.Floor || p.Rev == 0) && p.Rev <= t.Rev, // at rev 0 every head is the same
 		"a pointer at rev %d into thread %q, which has revs %d to %d", p.Rev, p.Thread, t.Floor, t.Rev)
 	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: t.Incarnation}, nil
 }
 
-func missingThread(id string) *agent.Error {
+// MissingThread returns the refusal of a pointer to a thread that does not exist.
+func MissingThread(id string) *agent.Error {
 	e := agent.Errorf(agent.CodeMissingThread, "there is no thread %q", id)
 	e.Thread, e.Head = id, agent.Head{}.String()
 	return e
 }
 
-func threadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
+// ThreadMismatch returns the refusal of a pointer that a thread does not satisfy.
+func ThreadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
 	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d is not the one pointed to: %s", thread.Id, thread.Rev, why)
 	e.Thread, e.Rev, e.Head, e.Incarnation = thread.Id, thread.Rev, hex.EncodeToString(thread.Head), thread.Incarnation
 	return e

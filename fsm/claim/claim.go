@@ -1,4 +1,4 @@
-package fsm
+package claim
 
 import (
 	"fmt"
@@ -17,26 +17,27 @@ import (
 // it lapsed. It leaves no tombstone: epochs are never reused, so one that is
 // forgotten never matches again.
 
-// loadClaim is the row of a claim that stands, or nil where nobody holds it.
-func loadClaim(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
-	row, err := claimRow(b, scope, name)
-	if err != nil || row == nil || lapsed(row, b.Opening, b.Progress.Tick) {
+// LoadStanding is the row of a claim that stands, or nil where nobody holds it.
+func LoadStanding(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
+	row, err := Load(b, scope, name)
+	if err != nil || row == nil || Lapsed(row, b.Opening, b.Progress.Tick) {
 		return nil, err
 	}
 	return row, nil
 }
 
-// claimRow is a claim's row, though the claim may have lapsed; nil where there
+// Load is a claim's row, though the claim may have lapsed; nil where there
 // is none.
-func claimRow(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
+func Load(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 	raw, err := b.Rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	return decodeClaimRow(name, raw)
+	return DecodeRow(name, raw)
 }
 
-func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
+// DecodeRow decodes the row of the claim of a name; nil is no row.
+func DecodeRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 	row := &logpb.ClaimRow{}
 	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode claim %q: %w", name, err)
@@ -44,8 +45,8 @@ func decodeClaimRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 	return row, nil
 }
 
-// standing is the claim as callers see it; a nil row is one that nobody holds.
-func standing(name string, row *logpb.ClaimRow, o txn.TermStart, now txn.Progress) agent.Claim {
+// Standing is the claim as callers see it; a nil row is one that nobody holds.
+func Standing(name string, row *logpb.ClaimRow, o txn.TermStart, now txn.Progress) agent.Claim {
 	if row == nil {
 		return agent.Claim{Name: name}
 	}
@@ -56,27 +57,28 @@ func standing(name string, row *logpb.ClaimRow, o txn.TermStart, now txn.Progres
 	}
 }
 
-func takeClaim(c *txn.Tx, op *agent.TakeClaim) (agent.OpResult, error) {
+// Take runs take_claim.
+func Take(c *txn.Tx, op *agent.TakeClaim) (agent.OpResult, error) {
 	if err := validClaim(op.Claim, op.Holder, op.TTL); err != nil {
 		return nil, err
 	}
-	held, err := loadClaim(c.Entry, c.Scope, op.Claim)
+	held, err := LoadStanding(c.Entry, c.Scope, op.Claim)
 	if err != nil {
 		return nil, err
 	}
 	if held != nil && held.Holder != op.Holder {
-		now := standing(op.Claim, held, c.Opening, c.Progress)
+		now := Standing(op.Claim, held, c.Opening, c.Progress)
 		e := agent.Errorf(agent.CodeAlreadyClaimed, "claim %q is held by %q, at epoch %d: wait until it is released or has expired",
 			op.Claim, now.Holder, now.Epoch)
 		e.Epoch, e.Holder, e.ExpiresAt = now.Epoch, now.Holder, now.ExpiresAt
 		return nil, e
 	}
-	return beginHolding(c, op.Claim, op.Holder, op.TTL)
+	return BeginHolding(c, op.Claim, op.Holder, op.TTL)
 }
 
-// beginHolding gives the claim to a holder, under an epoch of its own.
-func beginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpResult, error) {
-	old, err := claimRow(c.Entry, c.Scope, name) // a lapsed one too, which takes its place in the queue along
+// BeginHolding gives the claim to a holder, under an epoch of its own.
+func BeginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpResult, error) {
+	old, err := Load(c.Entry, c.Scope, name) // a lapsed one too, which takes its place in the queue along
 	if err != nil {
 		return nil, err
 	}
@@ -91,17 +93,17 @@ func beginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpRe
 	}
 	invariant.Check(row.Epoch > old.GetEpoch(), "claim %q: epoch %d follows %d", name, row.Epoch, old.GetEpoch())
 	c.Changed(agent.ChangedClaim, name, row.Epoch)
-	return armClaim(c, name, row)
+	return Arm(c, name, row)
 }
 
-// armClaim gives the claim its full ttl from this entry on.
-func armClaim(c *txn.Tx, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
+// Arm gives the claim its full ttl from this entry on.
+func Arm(c *txn.Tx, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
 	row.ArmedTick = c.Progress.Tick
 	queueClaim(c.Entry, c.Scope, name, row)
 	if err := storeClaim(c.Entry, c.Scope, name, row); err != nil {
 		return nil, err
 	}
-	return &agent.ClaimResult{Claim: standing(name, row, c.Opening, c.Progress)}, nil
+	return &agent.ClaimResult{Claim: Standing(name, row, c.Opening, c.Progress)}, nil
 }
 
 func storeClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) error {
@@ -115,7 +117,8 @@ func storeClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) error {
 	return nil
 }
 
-func renewClaim(c *txn.Tx, op *agent.RenewClaim) (agent.OpResult, error) {
+// Renew runs renew_claim.
+func Renew(c *txn.Tx, op *agent.RenewClaim) (agent.OpResult, error) {
 	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
@@ -123,16 +126,17 @@ func renewClaim(c *txn.Tx, op *agent.RenewClaim) (agent.OpResult, error) {
 	if op.TTL != 0 {
 		row.TtlMs = command.Millis(op.TTL)
 	}
-	return armClaim(c, op.Claim, row)
+	return Arm(c, op.Claim, row)
 }
 
-func releaseClaim(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
+// Release runs release_claim.
+func Release(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
 	row, err := holding(c, op.Claim, op.Holder, op.Epoch, op.TTL)
 	if err != nil {
 		return nil, err
 	}
 	if op.To == "" {
-		dropClaim(c, op.Claim, row)
+		Drop(c, op.Claim, row)
 		return &agent.ClaimResult{Claim: agent.Claim{Name: op.Claim}}, nil
 	}
 	if err := agent.ValidID("to", op.To); err != nil {
@@ -142,7 +146,7 @@ func releaseClaim(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
 	if ttl == 0 {
 		ttl = command.Duration(row.TtlMs)
 	}
-	return beginHolding(c, op.Claim, op.To, ttl)
+	return BeginHolding(c, op.Claim, op.To, ttl)
 }
 
 // holding is the row of a holding that stands, by the one who says it holds it.
@@ -153,18 +157,18 @@ func holding(c *txn.Tx, name, holder string, epoch uint64, ttl time.Duration) (*
 	if err := validClaim(name, holder, ttl); err != nil {
 		return nil, err
 	}
-	row, err := loadClaim(c.Entry, c.Scope, name)
+	row, err := LoadStanding(c.Entry, c.Scope, name)
 	if err != nil {
 		return nil, err
 	}
 	if row == nil || row.Epoch != epoch || row.Holder != holder {
-		return nil, fencedRefusal(name, epoch, row)
+		return nil, FencedRefusal(name, epoch, row)
 	}
 	return row, nil
 }
 
-// dropClaim forgets a claim.
-func dropClaim(c *txn.Tx, name string, row *logpb.ClaimRow) {
+// Drop forgets a claim.
+func Drop(c *txn.Tx, name string, row *logpb.ClaimRow) {
 	key := kv.IDKey(kv.KindClaim, c.Scope, name)
 	c.Rows.Remove(key)
 	c.Rows.Remove(kv.DueClaimKey(row.QueuedTick, c.Scope, name))
@@ -188,9 +192,9 @@ func validClaim(name, holder string, ttl time.Duration) error {
 	return nil
 }
 
-// fencedRefusal refuses who no longer holds a claim; row is the holding that
+// FencedRefusal refuses who no longer holds a claim; row is the holding that
 // stands, or nil.
-func fencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error {
+func FencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error {
 	if row == nil {
 		return agent.Errorf(agent.CodeFenced, "epoch %d of claim %q has ended, and nobody holds it now: take it again", epoch, claim)
 	}

@@ -1,4 +1,4 @@
-package fsm
+package value
 
 import (
 	"bytes"
@@ -45,7 +45,8 @@ func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	return row, nil
 }
 
-func putValue(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
+// Put runs put_value.
+func Put(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,8 @@ func putValue(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	return storeValue(c, op.Key, row)
 }
 
-func deleteValue(c *txn.Tx, op *agent.DeleteValue) (agent.OpResult, error) {
+// Delete runs delete_value.
+func Delete(c *txn.Tx, op *agent.DeleteValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err
@@ -131,7 +133,8 @@ func dropValue(c *txn.Tx, key string, row *logpb.ValueRow) {
 	c.AddUsage(-1, -int64(valueBytes(row)))
 }
 
-func expireValue(c *txn.Tx, key string, when int64) error {
+// Expire removes the value under key if it expires at when.
+func Expire(c *txn.Tx, key string, when int64) error {
 	row, err := loadValue(c, key)
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err

@@ -1,4 +1,4 @@
-package fsm
+package claim
 
 import (
 	"dormouse/agent"
@@ -6,17 +6,18 @@ import (
 	"dormouse/fsm/txn"
 )
 
-func readClaim(r txn.Reader, q *agent.GetClaim) (agent.Found, error) {
-	claim, err := claimIn(r, q.Claim)
+// Get answers get_claim.
+func Get(r txn.Reader, q *agent.GetClaim) (agent.Found, error) {
+	claim, err := Read(r, q.Claim)
 	if err == nil && !claim.Held() {
 		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
 	}
 	return &claim, err
 }
 
-// claimIn is how a claim stands as of the reader's entry; one that has lapsed has no
+// Read is how a claim stands as of the reader's entry; one that has lapsed has no
 // holder, whether it has been swept or not.
-func claimIn(r txn.Reader, name string) (agent.Claim, error) {
+func Read(r txn.Reader, name string) (agent.Claim, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindClaim, r.Scope, name))
 	if err != nil || raw == nil {
 		return agent.Claim{Name: name}, err
@@ -29,11 +30,11 @@ func claimIn(r txn.Reader, name string) (agent.Claim, error) {
 }
 
 func claimOf(r txn.Reader, name string, raw []byte, o txn.TermStart) (agent.Claim, error) {
-	row, err := decodeClaimRow(name, raw)
+	row, err := DecodeRow(name, raw)
 	if err != nil {
 		return agent.Claim{}, err
 	}
-	over := lapsed(row, o, r.Progress.Tick)
+	over := Lapsed(row, o, r.Progress.Tick)
 	if !over {
 		if over, err = txn.LeaseGone(r, r.Scope, name, r.Progress.Wall); err != nil {
 			return agent.Claim{}, err
@@ -42,10 +43,11 @@ func claimOf(r txn.Reader, name string, raw []byte, o txn.TermStart) (agent.Clai
 	if over {
 		row = nil
 	}
-	return standing(name, row, o, r.Progress), nil
+	return Standing(name, row, o, r.Progress), nil
 }
 
-func readClaims(r txn.Reader, q *agent.ListClaims) (agent.Found, error) {
+// List answers list_claims.
+func List(r txn.Reader, q *agent.ListClaims) (agent.Found, error) {
 	o, err := txn.ReadTermStart(r.Engine)
 	if err != nil {
 		return nil, err

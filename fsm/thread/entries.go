@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"dormouse/agent"
@@ -6,26 +6,26 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// readEntries reads a page of a thread as it stood at a rev.
+// LoadEntries reads a page of a thread as it stood at a rev.
 //
 // From 0 begins at the floor, however much has been compacted; any other From
 // below the floor is refused, since the caller means an entry that is gone.
 // The page ends early once its entries come to agent.ReadBytesMax. Next is the
 // next entry of the kinds that are asked for, nil where there is none: a page
 // without entries is the end.
-func readEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
-	j, err := readJournal(r, q.Thread)
+func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
+	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
 		return nil, err
 	}
-	rev := j.meta.Rev
+	rev := j.Meta.Rev
 	if q.AtRev != nil {
-		if rev = *q.AtRev; rev > j.meta.Rev {
-			return nil, conflict(q.Thread, j.meta, "it has not come to the rev that is asked for")
+		if rev = *q.AtRev; rev > j.Meta.Rev {
+			return nil, conflict(q.Thread, j.Meta, "it has not come to the rev that is asked for")
 		}
 	}
 	out := &agent.Entries{}
-	if out.Thread, err = threadAt(r, j, rev); err != nil {
+	if out.Thread, err = At(r, j, rev); err != nil {
 		return nil, err
 	}
 	from, to, err := entryBounds(r, j, q, rev)
@@ -39,23 +39,23 @@ func readEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 			out.Next = &e.Seq
 			return false, nil
 		}
-		size += int(entryBytes(&e))
+		size += int(EntryBytes(&e))
 		out.Items = append(out.Items, e)
 		return true, nil
 	}
 	if len(q.Kinds) > 0 {
 		return out, eachOfKinds(r, j, q.Kinds, from, to, add)
 	}
-	return out, eachEntry(r, j, from, to, add)
+	return out, EachEntry(r, j, from, to, add)
 }
 
 // entryBounds are where a load begins and ends.
-func entryBounds(r txn.Reader, j journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
+func entryBounds(r txn.Reader, j Journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
 	to = rev
 	if q.To != nil && *q.To < rev {
 		to = *q.To + 1
 	}
-	floor := j.meta.Floor
+	floor := j.Meta.Floor
 	switch {
 	case q.Tail > 0:
 		from, err = tailStart(r, j, q, to)
@@ -63,15 +63,15 @@ func entryBounds(r txn.Reader, j journal, q *agent.LoadEntries, rev uint64) (fro
 	case q.From == 0:
 		return floor, to, nil
 	case q.From < floor:
-		return 0, 0, compacted(j.meta, q.From+1)
+		return 0, 0, compacted(j.Meta, q.From+1)
 	}
 	return q.From, to, nil
 }
 
 // tailStart is the seq of the first of the last q.Tail entries, of the kinds
 // that are asked for.
-func tailStart(r txn.Reader, j journal, q *agent.LoadEntries, to uint64) (uint64, error) {
-	floor := min(j.meta.Floor, to)
+func tailStart(r txn.Reader, j Journal, q *agent.LoadEntries, to uint64) (uint64, error) {
+	floor := min(j.Meta.Floor, to)
 	if len(q.Kinds) > 0 {
 		return lastOfKinds(r, j, q.Kinds, q.Tail, floor, to)
 	}

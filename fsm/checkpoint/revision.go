@@ -1,4 +1,4 @@
-package fsm
+package checkpoint
 
 import (
 	"fmt"
@@ -22,9 +22,9 @@ import (
 // one that its policy lets go of: so nothing is deleted, and a put of a
 // checkpoint with a full history writes two rows.
 
-// carriedBytesMax is how long a body may be that carries its revision's row. A
+// CarriedBytesMax is how long a body may be that carries its revision's row. A
 // list of agent.HistoryMax of them reads four megabytes.
-const carriedBytesMax = 4 << 10
+const CarriedBytesMax = 4 << 10
 
 // kept is an item of CheckpointRow.kept: the size of a revision's state and
 // metadata, its slot, and whether its body carries its row.
@@ -77,7 +77,7 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	if !k.carried() {
 		return command.DecodeCheckpointRow(key, raw)
 	}
-	body, err := decodeCheckpointBody(key, raw)
+	body, err := DecodeBody(key, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +87,15 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	return body.Row, nil
 }
 
-// storedRevision is the row of a revision of a checkpoint that is older than now; nil
+// StoredRevision is the row of a revision of a checkpoint that is older than now; nil
 // where it is not kept.
-func storedRevision(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
+func StoredRevision(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	return olderRevision(c.Rows.Get, c.Scope, key, now, revision)
 }
 
 // carry puts a revision's row into its body, where that is short.
 func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
-	if row.Size > carriedBytesMax {
+	if row.Size > CarriedBytesMax {
 		body.Row = nil
 		return
 	}
@@ -225,9 +225,9 @@ func olderRevisionOf(r txn.Reader, key string, now *logpb.CheckpointRow, revisio
 	return row, nil
 }
 
-// readHistory lists what is kept of a key, newest first; that is never more than
+// History lists what is kept of a key, newest first; that is never more than
 // agent.HistoryMax.
-func readHistory(r txn.Reader, q *agent.CheckpointHistory) (agent.Found, error) {
+func History(r txn.Reader, q *agent.CheckpointHistory) (agent.Found, error) {
 	current, err := currentCheckpoint(r, q.Key)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package fsm
+package checkpoint
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // A scope's policy bounds the older revisions of a checkpoint by number, which
-// storeCheckpoint sees to, and by age: a revision whose place was taken gets
+// Store sees to, and by age: a revision whose place was taken gets
 // the time when it goes, by the policy of that moment. With it go those before
 // it, so that what is kept is one stretch.
 
@@ -26,16 +26,16 @@ func aging(c *txn.Tx, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byt
 	return raw, nil
 }
 
-// forgetRevision lets go of a revision whose age has come, and of those before
+// ForgetRevision lets go of a revision whose age has come, and of those before
 // it. One that went under a policy without an age leaves its place in the queue
 // behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
-func forgetRevision(c *txn.Tx, row string) error {
+func ForgetRevision(c *txn.Tx, row string) error {
 	key, numbers, _ := strings.Cut(row, kv.Separator)
 	if len(numbers) != 2*8 {
 		return fmt.Errorf("the wall queue holds a revision of checkpoint %q with %d bytes of numbers", key, len(numbers))
 	}
 	incarnation, revision := kv.DecodeNumber(numbers[:8]), kv.DecodeNumber(numbers[8:])
-	now, err := loadCheckpoint(c, key)
+	now, err := Load(c, key)
 	if err != nil || now == nil || now.Incarnation != incarnation {
 		return err
 	}

@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"encoding/hex"
@@ -10,17 +10,17 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// journal is a thread with a way to read its entries, which may be rows of the
+// Journal is a thread with a way to read its entries, which may be rows of the
 // threads that it was forked from: entries below a segment's end are that
 // thread's, the rest its own.
-type journal struct {
+type Journal struct {
 	rows  kv.Reader
 	scope string
-	meta  *logpb.ThreadMeta
+	Meta  *logpb.ThreadMeta
 }
 
-// zeroHead is the head of a thread without entries.
-var zeroHead = make([]byte, len(agent.Head{}))
+// ZeroHead is the head of a thread without entries.
+var ZeroHead = make([]byte, len(agent.Head{}))
 
 func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
 	row := &logpb.ThreadMeta{}
@@ -32,32 +32,32 @@ func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
 }
 
 // owner tells under which thread and incarnation the entry at seq is stored.
-func (j journal) owner(seq uint64) (thread string, incarnation uint64) {
-	for _, s := range j.meta.Segments {
+func (j Journal) owner(seq uint64) (thread string, incarnation uint64) {
+	for _, s := range j.Meta.Segments {
 		if seq < s.To {
 			return s.Thread, s.Incarnation
 		}
 	}
-	return j.meta.Id, j.meta.Incarnation
+	return j.Meta.Id, j.Meta.Incarnation
 }
 
 // ownStart is the first seq whose row is the thread's own.
-func (j journal) ownStart() uint64 {
-	if n := len(j.meta.Segments); n > 0 {
-		return j.meta.Segments[n-1].To
+func (j Journal) ownStart() uint64 {
+	if n := len(j.Meta.Segments); n > 0 {
+		return j.Meta.Segments[n-1].To
 	}
 	return 0
 }
 
 // row is the row of the entry at seq, which must be there.
-func (j journal) row(seq uint64) (*logpb.EntryRow, error) {
+func (j Journal) row(seq uint64) (*logpb.EntryRow, error) {
 	thread, incarnation := j.owner(seq)
 	raw, err := j.rows.Get(kv.EntryKey(j.scope, thread, incarnation, seq))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.meta.Id, j.meta.Rev, seq)
+		return nil, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.Meta.Id, j.Meta.Rev, seq)
 	}
 	return decodeEntryRow(seq, raw)
 }
@@ -71,7 +71,7 @@ func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
 }
 
 // entry is the entry at seq, which must be there.
-func (j journal) entry(seq uint64) (agent.Entry, error) {
+func (j Journal) entry(seq uint64) (agent.Entry, error) {
 	row, err := j.row(seq)
 	if err != nil {
 		return agent.Entry{}, err
@@ -86,33 +86,33 @@ func entryOf(row *logpb.EntryRow, incarnation, seq uint64) agent.Entry {
 	return draft.Entry(incarnation, seq, row.At)
 }
 
-// headAt is the chain's value at a rev of at most the thread's own. Below the
+// HeadAt is the chain's value at a rev of at most the thread's own. Below the
 // floor it is forgotten, but at 0.
-func (j journal) headAt(rev uint64) ([]byte, error) {
+func (j Journal) HeadAt(rev uint64) ([]byte, error) {
 	switch {
 	case rev == 0:
-		return zeroHead, nil
-	case rev == j.meta.Rev:
-		return j.meta.Head, nil
-	case rev == j.meta.Floor:
-		return j.meta.FloorHead, nil
-	case rev < j.meta.Floor:
-		return nil, compacted(j.meta, rev)
+		return ZeroHead, nil
+	case rev == j.Meta.Rev:
+		return j.Meta.Head, nil
+	case rev == j.Meta.Floor:
+		return j.Meta.FloorHead, nil
+	case rev < j.Meta.Floor:
+		return nil, compacted(j.Meta, rev)
 	}
 	row, err := j.row(rev - 1)
 	if err != nil {
 		return nil, err
 	}
-	if len(row.Head) != len(zeroHead) {
-		return nil, fmt.Errorf("entry %d of thread %q has no head", rev-1, j.meta.Id)
+	if len(row.Head) != len(ZeroHead) {
+		return nil, fmt.Errorf("entry %d of thread %q has no head", rev-1, j.Meta.Id)
 	}
 	return row.Head, nil
 }
 
 // find looks for an entry by its id. Generated ids say where they stand; those
 // that callers chose are in an index. Compacted entries are forgotten.
-func (j journal) find(id string) (seq uint64, found bool, err error) {
-	if incarnation, at, ok := agent.GeneratedID(id); ok && j.meta.Floor <= at && at < j.meta.Rev {
+func (j Journal) find(id string) (seq uint64, found bool, err error) {
+	if incarnation, at, ok := agent.GeneratedID(id); ok && j.Meta.Floor <= at && at < j.Meta.Rev {
 		if _, stored := j.owner(at); stored == incarnation {
 			row, err := j.row(at)
 			if err != nil || row.Id == "" {
@@ -120,23 +120,23 @@ func (j journal) find(id string) (seq uint64, found bool, err error) {
 			}
 		}
 	}
-	if !j.meta.ChosenIds {
+	if !j.Meta.ChosenIds {
 		return 0, false, nil
 	}
-	from := j.meta.Floor
-	for _, s := range j.meta.Segments {
+	from := j.Meta.Floor
+	for _, s := range j.Meta.Segments {
 		if seq, found, err = j.indexed(s.Thread, s.Incarnation, id, from, s.To); err != nil || found {
 			return seq, found, err
 		}
 		from = max(from, s.To)
 	}
-	return j.indexed(j.meta.Id, j.meta.Incarnation, id, from, j.meta.Rev)
+	return j.indexed(j.Meta.Id, j.Meta.Incarnation, id, from, j.Meta.Rev)
 }
 
 // indexed looks an id up among the entries of one incarnation from a seq up to
 // another. An id has several seqs where it was compacted away, came again, and
 // a fork still reads the first.
-func (j journal) indexed(thread string, incarnation uint64, id string, from, to uint64) (seq uint64, found bool, err error) {
+func (j Journal) indexed(thread string, incarnation uint64, id string, from, to uint64) (seq uint64, found bool, err error) {
 	raw, err := j.rows.Get(kv.EntryIDKey(j.scope, thread, incarnation, id))
 	if err != nil {
 		return 0, false, err

@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// compactThread forgets the entries below a seq. Rev and head stay, and the
+// Compact forgets the entries below a seq. Rev and head stay, and the
 // chain's value at the new floor, so that what is left can be verified.
-func compactThread(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
+func Compact(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func compactThread(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 			return nil, err
 		}
 	}
-	thread, err := storeThread(c, t)
+	thread, err := Store(c, t)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	if err != nil {
 		return err
 	}
-	head, err := headAt(c, t, before)
+	head, err := HeadAt(c, t, before)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package fsm
+package checkpoint
 
 import (
 	"dormouse/agent"
@@ -8,16 +8,17 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func readCheckpoint(r txn.Reader, q *agent.GetCheckpoint) (agent.Found, error) {
-	checkpoint, err := checkpointAt(r, q.Key, q.Revision)
+// Get answers get_checkpoint.
+func Get(r txn.Reader, q *agent.GetCheckpoint) (agent.Found, error) {
+	checkpoint, err := At(r, q.Key, q.Revision)
 	if err != nil {
 		return nil, err
 	}
 	return checkpoint, nil
 }
 
-// checkpointAt is a checkpoint at a revision that is kept; 0 is the current.
-func checkpointAt(r txn.Reader, key string, revision uint64) (*agent.Checkpoint, error) {
+// At is a checkpoint at a revision that is kept; 0 is the current.
+func At(r txn.Reader, key string, revision uint64) (*agent.Checkpoint, error) {
 	row, err := currentCheckpoint(r, key)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func checkpointAt(r txn.Reader, key string, revision uint64) (*agent.Checkpoint,
 	if err != nil {
 		return nil, err
 	}
-	body, err := decodeCheckpointBody(key, raw)
+	body, err := DecodeBody(key, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func olderCheckpoint(r txn.Reader, key string, current *logpb.CheckpointRow, rev
 
 // notKeptNow says which revisions of a checkpoint there are instead.
 func notKeptNow(r txn.Reader, key string, current *logpb.CheckpointRow, revision uint64) error {
-	list, err := readHistory(r, &agent.CheckpointHistory{Key: key})
+	list, err := History(r, &agent.CheckpointHistory{Key: key})
 	if err != nil {
 		return err
 	}
@@ -78,11 +79,11 @@ func notKeptNow(r txn.Reader, key string, current *logpb.CheckpointRow, revision
 	if items := list.(*agent.CheckpointList).Items; len(items) > 0 { //nolint:forcetypeassert // history answers with nothing else
 		oldest = items[len(items)-1].Revision
 	}
-	return notKept(key, revision, oldest, current.Revision)
+	return NotKept(key, revision, oldest, current.Revision)
 }
 
-// notKept refuses a revision of a checkpoint that is not there, or no more.
-func notKept(key string, revision, oldest, newest uint64) *agent.Error {
+// NotKept refuses a revision of a checkpoint that is not there, or no more.
+func NotKept(key string, revision, oldest, newest uint64) *agent.Error {
 	e := agent.Errorf(agent.CodeNotFound, "revision %d of checkpoint %q is not kept: %d to %d are", revision, key, oldest, newest)
 	e.Revision, e.Floor = newest, oldest
 	return e
@@ -95,7 +96,8 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 	}
 }
 
-func readCheckpoints(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
+// List answers list_checkpoints.
+func List(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
 	next, err := r.EachInPage(kv.ScopeKey(kv.KindCheckpoint, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := command.DecodeCheckpointRow(key, raw)

@@ -1,4 +1,4 @@
-package fsm
+package value
 
 import (
 	"dormouse/agent"
@@ -6,7 +6,8 @@ import (
 	"dormouse/fsm/txn"
 )
 
-func readValue(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
+// Get answers get_value.
+func Get(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindValue, r.Scope, q.Key))
 	if err != nil {
 		return nil, err
@@ -34,7 +35,8 @@ func readValue(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 	}, nil
 }
 
-func readValues(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
+// List answers list_values.
+func List(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
 	next, err := r.EachInPage(kv.ScopeKey(kv.KindValue, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)

@@ -1,4 +1,4 @@
-package fsm
+package claim
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ func lapse(row *logpb.ClaimRow, o txn.TermStart) uint64 {
 	return txn.AddTicks(max(row.ArmedTick, o.Tick), row.TtlMs)
 }
 
-// lapsed tells whether a claim has ended, though its row may still be there.
-func lapsed(row *logpb.ClaimRow, o txn.TermStart, tick uint64) bool { return lapse(row, o) <= tick }
+// Lapsed tells whether a claim has ended, though its row may still be there.
+func Lapsed(row *logpb.ClaimRow, o txn.TermStart, tick uint64) bool { return lapse(row, o) <= tick }
 
 // queueClaim gives the claim a place in the queue that is not too late.
 func queueClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) {
@@ -38,9 +38,9 @@ func queueClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) {
 	b.Due.AtClaim(at)
 }
 
-// sweepClaims clears away claims that have lapsed by a tick, and tells whether
+// Sweep clears away claims that have lapsed by a tick, and tells whether
 // that was all of them.
-func sweepClaims(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, claim string, epoch uint64) error) (all bool, err error) {
+func Sweep(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, claim string, epoch uint64) error) (all bool, err error) {
 	if b.Due.Claim == 0 || b.Due.Claim > tick {
 		return true, nil
 	}
@@ -57,11 +57,11 @@ func sweepClaims(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, cla
 // dueClaim handles a claim whose place in the queue has come. One that went,
 // and one that is another now, has another place.
 func dueClaim(b *txn.Entry, when uint64, scope, name string, tick uint64, ended func(c *txn.Tx, claim string, epoch uint64) error) error {
-	row, err := claimRow(b, scope, name)
+	row, err := Load(b, scope, name)
 	if err != nil || row == nil || row.QueuedTick != when {
 		return err
 	}
-	if !lapsed(row, b.Opening, tick) {
+	if !Lapsed(row, b.Opening, tick) {
 		row.QueuedTick = 0
 		queueClaim(b, scope, name, row)
 		return storeClaim(b, scope, name, row)
@@ -70,7 +70,7 @@ func dueClaim(b *txn.Entry, when uint64, scope, name string, tick uint64, ended 
 	if err := c.OpenScope(); err != nil {
 		return err
 	}
-	dropClaim(c, name, row)
+	Drop(c, name, row)
 	c.Scopes[scope] = c.Record
 	return ended(c, name, row.Epoch)
 }

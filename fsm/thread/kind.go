@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"bytes"
@@ -31,21 +31,21 @@ type span struct {
 }
 
 // spans are the parts of a journal from a seq up to another, in order.
-func (j journal) spans(from, to uint64) (all []span) {
-	for _, s := range j.meta.Segments {
+func (j Journal) spans(from, to uint64) (all []span) {
+	for _, s := range j.Meta.Segments {
 		if end := min(s.To, to); from < end {
 			all = append(all, span{s.Thread, s.Incarnation, from, end})
 			from = end
 		}
 	}
 	if from < to {
-		all = append(all, span{j.meta.Id, j.meta.Incarnation, from, to})
+		all = append(all, span{j.Meta.Id, j.Meta.Incarnation, from, to})
 	}
 	return all
 }
 
-// eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
-func eachOfKinds(r txn.Reader, j journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+// eachOfKinds is EachEntry for the entries of some kinds. It reads no others.
+func eachOfKinds(r txn.Reader, j Journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		more := true
 		err := eachKindBlock(r, s, kinds, false, func(seqs []uint64) (bool, error) {
@@ -69,7 +69,7 @@ func eachOfKinds(r txn.Reader, j journal, kinds []string, from, to uint64, visit
 
 // lastOfKinds is the seq of the n-th last entry of some kinds between from and
 // to: of the first one where there are fewer, and to where there is none.
-func lastOfKinds(r txn.Reader, j journal, kinds []string, n, from, to uint64) (uint64, error) {
+func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (uint64, error) {
 	spans := j.spans(from, to)
 	slices.Reverse(spans)
 	start := to

@@ -1,4 +1,4 @@
-package fsm
+package value
 
 import (
 	"fmt"
@@ -12,7 +12,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func reviseValue(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
+// Revise runs revise_value: it renames a value, or changes its metadata.
+func Revise(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
 	old, err := liveValue(c, op.Key)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package fsm
+package thread
 
 import (
 	"encoding/binary"
@@ -14,9 +14,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// loadThread is the row of a thread, or nil. It is the caller's to change. One that
+// Load is the row of a thread, or nil. It is the caller's to change. One that
 // has expired is cleared away first, so that it is as if it had never been there.
-func loadThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
+func Load(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
 	}
@@ -28,29 +28,31 @@ func loadThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	if err != nil || !txn.Expired(t.ExpiresAt, c.Progress.Wall) {
 		return t, err
 	}
-	return nil, dropThread(c, t)
+	return nil, Drop(c, t)
 }
 
-func journalOf(c *txn.Tx, t *logpb.ThreadMeta) journal {
-	return journal{rows: c.Rows, scope: c.Scope, meta: t}
+func journalOf(c *txn.Tx, t *logpb.ThreadMeta) Journal {
+	return Journal{rows: c.Rows, scope: c.Scope, Meta: t}
 }
 
-func headAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
-	return journalOf(c, t).headAt(rev)
+// HeadAt returns the head of the hash chain of a thread at a rev.
+// HeadAt returns the head of the hash chain of t at a rev.
+func HeadAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
+	return journalOf(c, t).HeadAt(rev)
 }
 
 // newThread is a thread that is not there yet, at rev 0.
 func newThread(c *txn.Tx, id string) *logpb.ThreadMeta {
 	c.AddUsage(1, 0)
 	return &logpb.ThreadMeta{
-		Id: id, Incarnation: c.NewIncarnation(), Head: zeroHead, FloorHead: zeroHead,
+		Id: id, Incarnation: c.NewIncarnation(), Head: ZeroHead, FloorHead: ZeroHead,
 		CreatedAt: c.Progress.Wall, Metadata: []byte("{}"),
 	}
 }
 
-// storeThread writes a thread's row and is what callers see of it: its meta
+// Store writes a thread's row and is what callers see of it: its meta
 // without the summary, which is read with it.
-func storeThread(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
+func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.Progress.Index+c.MintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
@@ -67,8 +69,9 @@ func storeThread(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	return command.DecodeThread(t)
 }
 
-func appendThread(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
-	t, err := loadThread(c, op.Thread)
+// Append runs append_thread.
+func Append(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
+	t, err := Load(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func appendThread(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
 
 func appendedResult(c *txn.Tx, t *logpb.ThreadMeta, stamps []agent.EntryStamp) (agent.OpResult, error) {
 	t.UpdatedAt = c.Progress.Wall
-	thread, err := storeThread(c, t)
+	thread, err := Store(c, t)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func threadMatches(op *agent.AppendThread, t *logpb.ThreadMeta) error {
 // headOf is the head in hex of a thread that may be missing.
 func headOf(t *logpb.ThreadMeta) string {
 	if t == nil {
-		return hex.EncodeToString(zeroHead)
+		return hex.EncodeToString(ZeroHead)
 	}
 	return hex.EncodeToString(t.Head)
 }
@@ -216,7 +219,7 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 	}
 	c.Rows.Set(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), raw)
 	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
-	t.Bytes += entryBytes(e)
+	t.Bytes += EntryBytes(e)
 	return nil
 }
 
@@ -242,13 +245,14 @@ func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 	return nil
 }
 
-// entryBytes is what an entry counts for in its scope.
-func entryBytes(e *agent.Entry) uint64 {
+// EntryBytes is what an entry counts for in its scope.
+func EntryBytes(e *agent.Entry) uint64 {
 	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
 }
 
-func deleteThread(c *txn.Tx, op *agent.DeleteThread) (agent.OpResult, error) {
-	t, err := loadThread(c, op.Thread)
+// Delete runs delete_thread.
+func Delete(c *txn.Tx, op *agent.DeleteThread) (agent.OpResult, error) {
+	t, err := Load(c, op.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -258,15 +262,15 @@ func deleteThread(c *txn.Tx, op *agent.DeleteThread) (agent.OpResult, error) {
 	if t == nil {
 		return c.DeleteMissing(kv.KindThreadTombstone, op.Thread, op.Seal)
 	}
-	if err := dropThread(c, t); err != nil {
+	if err := Drop(c, t); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: t.Incarnation},
 		c.WriteTombstone(kv.KindThreadTombstone, t.Id, t.Incarnation, op.Seal)
 }
 
-// dropThread removes a thread, but for the rows that forks read.
-func dropThread(c *txn.Tx, t *logpb.ThreadMeta) error {
+// Drop removes a thread, but for the rows that forks read.
+func Drop(c *txn.Tx, t *logpb.ThreadMeta) error {
 	bytes, err := bytesFrom(c, t, t.Floor)
 	if err != nil {
 		return err
@@ -300,7 +304,8 @@ func bytesFrom(c *txn.Tx, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
 	return t.Bytes - row.Offset, nil
 }
 
-func setThreadTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
+// SetTTL runs set_ttl of a thread.
+func SetTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
 		return nil, err
@@ -310,14 +315,15 @@ func setThreadTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	t.ExpiresAt = c.Deadline(op.TTL.Milliseconds())
 	c.SetExpiry(t.ExpiresAt, key)
 	c.AddUsage(0, 0)
-	thread, err := storeThread(c, t)
+	thread, err := Store(c, t)
 	if err != nil {
 		return nil, err
 	}
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-func expireThread(c *txn.Tx, id string, when int64) error {
+// Expire removes the thread of an id if it expires at when.
+func Expire(c *txn.Tx, id string, when int64) error {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))
 	if err != nil || raw == nil {
 		return err
@@ -326,5 +332,5 @@ func expireThread(c *txn.Tx, id string, when int64) error {
 	if err != nil || t.ExpiresAt != when {
 		return err
 	}
-	return dropThread(c, t)
+	return Drop(c, t)
 }

@@ -1,0 +1,2 @@
+// Package value applies the ops on values and files, and answers the reads of them.
+package value
