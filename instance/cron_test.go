@@ -116,7 +116,7 @@ func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
 		}
 		k.send(k.host, "a", signal("patch", `{"x":2}`))
 		if got := k.timer("cron:j").Generation; got != first {
-			k.Error("a timer that was as it should be was put anew")
+			k.Error("an unchanged timer was set again")
 		}
 	})
 }
@@ -243,7 +243,7 @@ func TestATurnChangesItsOwnJobsSim(t *testing.T) {
 			_, err = k.host.Signal(k.Context(), ref("a"), signal("x", ""))
 			k.code(err, agent.CodeConflict)
 			if f.made != made+1 { // the Handler of the refused turn
-				k.Errorf("asked anew %d times", f.made-made)
+				k.Errorf("the handler ran %d times", f.made-made)
 			}
 			f.handle = func(t *instance.Turn) error { k.want("after all", string(t.Cron()), `{"j":`+hourly+`}`); return nil }
 			k.send(k.host, "a", signal("x", ""))

@@ -248,7 +248,7 @@ func TestManagerConformance(t *testing.T) {
 				k.Errorf("%+v", c)
 			}
 		},
-		"M-21: whoever comes while it falls asleep reaches a live one": comesLate,
+		"M-21: a call during a hibernation keeps the instance awake": comesLate,
 	} {
 		t.Run(id, func(t *testing.T) { sim(t, nil, test) })
 	}

@@ -80,7 +80,7 @@ func (w *world) fenced(f *agent.Fence) *agent.Error {
 		}
 		return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Epoch: p.Epoch, Holder: p.Owner}
 	}
-	return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "nobody owns it"}
+	return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Detail: "no node owns it"}
 }
 
 // nodeView is the world as one node sees it.

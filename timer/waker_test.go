@@ -46,7 +46,7 @@ func TestWhatBecomesOfAnOccurrence(t *testing.T) {
 		parked bool
 	}{
 		{name: "its turn acknowledges", handle: func(w *world, _ int, s agent.Signal) error { return w.apply(s.Ack) }},
-		{name: "under durability idle nobody does but the waker", handle: func(*world, int, agent.Signal) error { return nil }, ops: []string{ack}},
+		{name: "under durability idle the waker acknowledges", handle: func(*world, int, agent.Signal) error { return nil }, ops: []string{ack}},
 		{name: "the turn applied, and the answer is an error", handle: func(w *world, _ int, s agent.Signal) error {
 			return errors.Join(broken, w.apply(s.Ack))
 		}},
@@ -60,14 +60,14 @@ func TestWhatBecomesOfAnOccurrence(t *testing.T) {
 			name: "it fails for good", handle: func(*world, int, agent.Signal) error { return broken }, parked: true,
 			waits: doubled(agent.TimerAttemptsMax-1, agent.TimerRetryFirst, agent.TimerRetryMost), ops: times(agent.TimerAttemptsMax, fail),
 		},
-		{name: "nobody can be asked, which is no attempt", handle: func(w *world, n int, s agent.Signal) error {
+		{name: "the instance is unreachable, which is no attempt", handle: func(w *world, n int, s agent.Signal) error {
 			codes := []agent.Code{agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeNotOwner, agent.CodeReadOnly, agent.CodeUnknown}
 			if n < 2*len(codes) {
 				return agent.Errorf(codes[n%len(codes)], "not now")
 			}
 			return w.apply(s.Ack)
 		}, waits: doubled(10, 200*time.Millisecond, 10*time.Second), again: true},
-		{name: "it is to be passed over", put: func(v *agent.Timer) {
+		{name: "it is skipped", put: func(v *agent.Timer) {
 			v.Missed, v.Next = agent.MissedSkip, v.Next-agent.TimerGrace.Milliseconds()
 		}, ops: []string{ack}},
 		{name: "its cron cannot be read", put: func(v *agent.Timer) { v.Cron = "no cron" }, ops: times(agent.TimerAttemptsMax, fail), parked: true},

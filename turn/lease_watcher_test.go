@@ -146,11 +146,11 @@ func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := w.open.Load(); n != 0 {
-			k.Errorf("%d watches are open with nobody to hear", n)
+			k.Errorf("%d watches are open without a turn", n)
 		}
 		run()
 		if n := w.ever.Load(); n != 2 {
-			k.Errorf("%d watches: a turn that comes later is to be heard for too", n)
+			k.Errorf("%d watches: a later turn needs one too", n)
 		}
 	})
 }

@@ -206,7 +206,7 @@ func TestTheCommitOfARunnerThatWasStoppedPastItsLeaseIsRefused(t *testing.T) {
 			if first.says() == "waiting" {
 				first, second = second, first
 				if said := first.says(); said != "running" {
-					t.Fatalf("nobody runs: %q", said)
+					t.Fatalf("no racer runs: %q", said)
 				}
 			} else if said := second.says(); said != "waiting" {
 				t.Fatalf("both run: %q", said)

@@ -287,7 +287,7 @@ func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
 		w.after = func(c agent.Commit, _ agent.Result, err error) error {
 			if err == nil && c.Request.Client != "" {
 				told++
-				return []error{nil, agent.Errorf(agent.CodeUnknown, "nobody knows"), errCut}[told%3]
+				return []error{nil, agent.Errorf(agent.CodeUnknown, "outcome unknown"), errCut}[told%3]
 			}
 			return nil
 		}

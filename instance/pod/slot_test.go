@@ -53,7 +53,7 @@ func TestOneMutationAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if running.TopologyVersion != 2 || len(running.Topology.Nodes) != 3 {
-		t.Errorf("PD-10 the new topology is to be stored first, not %+v", running.Topology)
+		t.Errorf("PD-10 the new topology must be stored first, not %+v", running.Topology)
 	}
 	if _, err := running.Begin("m2", nil); agent.CodeOf(err) != agent.CodeMutationInProgress {
 		t.Errorf("PD-11 a second mutation: %v, want mutation_in_progress", err)
@@ -90,7 +90,7 @@ func TestOneMutationAtATime(t *testing.T) {
 			t.Errorf("the topology went back to %+v", failed.Topology)
 		}
 		if _, ok := failed.Running(); ok {
-			t.Error("a mutation that has ended is to be resumed")
+			t.Error("a mutation that has ended is still running")
 		}
 		if _, err := failed.Begin("m2", nil); err != nil {
 			t.Errorf("the next mutation: %v", err)

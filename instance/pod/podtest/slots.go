@@ -81,7 +81,7 @@ var slots = []claim{
 		}
 	}},
 
-	{"a pod keeps the rest of its state, and gives its slot to nobody", func(k *kit) {
+	{"a pod keeps the rest of its state, and no client can patch its slot", func(k *kit) {
 		if _, err := k.pods.Get(k.Context(), team("a"), pod.Open{Topology: []byte(crew), InitialState: []byte(`{"goal":"x"}`)}); err != nil {
 			k.Fatal(err)
 		}
