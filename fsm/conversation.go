@@ -16,8 +16,8 @@ import (
 // is pending and its messages are rows of their own, so that a message or a
 // status does not write the state anew.
 
-// conversation is one while an op works on it.
-type conversation struct {
+// openedConversation is one while an op works on it.
+type openedConversation struct {
 	*txn.Tx
 	id          string
 	row         *logpb.ConversationRow // of incarnation 0 where there is none
@@ -28,7 +28,7 @@ type conversation struct {
 // openConversation opens the conversation that a reference means, whether it is
 // there or not, unless it is another's. One that is gone is cleared away first, so
 // that it is as if it had never been there.
-func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*conversation, error) {
+func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*openedConversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
@@ -44,14 +44,14 @@ func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*conversation, err
 		if err := clearConversation(w); err != nil {
 			return nil, err
 		}
-		w = &conversation{Tx: c, id: ref.ID, row: &logpb.ConversationRow{}}
+		w = &openedConversation{Tx: c, id: ref.ID, row: &logpb.ConversationRow{}}
 	}
 	return w, belongs(ref, w.row)
 }
 
 // storedConversation is a conversation as its rows say.
-func storedConversation(c *txn.Tx, id string) (*conversation, error) {
-	w := &conversation{Tx: c, id: id, row: &logpb.ConversationRow{}}
+func storedConversation(c *txn.Tx, id string) (*openedConversation, error) {
+	w := &openedConversation{Tx: c, id: id, row: &logpb.ConversationRow{}}
 	raw, err := c.Rows.Get(w.key(kv.KindConversation))
 	if err != nil || raw == nil {
 		return w, err
@@ -81,12 +81,12 @@ func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
 	return nil
 }
 
-func (w *conversation) exists() bool { return w.row.Incarnation != 0 }
+func (w *openedConversation) exists() bool { return w.row.Incarnation != 0 }
 
-func (w *conversation) key(kind string) string { return kv.IDKey(kind, w.Scope, w.id) }
+func (w *openedConversation) key(kind string) string { return kv.IDKey(kind, w.Scope, w.id) }
 
 // openToWrite opens a conversation for a write that may create it.
-func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*conversation, error) {
+func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*openedConversation, error) {
 	w, err := openConversation(c, ref)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*conversation, error) {
 }
 
 // write begins to change the row: it is there from here on.
-func (w *conversation) write(ref *agent.ConversationRef) error {
+func (w *openedConversation) write(ref *agent.ConversationRef) error {
 	if ref.Agent != "" && w.row.Agent == "" && w.Level >= txn.FoundLevel {
 		if err := txn.CheckNotErased(w.Tx, ref.Agent); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (w *conversation) write(ref *agent.ConversationRef) error {
 }
 
 // store writes the row and its places in the indexes.
-func (w *conversation) store() error {
+func (w *openedConversation) store() error {
 	raw, err := command.Marshal(w.row)
 	if err != nil {
 		return fmt.Errorf("encode conversation %q: %w", w.id, err)
@@ -143,7 +143,7 @@ func (w *conversation) store() error {
 }
 
 // done stores the row and answers with it.
-func (w *conversation) done() (*agent.ConversationResult, error) {
+func (w *openedConversation) done() (*agent.ConversationResult, error) {
 	if err := w.store(); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func saveConversation(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, er
 
 // saved tells whether what a save says is what was saved last: then it came
 // twice, as the last event of an agent that shuts down may.
-func (w *conversation) saved(op *agent.SaveConversation) (bool, error) {
+func (w *openedConversation) saved(op *agent.SaveConversation) (bool, error) {
 	row := w.row
 	if row.Revision == 0 || row.Revision != op.Revision+1 || row.Lifecycle != string(op.Lifecycle) ||
 		op.Title != "" && op.Title != row.Title || op.Consumed > row.Consumed {
@@ -237,7 +237,7 @@ func deleteConversation(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult
 }
 
 // drop removes a conversation with all that is its own.
-func (w *conversation) drop() error {
+func (w *openedConversation) drop() error {
 	row := w.row
 	for _, kind := range []string{kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted} {
 		w.Rows.Remove(w.key(kind))

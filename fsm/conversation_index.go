@@ -97,7 +97,7 @@ var conversationBackfill = txn.Backfill{
 
 // clearConversation removes a conversation that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func clearConversation(w *conversation) error {
+func clearConversation(w *openedConversation) error {
 	erased, err := conversationErased(w.Rows, w.Scope, w.row)
 	if err != nil {
 		return err

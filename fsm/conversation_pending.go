@@ -51,7 +51,7 @@ func pendingRefusal(id, limit string, bound uint64) *agent.Error {
 }
 
 // consume lets go of what is pending up to a number: it is in the state.
-func (w *conversation) consume(through uint64) error {
+func (w *openedConversation) consume(through uint64) error {
 	w.row.Consumed = max(w.row.Consumed, through)
 	if through == 0 || w.row.Pending == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (w *conversation) consume(through uint64) error {
 	return w.storePending(pending)
 }
 
-func (w *conversation) pending() (*logpb.PendingRow, error) {
+func (w *openedConversation) pending() (*logpb.PendingRow, error) {
 	raw, err := w.Rows.Get(w.key(kv.KindConversationPending))
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (w *conversation) pending() (*logpb.PendingRow, error) {
 }
 
 // storePending writes what is pending, and counts it.
-func (w *conversation) storePending(pending *logpb.PendingRow) error {
+func (w *openedConversation) storePending(pending *logpb.PendingRow) error {
 	size := 0
 	for _, m := range pending.Messages {
 		size += len(m.Message)

@@ -73,11 +73,11 @@ func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state
 // reschedule gives an instance's jobs their timers. Those that its manager
 // declares are not the manifest's to change.
 func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, dropped []string) error {
-	manager, key, ok := agent.InstanceOf(checkpoint)
+	name, key, ok := agent.InstanceOf(checkpoint)
 	if !ok {
 		return nil
 	}
-	row, err := managerRow(c, manager)
+	row, err := managerRow(c, name)
 	if err != nil {
 		return err
 	}
@@ -93,15 +93,15 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 	for _, change := range changes {
 		switch {
 		case declared[change.Job] && change.Set != nil:
-			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", manager, change.Job)
+			return agent.Errorf(agent.CodeConflict, "manager %q declares job %q for all of its instances: change it there", name, change.Job)
 		case declared[change.Job]:
 		case change.Set != nil:
-			timer := change.Set.Timer(manager, key)
+			timer := change.Set.Timer(name, key)
 			if _, err := setTimer(c, &timer, generation); err != nil {
 				return err
 			}
 		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer
-			if _, err := deleteTimer(c, &agent.DeleteTimer{Manager: manager, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
+			if _, err := deleteTimer(c, &agent.DeleteTimer{Manager: name, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
 				return err
 			}
 		}

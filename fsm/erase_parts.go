@@ -220,7 +220,7 @@ func conversationRows(row *logpb.ConversationRow) int {
 }
 
 // conversation removes one of the agent's conversations, with its messages.
-func (e *erasing) conversation(w *conversation) error {
+func (e *erasing) conversation(w *openedConversation) error {
 	row := w.row
 	count := *e.row.Conversations + 1
 	e.row.Conversations = &count
@@ -239,7 +239,7 @@ func sessionRows(row *logpb.SessionRow) int {
 
 // session removes one of the agent's sessions, with the thread and the
 // checkpoint that it names.
-func (e *erasing) session(s *session) error {
+func (e *erasing) session(s *openedSession) error {
 	row := s.row
 	e.row.Sessions++
 	e.row.Reviews += row.Reviews

@@ -39,7 +39,7 @@ func saveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 }
 
 // sameMessage looks for a draft that is there already.
-func (w *conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
+func (w *openedConversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
 	if d.ID == "" {
 		return stamp, false, nil
 	}
@@ -57,7 +57,7 @@ func (w *conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStam
 }
 
 // addMessage writes a message at the end.
-func (w *conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
+func (w *openedConversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
 	seq := w.row.Messages
 	row := &logpb.MessageRow{
 		At: w.Progress.Wall, UpdatedAt: w.Progress.Wall, Role: string(d.Role), Type: d.Type, Content: d.Content,
@@ -119,7 +119,7 @@ func updateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 }
 
 // message finds a message by its id; a nil row is none.
-func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
+func (w *openedConversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
 	raw, err := w.Rows.Get(kv.MessageIDKey(w.Scope, w.id, w.row.Incarnation, id))
 	if err != nil {
 		return 0, nil, err
@@ -144,7 +144,7 @@ func (w *conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 }
 
 // storeMessage writes a message that took before bytes until now.
-func (w *conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
+func (w *openedConversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)

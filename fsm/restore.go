@@ -183,8 +183,8 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 		scope, claim, _ := strings.Cut(name, kv.Separator)
 		held[kv.ScopeKey(kv.KindScope, scope)]++
 		b.Delete([]byte(kv.KindClaim + name))
-		if session, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
-			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, session)), lapsedAt(0))
+		if id, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
+			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, id)), lapsedAt(0))
 		}
 		return nil
 	})

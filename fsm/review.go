@@ -90,7 +90,7 @@ func unplaceReview(c *txn.Tx, id string, row *logpb.ReviewRow) {
 }
 
 // askReviews makes the reviews that a turn asks for.
-func askReviews(c *txn.Tx, s *session, drafts []agent.ReviewDraft) error {
+func askReviews(c *txn.Tx, s *openedSession, drafts []agent.ReviewDraft) error {
 	for i := range drafts {
 		if err := askReview(c, s, &drafts[i]); err != nil {
 			return err
@@ -99,7 +99,7 @@ func askReviews(c *txn.Tx, s *session, drafts []agent.ReviewDraft) error {
 	return nil
 }
 
-func askReview(c *txn.Tx, s *session, d *agent.ReviewDraft) error {
+func askReview(c *txn.Tx, s *openedSession, d *agent.ReviewDraft) error {
 	for _, optional := range []string{d.Assignee, d.EscalateTo} {
 		if optional != "" {
 			if err := agent.ValidID("assignee", optional); err != nil {
@@ -145,7 +145,7 @@ func reviewBytes(row *logpb.ReviewRow) int64 {
 
 // eachReview visits a session's reviews from an ordinal on, oldest first, until
 // visit says that it is enough.
-func eachReview(c *txn.Tx, s *session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
+func eachReview(c *txn.Tx, s *openedSession, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
 	prefix := kv.IDKey(kv.KindReviewSession, c.Scope, s.id)
 	keys, _, err := c.Rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
 	if err != nil {
@@ -171,7 +171,7 @@ func eachReview(c *txn.Tx, s *session, from uint64, visit func(id string, row *l
 }
 
 // forgetReview lets go of the oldest review of a session that is not pending.
-func forgetReview(c *txn.Tx, s *session) error {
+func forgetReview(c *txn.Tx, s *openedSession) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if pending(row) {
 			return true, nil
@@ -182,7 +182,7 @@ func forgetReview(c *txn.Tx, s *session) error {
 	})
 }
 
-func dropReview(c *txn.Tx, s *session, id string, row *logpb.ReviewRow) {
+func dropReview(c *txn.Tx, s *openedSession, id string, row *logpb.ReviewRow) {
 	unplaceReview(c, id, row)
 	c.Rows.Remove(kv.IDKey(kv.KindReview, c.Scope, id))
 	c.Rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.id, row.Ordinal))
@@ -193,7 +193,7 @@ func dropReview(c *txn.Tx, s *session, id string, row *logpb.ReviewRow) {
 	}
 }
 
-func dropReviews(c *txn.Tx, s *session) error {
+func dropReviews(c *txn.Tx, s *openedSession) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		dropReview(c, s, id, row)
 		return true, nil
@@ -202,7 +202,7 @@ func dropReviews(c *txn.Tx, s *session) error {
 
 // withdrawReviews closes what is pending from an ordinal on: the session goes
 // on without an answer.
-func withdrawReviews(c *txn.Tx, s *session, from uint64) error {
+func withdrawReviews(c *txn.Tx, s *openedSession, from uint64) error {
 	if s.row.PendingReviews == 0 {
 		return nil
 	}

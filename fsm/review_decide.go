@@ -100,7 +100,7 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 }
 
 // failSession is what a denial does in classic mode.
-func failSession(c *txn.Tx, s *session, review agent.Review) error {
+func failSession(c *txn.Tx, s *openedSession, review agent.Review) error {
 	body, err := sessionBody(c.Rows, c.Scope, s.id)
 	if err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// session is a session while a commit works on it: its row is the commit's to
+// openedSession is a session while a commit works on it: its row is the commit's to
 // change, and to store.
-type session struct {
+type openedSession struct {
 	id     string
 	row    *logpb.SessionRow
 	places []string // its rows in the indexes, as they are stored
@@ -22,7 +22,7 @@ type session struct {
 
 // openSession is the session of an id, or nil. One that is gone is cleared away
 // first, so that it is as if it had never been there.
-func openSession(c *txn.Tx, id string) (*session, error) {
+func openSession(c *txn.Tx, id string) (*openedSession, error) {
 	s, err := storedSession(c, id)
 	if err != nil || s == nil {
 		return nil, err
@@ -35,7 +35,7 @@ func openSession(c *txn.Tx, id string) (*session, error) {
 }
 
 // storedSession is a session whose rows are there, or nil.
-func storedSession(c *txn.Tx, id string) (*session, error) {
+func storedSession(c *txn.Tx, id string) (*openedSession, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func storedSession(c *txn.Tx, id string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{id: id, row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
+	return &openedSession{id: id, row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
 }
 
 // theSession is the session of an id, which must be there.
-func theSession(c *txn.Tx, id string) (*session, error) {
+func theSession(c *txn.Tx, id string) (*openedSession, error) {
 	s, err := openSession(c, id)
 	if err == nil && s == nil {
 		err = txn.NotFound("session", id)
@@ -59,18 +59,18 @@ func theSession(c *txn.Tx, id string) (*session, error) {
 	return s, err
 }
 
-func (s *session) incarnation() uint64 {
+func (s *openedSession) incarnation() uint64 {
 	if s == nil {
 		return 0
 	}
 	return s.row.Incarnation
 }
 
-func (s *session) classic() bool { return s.row.Mode == string(agent.SessionModeClassic) }
+func (s *openedSession) classic() bool { return s.row.Mode == string(agent.SessionModeClassic) }
 
-func (s *session) status() agent.SessionStatus { return agent.SessionStatus(s.row.Status) }
+func (s *openedSession) status() agent.SessionStatus { return agent.SessionStatus(s.row.Status) }
 
-func (s *session) running() bool { return s.status() == agent.SessionRunning }
+func (s *openedSession) running() bool { return s.status() == agent.SessionRunning }
 
 // sessionPlaces are the rows by which a session is found.
 func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
@@ -85,15 +85,15 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 }
 
 // newSession is a session that is not there yet.
-func newSession(c *txn.Tx, id string) *session {
+func newSession(c *txn.Tx, id string) *openedSession {
 	c.AddUsage(1, 0)
-	return &session{id: id, row: &logpb.SessionRow{
+	return &openedSession{id: id, row: &logpb.SessionRow{
 		Incarnation: c.NewIncarnation(), Status: string(agent.SessionNew), CreatedAt: c.Progress.Wall,
 	}}
 }
 
 // storeSession writes a session's next revision, and where it is found.
-func storeSession(c *txn.Tx, s *session) error {
+func storeSession(c *txn.Tx, s *openedSession) error {
 	s.row.Revision++
 	s.row.UpdatedAt = c.Progress.Wall
 	raw, err := command.Marshal(s.row)
@@ -123,12 +123,12 @@ func storeSession(c *txn.Tx, s *session) error {
 	return nil
 }
 
-func sessionChanged(c *txn.Tx, s *session) {
+func sessionChanged(c *txn.Tx, s *openedSession) {
 	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
 }
 
 // storedResult writes a session and is what its op answers.
-func storedResult(c *txn.Tx, s *session) (*agent.SessionResult, error) {
+func storedResult(c *txn.Tx, s *openedSession) (*agent.SessionResult, error) {
 	if err := storeSession(c, s); err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 
 // storeSessionBody writes a body, within its bound: parts that were written at
 // different times may be too much together.
-func storeSessionBody(c *txn.Tx, s *session, body *logpb.SessionBody) error {
+func storeSessionBody(c *txn.Tx, s *openedSession, body *logpb.SessionBody) error {
 	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
 		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
 	if size > agent.SessionBytesMax {
@@ -201,7 +201,7 @@ func deleteSession(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
 }
 
 // dropSession removes a session with all that is its own.
-func dropSession(c *txn.Tx, s *session) error {
+func dropSession(c *txn.Tx, s *openedSession) error {
 	if err := endTurn(c, s); err != nil {
 		return err
 	}

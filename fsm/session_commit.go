@@ -51,7 +51,7 @@ func commitSession(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
 }
 
 // commitMatches holds what a commit says to the session and its turn.
-func commitMatches(s *session, op *agent.CommitSession) error {
+func commitMatches(s *openedSession, op *agent.CommitSession) error {
 	switch op.Status {
 	case agent.SessionHibernated, agent.SessionWaiting, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
 	default:
@@ -71,7 +71,7 @@ func commitMatches(s *session, op *agent.CommitSession) error {
 
 // resumable tells whether the turn that runs could be taken up again: whether
 // it has made a snapshot.
-func (s *session) resumable() bool {
+func (s *openedSession) resumable() bool {
 	k := newestSnapshot(s.row)
 	return k != nil && (s.classic() || k.RequestOrdinal == s.row.RequestOrdinal)
 }
@@ -95,7 +95,7 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 
 // commitBody writes what a commit replaces of the session's body, if it
 // replaces any.
-func commitBody(c *txn.Tx, s *session, op *agent.CommitSession) error {
+func commitBody(c *txn.Tx, s *openedSession, op *agent.CommitSession) error {
 	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
 	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
 		return nil
@@ -122,7 +122,7 @@ func commitBody(c *txn.Tx, s *session, op *agent.CommitSession) error {
 // settleReview gives a session that does not run its status. It waits exactly where
 // reviews are pending; with any other status those are withdrawn, but by a
 // failure in classic mode.
-func settleReview(c *txn.Tx, s *session, status agent.SessionStatus) error {
+func settleReview(c *txn.Tx, s *openedSession, status agent.SessionStatus) error {
 	if pauses(status) {
 		status = agent.SessionHibernated
 		if s.row.PendingReviews > 0 {
@@ -186,7 +186,7 @@ func forkSession(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
 }
 
 // newFork is a session's fork, which is to be stored.
-func newFork(c *txn.Tx, op *agent.ForkSession) (*session, error) {
+func newFork(c *txn.Tx, op *agent.ForkSession) (*openedSession, error) {
 	source, err := theSession(c, op.Session)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func newFork(c *txn.Tx, op *agent.ForkSession) (*session, error) {
 // copySession fills a fork: its source's body, requests, and snapshots up to
 // the one it is forked at, which it can be resumed from. Thread and checkpoint
 // stay the source's.
-func copySession(c *txn.Tx, fork, source *session, snapshot string) error {
+func copySession(c *txn.Tx, fork, source *openedSession, snapshot string) error {
 	from, to := source.row, fork.row
 	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
 	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
@@ -265,7 +265,7 @@ func copySession(c *txn.Tx, fork, source *session, snapshot string) error {
 	return nil
 }
 
-func copyRow(c *txn.Tx, kind string, source, fork *session, ordinal, size uint64) error {
+func copyRow(c *txn.Tx, kind string, source, fork *openedSession, ordinal, size uint64) error {
 	raw, err := c.Rows.Get(kv.OrdinalKey(kind, c.Scope, source.id, ordinal))
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func keeps(snapshots []*logpb.KeptSnapshot, ordinal uint64) bool {
 }
 
 // addRequest makes a request the session's newest, which the turn answers.
-func addRequest(c *txn.Tx, s *session, r *logpb.SessionRequest) error {
+func addRequest(c *txn.Tx, s *openedSession, r *logpb.SessionRequest) error {
 	r.At, r.Outcome = c.Progress.Wall, string(agent.RequestOpen)
 	s.row.Request, s.row.RequestOrdinal = r.Id, s.row.RequestsEnd
 	s.row.RequestsEnd++
@@ -75,7 +75,7 @@ func setSessionRow(c *txn.Tx, key string, row command.Coded) error {
 
 // closeRequest notes what became of the request that the turn answers. It may
 // have been trimmed away.
-func closeRequest(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
+func closeRequest(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) error {
 	if s.row.Request == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func closeRequest(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
 
 // addSnapshot makes a snapshot the session's newest, in place of one of the
 // same id.
-func addSnapshot(c *txn.Tx, s *session, given *agent.SessionSnapshot) error {
+func addSnapshot(c *txn.Tx, s *openedSession, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func addSnapshot(c *txn.Tx, s *session, given *agent.SessionSnapshot) error {
 
 // dropSnapshot removes the row of a snapshot that the session has let go of,
 // unless a rollback would bring it back.
-func dropSnapshot(c *txn.Tx, s *session, k *logpb.KeptSnapshot) {
+func dropSnapshot(c *txn.Tx, s *openedSession, k *logpb.KeptSnapshot) {
 	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
 	}
@@ -142,7 +142,7 @@ func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 
 // trimHistory lets go of the oldest requests and snapshots, down to what a session
 // may keep; the newest of each stays.
-func trimHistory(c *txn.Tx, s *session) {
+func trimHistory(c *txn.Tx, s *openedSession) {
 	row := s.row
 	for len(row.RequestSizes) > agent.SessionRequestsMax {
 		dropOldestRequest(c, s)
@@ -162,14 +162,14 @@ func trimHistory(c *txn.Tx, s *session) {
 	}
 }
 
-func dropOldestRequest(c *txn.Tx, s *session) {
+func dropOldestRequest(c *txn.Tx, s *openedSession) {
 	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
 	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, oldest))
 	c.AddUsage(0, -int64(s.row.RequestSizes[0]))
 	s.row.RequestSizes = s.row.RequestSizes[1:]
 }
 
-func dropOldestSnapshot(c *txn.Tx, s *session) {
+func dropOldestSnapshot(c *txn.Tx, s *openedSession) {
 	oldest := s.row.Snapshots[0]
 	s.row.Snapshots = s.row.Snapshots[1:]
 	dropSnapshot(c, s, oldest)
@@ -177,7 +177,7 @@ func dropOldestSnapshot(c *txn.Tx, s *session) {
 
 // clearGone clears away a session that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func clearGone(c *txn.Tx, s *session) error {
+func clearGone(c *txn.Tx, s *openedSession) error {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasing, c.Scope, s.row.Agent))
 	if err != nil {
 		return err

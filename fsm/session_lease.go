@@ -18,7 +18,7 @@ import (
 // which epoch it runs, though the claim may have ended: then it is recoverable.
 
 // beginLease begins a turn for an owner, under a new epoch.
-func beginLease(c *txn.Tx, s *session, owner string, ttl time.Duration) error {
+func beginLease(c *txn.Tx, s *openedSession, owner string, ttl time.Duration) error {
 	if err := validOwner(owner, ttl); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func validOwner(owner string, ttl time.Duration) error {
 
 // underLease is the claim of the lease that a caller names, which must be the
 // session's and stand. It is judged before all else that the caller says.
-func underLease(c *txn.Tx, s *session, lease, owner string) (*logpb.ClaimRow, error) {
+func underLease(c *txn.Tx, s *openedSession, lease, owner string) (*logpb.ClaimRow, error) {
 	held := s.row.Lease
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
 		return nil, leaseRefusal(c, s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
@@ -62,7 +62,7 @@ func underLease(c *txn.Tx, s *session, lease, owner string) (*logpb.ClaimRow, er
 
 // leaseRefusal refuses for the sake of a lease, and tells of the one that the
 // session has.
-func leaseRefusal(c *txn.Tx, s *session, code agent.Code, format string, args ...any) error {
+func leaseRefusal(c *txn.Tx, s *openedSession, code agent.Code, format string, args ...any) error {
 	e := agent.Errorf(code, "session %q "+format, append([]any{s.id}, args...)...)
 	e.State = s.row.Status
 	lease, _, err := sessionsIn(c).lease(s.id, s.row)
@@ -76,7 +76,7 @@ func leaseRefusal(c *txn.Tx, s *session, code agent.Code, format string, args ..
 }
 
 // armLease gives a lease its full ttl again, or another one.
-func armLease(c *txn.Tx, s *session, row *logpb.ClaimRow, ttl time.Duration) error {
+func armLease(c *txn.Tx, s *openedSession, row *logpb.ClaimRow, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := validOwner(row.Holder, ttl); err != nil {
 			return err
@@ -88,7 +88,7 @@ func armLease(c *txn.Tx, s *session, row *logpb.ClaimRow, ttl time.Duration) err
 }
 
 // endLease gives up the session's lease, whether it stands or has lapsed.
-func endLease(c *txn.Tx, s *session) error {
+func endLease(c *txn.Tx, s *openedSession) error {
 	if s.row.Lease == nil {
 		return nil
 	}

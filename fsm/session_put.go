@@ -66,7 +66,7 @@ func validPutSession(op *agent.PutSession) error {
 }
 
 // mayPut holds a put to what is there; s is nil where there is nothing.
-func mayPut(op *agent.PutSession, s *session) error {
+func mayPut(op *agent.PutSession, s *openedSession) error {
 	classic := op.Mode == agent.SessionModeClassic
 	if s == nil {
 		if op.IfRevision != nil && *op.IfRevision != 0 {
@@ -117,7 +117,7 @@ func staleRevision(id string, given, stored uint64) error {
 }
 
 // fillSession makes the session what a put says, but for its revision.
-func fillSession(c *txn.Tx, s *session, op *agent.PutSession, body *logpb.SessionBody) error {
+func fillSession(c *txn.Tx, s *openedSession, op *agent.PutSession, body *logpb.SessionBody) error {
 	status := op.Status
 	if status == "" {
 		status = s.status()
@@ -159,7 +159,7 @@ func fillSession(c *txn.Tx, s *session, op *agent.PutSession, body *logpb.Sessio
 // nextConversation holds a conversation to the one that is stored: only a turn
 // that finishes may carry it on, and by one. In classic mode anything goes.
 func nextConversation(
-	s *session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
+	s *openedSession, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
 ) (*logpb.Conversation, error) {
 	if given == nil {
 		if stored == nil {

@@ -16,7 +16,7 @@ const queueRetryMS = 1000
 
 // enqueue lets a request wait, and tells its place, from 1. A request that waits
 // already keeps its place: added is then false.
-func enqueue(c *txn.Tx, s *session, op *agent.ClaimSession) (place uint64, added bool, err error) {
+func enqueue(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (place uint64, added bool, err error) {
 	if place, err = waitsInQueue(c, s, op.Request); err != nil || place > 0 {
 		return place, false, err
 	}
@@ -38,7 +38,7 @@ func enqueue(c *txn.Tx, s *session, op *agent.ClaimSession) (place uint64, added
 
 // waitsInQueue is the place of a request in the queue, 0 where it does not wait. A
 // request of that id with other content is refused.
-func waitsInQueue(c *txn.Tx, s *session, request *agent.SessionRequest) (place uint64, err error) {
+func waitsInQueue(c *txn.Tx, s *openedSession, request *agent.SessionRequest) (place uint64, err error) {
 	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
 	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
 		queued := &logpb.SessionRequest{}
@@ -58,7 +58,7 @@ func waitsInQueue(c *txn.Tx, s *session, request *agent.SessionRequest) (place u
 	return 0, nil
 }
 
-func queueFull(s *session, limit string, bound uint64) error {
+func queueFull(s *openedSession, limit string, bound uint64) error {
 	e := agent.Errorf(agent.CodeOverloaded, "the queue of session %q is full: %s = %d", s.id, limit, bound)
 	e.Limit, e.RetryAfterMS = fmt.Sprintf("%s=%d", limit, bound), queueRetryMS
 	return e
@@ -67,7 +67,7 @@ func queueFull(s *session, limit string, bound uint64) error {
 // nextRequest is what a turn that begins now is to answer: what has waited
 // longest, or else what its claim brings. A request that comes while others
 // wait goes behind them.
-func nextRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
+func nextRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
 	if len(s.row.QueueSizes) == 0 {
 		if op.Request == nil {
 			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.id)
@@ -88,7 +88,7 @@ func nextRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (r *logpb.Sessio
 	return r, queued, err
 }
 
-func dequeue(c *txn.Tx, s *session) (*logpb.SessionRequest, error) {
+func dequeue(c *txn.Tx, s *openedSession) (*logpb.SessionRequest, error) {
 	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
 	raw, err := c.Rows.Get(key)
 	if err != nil {
@@ -104,7 +104,7 @@ func dequeue(c *txn.Tx, s *session) (*logpb.SessionRequest, error) {
 	return r, nil
 }
 
-func clearQueue(c *txn.Tx, s *session) error {
+func clearQueue(c *txn.Tx, s *openedSession) error {
 	for len(s.row.QueueSizes) > 0 {
 		if _, err := dequeue(c, s); err != nil {
 			return err

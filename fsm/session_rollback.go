@@ -11,7 +11,7 @@ import (
 
 // beginTurn notes what a rollback of the turn would put back, where the session
 // may be rolled back at all.
-func beginTurn(c *txn.Tx, s *session) error {
+func beginTurn(c *txn.Tx, s *openedSession) error {
 	s.row.Turn = nil
 	if agent.BusyPolicy(s.row.Busy) != agent.BusyRollback {
 		return nil
@@ -38,7 +38,7 @@ func beginTurn(c *txn.Tx, s *session) error {
 // rollBack undoes what the turn that runs has done to its session, and to the
 // checkpoint and the thread that the session names. The conversation is as it
 // was: only a commit changes it, and that would have ended the turn.
-func rollBack(c *txn.Tx, s *session) error {
+func rollBack(c *txn.Tx, s *openedSession) error {
 	turn := s.row.Turn
 	if turn == nil {
 		return nil
@@ -59,7 +59,7 @@ func rollBack(c *txn.Tx, s *session) error {
 
 // putCheckpointBack makes the session's checkpoint what it was, as a new
 // revision of it.
-func putCheckpointBack(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
+func putCheckpointBack(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error {
 	key := s.row.Checkpoint
 	if key == "" {
 		return nil
@@ -98,13 +98,13 @@ func putCheckpointBack(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
 	return err
 }
 
-func cannotRollBack(s *session, why string) error {
+func cannotRollBack(s *openedSession, why string) error {
 	return agent.Errorf(agent.CodeConflict, "session %q cannot be rolled back: its checkpoint %q %s; cancel the session instead",
 		s.id, s.row.Checkpoint, why)
 }
 
 // disown records in the session's thread which of its entries were the turn's.
-func disown(c *txn.Tx, s *session, turn *logpb.TurnStart) error {
+func disown(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error {
 	if s.row.Thread == "" {
 		return nil
 	}

@@ -55,7 +55,7 @@ func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 
 // runSession makes the session a running one: under a lease, or without in classic
 // mode.
-func runSession(c *txn.Tx, s *session, op *agent.ClaimSession) error {
+func runSession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) error {
 	if s.classic() {
 		s.row.Status = string(agent.SessionRunning)
 		return nil
@@ -65,7 +65,7 @@ func runSession(c *txn.Tx, s *session, op *agent.ClaimSession) error {
 
 // busySession is what becomes of a claim while a turn runs: a result where it waits,
 // neither where it may have the session, a refusal otherwise.
-func busySession(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+func busySession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.OpResult, error) {
 	switch policy := agent.BusyPolicy(s.row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
@@ -85,7 +85,7 @@ func busySession(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult,
 }
 
 // queueRequest answers a claim that waits. One that waits already changes nothing.
-func queueRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult, error) {
+func queueRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.OpResult, error) {
 	place, added, err := enqueue(c, s, op)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func queueRequest(c *txn.Tx, s *session, op *agent.ClaimSession) (agent.OpResult
 }
 
 // interruptTurn takes the session from the turn that runs.
-func interruptTurn(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
+func interruptTurn(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) error {
 	if err := closeRequest(c, s, outcome); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func interruptTurn(c *txn.Tx, s *session, outcome agent.RequestOutcome) error {
 
 // endTurn gives up the lease of the turn that runs, if there is one, and what
 // a rollback of it would need.
-func endTurn(c *txn.Tx, s *session) error {
+func endTurn(c *txn.Tx, s *openedSession) error {
 	if turn := s.row.Turn; turn != nil {
 		s.row.Turn = nil
 		for _, k := range turn.Snapshots {
@@ -154,13 +154,13 @@ func resumeSession(c *txn.Tx, op *agent.ResumeSession) (agent.OpResult, error) {
 	return recoveredResult(c, s, recovery)
 }
 
-func missingSnapshot(s *session, why string) error {
+func missingSnapshot(s *openedSession, why string) error {
 	e := agent.Errorf(agent.CodeMissingSnapshot, "session %q %s", s.id, why)
 	e.State = s.row.Status
 	return e
 }
 
-func recoveredResult(c *txn.Tx, s *session, recovery *agent.Recovery) (agent.OpResult, error) {
+func recoveredResult(c *txn.Tx, s *openedSession, recovery *agent.Recovery) (agent.OpResult, error) {
 	result, err := storedResult(c, s)
 	if err == nil {
 		result.Recovery = recovery
@@ -233,7 +233,7 @@ func ours(given, own string) bool { return given == "" || given == own }
 
 // putSnapshot is the guide's put_snapshot: the session hibernates or waits, and
 // what is pending is what the snapshot asks for.
-func putSnapshot(c *txn.Tx, s *session, op *agent.CheckpointSession) error {
+func putSnapshot(c *txn.Tx, s *openedSession, op *agent.CheckpointSession) error {
 	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err
 	}

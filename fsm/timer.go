@@ -17,21 +17,21 @@ import (
 // instant has not been reckoned yet is due at once. One that is parked is in
 // neither. Nothing here knows what an expression means.
 
-// timer is one timer while an op changes it; the row is nil where there is none.
-type timer struct {
+// openedTimer is one timer while an op changes it; the row is nil where there is none.
+type openedTimer struct {
 	*txn.Tx
 	name kv.TimerName
 	row  *logpb.TimerRow
 }
 
 // openTimer reads a timer.
-func openTimer(c *txn.Tx, manager, key, id string) (*timer, error) {
+func openTimer(c *txn.Tx, manager, key, id string) (*openedTimer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
 		if err := agent.ValidID(part.field, part.text); err != nil {
 			return nil, err
 		}
 	}
-	t := &timer{Tx: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
+	t := &openedTimer{Tx: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
 	raw, err := c.Rows.Get(t.keyOf(kv.KindTimer))
 	if err != nil || raw == nil {
 		return t, err
@@ -41,7 +41,7 @@ func openTimer(c *txn.Tx, manager, key, id string) (*timer, error) {
 }
 
 // keyOf is the key of the timer's row of a kind.
-func (t *timer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
+func (t *openedTimer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
 
 // putTimer sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
@@ -94,7 +94,7 @@ func timerBytes(op *agent.Timer) uint64 {
 }
 
 // room holds a new timer to what its instance may have.
-func (t *timer) room() error {
+func (t *openedTimer) room() error {
 	prefix := kv.TimersOf(kv.KindTimer, t.Scope, t.name.Manager, t.name.Key)
 	keys, _, err := t.Rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil || len(keys) < agent.TimersMax {
@@ -119,7 +119,7 @@ func deleteTimer(c *txn.Tx, op *agent.DeleteTimer) (agent.OpResult, error) {
 }
 
 // drop removes the timer.
-func (t *timer) drop() {
+func (t *openedTimer) drop() {
 	t.unplace()
 	t.Rows.Remove(t.keyOf(kv.KindTimer))
 	t.Rows.Remove(t.keyOf(kv.KindTimerData))
@@ -128,13 +128,13 @@ func (t *timer) drop() {
 }
 
 // tell says what has become of the timer.
-func (t *timer) tell(change *logpb.Change) {
+func (t *openedTimer) tell(change *logpb.Change) {
 	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
 	t.RecordLateChange(change)
 }
 
 // pendingTimer is a timer of which just that occurrence is pending.
-func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*timer, error) {
+func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*openedTimer, error) {
 	t, err := openTimer(c, manager, key, id)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func failTimer(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 }
 
 // store puts the timer where it is to wait, writes its row, and tells so.
-func (t *timer) store() (agent.OpResult, error) {
+func (t *openedTimer) store() (agent.OpResult, error) {
 	t.place()
 	if err := t.write(); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (t *timer) store() (agent.OpResult, error) {
 }
 
 // place puts the timer where it is to wait.
-func (t *timer) place() {
+func (t *openedTimer) place() {
 	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
 		if at <= t.Progress.Wall {
 			t.row.Due = true
@@ -215,7 +215,7 @@ func (t *timer) place() {
 	}
 }
 
-func (t *timer) write() error {
+func (t *openedTimer) write() error {
 	raw, err := command.Marshal(t.row)
 	if err != nil {
 		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
@@ -225,7 +225,7 @@ func (t *timer) write() error {
 }
 
 // unplace takes the timer from where it waits.
-func (t *timer) unplace() {
+func (t *openedTimer) unplace() {
 	if t.row.Due {
 		t.Rows.Remove(t.keyOf(kv.KindTimerDue))
 	}
