@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -120,7 +121,7 @@ func (b *batch) commit() error {
 	}
 	m.mintBase = b.MintBase
 	if b.imported { // a memory index of an earlier scope of that name may have the same numbers
-		m.recalls = recall.NewCache(recallBytesMax)
+		m.recalls = recall.NewCache(memory.RecallBytesMax)
 	}
 	m.showPlaced(b.placed, b.Opening, b.moved)
 	m.mu.Unlock()

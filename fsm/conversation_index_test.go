@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // talks makes conversations of an agent, with messages.
@@ -57,12 +58,12 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 		{3*agent.ConversationsFoundMax - 1, 3},
 	} {
 		r := newSubject(t)
-		r.raise(fsm.FoundLevel - 1)
+		r.raise(txn.FoundLevel - 1)
 		r.talks("a", c.before, 0)
 		if n := r.settled(); n != 0 {
 			t.Fatalf("%d entries below the level", n)
 		}
-		r.raise(fsm.FoundLevel)
+		r.raise(txn.FoundLevel)
 		for i := range c.entries {
 			r.missing(agent.CodeUnavailable, &agent.ListConversations{Agent: "a"})
 			r.missing(agent.CodeUnavailable, &agent.ListConversations{Owner: "o"})
@@ -78,7 +79,7 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 		if r.rows(kv.KindConversationAgent) != c.before || r.rows(kv.KindConversationOwner) != c.before {
 			t.Errorf("%d of %d are found", r.rows(kv.KindConversationAgent), c.before)
 		}
-		r.raise(fsm.FoundLevel) // again: not from the beginning
+		r.raise(txn.FoundLevel) // again: not from the beginning
 		if n := r.settled(); n != 0 {
 			t.Errorf("it began anew: %d entries", n)
 		}
@@ -89,13 +90,13 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 // takes stays, though the level rises in the middle of it.
 func TestAnErasureThatBeganBelowTheLevelLeavesConversations(t *testing.T) {
 	r := newSubject(t)
-	r.raise(fsm.FoundLevel - 1)
+	r.raise(txn.FoundLevel - 1)
 	r.sessionsOf("a", 150)
 	r.talks("a", 3, 2)
 	if erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); erased.Complete() || erased.Conversations != nil {
 		t.Fatalf("erased: %+v", erased)
 	}
-	r.raise(fsm.FoundLevel)
+	r.raise(txn.FoundLevel)
 	read[*agent.SavedConversation](r, &agent.GetConversation{ConversationRef: conv("a-00001")})
 	do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: conv("a-00001")})
 	r.settled()
@@ -120,7 +121,7 @@ func TestAReceiptFromBelowTheLevelIsNotTheOneOfAnErasureAboveIt(t *testing.T) {
 	r := newSubject(t)
 	r.whole("a")
 	old := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
-	r.raise(fsm.FoundLevel)
+	r.raise(txn.FoundLevel)
 	r.settled()
 	now := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
 	if old.Conversations != nil || now.Conversations == nil || *now.Conversations != 0 || now.Index == old.Index || !now.Complete() {
@@ -132,11 +133,11 @@ func TestAReceiptFromBelowTheLevelIsNotTheOneOfAnErasureAboveIt(t *testing.T) {
 // the same, and the receipt is not complete.
 func TestAnErasureWaitsUntilConversationsAreFound(t *testing.T) {
 	r := newSubject(t)
-	r.raise(fsm.FoundLevel - 1)
+	r.raise(txn.FoundLevel - 1)
 	const before = 5 * agent.ConversationsFoundMax
 	r.talks("a", before, 0)
 	r.talks("z", 1, 0)
-	r.raise(fsm.FoundLevel)
+	r.raise(txn.FoundLevel)
 	erased := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
 	if erased.Complete() || *erased.Conversations != 0 {
 		t.Fatalf("erased at once: %+v", erased)

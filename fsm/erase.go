@@ -4,6 +4,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
@@ -95,7 +96,7 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if has, err := hasRow(e.Tx, kv.KindSessionAgent, e.agent); err != nil || has || e.Level < txn.FoundLevel {
 		return has, err
 	}
-	found, err := conversationBackfill.Complete(e.Rows)
+	found, err := conversation.Backfill.Complete(e.Rows)
 	if err != nil || !found {
 		return true, err // not known yet
 	}

@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/timer"
 	"dormouse/fsm/txn"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
@@ -150,16 +151,16 @@ func (e *erasing) timers() error {
 	}
 	for _, row := range keys {
 		_, n, _ := kv.SplitTimer(row)
-		t, err := openTimer(e.Tx, n.Manager, n.Key, n.ID)
+		t, err := timer.Open(e.Tx, n.Manager, n.Key, n.ID)
 		if err != nil {
 			return err
 		}
-		if t.row == nil {
+		if t.Row == nil {
 			continue
 		}
 		e.row.Timers++
-		e.witness("timer", n.ID, t.row.Generation)
-		t.drop()
+		e.witness("timer", n.ID, t.Row.Generation)
+		t.Drop()
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -156,7 +158,7 @@ func (e *erasing) memories() error {
 func (e *erasing) clear() error {
 	e.row.CompletedAt = 0
 	if e.row.Conversations != nil {
-		if found, err := conversationBackfill.Complete(e.Rows); err != nil || !found {
+		if found, err := conversation.Backfill.Complete(e.Rows); err != nil || !found {
 			return err
 		}
 	}
@@ -197,19 +199,19 @@ func (e *erasing) each(index string, next *string, rows int, visit func(id strin
 }
 
 func (e *erasing) clearSession(id string) (rows int, err error) {
-	s, err := storedSession(e.Tx, id)
-	if err != nil || s.incarnation() == 0 || s.row.Incarnation > e.row.Incarnation {
+	s, err := session.LoadStored(e.Tx, id)
+	if err != nil || s.Incarnation() == 0 || s.Row.Incarnation > e.row.Incarnation {
 		return 0, err
 	}
-	return sessionRows(s.row), e.session(s)
+	return sessionRows(s.Row), e.session(s)
 }
 
 func (e *erasing) clearConversation(id string) (rows int, err error) {
-	w, err := storedConversation(e.Tx, id)
-	if err != nil || !w.exists() || since(w.row) > e.row.Incarnation {
+	w, err := conversation.LoadStored(e.Tx, id)
+	if err != nil || !w.Exists() || conversation.NamedSince(w.Row) > e.row.Incarnation {
 		return 0, err
 	}
-	return conversationRows(w.row), e.conversation(w)
+	return conversationRows(w.Row), e.conversation(w)
 }
 
 // conversationRows is about how many rows go with a conversation: of its many
@@ -220,37 +222,37 @@ func conversationRows(row *logpb.ConversationRow) int {
 }
 
 // conversation removes one of the agent's conversations, with its messages.
-func (e *erasing) conversation(w *openedConversation) error {
-	row := w.row
+func (e *erasing) conversation(w *conversation.Conversation) error {
+	row := w.Row
 	count := *e.row.Conversations + 1
 	e.row.Conversations = &count
-	e.witness("conversation", w.id, row.Incarnation, row.Revision, row.Messages)
-	if err := w.drop(); err != nil {
+	e.witness("conversation", w.Id, row.Incarnation, row.Revision, row.Messages)
+	if err := w.Drop(); err != nil {
 		return err
 	}
-	return e.WriteTombstone(kv.KindConversationTombstone, w.id, row.Incarnation, e.sealLeft())
+	return e.WriteTombstone(kv.KindConversationTombstone, w.Id, row.Incarnation, e.sealLeft())
 }
 
 // sessionRows is about how many rows go with a session.
 func sessionRows(row *logpb.SessionRow) int {
 	const itself, review = 12, 4
-	return itself + len(row.RequestSizes) + len(row.QueueSizes) + len(everySnapshot(row)) + review*int(row.Reviews)
+	return itself + len(row.RequestSizes) + len(row.QueueSizes) + len(session.EverySnapshot(row)) + review*int(row.Reviews)
 }
 
 // session removes one of the agent's sessions, with the thread and the
 // checkpoint that it names.
-func (e *erasing) session(s *openedSession) error {
-	row := s.row
+func (e *erasing) session(s *session.Session) error {
+	row := s.Row
 	e.row.Sessions++
 	e.row.Reviews += row.Reviews
 	if row.Lease != nil {
 		e.row.Claims++
 	}
-	e.witness("session", s.id, row.Incarnation, row.Revision, row.Reviews)
-	if err := dropSession(e.Tx, s); err != nil {
+	e.witness("session", s.Id, row.Incarnation, row.Revision, row.Reviews)
+	if err := session.Drop(e.Tx, s); err != nil {
 		return err
 	}
-	if err := e.WriteTombstone(kv.KindSessionTombstone, s.id, row.Incarnation, e.sealLeft()); err != nil {
+	if err := e.WriteTombstone(kv.KindSessionTombstone, s.Id, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
 	if row.Checkpoint != "" && row.Checkpoint != e.agent {

@@ -5,7 +5,9 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/txn"
 )
 
@@ -75,11 +77,11 @@ func dueErasure(c *txn.Tx, name string, when int64) (cost int, err error) {
 type erasures struct{}
 
 func (erasures) EraseSession(c *txn.Tx, id string) error {
-	s, err := storedSession(c, id)
+	s, err := session.LoadStored(c, id)
 	if err != nil || s == nil {
 		return err
 	}
-	e, err := openErasure(c, s.row.Agent)
+	e, err := openErasure(c, s.Row.Agent)
 	if err != nil {
 		return err
 	}
@@ -90,11 +92,11 @@ func (erasures) EraseSession(c *txn.Tx, id string) error {
 }
 
 func (erasures) EraseConversation(c *txn.Tx, id string) error {
-	w, err := storedConversation(c, id)
-	if err != nil || !w.exists() {
+	w, err := conversation.LoadStored(c, id)
+	if err != nil || !w.Exists() {
 		return err
 	}
-	e, err := openErasure(c, w.row.Agent)
+	e, err := openErasure(c, w.Row.Agent)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -37,7 +38,7 @@ func (b *batch) sweep() error {
 			return err
 		}
 	}
-	if _, err := claim.Sweep(b.Entry, b.Progress.Tick, txn.SweepMax, leaseLapsed); err != nil {
+	if _, err := claim.Sweep(b.Entry, b.Progress.Tick, txn.SweepMax, session.LeaseLapsed); err != nil {
 		return err
 	}
 	if err := b.sweepLeases(b.Progress.Tick); err != nil {
@@ -139,7 +140,7 @@ func (b *batch) openTerm() error {
 	if err := b.sweepLeases(before); err != nil {
 		return err
 	}
-	if all, err := claim.Sweep(b.Entry, before, openSweepMax, leaseLapsed); err != nil || !all {
+	if all, err := claim.Sweep(b.Entry, before, openSweepMax, session.LeaseLapsed); err != nil || !all {
 		return err
 	}
 	b.Opening = txn.TermStart{Term: b.Progress.Term, Tick: before}

@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -140,14 +141,14 @@ func (e *export) recoverable() error {
 			if leased[0] == string(key) {
 				continue
 			}
-			if err := e.row([]byte(leased[0]), lapsedAt(0)); err != nil {
+			if err := e.row([]byte(leased[0]), session.RecoverableRow(0)); err != nil {
 				return err
 			}
 		}
 		return e.row(key, value)
 	})
 	for ; err == nil && len(leased) > 0; leased = leased[1:] {
-		err = e.row([]byte(leased[0]), lapsedAt(0))
+		err = e.row([]byte(leased[0]), session.RecoverableRow(0))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package fsm
 import (
 	"errors"
 
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 )
@@ -13,22 +14,19 @@ var ConversationKinds = []string{
 	kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted, kv.KindMessage, kv.KindMessageID,
 }
 
-// FoundLevel is the feature level from which on conversations are found.
-const FoundLevel = txn.FoundLevel
-
 // Found tells how far conversations are found: rows of
 // the indexes that no conversation stands behind, rows that must be there by now
 // and are not, and whether no more are to come.
 func (v *View) Found() (stale, lacking []string, all bool, err error) {
-	cursor, err := v.Get(conversationBackfill.Cursor)
+	cursor, err := v.Get(conversation.Backfill.Cursor)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	places := map[string]bool{} // :: row → it must be there
 	err = txn.EachRow(v.view, kv.KindConversation, func(name string, raw []byte) error {
 		_, scope, id, _ := kv.SplitID(kv.KindConversation + name)
-		row, err := decodeConversationRow(id, raw)
-		for _, place := range conversationPlaces(scope, id, row) {
+		row, err := conversation.DecodeRow(id, raw)
+		for _, place := range conversation.Places(scope, id, row) {
 			places[place] = kv.KindConversation+name < string(cursor)
 		}
 		return err
@@ -47,5 +45,5 @@ func (v *View) Found() (stale, lacking []string, all bool, err error) {
 			lacking = append(lacking, place)
 		}
 	}
-	return stale, lacking, string(cursor) == conversationBackfill.End(), err
+	return stale, lacking, string(cursor) == conversation.Backfill.End(), err
 }

@@ -7,6 +7,8 @@ import (
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/memory"
+	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -162,29 +164,29 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 	if op.Session == "" {
 		return nil, nil
 	}
-	source, err := theSession(c, op.Session)
+	source, err := session.Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	thread := source.row.Thread
+	thread := source.Row.Thread
 	switch {
-	case source.row.Agent != op.Agent:
-		return nil, agent.Invalid("session", "session %q is of agent %q, not of %q: name one of its own", op.Session, source.row.Agent, op.Agent)
+	case source.Row.Agent != op.Agent:
+		return nil, agent.Invalid("session", "session %q is of agent %q, not of %q: name one of its own", op.Session, source.Row.Agent, op.Agent)
 	case thread != "" && p != nil && thread != p.Thread:
 		return nil, agent.Invalid("session", "session %q has thread %q, and the checkpoint points to %q: fork the session by itself", op.Session, thread, p.Thread)
 	}
-	fork, err := newFork(c, &agent.ForkSession{Session: op.Session, NewSession: op.NewSession})
+	fork, err := session.NewFork(c, &agent.ForkSession{Session: op.Session, NewSession: op.NewSession})
 	if err != nil {
 		return nil, err
 	}
-	fork.row.Agent = op.NewAgent
+	fork.Row.Agent = op.NewAgent
 	if thread != "" {
-		fork.row.Thread = op.NewThread
+		fork.Row.Thread = op.NewThread
 	}
-	if source.row.Checkpoint == op.Agent {
-		fork.row.Checkpoint = op.NewAgent // another one stays the source's alone
+	if source.Row.Checkpoint == op.Agent {
+		fork.Row.Checkpoint = op.NewAgent // another one stays the source's alone
 	}
-	result, err := storedResult(c, fork)
+	result, err := session.Stored(c, fork)
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +196,11 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 // forkSessionThread forks the thread that only the session names; one that is
 // not there yet is not made.
 func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
-	s, err := theSession(c, op.Session)
-	if err != nil || s.row.Thread == "" {
+	s, err := session.Load(c, op.Session)
+	if err != nil || s.Row.Thread == "" {
 		return nil, err
 	}
-	t, err := thread.Load(c, s.row.Thread)
+	t, err := thread.Load(c, s.Row.Thread)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -221,21 +223,21 @@ func forkMemories(c *txn.Tx, op *agent.ForkAgent) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	to := &memoryWork{Tx: c, agent: op.NewAgent, whole: &logpb.MemoryAgentRow{Life: c.NewIncarnation()}}
+	to := &memory.Work{Tx: c, Agent: op.NewAgent, Whole: &logpb.MemoryAgentRow{Life: c.NewIncarnation()}}
 	for _, key := range keys {
 		id, err := c.Rows.Get(key)
 		if err != nil {
 			return 0, err
 		}
-		to.id = string(id)
+		to.Id = string(id)
 		if err := forkMemory(c, op, to); err != nil {
 			return 0, err
 		}
 	}
-	if to.whole.Entries == 0 {
+	if to.Whole.Entries == 0 {
 		return 0, nil
 	}
-	return to.whole.Entries, to.storeAgent()
+	return to.Whole.Entries, to.StoreAgent()
 }
 
 func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
@@ -255,29 +257,29 @@ func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
 
 // forkMemory copies one memory to the end of another agent's. What has expired
 // stays behind.
-func forkMemory(c *txn.Tx, op *agent.ForkAgent, to *memoryWork) error {
-	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, op.Agent, to.id))
+func forkMemory(c *txn.Tx, op *agent.ForkAgent, to *memory.Work) error {
+	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, op.Agent, to.Id))
 	if err != nil {
 		return err
 	}
 	row := &logpb.MemoryRow{}
 	if err := command.Unmarshal(raw, row); err != nil {
-		return fmt.Errorf("decode memory %q: %w", to.id, err)
+		return fmt.Errorf("decode memory %q: %w", to.Id, err)
 	}
 	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		return nil
 	}
-	if raw, err = c.Rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.Scope, op.Agent, to.id)); err != nil {
+	if raw, err = c.Rows.Get(kv.MemoryKey(kv.KindMemoryBody, c.Scope, op.Agent, to.Id)); err != nil {
 		return err
 	}
-	body, err := command.DecodeMemoryBody(to.id, raw)
+	body, err := command.DecodeMemoryBody(to.Id, raw)
 	if err != nil {
 		return err
 	}
-	if err := c.CheckWritableRow(to.key(kv.KindMemoryTombstone), to.id, 0, 0); err != nil {
+	if err := c.CheckWritableRow(to.Key(kv.KindMemoryTombstone), to.Id, 0, 0); err != nil {
 		return err
 	}
-	whole := to.whole
+	whole := to.Whole
 	whole.Entries++
 	whole.Writes++
 	whole.Bytes += row.Size
@@ -290,5 +292,5 @@ func forkMemory(c *txn.Tx, op *agent.ForkAgent, to *memoryWork) error {
 		row.Session = op.NewSession
 	}
 	c.AddUsage(1, int64(row.Size))
-	return to.storeOne(row, body)
+	return to.StoreOne(row, body)
 }

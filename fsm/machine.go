@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
 	"dormouse/recall"
 	"dormouse/storage"
@@ -104,7 +105,7 @@ func (m *Machine) adopt(g *generation) error {
 	m.mu.Lock()
 	old := m.gen
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
-	m.recalls = recall.NewCache(recallBytesMax) // the state may be another one
+	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be another one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
 	m.showPlaced(owned, opened, m.moved != nil)
 	if m.moved == nil {

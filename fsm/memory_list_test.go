@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/txn"
 )
 
 // remember writes n memories of an agent, some per commit.
@@ -79,12 +79,12 @@ func TestMemoriesFromBelowTheLevelAreListedAPieceAnEntry(t *testing.T) {
 		{agent.MemoriesListedMax + 1, 2},
 	} {
 		r := newSubject(t)
-		r.raise(fsm.ListedLevel - 1)
+		r.raise(txn.ListedLevel - 1)
 		r.remember("a", c.before)
 		r.settled()
 		r.listRows(0)
 		r.missing(agent.CodeUnavailable, &agent.ListMemories{})
-		r.raise(fsm.ListedLevel)
+		r.raise(txn.ListedLevel)
 		for i := range c.entries {
 			r.missing(agent.CodeUnavailable, &agent.ListMemories{})
 			r.listRows(min(c.before, i*agent.MemoriesListedMax))
@@ -104,12 +104,12 @@ func TestMemoriesFromBelowTheLevelAreListedAPieceAnEntry(t *testing.T) {
 // raise of the level and the end of the backfill are each listed once.
 func TestWritesBesideTheBackfillAreListedOnce(t *testing.T) {
 	r := newSubject(t)
-	r.raise(fsm.ListedLevel - 1)
+	r.raise(txn.ListedLevel - 1)
 	const many = agent.MemoriesListedMax
 	r.remember("a", many)
 	r.remember("b", many)
 	r.remember("c", many)
-	r.raise(fsm.ListedLevel)
+	r.raise(txn.ListedLevel)
 	r.pass() // a's are listed; b's and c's are not
 	for _, name := range []string{"a", "b", "c"} {
 		do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: name, ID: "m-00001", Content: "again"})

@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/agenttest"
 	"dormouse/fsm"
+	"dormouse/fsm/txn"
 	"dormouse/storage"
 )
 
@@ -74,7 +75,7 @@ func (f *finder) id(i int) string { return fmt.Sprintf("%c%04d", "Abz"[i%3], i) 
 
 // raise raises the level, in an entry that may have an op too.
 func (f *finder) raise() {
-	commits := [][]byte{f.machine.EncodeFeatureLevel(fsm.FoundLevel)}
+	commits := [][]byte{f.machine.EncodeFeatureLevel(txn.FoundLevel)}
 	op := f.draw()
 	if rapid.Bool().Draw(f.t, "with an op") {
 		commits = append(commits, f.encode(agent.Commit{Ops: []agent.Op{op}})...)

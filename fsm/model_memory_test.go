@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/fsm"
+	"dormouse/fsm/txn"
 )
 
 func (m *model) writeMemory(op *agent.WriteMemory, got agent.OpResult) (agent.OpResult, agent.Code) {
@@ -85,7 +85,7 @@ func (g *generator) memoryOp(t *rapid.T, id string) agent.Op {
 // the bytes that the memories count for.
 func sameMemories(t *rapid.T, r *subject, m *model) (bytes uint64) {
 	t.Helper()
-	if r.machine.FeatureLevel() >= fsm.ListedLevel {
+	if r.machine.FeatureLevel() >= txn.ListedLevel {
 		var whole []agent.Memory // of all agents, oldest write first
 		for _, key := range m.written {
 			if v, found := m.memories[key]; found {

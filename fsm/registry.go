@@ -8,8 +8,13 @@ import (
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/manager"
+	"dormouse/fsm/memory"
+	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
+	"dormouse/fsm/timer"
 	"dormouse/fsm/txn"
 	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
@@ -23,17 +28,17 @@ var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
 	for _, one := range []registered[runOp]{
 		op(value.Put), op(value.Delete), op(value.Revise),
-		op(checkpoint.Put), op(checkpoint.Patch), op(checkpoint.Delete), op(patchCron),
+		op(checkpoint.Put), op(checkpoint.Patch), op(checkpoint.Delete), op(timer.PatchCron),
 		op(thread.Append), op(thread.Hibernate), op(thread.Delete), op(thread.Compact), op(thread.Fork),
 		op(putScope), machineOp(machineCommit.importScope), machineOp(machineCommit.deleteScope),
-		op(writeMemory), op(deleteMemory),
+		op(memory.Write), op(memory.Delete),
 		op(claim.Take), op(claim.Renew), op(claim.Release),
-		op(putManager), op(deleteManager), op(answerSignal),
-		op(putSession), op(claimSession), op(resumeSession), op(recoverSession), op(checkpointSession), op(commitSession), op(renewSession),
-		op(cancelSession), op(forkSession), op(deleteSession), op(decideReview),
+		op(manager.Put), op(manager.Delete), op(manager.AnswerSignal),
+		op(session.Put), op(session.Claim), op(session.Resume), op(session.Recover), op(session.Checkpoint), op(session.Commit), op(session.Renew),
+		op(session.Cancel), op(session.Fork), op(session.Delete), op(session.DecideReview),
 		op(forkAgent), op(eraseAgent), op(setTTL),
-		op(saveConversation), op(setInterrupted), op(pendMessage), op(saveMessages), op(updateMessage), op(deleteConversation),
-		op(putTimer), op(deleteTimer), op(ackTimer), op(failTimer),
+		op(conversation.Save), op(conversation.SetInterrupted), op(conversation.PendMessage), op(conversation.SaveMessages), op(conversation.UpdateMessage), op(conversation.Delete),
+		op(timer.Put), op(timer.Delete), op(timer.Ack), op(timer.Fail),
 	} {
 		all[one.of] = one.run
 	}
@@ -103,12 +108,12 @@ var readRuns = func() map[reflect.Type]runRead {
 		read(checkpoint.Get), read(checkpoint.List), read(checkpoint.History),
 		read(thread.Get), read(thread.List), read(thread.LoadEntries), read(thread.GetEntry), read(thread.Verify), read(readThaw),
 		read(readScopes), read(readScope),
-		read(readMemory), read(readMemories), read(readRecall),
+		read(memory.Get), read(memory.List), read(memory.Recall),
 		read(claim.Get), read(claim.List),
-		read(readManager), read(readManagers), read(readAnswer),
-		read(readSession), read(listSessions), read(readReviewOf), read(listReviews),
-		read(readConversation), read(readConversations), read(readMessages),
-		read(readTimer), read(readTimers), read(readErasure),
+		read(manager.Get), read(manager.List), read(readAnswer),
+		read(session.Get), read(session.List), read(session.GetReview), read(session.ListReviews),
+		read(conversation.Get), read(conversation.List), read(conversation.ListMessages),
+		read(timer.Get), read(timer.List), read(readErasure),
 	} {
 		all[one.of] = one.run
 	}
@@ -139,12 +144,12 @@ var expiries = func() map[string]expiry {
 		kv.KindValue:        expire(value.Expire),
 		kv.KindCheckpoint:   expire(checkpoint.Expire),
 		kv.KindThread:       expire(thread.Expire),
-		kv.KindSession:      expire(expireSession),
-		kv.KindConversation: expire(expireConversation),
-		kv.KindMemory:       expire(expireMemory),
-		kv.KindReview:       expire(dueReview),
+		kv.KindSession:      expire(session.Expire),
+		kv.KindConversation: expire(conversation.Expire),
+		kv.KindMemory:       expire(memory.Expire),
+		kv.KindReview:       expire(session.ExpireReview),
 		kv.KindFeed:         func(c *txn.Tx, _, _ string, when int64) (int, error) { return 0, c.ForgetFeed(when) },
-		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, dueTimer(c, row, when) },
+		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
 
 		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, checkpoint.ForgetRevision(c, id) },
@@ -162,4 +167,4 @@ func expire(run func(c *txn.Tx, id string, when int64) error) expiry {
 }
 
 // backfills are the indexes that came with a feature level.
-var backfills = []*txn.Backfill{&conversationBackfill, &memoryBackfill}
+var backfills = []*txn.Backfill{&conversation.Backfill, &memory.Backfill}

@@ -11,6 +11,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/snapshot"
 	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
@@ -184,7 +185,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 		held[kv.ScopeKey(kv.KindScope, scope)]++
 		b.Delete([]byte(kv.KindClaim + name))
 		if id, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
-			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, id)), lapsedAt(0))
+			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, id)), session.RecoverableRow(0))
 		}
 		return nil
 	})

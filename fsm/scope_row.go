@@ -9,6 +9,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	logpb "dormouse/proto/log"
 )
 
@@ -57,7 +58,7 @@ func dueReviewRow(m command.Coded) int64 {
 	if !ok {
 		return 0
 	}
-	return reviewDue(row)
+	return session.ReviewDue(row)
 }
 
 func dueTimerRow(m command.Coded) int64 {

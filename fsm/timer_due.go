@@ -3,6 +3,7 @@ package fsm
 import (
 	"dormouse/agent"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/timer"
 )
 
 // DueTimers lists timers of all scopes that are to be fired, or reckoned, as of
@@ -27,7 +28,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 		if err != nil || raw == nil {
 			return 0, err
 		}
-		t, err := timerOf(one, n, raw)
+		t, err := timer.Read(one, n, raw)
 		if err != nil {
 			return 0, err
 		}

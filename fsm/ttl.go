@@ -2,7 +2,9 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/fsm/conversation"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/txn"
 )
@@ -11,21 +13,21 @@ import (
 func setTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	switch {
 	case op.Conversation != "":
-		return setConversationTTL(c, op)
+		return conversation.SetTTL(c, op)
 	case op.Session == "":
 		return thread.SetTTL(c, op)
 	}
-	s, err := theSession(c, op.Session)
+	s, err := session.Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.Row.Incarnation); err != nil {
 		return nil, err
 	}
-	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
-	c.ClearExpiry(s.row.ExpiresAt, key)
-	s.row.ExpiresAt = c.Deadline(op.TTL.Milliseconds())
-	c.SetExpiry(s.row.ExpiresAt, key)
+	key := kv.IDKey(kv.KindSession, c.Scope, s.Id)
+	c.ClearExpiry(s.Row.ExpiresAt, key)
+	s.Row.ExpiresAt = c.Deadline(op.TTL.Milliseconds())
+	c.SetExpiry(s.Row.ExpiresAt, key)
 	c.AddUsage(0, 0)
-	return storedResult(c, s)
+	return session.Stored(c, s)
 }

@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"bytes"
@@ -16,41 +16,41 @@ const queueRetryMS = 1000
 
 // enqueue lets a request wait, and tells its place, from 1. A request that waits
 // already keeps its place: added is then false.
-func enqueue(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (place uint64, added bool, err error) {
+func enqueue(c *txn.Tx, s *Session, op *agent.ClaimSession) (place uint64, added bool, err error) {
 	if place, err = waitsInQueue(c, s, op.Request); err != nil || place > 0 {
 		return place, false, err
 	}
 	r := command.EncodeSessionRequest(op.Request)
 	r.Owner, r.At, r.Outcome = op.Owner, c.Progress.Wall, string(agent.RequestOpen)
 	size := requestBytes(r)
-	switch waiting := uint64(len(s.row.QueueSizes)); {
-	case waiting >= s.row.QueueMax:
-		return 0, false, queueFull(s, "queue_max", s.row.QueueMax)
-	case sum(s.row.QueueSizes)+size > agent.SessionQueueBytesMax:
+	switch waiting := uint64(len(s.Row.QueueSizes)); {
+	case waiting >= s.Row.QueueMax:
+		return 0, false, queueFull(s, "queue_max", s.Row.QueueMax)
+	case sum(s.Row.QueueSizes)+size > agent.SessionQueueBytesMax:
 		return 0, false, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
 	}
-	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.id, s.row.QueueEnd)
-	s.row.QueueEnd++
-	s.row.QueueSizes = append(s.row.QueueSizes, size)
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.Id, s.Row.QueueEnd)
+	s.Row.QueueEnd++
+	s.Row.QueueSizes = append(s.Row.QueueSizes, size)
 	c.AddUsage(0, int64(size))
-	return uint64(len(s.row.QueueSizes)), true, setSessionRow(c, key, r)
+	return uint64(len(s.Row.QueueSizes)), true, setSessionRow(c, key, r)
 }
 
 // waitsInQueue is the place of a request in the queue, 0 where it does not wait. A
 // request of that id with other content is refused.
-func waitsInQueue(c *txn.Tx, s *openedSession, request *agent.SessionRequest) (place uint64, err error) {
-	first := s.row.QueueEnd - uint64(len(s.row.QueueSizes))
-	for ordinal := first; ordinal < s.row.QueueEnd; ordinal++ {
+func waitsInQueue(c *txn.Tx, s *Session, request *agent.SessionRequest) (place uint64, err error) {
+	first := s.Row.QueueEnd - uint64(len(s.Row.QueueSizes))
+	for ordinal := first; ordinal < s.Row.QueueEnd; ordinal++ {
 		queued := &logpb.SessionRequest{}
-		if err := sessionsIn(c).numbered(kv.KindSessionQueue, s.id, ordinal, queued); err != nil {
+		if err := sessionsIn(c).numbered(kv.KindSessionQueue, s.Id, ordinal, queued); err != nil {
 			return 0, err
 		}
 		if queued.Id != request.ID {
 			continue
 		}
 		if same := command.EncodeSessionRequest(request); !bytes.Equal(queued.Input, same.Input) || !bytes.Equal(queued.Metadata, same.Metadata) {
-			e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.id)
-			e.State = s.row.Status
+			e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %q waits for session %q already, with other content: give this one another id", request.ID, s.Id)
+			e.State = s.Row.Status
 			return 0, e
 		}
 		return ordinal - first + 1, nil
@@ -58,8 +58,8 @@ func waitsInQueue(c *txn.Tx, s *openedSession, request *agent.SessionRequest) (p
 	return 0, nil
 }
 
-func queueFull(s *openedSession, limit string, bound uint64) error {
-	e := agent.Errorf(agent.CodeOverloaded, "the queue of session %q is full: %s = %d", s.id, limit, bound)
+func queueFull(s *Session, limit string, bound uint64) error {
+	e := agent.Errorf(agent.CodeOverloaded, "the queue of session %q is full: %s = %d", s.Id, limit, bound)
 	e.Limit, e.RetryAfterMS = fmt.Sprintf("%s=%d", limit, bound), queueRetryMS
 	return e
 }
@@ -67,11 +67,11 @@ func queueFull(s *openedSession, limit string, bound uint64) error {
 // nextRequest is what a turn that begins now is to answer: what has waited
 // longest, or else what its claim brings. A request that comes while others
 // wait goes behind them.
-func nextRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
-	if len(s.row.QueueSizes) == 0 {
+func nextRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
+	if len(s.Row.QueueSizes) == 0 {
 		if op.Request == nil {
-			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.id)
-			e.State = s.row.Status
+			e := agent.Errorf(agent.CodeSessionQueueEmpty, "no request waits for session %q: claim it with one", s.Id)
+			e.State = s.Row.Status
 			return nil, 0, e
 		}
 		r = command.EncodeSessionRequest(op.Request)
@@ -88,24 +88,24 @@ func nextRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (r *logpb.
 	return r, queued, err
 }
 
-func dequeue(c *txn.Tx, s *openedSession) (*logpb.SessionRequest, error) {
-	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.id, s.row.QueueEnd-uint64(len(s.row.QueueSizes)))
+func dequeue(c *txn.Tx, s *Session) (*logpb.SessionRequest, error) {
+	key := kv.OrdinalKey(kv.KindSessionQueue, c.Scope, s.Id, s.Row.QueueEnd-uint64(len(s.Row.QueueSizes)))
 	raw, err := c.Rows.Get(key)
 	if err != nil {
 		return nil, err
 	}
 	r := &logpb.SessionRequest{}
 	if err := command.Unmarshal(raw, r); err != nil || raw == nil {
-		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.id, err)
+		return nil, fmt.Errorf("decode the head of the queue of session %q: %w", s.Id, err)
 	}
 	c.Rows.Remove(key)
-	c.AddUsage(0, -int64(s.row.QueueSizes[0]))
-	s.row.QueueSizes = s.row.QueueSizes[1:]
+	c.AddUsage(0, -int64(s.Row.QueueSizes[0]))
+	s.Row.QueueSizes = s.Row.QueueSizes[1:]
 	return r, nil
 }
 
-func clearQueue(c *txn.Tx, s *openedSession) error {
-	for len(s.row.QueueSizes) > 0 {
+func clearQueue(c *txn.Tx, s *Session) error {
+	for len(s.Row.QueueSizes) > 0 {
 		if _, err := dequeue(c, s); err != nil {
 			return err
 		}

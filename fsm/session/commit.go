@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"dormouse/agent"
@@ -7,10 +7,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// commitSession ends a turn: with a result, a failure, or where it is to be
+// Commit ends a turn: with a result, a failure, or where it is to be
 // taken up again.
-func commitSession(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+func Commit(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -47,33 +47,33 @@ func commitSession(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
 	if err := settleReview(c, s, op.Status); err != nil {
 		return nil, err
 	}
-	return storedResult(c, s)
+	return Stored(c, s)
 }
 
 // commitMatches holds what a commit says to the session and its turn.
-func commitMatches(s *openedSession, op *agent.CommitSession) error {
+func commitMatches(s *Session, op *agent.CommitSession) error {
 	switch op.Status {
 	case agent.SessionHibernated, agent.SessionWaiting, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
 	default:
 		return agent.Invalid("status", "a turn does not end as %q", op.Status)
 	}
-	match := ours(op.Agent, s.row.Agent) && (s.classic() || ours(op.RequestID, s.row.Request))
+	match := ours(op.Agent, s.Row.Agent) && (s.classic() || ours(op.RequestID, s.Row.Request))
 	for i := range op.Snapshots {
 		given := &op.Snapshots[i]
-		match = match && ours(given.Agent, s.row.Agent) && (s.classic() || ours(given.RequestID, s.row.Request))
+		match = match && ours(given.Agent, s.Row.Agent) && (s.classic() || ours(given.RequestID, s.Row.Request))
 	}
 	if match {
 		return nil
 	}
 	return agent.Errorf(agent.CodeCommitMismatch, "the commit is of agent %q and request %q, or its snapshots are of others; the turn of session %q is of %q and %q",
-		op.Agent, op.RequestID, s.id, s.row.Agent, s.row.Request)
+		op.Agent, op.RequestID, s.Id, s.Row.Agent, s.Row.Request)
 }
 
 // resumable tells whether the turn that runs could be taken up again: whether
 // it has made a snapshot.
-func (s *openedSession) resumable() bool {
-	k := newestSnapshot(s.row)
-	return k != nil && (s.classic() || k.RequestOrdinal == s.row.RequestOrdinal)
+func (s *Session) resumable() bool {
+	k := newestSnapshot(s.Row)
+	return k != nil && (s.classic() || k.RequestOrdinal == s.Row.RequestOrdinal)
 }
 
 func pauses(status agent.SessionStatus) bool {
@@ -95,12 +95,12 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 
 // commitBody writes what a commit replaces of the session's body, if it
 // replaces any.
-func commitBody(c *txn.Tx, s *openedSession, op *agent.CommitSession) error {
+func commitBody(c *txn.Tx, s *Session, op *agent.CommitSession) error {
 	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
 	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
 		return nil
 	}
-	body, err := sessionBody(c.Rows, c.Scope, s.id)
+	body, err := sessionBody(c.Rows, c.Scope, s.Id)
 	if err != nil {
 		return err
 	}
@@ -122,24 +122,25 @@ func commitBody(c *txn.Tx, s *openedSession, op *agent.CommitSession) error {
 // settleReview gives a session that does not run its status. It waits exactly where
 // reviews are pending; with any other status those are withdrawn, but by a
 // failure in classic mode.
-func settleReview(c *txn.Tx, s *openedSession, status agent.SessionStatus) error {
+func settleReview(c *txn.Tx, s *Session, status agent.SessionStatus) error {
 	if pauses(status) {
 		status = agent.SessionHibernated
-		if s.row.PendingReviews > 0 {
+		if s.Row.PendingReviews > 0 {
 			status = agent.SessionWaiting
 		}
-		s.row.Status = string(status)
+		s.Row.Status = string(status)
 		return nil
 	}
-	s.row.Status = string(status)
+	s.Row.Status = string(status)
 	if s.classic() && status == agent.SessionFailed {
 		return nil
 	}
 	return withdrawReviews(c, s, 0)
 }
 
-func cancelSession(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+// Cancel runs cancel_session.
+func Cancel(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +149,8 @@ func cancelSession(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
 			return nil, err
 		}
 	}
-	if want := op.IfRevision; want != nil && *want != s.row.Revision {
-		return nil, staleRevision(s.id, *want, s.row.Revision)
+	if want := op.IfRevision; want != nil && *want != s.Row.Revision {
+		return nil, staleRevision(s.Id, *want, s.Row.Revision)
 	}
 	if s.running() || pauses(s.status()) {
 		if err := closeRequest(c, s, agent.RequestCancelled); err != nil {
@@ -162,7 +163,7 @@ func cancelSession(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
 	if err := clearQueue(c, s); err != nil {
 		return nil, err
 	}
-	body, err := sessionBody(c.Rows, c.Scope, s.id)
+	body, err := sessionBody(c.Rows, c.Scope, s.Id)
 	if err != nil {
 		return nil, err
 	}
@@ -173,40 +174,40 @@ func cancelSession(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
 	if err := settleReview(c, s, agent.SessionCancelled); err != nil {
 		return nil, err
 	}
-	return storedResult(c, s)
+	return Stored(c, s)
 }
 
-// forkSession makes another session of one that does not run.
-func forkSession(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
-	fork, err := newFork(c, op)
+// Fork makes another session of one that does not run.
+func Fork(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
+	fork, err := NewFork(c, op)
 	if err != nil {
 		return nil, err
 	}
-	return storedResult(c, fork)
+	return Stored(c, fork)
 }
 
-// newFork is a session's fork, which is to be stored.
-func newFork(c *txn.Tx, op *agent.ForkSession) (*openedSession, error) {
-	source, err := theSession(c, op.Session)
+// NewFork is a session's fork, which is to be stored.
+func NewFork(c *txn.Tx, op *agent.ForkSession) (*Session, error) {
+	source, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, source.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, source.Row.Incarnation); err != nil {
 		return nil, err
 	}
-	if want := op.IfRevision; want != nil && *want != source.row.Revision {
-		return nil, staleRevision(source.id, *want, source.row.Revision)
+	if want := op.IfRevision; want != nil && *want != source.Row.Revision {
+		return nil, staleRevision(source.Id, *want, source.Row.Revision)
 	}
 	if source.running() {
 		return nil, leaseRefusal(c, source, agent.CodeSessionAlreadyRunning, "runs: fork it once its turn has ended")
 	}
-	old, err := openSession(c, op.NewSession)
+	old, err := Open(c, op.NewSession)
 	if err != nil {
 		return nil, err
 	}
 	if old != nil {
 		e := agent.Errorf(agent.CodeAlreadyExists, "session %q exists already", op.NewSession)
-		e.Revision = old.row.Revision
+		e.Revision = old.Row.Revision
 		return nil, e
 	}
 	if err := c.CheckWritable(kv.KindSessionTombstone, op.NewSession, 0, 0); err != nil {
@@ -219,8 +220,8 @@ func newFork(c *txn.Tx, op *agent.ForkSession) (*openedSession, error) {
 // copySession fills a fork: its source's body, requests, and snapshots up to
 // the one it is forked at, which it can be resumed from. Thread and checkpoint
 // stay the source's.
-func copySession(c *txn.Tx, fork, source *openedSession, snapshot string) error {
-	from, to := source.row, fork.row
+func copySession(c *txn.Tx, fork, source *Session, snapshot string) error {
+	from, to := source.Row, fork.Row
 	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
 	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
 	snapshots := from.Snapshots
@@ -232,7 +233,7 @@ func copySession(c *txn.Tx, fork, source *openedSession, snapshot string) error 
 			return missingSnapshot(source, "has no snapshot "+snapshot)
 		}
 	}
-	body, err := sessionBody(c.Rows, c.Scope, source.id)
+	body, err := sessionBody(c.Rows, c.Scope, source.Id)
 	if err != nil {
 		return err
 	}
@@ -251,7 +252,7 @@ func copySession(c *txn.Tx, fork, source *openedSession, snapshot string) error 
 		}
 	}
 	to.RequestSizes, to.Snapshots = from.RequestSizes, snapshots
-	to.Lineage = &logpb.SessionLineage{Session: source.id, Incarnation: from.Incarnation, Revision: from.Revision}
+	to.Lineage = &logpb.SessionLineage{Session: source.Id, Incarnation: from.Incarnation, Revision: from.Revision}
 	to.Status = from.Status
 	newest := newestSnapshot(to)
 	if newest == nil {
@@ -265,12 +266,12 @@ func copySession(c *txn.Tx, fork, source *openedSession, snapshot string) error 
 	return nil
 }
 
-func copyRow(c *txn.Tx, kind string, source, fork *openedSession, ordinal, size uint64) error {
-	raw, err := c.Rows.Get(kv.OrdinalKey(kind, c.Scope, source.id, ordinal))
+func copyRow(c *txn.Tx, kind string, source, fork *Session, ordinal, size uint64) error {
+	raw, err := c.Rows.Get(kv.OrdinalKey(kind, c.Scope, source.Id, ordinal))
 	if err != nil {
 		return err
 	}
-	c.Rows.Set(kv.OrdinalKey(kind, c.Scope, fork.id, ordinal), raw)
+	c.Rows.Set(kv.OrdinalKey(kind, c.Scope, fork.Id, ordinal), raw)
 	c.AddUsage(0, int64(size))
 	return nil
 }

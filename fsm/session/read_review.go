@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"encoding/hex"
@@ -11,7 +11,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func readReviewOf(r txn.Reader, q *agent.GetReview) (agent.Found, error) {
+// GetReview answers get_review.
+func GetReview(r txn.Reader, q *agent.GetReview) (agent.Found, error) {
 	row, err := readReview(r.Reader, r.Scope, q.Review)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,8 @@ func shown(r txn.Reader, id string, row *logpb.ReviewRow) agent.Review {
 	return review
 }
 
-func listReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
+// ListReviews answers list_reviews.
+func ListReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
 	if q.Session != "" {
 		return sessionReviews(r, q)
 	}

@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"fmt"
@@ -21,31 +21,31 @@ import (
 // index that is further behind is built anew.
 const memoryGoneMax = 128
 
-// memoryWork is one memory while an op changes it.
-type memoryWork struct {
+// Work is one memory while an op changes it.
+type Work struct {
 	*txn.Tx
-	agent, id string
-	whole     *logpb.MemoryAgentRow // what the agent remembers
+	Agent, Id string
+	Whole     *logpb.MemoryAgentRow // what the agent remembers
 	old       *logpb.MemoryRow      // the memory as it stands; nil where there is none
 }
 
 // openMemory reads a memory. One that has expired is cleared away first.
-func openMemory(c *txn.Tx, name, id string) (*memoryWork, error) {
+func openMemory(c *txn.Tx, name, id string) (*Work, error) {
 	if err := agent.ValidID("agent", name); err != nil {
 		return nil, err
 	}
 	if err := agent.ValidID("id", id); err != nil {
 		return nil, err
 	}
-	w := &memoryWork{Tx: c, agent: name, id: id}
+	w := &Work{Tx: c, Agent: name, Id: id}
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindMemoryAgent, c.Scope, name))
 	if err != nil {
 		return nil, err
 	}
-	if w.whole, err = command.DecodeMemoryAgent(name, raw); err != nil {
+	if w.Whole, err = command.DecodeMemoryAgent(name, raw); err != nil {
 		return nil, err
 	}
-	if raw, err = c.Rows.Get(w.key(kv.KindMemory)); err != nil || raw == nil {
+	if raw, err = c.Rows.Get(w.Key(kv.KindMemory)); err != nil || raw == nil {
 		return w, err
 	}
 	if w.old, err = command.DecodeMemoryRow(id, raw); err != nil {
@@ -57,9 +57,11 @@ func openMemory(c *txn.Tx, name, id string) (*memoryWork, error) {
 	return w, nil
 }
 
-func (w *memoryWork) key(kind string) string { return kv.MemoryKey(kind, w.Scope, w.agent, w.id) }
+// Key returns the key of a row of the memory.
+func (w *Work) Key(kind string) string { return kv.MemoryKey(kind, w.Scope, w.Agent, w.Id) }
 
-func writeMemory(c *txn.Tx, op *agent.WriteMemory) (agent.OpResult, error) {
+// Write runs write_memory.
+func Write(c *txn.Tx, op *agent.WriteMemory) (agent.OpResult, error) {
 	if err := validMemory(op); err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func writeMemory(c *txn.Tx, op *agent.WriteMemory) (agent.OpResult, error) {
 	if err := txn.CheckNotErased(c, op.Agent); err != nil {
 		return nil, err
 	}
-	if err := c.CheckWritableRow(w.key(kv.KindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
+	if err := c.CheckWritableRow(w.Key(kv.KindMemoryTombstone), op.ID, op.IfIncarnation, w.old.GetIncarnation()); err != nil {
 		return nil, err
 	}
 	if err := txn.RevisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
@@ -104,8 +106,8 @@ func validMemory(op *agent.WriteMemory) error {
 
 // room holds a write to what its agent may remember, and its embedding to the
 // length of the others. What takes nothing more is let through.
-func (w *memoryWork) room(op *agent.WriteMemory) error {
-	policy, whole := w.Record.Policy, w.whole
+func (w *Work) room(op *agent.WriteMemory) error {
+	policy, whole := w.Record.Policy, w.Whole
 	most := txn.OrDefault(policy.MemoriesMax, agent.MemoriesMaxDefault)
 	if w.old == nil && whole.Entries >= most {
 		return memoryRefusal(op.Agent, "memories_max", most)
@@ -133,7 +135,7 @@ func memoryRefusal(name, limit string, bound uint64) *agent.Error {
 }
 
 // put writes the memory's next revision.
-func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
+func (w *Work) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 	now := w.Progress.Wall
 	row := &logpb.MemoryRow{
 		Revision: 1, Session: op.Session, Class: op.Class, Kind: op.Kind, Tags: op.Tags, ObservedAt: now, ExpiresAt: op.ExpiresAt,
@@ -147,10 +149,10 @@ func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 	}
 	if old := w.old; old == nil {
 		row.Incarnation = w.NewIncarnation()
-		if w.whole.Entries == 0 {
-			w.whole.Life = row.Incarnation
+		if w.Whole.Entries == 0 {
+			w.Whole.Life = row.Incarnation
 		}
-		w.whole.Entries++
+		w.Whole.Entries++
 		w.AddUsage(1, int64(row.Size))
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
@@ -160,12 +162,12 @@ func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 		w.unorder()
 		w.AddUsage(0, int64(row.Size)-int64(old.Size))
 	}
-	w.whole.Writes++
-	row.Order = w.whole.Writes
-	w.whole.Bytes += row.Size
+	w.Whole.Writes++
+	row.Order = w.Whole.Writes
+	w.Whole.Bytes += row.Size
 	if row.Dims > 0 {
-		w.whole.Vectors++
-		w.whole.Dims = row.Dims
+		w.Whole.Vectors++
+		w.Whole.Dims = row.Dims
 	}
 	return row, w.store(row, &logpb.MemoryBody{
 		Content: op.Content, Data: op.Data, Source: op.Source, Metadata: op.Metadata, Embedding: op.Embedding,
@@ -173,90 +175,91 @@ func (w *memoryWork) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 }
 
 // store writes a memory's rows, and what its agent remembers as a whole.
-func (w *memoryWork) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
-	if err := w.storeOne(row, body); err != nil {
+func (w *Work) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
+	if err := w.StoreOne(row, body); err != nil {
 		return err
 	}
-	return w.storeAgent()
+	return w.StoreAgent()
 }
 
-// storeOne is store without what the agent remembers as a whole.
-func (w *memoryWork) storeOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
+// StoreOne is store without what the agent remembers as a whole.
+func (w *Work) StoreOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	rawRow, err := command.Marshal(row)
 	if err != nil {
-		return fmt.Errorf("encode memory %q: %w", w.id, err)
+		return fmt.Errorf("encode memory %q: %w", w.Id, err)
 	}
 	rawBody, err := command.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encode the body of memory %q: %w", w.id, err)
+		return fmt.Errorf("encode the body of memory %q: %w", w.Id, err)
 	}
-	w.Rows.Set(w.key(kv.KindMemory), rawRow)
-	w.Rows.Set(w.key(kv.KindMemoryBody), rawBody)
-	w.Rows.Set(kv.MemoryTimeKey(w.Scope, w.agent, row.ObservedAt, w.id), rawRow)
-	w.Rows.Set(kv.MemoryOrderKey(w.Scope, w.agent, row.Order), []byte(w.id))
-	w.Rows.Set(kv.MemorySessionKey(w.Scope, w.agent, row.Session, row.Order), []byte(w.id))
-	listMemory(w.Entry, w.Scope, w.agent, w.id, row)
-	w.SetExpiry(row.ExpiresAt, w.key(kv.KindMemory))
-	w.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Revision: row.Revision})
+	w.Rows.Set(w.Key(kv.KindMemory), rawRow)
+	w.Rows.Set(w.Key(kv.KindMemoryBody), rawBody)
+	w.Rows.Set(kv.MemoryTimeKey(w.Scope, w.Agent, row.ObservedAt, w.Id), rawRow)
+	w.Rows.Set(kv.MemoryOrderKey(w.Scope, w.Agent, row.Order), []byte(w.Id))
+	w.Rows.Set(kv.MemorySessionKey(w.Scope, w.Agent, row.Session, row.Order), []byte(w.Id))
+	listMemory(w.Entry, w.Scope, w.Agent, w.Id, row)
+	w.SetExpiry(row.ExpiresAt, w.Key(kv.KindMemory))
+	w.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.Agent, Key: w.Id, Revision: row.Revision})
 	return nil
 }
 
 // unorder removes the memory from all orders, and from the sums of its agent.
-func (w *memoryWork) unorder() {
+func (w *Work) unorder() {
 	old := w.old
-	w.Rows.Remove(kv.MemoryTimeKey(w.Scope, w.agent, old.ObservedAt, w.id))
-	w.Rows.Remove(kv.MemoryOrderKey(w.Scope, w.agent, old.Order))
-	w.Rows.Remove(kv.MemorySessionKey(w.Scope, w.agent, old.Session, old.Order))
-	unlistMemory(w.Entry, w.Scope, w.agent, old)
-	w.ClearExpiry(old.ExpiresAt, w.key(kv.KindMemory))
-	w.whole.Bytes = txn.Saturate(w.whole.Bytes, -int64(old.Size))
+	w.Rows.Remove(kv.MemoryTimeKey(w.Scope, w.Agent, old.ObservedAt, w.Id))
+	w.Rows.Remove(kv.MemoryOrderKey(w.Scope, w.Agent, old.Order))
+	w.Rows.Remove(kv.MemorySessionKey(w.Scope, w.Agent, old.Session, old.Order))
+	unlistMemory(w.Entry, w.Scope, w.Agent, old)
+	w.ClearExpiry(old.ExpiresAt, w.Key(kv.KindMemory))
+	w.Whole.Bytes = txn.Saturate(w.Whole.Bytes, -int64(old.Size))
 	if old.Dims > 0 {
-		if w.whole.Vectors = txn.Saturate(w.whole.Vectors, -1); w.whole.Vectors == 0 {
-			w.whole.Dims = 0
+		if w.Whole.Vectors = txn.Saturate(w.Whole.Vectors, -1); w.Whole.Vectors == 0 {
+			w.Whole.Dims = 0
 		}
 	}
 	w.old = nil
 }
 
 // drop removes the memory as it stands.
-func (w *memoryWork) drop() error {
-	w.Rows.Remove(w.key(kv.KindMemory))
-	w.Rows.Remove(w.key(kv.KindMemoryBody))
-	w.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.agent, Key: w.id, Deleted: true})
+func (w *Work) drop() error {
+	w.Rows.Remove(w.Key(kv.KindMemory))
+	w.Rows.Remove(w.Key(kv.KindMemoryBody))
+	w.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.Agent, Key: w.Id, Deleted: true})
 	w.AddUsage(-1, -int64(w.old.Size))
 	w.unorder()
-	w.whole.Entries = txn.Saturate(w.whole.Entries, -1)
-	w.whole.Deletes++
-	raw, err := command.Marshal(&logpb.MemoryGone{Id: w.id, Before: w.whole.Writes + 1})
+	w.Whole.Entries = txn.Saturate(w.Whole.Entries, -1)
+	w.Whole.Deletes++
+	raw, err := command.Marshal(&logpb.MemoryGone{Id: w.Id, Before: w.Whole.Writes + 1})
 	if err != nil {
-		return fmt.Errorf("encode that memory %q has gone: %w", w.id, err)
+		return fmt.Errorf("encode that memory %q has gone: %w", w.Id, err)
 	}
-	w.Rows.Set(kv.MemoryGoneKey(w.Scope, w.agent, w.whole.Deletes), raw)
-	if w.whole.Deletes > memoryGoneMax {
-		w.Rows.Remove(kv.MemoryGoneKey(w.Scope, w.agent, w.whole.Deletes-memoryGoneMax))
+	w.Rows.Set(kv.MemoryGoneKey(w.Scope, w.Agent, w.Whole.Deletes), raw)
+	if w.Whole.Deletes > memoryGoneMax {
+		w.Rows.Remove(kv.MemoryGoneKey(w.Scope, w.Agent, w.Whole.Deletes-memoryGoneMax))
 	}
-	return w.storeAgent()
+	return w.StoreAgent()
 }
 
-// storeAgent writes what the agent remembers as a whole; one that remembers
+// StoreAgent writes what the agent remembers as a whole; one that remembers
 // nothing leaves nothing behind.
-func (w *memoryWork) storeAgent() error {
-	key := kv.IDKey(kv.KindMemoryAgent, w.Scope, w.agent)
-	if w.whole.Entries == 0 {
-		proto.Reset(w.whole)
+func (w *Work) StoreAgent() error {
+	key := kv.IDKey(kv.KindMemoryAgent, w.Scope, w.Agent)
+	if w.Whole.Entries == 0 {
+		proto.Reset(w.Whole)
 		w.Rows.Remove(key)
-		gone := kv.IDKey(kv.KindMemoryGone, w.Scope, w.agent)
+		gone := kv.IDKey(kv.KindMemoryGone, w.Scope, w.Agent)
 		return w.Rows.RemoveRange(gone, kv.After(gone))
 	}
-	raw, err := command.Marshal(w.whole)
+	raw, err := command.Marshal(w.Whole)
 	if err != nil {
-		return fmt.Errorf("encode what agent %q remembers: %w", w.agent, err)
+		return fmt.Errorf("encode what agent %q remembers: %w", w.Agent, err)
 	}
 	w.Rows.Set(key, raw)
 	return nil
 }
 
-func deleteMemory(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
+// Delete runs delete_memory.
+func Delete(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
 	w, err := openMemory(c, op.Agent, op.ID)
 	if err != nil {
 		return nil, err
@@ -268,7 +271,7 @@ func deleteMemory(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
 	if err := txn.RevisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
 		return nil, err
 	}
-	tombstone := w.key(kv.KindMemoryTombstone)
+	tombstone := w.Key(kv.KindMemoryTombstone)
 	if w.old == nil {
 		return c.DeleteMissingRow(tombstone, op.Seal)
 	}
@@ -278,9 +281,9 @@ func deleteMemory(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
 	return &agent.DeleteResult{Existed: true, Incarnation: incarnation}, c.WriteTombstoneRow(tombstone, incarnation, op.Seal)
 }
 
-// expireMemory clears a memory away that has expired; both is its agent's id, a
+// Expire clears a memory away that has expired; both is its agent's id, a
 // NUL and its own.
-func expireMemory(c *txn.Tx, both string, when int64) error {
+func Expire(c *txn.Tx, both string, when int64) error {
 	name, id, _ := strings.Cut(both, kv.Separator)
 	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, name, id))
 	if err != nil || raw == nil {

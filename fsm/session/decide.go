@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"fmt"
@@ -17,7 +17,8 @@ var decisions = map[agent.ReviewDecision]agent.ReviewStatus{
 	agent.DecideEdit:    agent.ReviewEdited,
 }
 
-func decideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
+// DecideReview runs decide_review.
+func DecideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
 	row, err := loadReview(c, op.Review)
 	if err != nil {
 		return nil, err
@@ -71,14 +72,14 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 	}); err != nil {
 		return err
 	}
-	s, err := openSession(c, row.Session)
+	s, err := Open(c, row.Session)
 	if err != nil {
 		return err
 	}
 	if s == nil {
 		return fmt.Errorf("review %q is of session %q, which is not there", id, row.Session)
 	}
-	s.row.PendingReviews--
+	s.Row.PendingReviews--
 	review := command.DecodeReview(id, row)
 	denied := status == agent.ReviewDenied || status == agent.ReviewExpired
 	switch {
@@ -87,36 +88,36 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 		if err := failSession(c, s, review); err != nil {
 			return err
 		}
-	case s.row.PendingReviews == 0:
-		s.row.Status = string(agent.SessionHibernated)
+	case s.Row.PendingReviews == 0:
+		s.Row.Status = string(agent.SessionHibernated)
 	}
 	if err := storeSession(c, s); err != nil {
 		return err
 	}
-	if s.row.Thread == "" {
+	if s.Row.Thread == "" {
 		return nil
 	}
-	return appendNote(c, s.row.Thread, review.DecisionEntry())
+	return appendNote(c, s.Row.Thread, review.DecisionEntry())
 }
 
 // failSession is what a denial does in classic mode.
-func failSession(c *txn.Tx, s *openedSession, review agent.Review) error {
-	body, err := sessionBody(c.Rows, c.Scope, s.id)
+func failSession(c *txn.Tx, s *Session, review agent.Review) error {
+	body, err := sessionBody(c.Rows, c.Scope, s.Id)
 	if err != nil {
 		return err
 	}
 	body.Failure = review.DecisionEntry().Payload
-	s.row.Status = string(agent.SessionFailed)
+	s.Row.Status = string(agent.SessionFailed)
 	if err := closeRequest(c, s, agent.RequestFailed); err != nil {
 		return err
 	}
 	return storeSessionBody(c, s, body)
 }
 
-// dueReview handles a review whose time has come: it expires, or is escalated.
-func dueReview(c *txn.Tx, id string, when int64) error {
+// ExpireReview handles a review whose time has come: it expires, or is escalated.
+func ExpireReview(c *txn.Tx, id string, when int64) error {
 	row, err := readReview(c.Rows, c.Scope, id)
-	if err != nil || row == nil || reviewDue(row) != when {
+	if err != nil || row == nil || ReviewDue(row) != when {
 		return err
 	}
 	if gone, err := txn.SessionIDGone(c.Rows, c.Scope, row.Session, c.Progress.Wall); err != nil || gone {

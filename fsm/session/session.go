@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"fmt"
@@ -11,31 +11,31 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// openedSession is a session while a commit works on it: its row is the commit's to
+// Session is a session while a commit works on it: its row is the commit's to
 // change, and to store.
-type openedSession struct {
-	id     string
-	row    *logpb.SessionRow
+type Session struct {
+	Id     string
+	Row    *logpb.SessionRow
 	places []string // its rows in the indexes, as they are stored
 	epoch  uint64   // of its lease, as it is stored
 }
 
-// openSession is the session of an id, or nil. One that is gone is cleared away
+// Open is the session of an id, or nil. One that is gone is cleared away
 // first, so that it is as if it had never been there.
-func openSession(c *txn.Tx, id string) (*openedSession, error) {
-	s, err := storedSession(c, id)
+func Open(c *txn.Tx, id string) (*Session, error) {
+	s, err := LoadStored(c, id)
 	if err != nil || s == nil {
 		return nil, err
 	}
-	gone, err := txn.SessionGone(c.Rows, c.Scope, s.row, c.Progress.Wall)
+	gone, err := txn.SessionGone(c.Rows, c.Scope, s.Row, c.Progress.Wall)
 	if err != nil || !gone {
 		return s, err
 	}
 	return nil, clearGone(c, s)
 }
 
-// storedSession is a session whose rows are there, or nil.
-func storedSession(c *txn.Tx, id string) (*openedSession, error) {
+// LoadStored is a session whose rows are there, or nil.
+func LoadStored(c *txn.Tx, id string) (*Session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
 	}
@@ -47,30 +47,31 @@ func storedSession(c *txn.Tx, id string) (*openedSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openedSession{id: id, row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
+	return &Session{Id: id, Row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
 }
 
-// theSession is the session of an id, which must be there.
-func theSession(c *txn.Tx, id string) (*openedSession, error) {
-	s, err := openSession(c, id)
+// Load is the session of an id, which must be there.
+func Load(c *txn.Tx, id string) (*Session, error) {
+	s, err := Open(c, id)
 	if err == nil && s == nil {
 		err = txn.NotFound("session", id)
 	}
 	return s, err
 }
 
-func (s *openedSession) incarnation() uint64 {
+// Incarnation returns the incarnation of the session, 0 if there is none.
+func (s *Session) Incarnation() uint64 {
 	if s == nil {
 		return 0
 	}
-	return s.row.Incarnation
+	return s.Row.Incarnation
 }
 
-func (s *openedSession) classic() bool { return s.row.Mode == string(agent.SessionModeClassic) }
+func (s *Session) classic() bool { return s.Row.Mode == string(agent.SessionModeClassic) }
 
-func (s *openedSession) status() agent.SessionStatus { return agent.SessionStatus(s.row.Status) }
+func (s *Session) status() agent.SessionStatus { return agent.SessionStatus(s.Row.Status) }
 
-func (s *openedSession) running() bool { return s.status() == agent.SessionRunning }
+func (s *Session) running() bool { return s.status() == agent.SessionRunning }
 
 // sessionPlaces are the rows by which a session is found.
 func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
@@ -85,25 +86,25 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 }
 
 // newSession is a session that is not there yet.
-func newSession(c *txn.Tx, id string) *openedSession {
+func newSession(c *txn.Tx, id string) *Session {
 	c.AddUsage(1, 0)
-	return &openedSession{id: id, row: &logpb.SessionRow{
+	return &Session{Id: id, Row: &logpb.SessionRow{
 		Incarnation: c.NewIncarnation(), Status: string(agent.SessionNew), CreatedAt: c.Progress.Wall,
 	}}
 }
 
 // storeSession writes a session's next revision, and where it is found.
-func storeSession(c *txn.Tx, s *openedSession) error {
-	s.row.Revision++
-	s.row.UpdatedAt = c.Progress.Wall
-	raw, err := command.Marshal(s.row)
+func storeSession(c *txn.Tx, s *Session) error {
+	s.Row.Revision++
+	s.Row.UpdatedAt = c.Progress.Wall
+	raw, err := command.Marshal(s.Row)
 	if err != nil {
-		return fmt.Errorf("encode session %q: %w", s.id, err)
+		return fmt.Errorf("encode session %q: %w", s.Id, err)
 	}
-	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
+	key := kv.IDKey(kv.KindSession, c.Scope, s.Id)
 	c.Rows.Set(key, raw)
 	c.NotifyWatchers(key)
-	places := sessionPlaces(c.Scope, s.id, s.row)
+	places := sessionPlaces(c.Scope, s.Id, s.Row)
 	for _, place := range s.places {
 		if !slices.Contains(places, place) {
 			c.Rows.Remove(place)
@@ -114,8 +115,8 @@ func storeSession(c *txn.Tx, s *openedSession) error {
 			c.Rows.Set(place, kv.Indexed)
 		}
 	}
-	if epoch := s.row.GetLease().GetEpoch(); epoch != s.epoch {
-		c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.id))
+	if epoch := s.Row.GetLease().GetEpoch(); epoch != s.epoch {
+		c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.Id))
 		s.epoch = epoch
 	}
 	s.places = places
@@ -123,16 +124,16 @@ func storeSession(c *txn.Tx, s *openedSession) error {
 	return nil
 }
 
-func sessionChanged(c *txn.Tx, s *openedSession) {
-	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.id, Revision: s.row.Revision, Status: s.row.Status})
+func sessionChanged(c *txn.Tx, s *Session) {
+	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.Id, Revision: s.Row.Revision, Status: s.Row.Status})
 }
 
-// storedResult writes a session and is what its op answers.
-func storedResult(c *txn.Tx, s *openedSession) (*agent.SessionResult, error) {
+// Stored writes a session and is what its op answers.
+func Stored(c *txn.Tx, s *Session) (*agent.SessionResult, error) {
 	if err := storeSession(c, s); err != nil {
 		return nil, err
 	}
-	row, err := sessionsIn(c).row(s.id, s.row)
+	row, err := sessionsIn(c).row(s.Id, s.Row)
 	return &agent.SessionResult{Session: row}, err
 }
 
@@ -159,7 +160,7 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 
 // storeSessionBody writes a body, within its bound: parts that were written at
 // different times may be too much together.
-func storeSessionBody(c *txn.Tx, s *openedSession, body *logpb.SessionBody) error {
+func storeSessionBody(c *txn.Tx, s *Session, body *logpb.SessionBody) error {
 	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
 		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
 	if size > agent.SessionBytesMax {
@@ -167,21 +168,22 @@ func storeSessionBody(c *txn.Tx, s *openedSession, body *logpb.SessionBody) erro
 	}
 	raw, err := command.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encode the body of session %q: %w", s.id, err)
+		return fmt.Errorf("encode the body of session %q: %w", s.Id, err)
 	}
-	c.Rows.Set(kv.IDKey(kv.KindSessionBody, c.Scope, s.id), raw)
-	c.AddUsage(0, int64(size)-int64(s.row.BodySize))
-	s.row.BodySize = uint64(size)
-	s.row.ContinuationRevision = body.Conversation.GetContinuationRevision()
+	c.Rows.Set(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id), raw)
+	c.AddUsage(0, int64(size)-int64(s.Row.BodySize))
+	s.Row.BodySize = uint64(size)
+	s.Row.ContinuationRevision = body.Conversation.GetContinuationRevision()
 	return nil
 }
 
-func deleteSession(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
-	s, err := openSession(c, op.Session)
+// Delete runs delete_session.
+func Delete(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
+	s, err := Open(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+	if err := txn.SameIncarnation(op.Session, op.IfIncarnation, s.Incarnation()); err != nil {
 		return nil, err
 	}
 	if s == nil {
@@ -190,41 +192,41 @@ func deleteSession(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
 		}
 		return c.DeleteMissing(kv.KindSessionTombstone, op.Session, op.Seal)
 	}
-	if err := txn.RevisionMatches(op.Session, op.IfRevision, s.row.Revision); err != nil {
+	if err := txn.RevisionMatches(op.Session, op.IfRevision, s.Row.Revision); err != nil {
 		return nil, err
 	}
-	if err := dropSession(c, s); err != nil {
+	if err := Drop(c, s); err != nil {
 		return nil, err
 	}
-	return &agent.DeleteResult{Existed: true, Incarnation: s.row.Incarnation},
-		c.WriteTombstone(kv.KindSessionTombstone, s.id, s.row.Incarnation, op.Seal)
+	return &agent.DeleteResult{Existed: true, Incarnation: s.Row.Incarnation},
+		c.WriteTombstone(kv.KindSessionTombstone, s.Id, s.Row.Incarnation, op.Seal)
 }
 
-// dropSession removes a session with all that is its own.
-func dropSession(c *txn.Tx, s *openedSession) error {
+// Drop removes a session with all that is its own.
+func Drop(c *txn.Tx, s *Session) error {
 	if err := endTurn(c, s); err != nil {
 		return err
 	}
 	if err := dropReviews(c, s); err != nil {
 		return err
 	}
-	key := kv.IDKey(kv.KindSession, c.Scope, s.id)
+	key := kv.IDKey(kv.KindSession, c.Scope, s.Id)
 	c.Rows.Remove(key)
-	c.ClearExpiry(s.row.ExpiresAt, key)
+	c.ClearExpiry(s.Row.ExpiresAt, key)
 	c.NotifyWatchers(key)
-	c.Removed(agent.ChangedSession, s.id)
-	c.Rows.Remove(kv.IDKey(kv.KindSessionBody, c.Scope, s.id))
-	c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.id))
+	c.Removed(agent.ChangedSession, s.Id)
+	c.Rows.Remove(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id))
+	c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.Id))
 	for _, place := range s.places {
 		c.Rows.Remove(place)
 	}
 	for _, kind := range []string{kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindSessionQueue} {
-		prefix := kv.IDKey(kind, c.Scope, s.id)
+		prefix := kv.IDKey(kind, c.Scope, s.Id)
 		if err := c.Rows.RemoveRange(prefix, kv.After(prefix)); err != nil {
 			return err
 		}
 	}
-	c.AddUsage(-1, -int64(s.row.BodySize+keptBytes(s.row)+sum(s.row.QueueSizes)))
+	c.AddUsage(-1, -int64(s.Row.BodySize+keptBytes(s.Row)+sum(s.Row.QueueSizes)))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package fsm
+package timer
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/fsm/manager"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
@@ -17,37 +18,37 @@ import (
 // instant has not been reckoned yet is due at once. One that is parked is in
 // neither. Nothing here knows what an expression means.
 
-// openedTimer is one timer while an op changes it; the row is nil where there is none.
-type openedTimer struct {
+// Timer is one timer while an op changes it; the row is nil where there is none.
+type Timer struct {
 	*txn.Tx
 	name kv.TimerName
-	row  *logpb.TimerRow
+	Row  *logpb.TimerRow
 }
 
-// openTimer reads a timer.
-func openTimer(c *txn.Tx, manager, key, id string) (*openedTimer, error) {
+// Open reads a timer.
+func Open(c *txn.Tx, manager, key, id string) (*Timer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
 		if err := agent.ValidID(part.field, part.text); err != nil {
 			return nil, err
 		}
 	}
-	t := &openedTimer{Tx: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
+	t := &Timer{Tx: c, name: kv.TimerName{Manager: manager, Key: key, ID: id}}
 	raw, err := c.Rows.Get(t.keyOf(kv.KindTimer))
 	if err != nil || raw == nil {
 		return t, err
 	}
-	t.row, err = command.DecodeTimerRow(id, raw)
+	t.Row, err = command.DecodeTimerRow(id, raw)
 	return t, err
 }
 
 // keyOf is the key of the timer's row of a kind.
-func (t *openedTimer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
+func (t *Timer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
 
-// putTimer sets a timer. One whose signal its manager's handler cannot take would
+// Put sets a timer. One whose signal its manager's handler cannot take would
 // fail each time, and is refused; those of stored jobs are left as they are.
-func putTimer(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
+func Put(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
 	if c.Level >= txn.EndingLevel && !strings.HasPrefix(op.Timer.ID, agent.CronTimerPrefix) {
-		row, err := managerRow(c, op.Timer.Manager)
+		row, err := manager.Load(c, op.Timer.Manager)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +65,7 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
 		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
 	}
-	t, err := openTimer(c, op.Manager, op.Key, op.ID)
+	t, err := Open(c, op.Manager, op.Key, op.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 		Plan: command.EncodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
 	}
 	row.Plan.Data = nil // it has a row of its own
-	if old := t.row; old != nil {
+	if old := t.Row; old != nil {
 		t.unplace()
 		row.CreatedAt = old.CreatedAt
 		c.AddUsage(0, int64(row.Size)-int64(old.Size))
@@ -83,7 +84,7 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 		}
 		c.AddUsage(1, int64(row.Size))
 	}
-	t.row = row
+	t.Row = row
 	c.Rows.Set(t.keyOf(kv.KindTimerData), op.Data)
 	return t.store()
 }
@@ -94,7 +95,7 @@ func timerBytes(op *agent.Timer) uint64 {
 }
 
 // room holds a new timer to what its instance may have.
-func (t *openedTimer) room() error {
+func (t *Timer) room() error {
 	prefix := kv.TimersOf(kv.KindTimer, t.Scope, t.name.Manager, t.name.Key)
 	keys, _, err := t.Rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
 	if err != nil || len(keys) < agent.TimersMax {
@@ -106,41 +107,42 @@ func (t *openedTimer) room() error {
 	return e
 }
 
-func deleteTimer(c *txn.Tx, op *agent.DeleteTimer) (agent.OpResult, error) {
-	t, err := openTimer(c, op.Manager, op.Key, op.ID)
+// Delete runs delete_timer.
+func Delete(c *txn.Tx, op *agent.DeleteTimer) (agent.OpResult, error) {
+	t, err := Open(c, op.Manager, op.Key, op.ID)
 	if err != nil {
 		return nil, err
 	}
-	if t.row == nil {
+	if t.Row == nil {
 		return &agent.DeleteResult{}, nil
 	}
-	t.drop()
-	return &agent.DeleteResult{Existed: true, Incarnation: t.row.Generation}, nil
+	t.Drop()
+	return &agent.DeleteResult{Existed: true, Incarnation: t.Row.Generation}, nil
 }
 
-// drop removes the timer.
-func (t *openedTimer) drop() {
+// Drop removes the timer.
+func (t *Timer) Drop() {
 	t.unplace()
 	t.Rows.Remove(t.keyOf(kv.KindTimer))
 	t.Rows.Remove(t.keyOf(kv.KindTimerData))
-	t.AddUsage(-1, -int64(t.row.Size))
+	t.AddUsage(-1, -int64(t.Row.Size))
 	t.tell(&logpb.Change{Deleted: true})
 }
 
 // tell says what has become of the timer.
-func (t *openedTimer) tell(change *logpb.Change) {
+func (t *Timer) tell(change *logpb.Change) {
 	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
 	t.RecordLateChange(change)
 }
 
 // pendingTimer is a timer of which just that occurrence is pending.
-func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*openedTimer, error) {
-	t, err := openTimer(c, manager, key, id)
+func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*Timer, error) {
+	t, err := Open(c, manager, key, id)
 	if err != nil {
 		return nil, err
 	}
 	var e *agent.Error
-	switch row := t.row; {
+	switch row := t.Row; {
 	case row == nil:
 		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has ended", id, key)
 	case row.Generation != generation:
@@ -153,7 +155,8 @@ func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant
 	return nil, e
 }
 
-func ackTimer(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
+// Ack runs ack_timer.
+func Ack(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 	if op.Next != 0 && op.Next <= op.Instant {
 		return nil, agent.Invalid("next", "next = %d does not come after %d", op.Next, op.Instant)
 	}
@@ -162,15 +165,16 @@ func ackTimer(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 		return nil, err
 	}
 	if op.Next == 0 {
-		t.drop()
+		t.Drop()
 		return &agent.TimerResult{}, nil
 	}
 	t.unplace()
-	t.row.Next, t.row.NotBefore, t.row.Attempts, t.row.Parked, t.row.LastError = op.Next, 0, 0, false, ""
+	t.Row.Next, t.Row.NotBefore, t.Row.Attempts, t.Row.Parked, t.Row.LastError = op.Next, 0, 0, false, ""
 	return t.store()
 }
 
-func failTimer(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
+// Fail runs fail_timer.
+func Fail(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	if op.NotBefore < 0 {
 		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
 	}
@@ -180,43 +184,43 @@ func failTimer(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	}
 	t.unplace()
 	if !op.Waits {
-		t.row.Attempts++
+		t.Row.Attempts++
 	}
-	t.row.NotBefore, t.row.LastError = op.NotBefore, op.Error
-	t.row.Parked = t.row.Attempts >= agent.TimerAttemptsMax
+	t.Row.NotBefore, t.Row.LastError = op.NotBefore, op.Error
+	t.Row.Parked = t.Row.Attempts >= agent.TimerAttemptsMax
 	return t.store()
 }
 
 // store puts the timer where it is to wait, writes its row, and tells so.
-func (t *openedTimer) store() (agent.OpResult, error) {
+func (t *Timer) store() (agent.OpResult, error) {
 	t.place()
 	if err := t.write(); err != nil {
 		return nil, err
 	}
-	change := &logpb.Change{Revision: t.row.Generation}
-	if t.row.Parked {
+	change := &logpb.Change{Revision: t.Row.Generation}
+	if t.Row.Parked {
 		change.Status = agent.TimerParked
 	}
 	t.tell(change)
-	return &agent.TimerResult{Timer: command.TimerOf(t.name, t.row, nil)}, nil
+	return &agent.TimerResult{Timer: command.TimerOf(t.name, t.Row, nil)}, nil
 }
 
 // place puts the timer where it is to wait.
-func (t *openedTimer) place() {
-	if at := max(t.row.Next, t.row.NotBefore); !t.row.Parked {
+func (t *Timer) place() {
+	if at := max(t.Row.Next, t.Row.NotBefore); !t.Row.Parked {
 		if at <= t.Progress.Wall {
-			t.row.Due = true
+			t.Row.Due = true
 			t.Rows.Set(t.keyOf(kv.KindTimerDue), kv.Indexed)
 			t.NotifyWatchers(kv.TimersDueKey)
 		} else {
-			t.row.Queued = at
+			t.Row.Queued = at
 			t.SetExpiry(at, t.keyOf(kv.KindTimer))
 		}
 	}
 }
 
-func (t *openedTimer) write() error {
-	raw, err := command.Marshal(t.row)
+func (t *Timer) write() error {
+	raw, err := command.Marshal(t.Row)
 	if err != nil {
 		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
 	}
@@ -225,22 +229,22 @@ func (t *openedTimer) write() error {
 }
 
 // unplace takes the timer from where it waits.
-func (t *openedTimer) unplace() {
-	if t.row.Due {
+func (t *Timer) unplace() {
+	if t.Row.Due {
 		t.Rows.Remove(t.keyOf(kv.KindTimerDue))
 	}
-	t.ClearExpiry(t.row.Queued, t.keyOf(kv.KindTimer))
-	t.row.Due, t.row.Queued = false, 0
+	t.ClearExpiry(t.Row.Queued, t.keyOf(kv.KindTimer))
+	t.Row.Due, t.Row.Queued = false, 0
 }
 
-// dueTimer handles a timer whose place in the wall queue has come.
-func dueTimer(c *txn.Tx, row string, when int64) error {
+// Expire handles a timer whose place in the wall queue has come.
+func Expire(c *txn.Tx, row string, when int64) error {
 	_, n, _ := kv.SplitTimer(row)
-	t, err := openTimer(c, n.Manager, n.Key, n.ID)
-	if err != nil || t.row == nil || t.row.Queued != when {
+	t, err := Open(c, n.Manager, n.Key, n.ID)
+	if err != nil || t.Row == nil || t.Row.Queued != when {
 		return err
 	}
-	t.row.Queued = 0
+	t.Row.Queued = 0
 	t.place()
 	return t.write()
 }

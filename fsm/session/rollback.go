@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"dormouse/agent"
@@ -11,40 +11,40 @@ import (
 
 // beginTurn notes what a rollback of the turn would put back, where the session
 // may be rolled back at all.
-func beginTurn(c *txn.Tx, s *openedSession) error {
-	s.row.Turn = nil
-	if agent.BusyPolicy(s.row.Busy) != agent.BusyRollback {
+func beginTurn(c *txn.Tx, s *Session) error {
+	s.Row.Turn = nil
+	if agent.BusyPolicy(s.Row.Busy) != agent.BusyRollback {
 		return nil
 	}
-	turn := &logpb.TurnStart{Status: s.row.Status, Snapshots: s.row.Snapshots, ReviewsEnd: s.row.ReviewsEnd}
-	if key := s.row.Checkpoint; key != "" {
+	turn := &logpb.TurnStart{Status: s.Row.Status, Snapshots: s.Row.Snapshots, ReviewsEnd: s.Row.ReviewsEnd}
+	if key := s.Row.Checkpoint; key != "" {
 		row, err := checkpoint.Live(c, key)
 		if err != nil {
 			return err
 		}
 		turn.CheckpointIncarnation, turn.CheckpointRevision = row.GetIncarnation(), row.GetRevision()
 	}
-	if id := s.row.Thread; id != "" {
+	if id := s.Row.Thread; id != "" {
 		thread, err := thread.Load(c, id)
 		if err != nil {
 			return err
 		}
 		turn.ThreadIncarnation, turn.ThreadRev = thread.GetIncarnation(), thread.GetRev()
 	}
-	s.row.Turn = turn
+	s.Row.Turn = turn
 	return nil
 }
 
 // rollBack undoes what the turn that runs has done to its session, and to the
 // checkpoint and the thread that the session names. The conversation is as it
 // was: only a commit changes it, and that would have ended the turn.
-func rollBack(c *txn.Tx, s *openedSession) error {
-	turn := s.row.Turn
+func rollBack(c *txn.Tx, s *Session) error {
+	turn := s.Row.Turn
 	if turn == nil {
 		return nil
 	}
-	since := s.row.Snapshots
-	s.row.Snapshots = turn.Snapshots
+	since := s.Row.Snapshots
+	s.Row.Snapshots = turn.Snapshots
 	for _, k := range since {
 		dropSnapshot(c, s, k)
 	}
@@ -59,8 +59,8 @@ func rollBack(c *txn.Tx, s *openedSession) error {
 
 // putCheckpointBack makes the session's checkpoint what it was, as a new
 // revision of it.
-func putCheckpointBack(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error {
-	key := s.row.Checkpoint
+func putCheckpointBack(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
+	key := s.Row.Checkpoint
 	if key == "" {
 		return nil
 	}
@@ -98,17 +98,17 @@ func putCheckpointBack(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error
 	return err
 }
 
-func cannotRollBack(s *openedSession, why string) error {
+func cannotRollBack(s *Session, why string) error {
 	return agent.Errorf(agent.CodeConflict, "session %q cannot be rolled back: its checkpoint %q %s; cancel the session instead",
-		s.id, s.row.Checkpoint, why)
+		s.Id, s.Row.Checkpoint, why)
 }
 
 // disown records in the session's thread which of its entries were the turn's.
-func disown(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error {
-	if s.row.Thread == "" {
+func disown(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
+	if s.Row.Thread == "" {
 		return nil
 	}
-	thread, err := thread.Load(c, s.row.Thread)
+	thread, err := thread.Load(c, s.Row.Thread)
 	if err != nil || thread == nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func disown(c *txn.Tx, s *openedSession, turn *logpb.TurnStart) error {
 	if thread.Rev <= from {
 		return nil
 	}
-	return appendNote(c, s.row.Thread, agent.TurnRolledBackEntry(s.id, s.row.Request, from, thread.Rev-1))
+	return appendNote(c, s.Row.Thread, agent.TurnRolledBackEntry(s.Id, s.Row.Request, from, thread.Rev-1))
 }
 
 // appendNote appends an entry of the state machine's own to a thread. One that takes

@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"dormouse/agent"
@@ -8,15 +8,16 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func putSession(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
-	s, err := openSession(c, op.Session)
+// Put runs put_session.
+func Put(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
+	s, err := Open(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
 	if err := validPutSession(op); err != nil {
 		return nil, err
 	}
-	if err := c.CheckWritable(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.incarnation()); err != nil {
+	if err := c.CheckWritable(kv.KindSessionTombstone, op.Session, op.IfIncarnation, s.Incarnation()); err != nil {
 		return nil, err
 	}
 	if err := txn.CheckNotErased(c, op.Agent); err != nil {
@@ -28,17 +29,17 @@ func putSession(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
 	body := &logpb.SessionBody{}
 	if s == nil {
 		s = newSession(c, op.Session)
-		s.row.Mode = orDefaultWord(string(op.Mode), string(agent.SessionModeLease))
-	} else if body, err = sessionBody(c.Rows, c.Scope, s.id); err != nil {
+		s.Row.Mode = orDefaultWord(string(op.Mode), string(agent.SessionModeLease))
+	} else if body, err = sessionBody(c.Rows, c.Scope, s.Id); err != nil {
 		return nil, err
 	}
 	if err := fillSession(c, s, op, body); err != nil {
 		return nil, err
 	}
 	if op.IfRevision != nil {
-		s.row.Revision = max(s.row.Revision, *op.IfRevision)
+		s.Row.Revision = max(s.Row.Revision, *op.IfRevision)
 	}
-	return storedResult(c, s)
+	return Stored(c, s)
 }
 
 // validPutSession judges what the door has judged before: an entry may come
@@ -66,7 +67,7 @@ func validPutSession(op *agent.PutSession) error {
 }
 
 // mayPut holds a put to what is there; s is nil where there is nothing.
-func mayPut(op *agent.PutSession, s *openedSession) error {
+func mayPut(op *agent.PutSession, s *Session) error {
 	classic := op.Mode == agent.SessionModeClassic
 	if s == nil {
 		if op.IfRevision != nil && *op.IfRevision != 0 {
@@ -77,17 +78,17 @@ func mayPut(op *agent.PutSession, s *openedSession) error {
 	classic = s.classic()
 	switch {
 	case op.IfRevision == nil && !classic, op.IfRevision != nil && *op.IfRevision == 0:
-		e := agent.Errorf(agent.CodeAlreadyExists, "session %q exists, at revision %d: name that revision to write over it", s.id, s.row.Revision)
-		e.Revision = s.row.Revision
+		e := agent.Errorf(agent.CodeAlreadyExists, "session %q exists, at revision %d: name that revision to write over it", s.Id, s.Row.Revision)
+		e.Revision = s.Row.Revision
 		return e
 	case op.Mode != "" && classic != (op.Mode == agent.SessionModeClassic):
-		return agent.Invalid("mode", "session %q is in %s mode, which a put does not change", s.id, s.row.Mode)
-	case s.row.Lease != nil:
-		e := agent.Errorf(agent.CodeSessionLeaseRequired, "session %q is leased to %q: commit under the lease", s.id, s.row.Lease.Owner)
-		e.Epoch, e.Holder, e.Revision = s.row.Lease.Epoch, s.row.Lease.Owner, s.row.Revision
+		return agent.Invalid("mode", "session %q is in %s mode, which a put does not change", s.Id, s.Row.Mode)
+	case s.Row.Lease != nil:
+		e := agent.Errorf(agent.CodeSessionLeaseRequired, "session %q is leased to %q: commit under the lease", s.Id, s.Row.Lease.Owner)
+		e.Epoch, e.Holder, e.Revision = s.Row.Lease.Epoch, s.Row.Lease.Owner, s.Row.Revision
 		return e
-	case op.IfRevision != nil && *op.IfRevision < s.row.Revision:
-		return staleRevision(s.id, *op.IfRevision, s.row.Revision)
+	case op.IfRevision != nil && *op.IfRevision < s.Row.Revision:
+		return staleRevision(s.Id, *op.IfRevision, s.Row.Revision)
 	}
 	return policyFits(op, classic)
 }
@@ -117,7 +118,7 @@ func staleRevision(id string, given, stored uint64) error {
 }
 
 // fillSession makes the session what a put says, but for its revision.
-func fillSession(c *txn.Tx, s *openedSession, op *agent.PutSession, body *logpb.SessionBody) error {
+func fillSession(c *txn.Tx, s *Session, op *agent.PutSession, body *logpb.SessionBody) error {
 	status := op.Status
 	if status == "" {
 		status = s.status()
@@ -126,7 +127,7 @@ func fillSession(c *txn.Tx, s *openedSession, op *agent.PutSession, body *logpb.
 	if err != nil {
 		return err
 	}
-	row := s.row
+	row := s.Row
 	row.Agent, row.Thread, row.Checkpoint = op.Agent, op.Thread, op.Checkpoint
 	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
 	row.SchemaVersion = txn.OrDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
@@ -147,7 +148,7 @@ func fillSession(c *txn.Tx, s *openedSession, op *agent.PutSession, body *logpb.
 		if err := addRequest(c, s, request); err != nil {
 			return err
 		}
-		s.row.Status = string(agent.SessionRunning)
+		s.Row.Status = string(agent.SessionRunning)
 		return nil
 	}
 	if op.Status == "" {
@@ -159,7 +160,7 @@ func fillSession(c *txn.Tx, s *openedSession, op *agent.PutSession, body *logpb.
 // nextConversation holds a conversation to the one that is stored: only a turn
 // that finishes may carry it on, and by one. In classic mode anything goes.
 func nextConversation(
-	s *openedSession, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
+	s *Session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
 ) (*logpb.Conversation, error) {
 	if given == nil {
 		if stored == nil {
@@ -170,7 +171,7 @@ func nextConversation(
 	}
 	next := command.EncodeConversation(given)
 	next.AgentState, next.ContextState = command.OrEmptyObject(next.AgentState), command.OrEmptyObject(next.ContextState)
-	now, then := s.row.ContinuationRevision, given.ContinuationRevision
+	now, then := s.Row.ContinuationRevision, given.ContinuationRevision
 	if s.classic() || stored == nil || then == now || status == agent.SessionFinished && then == now+1 {
 		return next, nil
 	}
@@ -180,7 +181,7 @@ func nextConversation(
 	}
 	e := agent.Errorf(agent.CodeInvalidConversation,
 		"the conversation of session %q is at continuation revision %d: a session that is %s goes on to %d, not to %d",
-		s.id, now, status, expected, then)
+		s.Id, now, status, expected, then)
 	e.Revision = now
 	return nil, e
 }
@@ -192,9 +193,10 @@ func orDefaultWord(word, otherwise string) string {
 	return word
 }
 
-func expireSession(c *txn.Tx, id string, when int64) error {
-	s, err := storedSession(c, id)
-	if err != nil || s == nil || s.row.ExpiresAt != when {
+// Expire removes the session of an id if it expires at when.
+func Expire(c *txn.Tx, id string, when int64) error {
+	s, err := LoadStored(c, id)
+	if err != nil || s == nil || s.Row.ExpiresAt != when {
 		return err
 	}
 	return clearGone(c, s)

@@ -1,4 +1,4 @@
-package fsm
+package manager
 
 import (
 	"dormouse/agent"
@@ -8,8 +8,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// managerRow is the row of a manager, or nil.
-func managerRow(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
+// Load is the row of a manager, or nil.
+func Load(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
 	}
@@ -20,14 +20,15 @@ func managerRow(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	return command.DecodeManagerRow(name, raw)
 }
 
-// answerSignal keeps a signal's reply as the answer of its request.
-func answerSignal(_ *txn.Tx, op *agent.AnswerSignal) (agent.OpResult, error) {
+// AnswerSignal keeps a signal's reply as the answer of its request.
+func AnswerSignal(_ *txn.Tx, op *agent.AnswerSignal) (agent.OpResult, error) {
 	return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
 }
 
-func putManager(c *txn.Tx, op *agent.PutManager) (agent.OpResult, error) {
+// Put runs put_manager.
+func Put(c *txn.Tx, op *agent.PutManager) (agent.OpResult, error) {
 	name := op.Manager.Name
-	old, err := managerRow(c, name)
+	old, err := Load(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +55,9 @@ func putManager(c *txn.Tx, op *agent.PutManager) (agent.OpResult, error) {
 	return &agent.ManagerResult{Manager: *command.ManagerOf(name, row)}, nil
 }
 
-func deleteManager(c *txn.Tx, op *agent.DeleteManager) (agent.OpResult, error) {
-	old, err := managerRow(c, op.Name)
+// Delete runs delete_manager.
+func Delete(c *txn.Tx, op *agent.DeleteManager) (agent.OpResult, error) {
+	old, err := Load(c, op.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package fsm
+package conversation
 
 import (
 	"bytes"
@@ -16,27 +16,27 @@ import (
 // is pending and its messages are rows of their own, so that a message or a
 // status does not write the state anew.
 
-// openedConversation is one while an op works on it.
-type openedConversation struct {
+// Conversation is one while an op works on it.
+type Conversation struct {
 	*txn.Tx
-	id          string
-	row         *logpb.ConversationRow // of incarnation 0 where there is none
+	Id          string
+	Row         *logpb.ConversationRow // of incarnation 0 where there is none
 	interrupted bool                   // as it is stored
-	places      []string               // by which it is to be found, as it is stored; none below txn.FoundLevel
+	places      []string               // by which it is to be found, as it is stored; none below txn.fsm.FoundLevel
 }
 
-// openConversation opens the conversation that a reference means, whether it is
+// Open opens the conversation that a reference means, whether it is
 // there or not, unless it is another's. One that is gone is cleared away first, so
 // that it is as if it had never been there.
-func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*openedConversation, error) {
+func Open(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
-	w, err := storedConversation(c, ref.ID)
+	w, err := LoadStored(c, ref.ID)
 	if err != nil {
 		return nil, err
 	}
-	gone, err := conversationGone(c.Rows, c.Scope, w.row, c.Progress.Wall)
+	gone, err := conversationGone(c.Rows, c.Scope, w.Row, c.Progress.Wall)
 	if err != nil {
 		return nil, err
 	}
@@ -44,24 +44,24 @@ func openConversation(c *txn.Tx, ref *agent.ConversationRef) (*openedConversatio
 		if err := clearConversation(w); err != nil {
 			return nil, err
 		}
-		w = &openedConversation{Tx: c, id: ref.ID, row: &logpb.ConversationRow{}}
+		w = &Conversation{Tx: c, Id: ref.ID, Row: &logpb.ConversationRow{}}
 	}
-	return w, belongs(ref, w.row)
+	return w, belongs(ref, w.Row)
 }
 
-// storedConversation is a conversation as its rows say.
-func storedConversation(c *txn.Tx, id string) (*openedConversation, error) {
-	w := &openedConversation{Tx: c, id: id, row: &logpb.ConversationRow{}}
+// LoadStored is a conversation as its rows say.
+func LoadStored(c *txn.Tx, id string) (*Conversation, error) {
+	w := &Conversation{Tx: c, Id: id, Row: &logpb.ConversationRow{}}
 	raw, err := c.Rows.Get(w.key(kv.KindConversation))
 	if err != nil || raw == nil {
 		return w, err
 	}
-	if w.row, err = decodeConversationRow(id, raw); err != nil {
+	if w.Row, err = DecodeRow(id, raw); err != nil {
 		return nil, err
 	}
-	w.interrupted = w.row.Interrupted
+	w.interrupted = w.Row.Interrupted
 	if c.Level >= txn.FoundLevel {
-		w.places = conversationPlaces(c.Scope, id, w.row)
+		w.places = Places(c.Scope, id, w.Row)
 	}
 	return w, nil
 }
@@ -81,76 +81,78 @@ func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
 	return nil
 }
 
-func (w *openedConversation) exists() bool { return w.row.Incarnation != 0 }
+// Exists reports whether the conversation is stored.
+func (w *Conversation) Exists() bool { return w.Row.Incarnation != 0 }
 
-func (w *openedConversation) key(kind string) string { return kv.IDKey(kind, w.Scope, w.id) }
+func (w *Conversation) key(kind string) string { return kv.IDKey(kind, w.Scope, w.Id) }
 
 // openToWrite opens a conversation for a write that may create it.
-func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*openedConversation, error) {
-	w, err := openConversation(c, ref)
+func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
+	w, err := Open(c, ref)
 	if err != nil {
 		return nil, err
 	}
-	return w, c.CheckWritable(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.row.Incarnation)
+	return w, c.CheckWritable(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.Row.Incarnation)
 }
 
 // write begins to change the row: it is there from here on.
-func (w *openedConversation) write(ref *agent.ConversationRef) error {
-	if ref.Agent != "" && w.row.Agent == "" && w.Level >= txn.FoundLevel {
+func (w *Conversation) write(ref *agent.ConversationRef) error {
+	if ref.Agent != "" && w.Row.Agent == "" && w.Level >= txn.FoundLevel {
 		if err := txn.CheckNotErased(w.Tx, ref.Agent); err != nil {
 			return err
 		}
-		if w.exists() {
-			w.row.Named = w.NewIncarnation()
+		if w.Exists() {
+			w.Row.Named = w.NewIncarnation()
 		}
 	}
-	if !w.exists() {
-		w.row.Incarnation, w.row.CreatedAt = w.NewIncarnation(), w.Progress.Wall
+	if !w.Exists() {
+		w.Row.Incarnation, w.Row.CreatedAt = w.NewIncarnation(), w.Progress.Wall
 		w.AddUsage(1, 0)
 	}
 	if ref.Agent != "" {
-		w.row.Agent = ref.Agent
+		w.Row.Agent = ref.Agent
 	}
 	if ref.Owner != "" {
-		w.row.Owner = ref.Owner
+		w.Row.Owner = ref.Owner
 	}
-	w.row.UpdatedAt = w.Progress.Wall
+	w.Row.UpdatedAt = w.Progress.Wall
 	return nil
 }
 
 // store writes the row and its places in the indexes.
-func (w *openedConversation) store() error {
-	raw, err := command.Marshal(w.row)
+func (w *Conversation) store() error {
+	raw, err := command.Marshal(w.Row)
 	if err != nil {
-		return fmt.Errorf("encode conversation %q: %w", w.id, err)
+		return fmt.Errorf("encode conversation %q: %w", w.Id, err)
 	}
 	w.Rows.Set(w.key(kv.KindConversation), raw)
 	switch index := w.key(kv.KindConversationInterrupted); {
-	case w.row.Interrupted && !w.interrupted:
+	case w.Row.Interrupted && !w.interrupted:
 		w.Rows.Set(index, kv.Indexed)
-	case !w.row.Interrupted && w.interrupted:
+	case !w.Row.Interrupted && w.interrupted:
 		w.Rows.Remove(index)
 	}
 	if w.Level >= txn.FoundLevel {
-		for _, place := range conversationPlaces(w.Scope, w.id, w.row) {
+		for _, place := range Places(w.Scope, w.Id, w.Row) {
 			if !slices.Contains(w.places, place) {
 				w.Rows.Set(place, kv.Indexed)
 			}
 		}
 	}
-	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Revision: w.row.Revision})
+	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.Id, Revision: w.Row.Revision})
 	return nil
 }
 
 // done stores the row and answers with it.
-func (w *openedConversation) done() (*agent.ConversationResult, error) {
+func (w *Conversation) done() (*agent.ConversationResult, error) {
 	if err := w.store(); err != nil {
 		return nil, err
 	}
-	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, nil
+	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}, nil
 }
 
-func saveConversation(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
+// Save runs save_conversation: it stores the state that an agent goes on from.
+func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	version, err := agent.StateVersion(op.State)
 	if err != nil {
 		return nil, err
@@ -160,9 +162,9 @@ func saveConversation(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, er
 		return nil, err
 	}
 	if saved, err := w.saved(op); err != nil || saved {
-		return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.id, w.row)}, err
+		return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}, err
 	}
-	row := w.row
+	row := w.Row
 	if row.Revision != op.Revision {
 		return nil, txn.RevisionMismatch(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it anew", op.Revision), row.Revision)
 	}
@@ -189,8 +191,8 @@ func saveConversation(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, er
 
 // saved tells whether what a save says is what was saved last: then it came
 // twice, as the last event of an agent that shuts down may.
-func (w *openedConversation) saved(op *agent.SaveConversation) (bool, error) {
-	row := w.row
+func (w *Conversation) saved(op *agent.SaveConversation) (bool, error) {
+	row := w.Row
 	if row.Revision == 0 || row.Revision != op.Revision+1 || row.Lifecycle != string(op.Lifecycle) ||
 		op.Title != "" && op.Title != row.Title || op.Consumed > row.Consumed {
 		return false, nil
@@ -199,46 +201,48 @@ func (w *openedConversation) saved(op *agent.SaveConversation) (bool, error) {
 	return err == nil && bytes.Equal(state, op.State), err
 }
 
-func setInterrupted(c *txn.Tx, op *agent.SetInterrupted) (agent.OpResult, error) {
+// SetInterrupted runs set_interrupted.
+func SetInterrupted(c *txn.Tx, op *agent.SetInterrupted) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
-	if !w.exists() {
+	if !w.Exists() {
 		return nil, txn.NotFound("conversation", op.ID)
 	}
 	if err := w.write(&op.ConversationRef); err != nil {
 		return nil, err
 	}
-	w.row.Interrupted = op.Interrupted
+	w.Row.Interrupted = op.Interrupted
 	return w.done()
 }
 
-func deleteConversation(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult, error) {
-	w, err := openConversation(c, &op.ConversationRef)
+// Delete runs delete_conversation.
+func Delete(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult, error) {
+	w, err := Open(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
-	row := w.row
+	row := w.Row
 	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, row.Incarnation); err != nil {
 		return nil, err
 	}
 	if err := txn.RevisionMatches(op.ID, op.IfRevision, row.Revision); err != nil {
 		return nil, err
 	}
-	if !w.exists() {
+	if !w.Exists() {
 		return c.DeleteMissing(kv.KindConversationTombstone, op.ID, op.Seal)
 	}
-	if err := w.drop(); err != nil {
+	if err := w.Drop(); err != nil {
 		return nil, err
 	}
 	return &agent.DeleteResult{Existed: true, Incarnation: row.Incarnation},
 		c.WriteTombstone(kv.KindConversationTombstone, op.ID, row.Incarnation, op.Seal)
 }
 
-// drop removes a conversation with all that is its own.
-func (w *openedConversation) drop() error {
-	row := w.row
+// Drop removes a conversation with all that is its own.
+func (w *Conversation) Drop() error {
+	row := w.Row
 	for _, kind := range []string{kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted} {
 		w.Rows.Remove(w.key(kind))
 	}
@@ -246,18 +250,19 @@ func (w *openedConversation) drop() error {
 		w.Rows.Remove(place)
 	}
 	for _, kind := range []string{kv.KindMessage, kv.KindMessageID} {
-		parts := kv.IncarnationKey(kind, w.Scope, w.id, row.Incarnation)
+		parts := kv.IncarnationKey(kind, w.Scope, w.Id, row.Incarnation)
 		if err := w.Rows.RemoveRange(parts, kv.After(parts)); err != nil {
 			return err
 		}
 	}
 	w.ClearExpiry(row.ExpiresAt, w.key(kv.KindConversation))
 	w.AddUsage(-1, -int64(row.StateBytes+row.PendingBytes+row.MessageBytes))
-	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.id, Deleted: true}) // and its messages with it
+	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.Id, Deleted: true}) // and its messages with it
 	return nil
 }
 
-func decodeConversationRow(id string, raw []byte) (*logpb.ConversationRow, error) {
+// DecodeRow decodes the row of the conversation of an id.
+func DecodeRow(id string, raw []byte) (*logpb.ConversationRow, error) {
 	row := &logpb.ConversationRow{}
 	if err := command.Unmarshal(raw, row); err != nil {
 		return nil, fmt.Errorf("decode conversation %q: %w", id, err)

@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"fmt"
@@ -10,7 +10,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func readMemory(r txn.Reader, q *agent.GetMemory) (agent.Found, error) {
+// Get answers get_memory.
+func Get(r txn.Reader, q *agent.GetMemory) (agent.Found, error) {
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, q.Agent, q.ID))
 	if err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func memoryRow(r txn.Reader, name, id string) (*logpb.MemoryRow, error) {
 	return command.DecodeMemoryRow(id, raw)
 }
 
-func readMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
+// List answers list_memories.
+func List(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
 	if q.Agent == "" {
 		return allMemories(r, q)
 	}

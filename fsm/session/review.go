@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func loadReview(c *txn.Tx, id string) (*logpb.ReviewRow, error) {
 	if err != nil || !gone {
 		return row, err
 	}
-	_, err = openSession(c, row.Session)
+	_, err = Open(c, row.Session)
 	return nil, err
 }
 
@@ -45,8 +45,8 @@ func readReview(rows kv.Reader, scope, id string) (*logpb.ReviewRow, error) {
 
 func pending(row *logpb.ReviewRow) bool { return row.Status == string(agent.ReviewPending) }
 
-// reviewDue is when something happens to a review by itself; 0 means never.
-func reviewDue(row *logpb.ReviewRow) int64 {
+// ReviewDue is when something happens to a review by itself; 0 means never.
+func ReviewDue(row *logpb.ReviewRow) int64 {
 	switch {
 	case !pending(row):
 		return 0
@@ -77,7 +77,7 @@ func changeReview(c *txn.Tx, id string, row *logpb.ReviewRow, change func()) err
 	for _, place := range reviewPlaces(c.Scope, id, row) {
 		c.Rows.Set(place, kv.Indexed)
 	}
-	c.SetExpiry(reviewDue(row), key)
+	c.SetExpiry(ReviewDue(row), key)
 	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedReview), Key: id, Status: row.Status})
 	return setSessionRow(c, key, row)
 }
@@ -86,11 +86,11 @@ func unplaceReview(c *txn.Tx, id string, row *logpb.ReviewRow) {
 	for _, place := range reviewPlaces(c.Scope, id, row) {
 		c.Rows.Remove(place)
 	}
-	c.ClearExpiry(reviewDue(row), kv.IDKey(kv.KindReview, c.Scope, id))
+	c.ClearExpiry(ReviewDue(row), kv.IDKey(kv.KindReview, c.Scope, id))
 }
 
 // askReviews makes the reviews that a turn asks for.
-func askReviews(c *txn.Tx, s *openedSession, drafts []agent.ReviewDraft) error {
+func askReviews(c *txn.Tx, s *Session, drafts []agent.ReviewDraft) error {
 	for i := range drafts {
 		if err := askReview(c, s, &drafts[i]); err != nil {
 			return err
@@ -99,7 +99,7 @@ func askReviews(c *txn.Tx, s *openedSession, drafts []agent.ReviewDraft) error {
 	return nil
 }
 
-func askReview(c *txn.Tx, s *openedSession, d *agent.ReviewDraft) error {
+func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	for _, optional := range []string{d.Assignee, d.EscalateTo} {
 		if optional != "" {
 			if err := agent.ValidID("assignee", optional); err != nil {
@@ -112,29 +112,29 @@ func askReview(c *txn.Tx, s *openedSession, d *agent.ReviewDraft) error {
 		return err
 	}
 	switch {
-	case old != nil && old.Session == s.id:
+	case old != nil && old.Session == s.Id:
 		return nil // asked again, as a turn does that is taken up again: it stands
 	case old != nil:
 		return agent.Errorf(agent.CodeAlreadyExists, "review %q is another session's: choose another id", d.ID)
-	case s.row.PendingReviews >= agent.SessionReviewsMax:
-		return agent.TooLarge("reviews", "session_reviews_max", int(s.row.PendingReviews)+1, agent.SessionReviewsMax)
+	case s.Row.PendingReviews >= agent.SessionReviewsMax:
+		return agent.TooLarge("reviews", "session_reviews_max", int(s.Row.PendingReviews)+1, agent.SessionReviewsMax)
 	}
-	if s.row.Reviews >= agent.SessionReviewsKept {
+	if s.Row.Reviews >= agent.SessionReviewsKept {
 		if err := forgetReview(c, s); err != nil {
 			return err
 		}
 	}
 	row := &logpb.ReviewRow{
-		Incarnation: s.row.Incarnation, Session: s.id, Request: orDefaultWord(d.RequestID, s.row.Request), Interrupt: d.InterruptID,
+		Incarnation: s.Row.Incarnation, Session: s.Id, Request: orDefaultWord(d.RequestID, s.Row.Request), Interrupt: d.InterruptID,
 		Operation: d.Operation, Arguments: command.OrEmptyObject(d.Arguments), Reason: d.Reason, Metadata: command.OrEmptyObject(d.Metadata),
-		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.Progress.Wall, Ordinal: s.row.ReviewsEnd,
+		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.Progress.Wall, Ordinal: s.Row.ReviewsEnd,
 		ExpiresAt: c.Deadline(d.TTL.Milliseconds()), EscalateAt: c.Deadline(d.EscalateAfter.Milliseconds()),
 	}
-	s.row.PendingReviews++
-	s.row.Reviews++
-	s.row.ReviewsEnd++
+	s.Row.PendingReviews++
+	s.Row.Reviews++
+	s.Row.ReviewsEnd++
 	c.AddUsage(0, reviewBytes(row))
-	c.Rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.id, row.Ordinal), []byte(d.ID))
+	c.Rows.Set(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.Id, row.Ordinal), []byte(d.ID))
 	return changeReview(c, d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
@@ -145,8 +145,8 @@ func reviewBytes(row *logpb.ReviewRow) int64 {
 
 // eachReview visits a session's reviews from an ordinal on, oldest first, until
 // visit says that it is enough.
-func eachReview(c *txn.Tx, s *openedSession, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
-	prefix := kv.IDKey(kv.KindReviewSession, c.Scope, s.id)
+func eachReview(c *txn.Tx, s *Session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
+	prefix := kv.IDKey(kv.KindReviewSession, c.Scope, s.Id)
 	keys, _, err := c.Rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func eachReview(c *txn.Tx, s *openedSession, from uint64, visit func(id string, 
 			return err
 		}
 		if row == nil {
-			return fmt.Errorf("session %q names review %q, which is not there", s.id, id)
+			return fmt.Errorf("session %q names review %q, which is not there", s.Id, id)
 		}
 		if more, err := visit(string(id), row); err != nil || !more {
 			return err
@@ -171,7 +171,7 @@ func eachReview(c *txn.Tx, s *openedSession, from uint64, visit func(id string, 
 }
 
 // forgetReview lets go of the oldest review of a session that is not pending.
-func forgetReview(c *txn.Tx, s *openedSession) error {
+func forgetReview(c *txn.Tx, s *Session) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if pending(row) {
 			return true, nil
@@ -182,18 +182,18 @@ func forgetReview(c *txn.Tx, s *openedSession) error {
 	})
 }
 
-func dropReview(c *txn.Tx, s *openedSession, id string, row *logpb.ReviewRow) {
+func dropReview(c *txn.Tx, s *Session, id string, row *logpb.ReviewRow) {
 	unplaceReview(c, id, row)
 	c.Rows.Remove(kv.IDKey(kv.KindReview, c.Scope, id))
-	c.Rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.id, row.Ordinal))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindReviewSession, c.Scope, s.Id, row.Ordinal))
 	c.AddUsage(0, -reviewBytes(row))
-	s.row.Reviews--
+	s.Row.Reviews--
 	if pending(row) {
-		s.row.PendingReviews--
+		s.Row.PendingReviews--
 	}
 }
 
-func dropReviews(c *txn.Tx, s *openedSession) error {
+func dropReviews(c *txn.Tx, s *Session) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		dropReview(c, s, id, row)
 		return true, nil
@@ -202,15 +202,15 @@ func dropReviews(c *txn.Tx, s *openedSession) error {
 
 // withdrawReviews closes what is pending from an ordinal on: the session goes
 // on without an answer.
-func withdrawReviews(c *txn.Tx, s *openedSession, from uint64) error {
-	if s.row.PendingReviews == 0 {
+func withdrawReviews(c *txn.Tx, s *Session, from uint64) error {
+	if s.Row.PendingReviews == 0 {
 		return nil
 	}
 	return eachReview(c, s, from, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if !pending(row) {
 			return true, nil
 		}
-		s.row.PendingReviews--
+		s.Row.PendingReviews--
 		return true, changeReview(c, id, row, func() {
 			row.Status, row.DecidedAt = string(agent.ReviewWithdrawn), c.Progress.Wall
 		})

@@ -1,4 +1,4 @@
-package fsm
+package conversation
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// From txn.FoundLevel on, conversations are found by their agent and by their
+// From txn.fsm.FoundLevel on, conversations are found by their agent and by their
 // owner. A conversation that is made or named from then on adds itself to the
-// indexes; conversationBackfill adds the others.
+// indexes; Backfill adds the others.
 
-// conversationPlaces are the rows by which a conversation is found. A name that
+// Places are the rows by which a conversation is found. A name that
 // the door does not let in would break their keys: it has none.
-func conversationPlaces(scope, id string, row *logpb.ConversationRow) (places []string) {
+func Places(scope, id string, row *logpb.ConversationRow) (places []string) {
 	if row.Agent != "" && agent.ValidID("agent_id", row.Agent) == nil {
 		places = append(places, kv.IndexKey(kv.KindConversationAgent, scope, row.Agent, id))
 	}
@@ -46,64 +46,68 @@ func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow
 	}
 	raw, err := rows.Get(kv.IDKey(kv.KindErasing, scope, row.Agent))
 	below, conversations := txn.DecodeErasureMark(raw)
-	return conversations && since(row) < below, err
+	return conversations && NamedSince(row) < below, err
 }
 
-// since is when a conversation came to be its agent's, as incarnations count.
-func since(row *logpb.ConversationRow) uint64 { return max(row.Incarnation, row.Named) }
+// NamedSince is when a conversation came to be its agent's, as incarnations count.
+func NamedSince(row *logpb.ConversationRow) uint64 { return max(row.Incarnation, row.Named) }
 
 func indexConversation(b *txn.Entry, key string, raw []byte) error {
 	_, scope, id, ok := kv.SplitID(key)
 	if !ok {
 		return fmt.Errorf("the key %q names no conversation", key)
 	}
-	row, err := decodeConversationRow(id, raw)
+	row, err := DecodeRow(id, raw)
 	if err != nil {
 		return err
 	}
-	for _, place := range conversationPlaces(scope, id, row) {
+	for _, place := range Places(scope, id, row) {
 		b.Rows.Set(place, kv.Indexed)
 	}
 	return nil
 }
 
-func setConversationTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
+// SetTTL runs set_ttl of a conversation.
+func SetTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	w, err := openToWrite(c, &agent.ConversationRef{ID: op.Conversation, IfIncarnation: op.IfIncarnation})
 	if err != nil {
 		return nil, err
 	}
-	if !w.exists() {
+	if !w.Exists() {
 		return nil, txn.NotFound("conversation", op.Conversation)
 	}
 	key := w.key(kv.KindConversation)
-	c.ClearExpiry(w.row.ExpiresAt, key)
-	w.row.ExpiresAt, w.row.UpdatedAt = c.Deadline(op.TTL.Milliseconds()), c.Progress.Wall
-	c.SetExpiry(w.row.ExpiresAt, key)
+	c.ClearExpiry(w.Row.ExpiresAt, key)
+	w.Row.ExpiresAt, w.Row.UpdatedAt = c.Deadline(op.TTL.Milliseconds()), c.Progress.Wall
+	c.SetExpiry(w.Row.ExpiresAt, key)
 	c.AddUsage(0, 0)
 	return w.done()
 }
 
-func expireConversation(c *txn.Tx, id string, when int64) error {
-	w, err := storedConversation(c, id)
-	if err != nil || w.row.ExpiresAt != when {
+// Expire removes the conversation of an id if it expires at when.
+func Expire(c *txn.Tx, id string, when int64) error {
+	w, err := LoadStored(c, id)
+	if err != nil || w.Row.ExpiresAt != when {
 		return err
 	}
 	return clearConversation(w)
 }
 
-var conversationBackfill = txn.Backfill{
+// Backfill adds conversations from below txn.FoundLevel to the indexes by agent and by
+// owner.
+var Backfill = txn.Backfill{
 	Level: txn.FoundLevel, Cursor: kv.KindSystem + "conversations", Kind: kv.KindConversation, Most: agent.ConversationsFoundMax, Add: indexConversation,
 }
 
 // clearConversation removes a conversation that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func clearConversation(w *openedConversation) error {
-	erased, err := conversationErased(w.Rows, w.Scope, w.row)
+func clearConversation(w *Conversation) error {
+	erased, err := conversationErased(w.Rows, w.Scope, w.Row)
 	if err != nil {
 		return err
 	}
 	if !erased {
-		return w.drop()
+		return w.Drop()
 	}
-	return w.Eraser.EraseConversation(w.Tx, w.id)
+	return w.Eraser.EraseConversation(w.Tx, w.Id)
 }

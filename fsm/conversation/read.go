@@ -1,4 +1,4 @@
-package fsm
+package conversation
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func conversationRow(r txn.Reader, ref *agent.ConversationRef) (*logpb.Conversat
 	if raw == nil {
 		return nil, txn.NotFound("conversation", ref.ID)
 	}
-	row, err := decodeConversationRow(ref.ID, raw)
+	row, err := DecodeRow(ref.ID, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,8 @@ func conversationRow(r txn.Reader, ref *agent.ConversationRef) (*logpb.Conversat
 	return row, txn.SameIncarnation(ref.ID, ref.IfIncarnation, row.Incarnation)
 }
 
-func readConversation(r txn.Reader, q *agent.GetConversation) (agent.Found, error) {
+// Get answers get_conversation.
+func Get(r txn.Reader, q *agent.GetConversation) (agent.Found, error) {
 	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func readConversation(r txn.Reader, q *agent.GetConversation) (agent.Found, erro
 	return out, nil
 }
 
-func readConversations(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
+// List answers list_conversations.
+func List(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
 	prefix, index, err := conversationIndex(r, q)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func readConversations(r txn.Reader, q *agent.ListConversations) (agent.Found, e
 				return 0, fmt.Errorf("conversation %q is in an index and not there", id)
 			}
 		}
-		row, err := decodeConversationRow(id, raw)
+		row, err := DecodeRow(id, raw)
 		if err != nil {
 			return 0, err
 		}
@@ -105,7 +107,7 @@ func conversationIndex(r txn.Reader, q *agent.ListConversations) (prefix string,
 	default:
 		return kv.ScopeKey(kv.KindConversation, r.Scope), false, nil
 	}
-	found, err := conversationBackfill.Complete(r.Reader)
+	found, err := Backfill.Complete(r.Reader)
 	if err == nil && !found {
 		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
 			"and those from before are in the index: upgrade the older nodes, or wait")
@@ -113,7 +115,8 @@ func conversationIndex(r txn.Reader, q *agent.ListConversations) (prefix string,
 	return prefix, true, err
 }
 
-func readMessages(r txn.Reader, q *agent.ListMessages) (agent.Found, error) {
+// ListMessages answers list_messages.
+func ListMessages(r txn.Reader, q *agent.ListMessages) (agent.Found, error) {
 	row, err := conversationRow(r, &q.ConversationRef)
 	if err != nil {
 		return nil, err

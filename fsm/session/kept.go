@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 // keptBytes are the bytes of a session's requests and snapshots.
 func keptBytes(row *logpb.SessionRow) uint64 {
-	return sum(row.RequestSizes) + snapshotBytes(everySnapshot(row))
+	return sum(row.RequestSizes) + snapshotBytes(EverySnapshot(row))
 }
 
 func snapshotBytes(snapshots []*logpb.KeptSnapshot) (total uint64) {
@@ -27,9 +27,9 @@ func snapshotBytes(snapshots []*logpb.KeptSnapshot) (total uint64) {
 	return total
 }
 
-// everySnapshot are the snapshots whose rows there are: those that a rollback
+// EverySnapshot are the snapshots whose rows there are: those that a rollback
 // would bring back too.
-func everySnapshot(row *logpb.SessionRow) []*logpb.KeptSnapshot {
+func EverySnapshot(row *logpb.SessionRow) []*logpb.KeptSnapshot {
 	all := slices.Clone(row.Snapshots)
 	for _, k := range row.GetTurn().GetSnapshots() {
 		if !keeps(row.Snapshots, k.Ordinal) {
@@ -44,14 +44,14 @@ func keeps(snapshots []*logpb.KeptSnapshot, ordinal uint64) bool {
 }
 
 // addRequest makes a request the session's newest, which the turn answers.
-func addRequest(c *txn.Tx, s *openedSession, r *logpb.SessionRequest) error {
+func addRequest(c *txn.Tx, s *Session, r *logpb.SessionRequest) error {
 	r.At, r.Outcome = c.Progress.Wall, string(agent.RequestOpen)
-	s.row.Request, s.row.RequestOrdinal = r.Id, s.row.RequestsEnd
-	s.row.RequestsEnd++
+	s.Row.Request, s.Row.RequestOrdinal = r.Id, s.Row.RequestsEnd
+	s.Row.RequestsEnd++
 	size := requestBytes(r)
-	s.row.RequestSizes = append(s.row.RequestSizes, size)
+	s.Row.RequestSizes = append(s.Row.RequestSizes, size)
 	c.AddUsage(0, int64(size))
-	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, s.row.RequestOrdinal), r); err != nil {
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.Id, s.Row.RequestOrdinal), r); err != nil {
 		return err
 	}
 	trimHistory(c, s)
@@ -75,18 +75,18 @@ func setSessionRow(c *txn.Tx, key string, row command.Coded) error {
 
 // closeRequest notes what became of the request that the turn answers. It may
 // have been trimmed away.
-func closeRequest(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) error {
-	if s.row.Request == "" {
+func closeRequest(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
+	if s.Row.Request == "" {
 		return nil
 	}
-	key := kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, s.row.RequestOrdinal)
+	key := kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.Id, s.Row.RequestOrdinal)
 	raw, err := c.Rows.Get(key)
 	if err != nil || raw == nil {
 		return err
 	}
 	r := &logpb.SessionRequest{}
 	if err := command.Unmarshal(raw, r); err != nil {
-		return fmt.Errorf("decode request %q of session %q: %w", s.row.Request, s.id, err)
+		return fmt.Errorf("decode request %q of session %q: %w", s.Row.Request, s.Id, err)
 	}
 	r.Outcome = string(outcome)
 	return setSessionRow(c, key, r)
@@ -94,28 +94,28 @@ func closeRequest(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) err
 
 // addSnapshot makes a snapshot the session's newest, in place of one of the
 // same id.
-func addSnapshot(c *txn.Tx, s *openedSession, given *agent.SessionSnapshot) error {
+func addSnapshot(c *txn.Tx, s *Session, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
 	}
 	p := command.EncodeSessionSnapshot(given)
-	p.Agent, p.Request = orDefaultWord(p.Agent, s.row.Agent), orDefaultWord(p.Request, s.row.Request)
+	p.Agent, p.Request = orDefaultWord(p.Agent, s.Row.Agent), orDefaultWord(p.Request, s.Row.Request)
 	p.At = c.Progress.Wall
-	for i, k := range s.row.Snapshots {
+	for i, k := range s.Row.Snapshots {
 		if k.Id == p.Id {
-			s.row.Snapshots = slices.Delete(slices.Clone(s.row.Snapshots), i, i+1)
+			s.Row.Snapshots = slices.Delete(slices.Clone(s.Row.Snapshots), i, i+1)
 			dropSnapshot(c, s, k)
 			break
 		}
 	}
 	kept := &logpb.KeptSnapshot{
-		Ordinal: s.row.SnapshotsEnd, Id: p.Id, Request: p.Request, RequestOrdinal: s.row.RequestOrdinal,
+		Ordinal: s.Row.SnapshotsEnd, Id: p.Id, Request: p.Request, RequestOrdinal: s.Row.RequestOrdinal,
 		Size: uint64(len(p.Id) + len(p.Agent) + len(p.Request) + len(p.TurnState) + len(p.Metadata) + len(p.CursorMetadata)),
 	}
-	s.row.SnapshotsEnd++
-	s.row.Snapshots = append(s.row.Snapshots, kept)
+	s.Row.SnapshotsEnd++
+	s.Row.Snapshots = append(s.Row.Snapshots, kept)
 	c.AddUsage(0, int64(kept.Size))
-	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.id, kept.Ordinal), p); err != nil {
+	if err := setSessionRow(c, kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.Id, kept.Ordinal), p); err != nil {
 		return err
 	}
 	trimHistory(c, s)
@@ -124,11 +124,11 @@ func addSnapshot(c *txn.Tx, s *openedSession, given *agent.SessionSnapshot) erro
 
 // dropSnapshot removes the row of a snapshot that the session has let go of,
 // unless a rollback would bring it back.
-func dropSnapshot(c *txn.Tx, s *openedSession, k *logpb.KeptSnapshot) {
-	if keeps(s.row.GetTurn().GetSnapshots(), k.Ordinal) {
+func dropSnapshot(c *txn.Tx, s *Session, k *logpb.KeptSnapshot) {
+	if keeps(s.Row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
 	}
-	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.id, k.Ordinal))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionSnapshot, c.Scope, s.Id, k.Ordinal))
 	c.AddUsage(0, -int64(k.Size))
 }
 
@@ -142,8 +142,8 @@ func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 
 // trimHistory lets go of the oldest requests and snapshots, down to what a session
 // may keep; the newest of each stays.
-func trimHistory(c *txn.Tx, s *openedSession) {
-	row := s.row
+func trimHistory(c *txn.Tx, s *Session) {
+	row := s.Row
 	for len(row.RequestSizes) > agent.SessionRequestsMax {
 		dropOldestRequest(c, s)
 	}
@@ -162,28 +162,28 @@ func trimHistory(c *txn.Tx, s *openedSession) {
 	}
 }
 
-func dropOldestRequest(c *txn.Tx, s *openedSession) {
-	oldest := s.row.RequestsEnd - uint64(len(s.row.RequestSizes))
-	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.id, oldest))
-	c.AddUsage(0, -int64(s.row.RequestSizes[0]))
-	s.row.RequestSizes = s.row.RequestSizes[1:]
+func dropOldestRequest(c *txn.Tx, s *Session) {
+	oldest := s.Row.RequestsEnd - uint64(len(s.Row.RequestSizes))
+	c.Rows.Remove(kv.OrdinalKey(kv.KindSessionRequest, c.Scope, s.Id, oldest))
+	c.AddUsage(0, -int64(s.Row.RequestSizes[0]))
+	s.Row.RequestSizes = s.Row.RequestSizes[1:]
 }
 
-func dropOldestSnapshot(c *txn.Tx, s *openedSession) {
-	oldest := s.row.Snapshots[0]
-	s.row.Snapshots = s.row.Snapshots[1:]
+func dropOldestSnapshot(c *txn.Tx, s *Session) {
+	oldest := s.Row.Snapshots[0]
+	s.Row.Snapshots = s.Row.Snapshots[1:]
 	dropSnapshot(c, s, oldest)
 }
 
 // clearGone clears away a session that an op or the sweep came upon and that is
 // gone. Where its agent was erased, the receipt tells of it, expired or not.
-func clearGone(c *txn.Tx, s *openedSession) error {
-	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasing, c.Scope, s.row.Agent))
+func clearGone(c *txn.Tx, s *Session) error {
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasing, c.Scope, s.Row.Agent))
 	if err != nil {
 		return err
 	}
-	if below, _ := txn.DecodeErasureMark(raw); s.row.Incarnation >= below {
-		return dropSession(c, s)
+	if below, _ := txn.DecodeErasureMark(raw); s.Row.Incarnation >= below {
+		return Drop(c, s)
 	}
-	return c.Eraser.EraseSession(c, s.id)
+	return c.Eraser.EraseSession(c, s.Id)
 }

@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 	"dormouse/storage"
 )
 
-// recallBytesMax bounds the indexes that are kept of what agents remember: see
+// RecallBytesMax bounds the indexes that are kept of what agents remember: see
 // recall.Cache.
-const recallBytesMax = 512 << 20
+const RecallBytesMax = 512 << 20
 
 // fusedMax is how many of the best of each ranking a hybrid recall merges.
 const fusedMax = agent.RecallLimitMax
@@ -30,7 +30,8 @@ type recalling struct {
 	bytes  int // of the items so far
 }
 
-func readRecall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
+// Recall answers recall.
+func Recall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindMemoryAgent, r.Scope, q.Agent))
 	if err != nil {
 		return nil, err

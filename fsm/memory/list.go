@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"encoding/hex"
@@ -17,7 +17,7 @@ import (
 // that tells where that place is. An erasure removes an agent's memories by
 // range deletes, without reading them, and then removes the places a piece an
 // entry; a reader skips a place whose memory is not there, or is elsewhere in
-// the list. memoryBackfill adds the memories from below txn.ListedLevel.
+// the list. Backfill adds the memories from below txn.fsm.ListedLevel.
 
 // listMemory adds a memory to the list of all memories.
 func listMemory(b *txn.Entry, scope, agent, id string, row *logpb.MemoryRow) {
@@ -40,7 +40,7 @@ func unlistMemory(b *txn.Entry, scope, agent string, row *logpb.MemoryRow) {
 // allMemories lists the memories of all agents. The token of a page is the last
 // key of the page before, in hex, without what all keys of the list begin with.
 func allMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
-	complete, err := memoryBackfill.Complete(r.Reader)
+	complete, err := Backfill.Complete(r.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,7 @@ func indexMemory(b *txn.Entry, key string, raw []byte) error {
 	return nil
 }
 
-var memoryBackfill = txn.Backfill{
+// Backfill adds memories from below txn.ListedLevel to the list of all memories.
+var Backfill = txn.Backfill{
 	Level: txn.ListedLevel, Cursor: kv.KindSystem + "memories", Kind: kv.KindMemory, Most: agent.MemoriesListedMax, Add: indexMemory,
 }

@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"fmt"
@@ -68,7 +68,8 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 	}, err
 }
 
-func readSession(r txn.Reader, q *agent.GetSession) (agent.Found, error) {
+// Get answers get_session.
+func Get(r txn.Reader, q *agent.GetSession) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, q.Session))
 	if err != nil {
 		return nil, err
@@ -183,7 +184,8 @@ func (r sessionReader) pendingReviews(id string, row *logpb.SessionRow) (all []a
 	return all, nil
 }
 
-func listSessions(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
+// List answers list_sessions.
+func List(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 	sessions, err := sessionsOf(r)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package fsm
+package manager
 
 import (
 	"dormouse/agent"
@@ -7,7 +7,8 @@ import (
 	"dormouse/fsm/txn"
 )
 
-func readManager(r txn.Reader, q *agent.GetManager) (agent.Found, error) {
+// Get answers get_manager.
+func Get(r txn.Reader, q *agent.GetManager) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindManager, r.Scope, q.Name))
 	if err != nil {
 		return nil, err
@@ -22,7 +23,8 @@ func readManager(r txn.Reader, q *agent.GetManager) (agent.Found, error) {
 	return command.ManagerOf(q.Name, row), nil
 }
 
-func readManagers(r txn.Reader, q *agent.ListManagers) (agent.Found, error) {
+// List answers list_managers.
+func List(r txn.Reader, q *agent.ListManagers) (agent.Found, error) {
 	list := &agent.ManagerList{}
 	var err error
 	list.Next, err = r.EachInPage(kv.ScopeKey(kv.KindManager, r.Scope), q.Page, func(name string, raw []byte) (int, error) {

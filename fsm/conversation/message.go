@@ -1,4 +1,4 @@
-package fsm
+package conversation
 
 import (
 	"fmt"
@@ -10,7 +10,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func saveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
+// SaveMessages runs save_messages.
+func SaveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func saveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 }
 
 // sameMessage looks for a draft that is there already.
-func (w *openedConversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
+func (w *Conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
 	if d.ID == "" {
 		return stamp, false, nil
 	}
@@ -47,9 +48,9 @@ func (w *openedConversation) sameMessage(d *agent.MessageDraft) (stamp agent.Ent
 	if err != nil || row == nil {
 		return stamp, false, err
 	}
-	m := command.MessageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	if !d.SameContent(&m) {
-		e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is in conversation %q already, at seq %d: update it", d.ID, w.id, seq)
+		e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is in conversation %q already, at seq %d: update it", d.ID, w.Id, seq)
 		e.Seq = seq
 		return stamp, false, e
 	}
@@ -57,8 +58,8 @@ func (w *openedConversation) sameMessage(d *agent.MessageDraft) (stamp agent.Ent
 }
 
 // addMessage writes a message at the end.
-func (w *openedConversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
-	seq := w.row.Messages
+func (w *Conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
+	seq := w.Row.Messages
 	row := &logpb.MessageRow{
 		At: w.Progress.Wall, UpdatedAt: w.Progress.Wall, Role: string(d.Role), Type: d.Type, Content: d.Content,
 		ToolCall: d.ToolCall, Status: string(d.Status), Synthetic: d.Synthetic, Revision: 1,
@@ -66,30 +67,31 @@ func (w *openedConversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp
 	if d.ID != "" {
 		incarnation, at, generated := agent.GeneratedMessageID(d.ID)
 		switch {
-		case !generated || incarnation != w.row.Incarnation:
+		case !generated || incarnation != w.Row.Incarnation:
 			row.Id = d.ID
-			w.Rows.Set(kv.MessageIDKey(w.Scope, w.id, w.row.Incarnation, d.ID), []byte(kv.EncodeNumber(seq)))
+			w.Rows.Set(kv.MessageIDKey(w.Scope, w.Id, w.Row.Incarnation, d.ID), []byte(kv.EncodeNumber(seq)))
 		case at != seq:
-			return agent.EntryStamp{}, agent.Invalid("messages.id", "id %q is generated for another message of conversation %q: choose another", d.ID, w.id)
+			return agent.EntryStamp{}, agent.Invalid("messages.id", "id %q is generated for another message of conversation %q: choose another", d.ID, w.Id)
 		}
 	}
-	w.row.Messages++
+	w.Row.Messages++
 	if err := w.storeMessage(seq, row, 0); err != nil {
 		return agent.EntryStamp{}, err
 	}
-	m := command.MessageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	return stampOf(&m), nil
 }
 
-func updateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
-	w, err := openConversation(c, &op.ConversationRef)
+// UpdateMessage runs update_message.
+func UpdateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
+	w, err := Open(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
-	if !w.exists() {
+	if !w.Exists() {
 		return &agent.MessageResult{}, nil
 	}
-	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, w.row.Incarnation); err != nil {
+	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, w.Row.Incarnation); err != nil {
 		return nil, err
 	}
 	seq, row, err := w.message(op.Message)
@@ -114,13 +116,13 @@ func updateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 	if err := w.store(); err != nil {
 		return nil, err
 	}
-	m := command.MessageOf(w.row.Incarnation, seq, row)
+	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
 }
 
 // message finds a message by its id; a nil row is none.
-func (w *openedConversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
-	raw, err := w.Rows.Get(kv.MessageIDKey(w.Scope, w.id, w.row.Incarnation, id))
+func (w *Conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
+	raw, err := w.Rows.Get(kv.MessageIDKey(w.Scope, w.Id, w.Row.Incarnation, id))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -128,33 +130,33 @@ func (w *openedConversation) message(id string) (seq uint64, row *logpb.MessageR
 		seq = kv.DecodeNumber(raw)
 	} else {
 		incarnation, at, generated := agent.GeneratedMessageID(id)
-		if !generated || incarnation != w.row.Incarnation || at >= w.row.Messages {
+		if !generated || incarnation != w.Row.Incarnation || at >= w.Row.Messages {
 			return 0, nil, nil
 		}
 		seq = at
 	}
-	if raw, err = w.Rows.Get(kv.MessageKey(w.Scope, w.id, w.row.Incarnation, seq)); err != nil {
+	if raw, err = w.Rows.Get(kv.MessageKey(w.Scope, w.Id, w.Row.Incarnation, seq)); err != nil {
 		return 0, nil, err
 	}
-	row, err = decodeMessage(w.id, seq, raw)
-	if err != nil || command.MessageOf(w.row.Incarnation, seq, row).ID != id {
+	row, err = decodeMessage(w.Id, seq, raw)
+	if err != nil || command.MessageOf(w.Row.Incarnation, seq, row).ID != id {
 		return 0, nil, err // one whose caller chose its id has no generated one
 	}
 	return seq, row, nil
 }
 
 // storeMessage writes a message that took before bytes until now.
-func (w *openedConversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
+func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
-		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.id, err)
+		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.Id, err)
 	}
-	w.Rows.Set(kv.MessageKey(w.Scope, w.id, w.row.Incarnation, seq), raw)
+	w.Rows.Set(kv.MessageKey(w.Scope, w.Id, w.Row.Incarnation, seq), raw)
 	more := int64(messageBytes(row)) - int64(before)
 	w.AddUsage(0, more)
-	w.row.MessageBytes = txn.Saturate(w.row.MessageBytes, more)
+	w.Row.MessageBytes = txn.Saturate(w.Row.MessageBytes, more)
 	w.RecordLateChange(&logpb.Change{
-		Kind: string(agent.ChangedMessage), Conversation: w.id, Key: command.MessageOf(w.row.Incarnation, seq, row).ID, Revision: row.Revision,
+		Kind: string(agent.ChangedMessage), Conversation: w.Id, Key: command.MessageOf(w.Row.Incarnation, seq, row).ID, Revision: row.Revision,
 	})
 	return nil
 }

@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"dormouse/agent"
@@ -7,9 +7,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// claimSession begins a turn, or lets the request wait, or refuses it.
-func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+// Claim begins a turn, or lets the request wait, or refuses it.
+func Claim(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -27,10 +27,10 @@ func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 			return queued, err
 		}
 	}
-	if want := op.ConversationRevision; want != nil && *want != s.row.ContinuationRevision {
+	if want := op.ConversationRevision; want != nil && *want != s.Row.ContinuationRevision {
 		e := agent.Errorf(agent.CodeStaleConversationRevision,
-			"the request was written for revision %d of the conversation of session %q, which is at %d", *want, s.id, s.row.ContinuationRevision)
-		e.Revision = s.row.ContinuationRevision
+			"the request was written for revision %d of the conversation of session %q, which is at %d", *want, s.Id, s.Row.ContinuationRevision)
+		e.Revision = s.Row.ContinuationRevision
 		return nil, e
 	}
 	request, queued, err := nextRequest(c, s, op)
@@ -46,7 +46,7 @@ func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 	if err := runSession(c, s, op); err != nil {
 		return nil, err
 	}
-	result, err := storedResult(c, s)
+	result, err := Stored(c, s)
 	if err == nil {
 		result.Queued = queued
 	}
@@ -55,9 +55,9 @@ func claimSession(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 
 // runSession makes the session a running one: under a lease, or without in classic
 // mode.
-func runSession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) error {
+func runSession(c *txn.Tx, s *Session, op *agent.ClaimSession) error {
 	if s.classic() {
-		s.row.Status = string(agent.SessionRunning)
+		s.Row.Status = string(agent.SessionRunning)
 		return nil
 	}
 	return beginLease(c, s, op.Owner, op.TTL)
@@ -65,11 +65,11 @@ func runSession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) error {
 
 // busySession is what becomes of a claim while a turn runs: a result where it waits,
 // neither where it may have the session, a refusal otherwise.
-func busySession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.OpResult, error) {
-	switch policy := agent.BusyPolicy(s.row.Busy); {
+func busySession(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult, error) {
+	switch policy := agent.BusyPolicy(s.Row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
-		if op.Request.ID == s.row.Request {
+		if op.Request.ID == s.Row.Request {
 			break // it runs already
 		}
 		return queueRequest(c, s, op)
@@ -81,20 +81,20 @@ func busySession(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.OpR
 		}
 		return nil, interruptTurn(c, s, agent.RequestRolledBack)
 	}
-	return nil, leaseRefusal(c, s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.row.Request)
+	return nil, leaseRefusal(c, s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.Row.Request)
 }
 
 // queueRequest answers a claim that waits. One that waits already changes nothing.
-func queueRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.OpResult, error) {
+func queueRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult, error) {
 	place, added, err := enqueue(c, s, op)
 	if err != nil {
 		return nil, err
 	}
 	result := &agent.SessionResult{}
 	if added {
-		result, err = storedResult(c, s)
+		result, err = Stored(c, s)
 	} else {
-		result.Session, err = sessionsIn(c).row(s.id, s.row)
+		result.Session, err = sessionsIn(c).row(s.Id, s.Row)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func queueRequest(c *txn.Tx, s *openedSession, op *agent.ClaimSession) (agent.Op
 }
 
 // interruptTurn takes the session from the turn that runs.
-func interruptTurn(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) error {
+func interruptTurn(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 	if err := closeRequest(c, s, outcome); err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func interruptTurn(c *txn.Tx, s *openedSession, outcome agent.RequestOutcome) er
 
 // endTurn gives up the lease of the turn that runs, if there is one, and what
 // a rollback of it would need.
-func endTurn(c *txn.Tx, s *openedSession) error {
-	if turn := s.row.Turn; turn != nil {
-		s.row.Turn = nil
+func endTurn(c *txn.Tx, s *Session) error {
+	if turn := s.Row.Turn; turn != nil {
+		s.Row.Turn = nil
 		for _, k := range turn.Snapshots {
-			if !keeps(s.row.Snapshots, k.Ordinal) {
+			if !keeps(s.Row.Snapshots, k.Ordinal) {
 				dropSnapshot(c, s, k)
 			}
 		}
@@ -126,8 +126,9 @@ func endTurn(c *txn.Tx, s *openedSession) error {
 	return endLease(c, s)
 }
 
-func resumeSession(c *txn.Tx, op *agent.ResumeSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+// Resume runs resume_session.
+func Resume(c *txn.Tx, op *agent.ResumeSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -135,57 +136,57 @@ func resumeSession(c *txn.Tx, op *agent.ResumeSession) (agent.OpResult, error) {
 	if !s.classic() && status != agent.SessionHibernated && status != agent.SessionWaiting {
 		return nil, leaseRefusal(c, s, agent.CodeSessionNotResumable, "is %s: one that hibernates or waits is resumed", status)
 	}
-	newest := newestSnapshot(s.row)
+	newest := newestSnapshot(s.Row)
 	if newest == nil {
 		return nil, missingSnapshot(s, "has no snapshot to be resumed from")
 	}
 	recovery := &agent.Recovery{Resume: newest.Id}
 	if s.classic() {
-		row, err := sessionsIn(c).row(s.id, s.row)
+		row, err := sessionsIn(c).row(s.Id, s.Row)
 		return &agent.SessionResult{Session: row, Recovery: recovery}, err
 	}
 	if err := beginTurn(c, s); err != nil {
 		return nil, err
 	}
-	s.row.Request, s.row.RequestOrdinal = newest.Request, newest.RequestOrdinal
+	s.Row.Request, s.Row.RequestOrdinal = newest.Request, newest.RequestOrdinal
 	if err := beginLease(c, s, op.Owner, op.TTL); err != nil {
 		return nil, err
 	}
 	return recoveredResult(c, s, recovery)
 }
 
-func missingSnapshot(s *openedSession, why string) error {
-	e := agent.Errorf(agent.CodeMissingSnapshot, "session %q %s", s.id, why)
-	e.State = s.row.Status
+func missingSnapshot(s *Session, why string) error {
+	e := agent.Errorf(agent.CodeMissingSnapshot, "session %q %s", s.Id, why)
+	e.State = s.Row.Status
 	return e
 }
 
-func recoveredResult(c *txn.Tx, s *openedSession, recovery *agent.Recovery) (agent.OpResult, error) {
-	result, err := storedResult(c, s)
+func recoveredResult(c *txn.Tx, s *Session, recovery *agent.Recovery) (agent.OpResult, error) {
+	result, err := Stored(c, s)
 	if err == nil {
 		result.Recovery = recovery
 	}
 	return result, err
 }
 
-// recoverSession takes over a turn whose lease has lapsed. It goes on from the
+// Recover takes over a turn whose lease has lapsed. It goes on from the
 // newest snapshot that it made, or begins anew.
-func recoverSession(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+func Recover(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
-	if !s.running() || s.row.Lease == nil {
-		return nil, leaseRefusal(c, s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.row.Status)
+	if !s.running() || s.Row.Lease == nil {
+		return nil, leaseRefusal(c, s, agent.CodeSessionNotRecoverable, "is %s, under no lease that could have lapsed", s.Row.Status)
 	}
-	if row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.id)); err != nil {
+	if row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.Id)); err != nil {
 		return nil, err
-	} else if row != nil && row.Epoch == s.row.Lease.Epoch {
+	} else if row != nil && row.Epoch == s.Row.Lease.Epoch {
 		return nil, leaseRefusal(c, s, agent.CodeSessionLeaseActive, "is leased to %q, and not lapsed", row.Holder)
 	}
-	recovery := &agent.Recovery{Restart: s.row.Request}
+	recovery := &agent.Recovery{Restart: s.Row.Request}
 	if s.resumable() {
-		recovery = &agent.Recovery{Resume: newestSnapshot(s.row).Id}
+		recovery = &agent.Recovery{Resume: newestSnapshot(s.Row).Id}
 	}
 	if err := beginLease(c, s, op.Owner, op.TTL); err != nil {
 		return nil, err
@@ -193,8 +194,9 @@ func recoverSession(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error)
 	return recoveredResult(c, s, recovery)
 }
 
-func checkpointSession(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+// Checkpoint runs checkpoint_session.
+func Checkpoint(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -205,16 +207,16 @@ func checkpointSession(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, 
 		}
 	}
 	given := &op.Snapshot
-	if !ours(given.Agent, s.row.Agent) || !s.classic() && !ours(given.RequestID, s.row.Request) {
+	if !ours(given.Agent, s.Row.Agent) || !s.classic() && !ours(given.RequestID, s.Row.Request) {
 		return nil, agent.Errorf(agent.CodeCheckpointMismatch,
 			"snapshot %q is of agent %q and request %q, the turn of session %q of %q and %q",
-			given.ID, given.Agent, given.RequestID, s.id, s.row.Agent, s.row.Request)
+			given.ID, given.Agent, given.RequestID, s.Id, s.Row.Agent, s.Row.Request)
 	}
 	if s.classic() {
 		if err := putSnapshot(c, s, op); err != nil {
 			return nil, err
 		}
-		return storedResult(c, s)
+		return Stored(c, s)
 	}
 	if err := addSnapshot(c, s, given); err != nil {
 		return nil, err
@@ -225,7 +227,7 @@ func checkpointSession(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, 
 	if err := armLease(c, s, lease, op.TTL); err != nil {
 		return nil, err
 	}
-	return storedResult(c, s)
+	return Stored(c, s)
 }
 
 // ours tells whether what a caller names is what it must be; "" stands for it.
@@ -233,7 +235,7 @@ func ours(given, own string) bool { return given == "" || given == own }
 
 // putSnapshot is the guide's put_snapshot: the session hibernates or waits, and
 // what is pending is what the snapshot asks for.
-func putSnapshot(c *txn.Tx, s *openedSession, op *agent.CheckpointSession) error {
+func putSnapshot(c *txn.Tx, s *Session, op *agent.CheckpointSession) error {
 	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err
 	}
@@ -243,9 +245,9 @@ func putSnapshot(c *txn.Tx, s *openedSession, op *agent.CheckpointSession) error
 	if err := askReviews(c, s, op.Reviews); err != nil {
 		return err
 	}
-	s.row.Status = string(agent.SessionHibernated)
-	if op.Snapshot.Cursor.Phase == agent.PhaseReview || s.row.PendingReviews > 0 {
-		s.row.Status = string(agent.SessionWaiting)
+	s.Row.Status = string(agent.SessionHibernated)
+	if op.Snapshot.Cursor.Phase == agent.PhaseReview || s.Row.PendingReviews > 0 {
+		s.Row.Status = string(agent.SessionWaiting)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package fsm
+package memory
 
 import (
 	"errors"

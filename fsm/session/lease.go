@@ -1,4 +1,4 @@
-package fsm
+package session
 
 import (
 	"encoding/binary"
@@ -18,17 +18,17 @@ import (
 // which epoch it runs, though the claim may have ended: then it is recoverable.
 
 // beginLease begins a turn for an owner, under a new epoch.
-func beginLease(c *txn.Tx, s *openedSession, owner string, ttl time.Duration) error {
+func beginLease(c *txn.Tx, s *Session, owner string, ttl time.Duration) error {
 	if err := validOwner(owner, ttl); err != nil {
 		return err
 	}
-	result, err := claim.BeginHolding(c, agent.SessionClaim(s.id), owner, ttl)
+	result, err := claim.BeginHolding(c, agent.SessionClaim(s.Id), owner, ttl)
 	if err != nil {
 		return err
 	}
 	epoch := result.(*agent.ClaimResult).Claim.Epoch //nolint:forcetypeassert // claim.BeginHolding answers with nothing else
-	s.row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.Progress.Wall}
-	s.row.Status = string(agent.SessionRunning)
+	s.Row.Lease = &logpb.SessionLease{Owner: owner, Epoch: epoch, AcquiredAt: c.Progress.Wall}
+	s.Row.Status = string(agent.SessionRunning)
 	return nil
 }
 
@@ -44,12 +44,12 @@ func validOwner(owner string, ttl time.Duration) error {
 
 // underLease is the claim of the lease that a caller names, which must be the
 // session's and stand. It is judged before all else that the caller says.
-func underLease(c *txn.Tx, s *openedSession, lease, owner string) (*logpb.ClaimRow, error) {
-	held := s.row.Lease
+func underLease(c *txn.Tx, s *Session, lease, owner string) (*logpb.ClaimRow, error) {
+	held := s.Row.Lease
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
 		return nil, leaseRefusal(c, s, agent.CodeStaleSessionLease, "is not leased to %q as %q", owner, lease)
 	}
-	row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.id))
+	row, err := claim.LoadStanding(c.Entry, c.Scope, agent.SessionClaim(s.Id))
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func underLease(c *txn.Tx, s *openedSession, lease, owner string) (*logpb.ClaimR
 
 // leaseRefusal refuses for the sake of a lease, and tells of the one that the
 // session has.
-func leaseRefusal(c *txn.Tx, s *openedSession, code agent.Code, format string, args ...any) error {
-	e := agent.Errorf(code, "session %q "+format, append([]any{s.id}, args...)...)
-	e.State = s.row.Status
-	lease, _, err := sessionsIn(c).lease(s.id, s.row)
+func leaseRefusal(c *txn.Tx, s *Session, code agent.Code, format string, args ...any) error {
+	e := agent.Errorf(code, "session %q "+format, append([]any{s.Id}, args...)...)
+	e.State = s.Row.Status
+	lease, _, err := sessionsIn(c).lease(s.Id, s.Row)
 	if err != nil {
 		return err
 	}
@@ -76,24 +76,24 @@ func leaseRefusal(c *txn.Tx, s *openedSession, code agent.Code, format string, a
 }
 
 // armLease gives a lease its full ttl again, or another one.
-func armLease(c *txn.Tx, s *openedSession, row *logpb.ClaimRow, ttl time.Duration) error {
+func armLease(c *txn.Tx, s *Session, row *logpb.ClaimRow, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := validOwner(row.Holder, ttl); err != nil {
 			return err
 		}
 		row.TtlMs = command.Millis(ttl)
 	}
-	_, err := claim.Arm(c, agent.SessionClaim(s.id), row)
+	_, err := claim.Arm(c, agent.SessionClaim(s.Id), row)
 	return err
 }
 
 // endLease gives up the session's lease, whether it stands or has lapsed.
-func endLease(c *txn.Tx, s *openedSession) error {
-	if s.row.Lease == nil {
+func endLease(c *txn.Tx, s *Session) error {
+	if s.Row.Lease == nil {
 		return nil
 	}
-	s.row.Lease = nil
-	name := agent.SessionClaim(s.id)
+	s.Row.Lease = nil
+	name := agent.SessionClaim(s.Id)
 	row, err := claim.Load(c.Entry, c.Scope, name)
 	if err != nil || row == nil {
 		return err
@@ -102,27 +102,31 @@ func endLease(c *txn.Tx, s *openedSession) error {
 	return nil
 }
 
-// leaseLapsed notes that a claim has been cleared away, which was lapsed: if it
+// LeaseLapsed notes that a claim has been cleared away, which was lapsed: if it
 // was a session's lease, that is to be recovered now.
-func leaseLapsed(c *txn.Tx, claim string, epoch uint64) error {
+func LeaseLapsed(c *txn.Tx, claim string, epoch uint64) error {
 	id, ok := agent.ClaimedSession(claim)
 	if !ok {
 		return nil
 	}
-	s, err := storedSession(c, id)
-	if err != nil || s == nil || s.row.GetLease().GetEpoch() != epoch {
+	s, err := LoadStored(c, id)
+	if err != nil || s == nil || s.Row.GetLease().GetEpoch() != epoch {
 		return err
 	}
-	c.Rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.Scope, id), lapsedAt(c.Progress.Wall))
+	c.Rows.Set(kv.IDKey(kv.KindSessionRecoverable, c.Scope, id), RecoverableRow(c.Progress.Wall))
 	c.NotifyWatchers(kv.IDKey(kv.KindSession, c.Scope, id))
 	sessionChanged(c, s)
 	return nil
 }
 
-func lapsedAt(wall int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0))) }
+// RecoverableRow returns the row that says since when a session has no runner, in Unix ms.
+func RecoverableRow(wall int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0)))
+}
 
-func renewSession(c *txn.Tx, op *agent.RenewSession) (agent.OpResult, error) {
-	s, err := theSession(c, op.Session)
+// Renew runs renew_session.
+func Renew(c *txn.Tx, op *agent.RenewSession) (agent.OpResult, error) {
+	s, err := Load(c, op.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -133,5 +137,5 @@ func renewSession(c *txn.Tx, op *agent.RenewSession) (agent.OpResult, error) {
 	if err := armLease(c, s, row, op.TTL); err != nil {
 		return nil, err
 	}
-	return storedResult(c, s)
+	return Stored(c, s)
 }

@@ -1,4 +1,4 @@
-package fsm
+package conversation
 
 import (
 	"fmt"
@@ -11,12 +11,13 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func pendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
+// PendMessage runs pend_message.
+func PendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
 	w, err := openToWrite(c, &op.ConversationRef)
 	if err != nil {
 		return nil, err
 	}
-	row, size := w.row, uint64(len(op.Message))
+	row, size := w.Row, uint64(len(op.Message))
 	switch {
 	case row.Pending >= agent.ConversationPendingMax:
 		return nil, pendingRefusal(op.ID, "conversation_pending_max", agent.ConversationPendingMax)
@@ -51,9 +52,9 @@ func pendingRefusal(id, limit string, bound uint64) *agent.Error {
 }
 
 // consume lets go of what is pending up to a number: it is in the state.
-func (w *openedConversation) consume(through uint64) error {
-	w.row.Consumed = max(w.row.Consumed, through)
-	if through == 0 || w.row.Pending == 0 {
+func (w *Conversation) consume(through uint64) error {
+	w.Row.Consumed = max(w.Row.Consumed, through)
+	if through == 0 || w.Row.Pending == 0 {
 		return nil
 	}
 	pending, err := w.pending()
@@ -64,29 +65,29 @@ func (w *openedConversation) consume(through uint64) error {
 	return w.storePending(pending)
 }
 
-func (w *openedConversation) pending() (*logpb.PendingRow, error) {
+func (w *Conversation) pending() (*logpb.PendingRow, error) {
 	raw, err := w.Rows.Get(w.key(kv.KindConversationPending))
 	if err != nil {
 		return nil, err
 	}
-	return decodePending(w.id, raw)
+	return decodePending(w.Id, raw)
 }
 
 // storePending writes what is pending, and counts it.
-func (w *openedConversation) storePending(pending *logpb.PendingRow) error {
+func (w *Conversation) storePending(pending *logpb.PendingRow) error {
 	size := 0
 	for _, m := range pending.Messages {
 		size += len(m.Message)
 	}
-	w.AddUsage(0, int64(size)-int64(w.row.PendingBytes))
-	w.row.Pending, w.row.PendingBytes = uint64(len(pending.Messages)), uint64(size)
+	w.AddUsage(0, int64(size)-int64(w.Row.PendingBytes))
+	w.Row.Pending, w.Row.PendingBytes = uint64(len(pending.Messages)), uint64(size)
 	if len(pending.Messages) == 0 {
 		w.Rows.Remove(w.key(kv.KindConversationPending))
 		return nil
 	}
 	raw, err := command.Marshal(pending)
 	if err != nil {
-		return fmt.Errorf("encode what is pending in conversation %q: %w", w.id, err)
+		return fmt.Errorf("encode what is pending in conversation %q: %w", w.Id, err)
 	}
 	w.Rows.Set(w.key(kv.KindConversationPending), raw)
 	return nil

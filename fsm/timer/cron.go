@@ -1,4 +1,4 @@
-package fsm
+package timer
 
 import (
 	"bytes"
@@ -7,14 +7,15 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
+	"dormouse/fsm/manager"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
 )
 
-// patchCron changes single jobs in the manifest of a checkpoint's state. Of an
+// PatchCron changes single jobs in the manifest of a checkpoint's state. Of an
 // instance's checkpoint their timers change too. What an expression means, the
 // door has judged.
-func patchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
+func PatchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 	changes, err := agent.CronChanges(op.Specs)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 	if !ok {
 		return nil
 	}
-	row, err := managerRow(c, name)
+	row, err := manager.Load(c, name)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 	for _, job := range dropped {
 		changes = append(changes, agent.CronChange{Job: job})
 	}
-	generation := sync.OnceValue(c.NewIncarnation) // of all: see txn.MintsMax
+	generation := sync.OnceValue(c.NewIncarnation) // of all: see txn.fsm.MintsMax
 	for _, change := range changes {
 		switch {
 		case declared[change.Job] && change.Set != nil:
@@ -101,7 +102,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 				return err
 			}
 		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer
-			if _, err := deleteTimer(c, &agent.DeleteTimer{Manager: name, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
+			if _, err := Delete(c, &agent.DeleteTimer{Manager: name, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
 				return err
 			}
 		}

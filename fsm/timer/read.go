@@ -1,4 +1,4 @@
-package fsm
+package timer
 
 import (
 	"encoding/hex"
@@ -9,7 +9,8 @@ import (
 	"dormouse/fsm/txn"
 )
 
-func readTimer(r txn.Reader, q *agent.GetTimer) (agent.Found, error) {
+// Get answers get_timer.
+func Get(r txn.Reader, q *agent.GetTimer) (agent.Found, error) {
 	n := kv.TimerName{Manager: q.Manager, Key: q.Key, ID: q.ID}
 	raw, err := r.Get(n.Row(kv.KindTimer, r.Scope))
 	if err != nil {
@@ -18,12 +19,12 @@ func readTimer(r txn.Reader, q *agent.GetTimer) (agent.Found, error) {
 	if raw == nil {
 		return nil, txn.NotFound("timer", q.ID)
 	}
-	t, err := timerOf(r, n, raw)
+	t, err := Read(r, n, raw)
 	return &t, err
 }
 
-// timerOf is a timer with its data.
-func timerOf(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
+// Read is a timer with its data.
+func Read(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	row, err := command.DecodeTimerRow(n.ID, raw)
 	if err != nil {
 		return agent.Timer{}, err
@@ -35,9 +36,9 @@ func timerOf(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	return command.TimerOf(n, row, command.OrEmptyObject(data)), nil
 }
 
-// readTimers lists timers; what follows the prefix in the last one's key, in hex, is
+// List lists timers; what follows the prefix in the last one's key, in hex, is
 // where the next page begins.
-func readTimers(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
+func List(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
 	prefix := kv.IDKey(kv.KindTimer, r.Scope, q.Manager)
 	if q.Key != "" {
 		prefix = kv.TimersOf(kv.KindTimer, r.Scope, q.Manager, q.Key)
@@ -54,7 +55,7 @@ func readTimers(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
 	list := &agent.TimerList{}
 	last, err := r.EachOfPage(lower, upper, q.Limit, agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, raw []byte) (int, error) {
 		_, n, _ := kv.SplitTimer(key)
-		t, err := timerOf(r, n, raw)
+		t, err := Read(r, n, raw)
 		if err != nil {
 			return 0, err
 		}
