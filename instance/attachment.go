@@ -21,13 +21,13 @@ type attachment struct {
 
 // attach adds an attachment, or renews the existing one of that name. The
 // caller holds mu.
-func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
+func (tb *table) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	a.Name(rand.Text())
 	if a.TTL == 0 {
 		a.TTL = i.manager.config.AttachmentTTL()
 	}
-	h.expireAttachmentsNow(i)
-	made := attachment{name: a.Attachment, ttl: a.TTL, until: h.now() + a.TTL}
+	tb.expireAttachmentsNow(i)
+	made := attachment{name: a.Attachment, ttl: a.TTL, until: tb.now() + a.TTL}
 	switch at := i.attachmentIndex(a.Attachment); {
 	case at >= 0:
 		i.attachments[at] = made
@@ -38,11 +38,11 @@ func (h *Host) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 	default:
 		i.attachments = append(i.attachments, made)
 	}
-	h.recount(i, "")
+	tb.recount(i, "")
 	i.manager.idle.remove(i)
-	h.markUsed(i)
+	tb.markUsed(i)
 	return agent.Attached{
-		Instance: h.describe(i), Attachment: made.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
+		Instance: tb.describe(i), Attachment: made.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
 	}, nil
 }
 
@@ -68,39 +68,39 @@ func (i *instance) expireAttachments(now time.Duration) {
 	}
 }
 
-func (h *Host) expireAttachmentsNow(i *instance) {
-	i.expireAttachments(h.now())
-	h.recount(i, "")
+func (tb *table) expireAttachmentsNow(i *instance) {
+	i.expireAttachments(tb.now())
+	tb.recount(i, "")
 }
 
 // detach removes an attachment, if it exists. The caller holds mu.
-func (h *Host) detach(i *instance, name string) {
+func (tb *table) detach(i *instance, name string) {
 	if at := i.attachmentIndex(name); at >= 0 {
 		i.attachments = slices.Delete(i.attachments, at, at+1)
 		if len(i.attachments) == 0 {
 			i.attachments = nil
 		}
-		h.recount(i, "")
-		h.markUsed(i)
-		h.markIdle(i)
+		tb.recount(i, "")
+		tb.markUsed(i)
+		tb.markIdle(i)
 	}
 }
 
 // touch renews an attachment. An attachment that has expired is not_found. The
 // caller holds mu.
-func (h *Host) touch(i *instance, name string) error {
-	h.expireAttachmentsNow(i)
+func (tb *table) touch(i *instance, name string) error {
+	tb.expireAttachmentsNow(i)
 	if name != "" {
 		at := i.attachmentIndex(name)
 		if at < 0 {
 			return agent.Errorf(agent.CodeNotFound, "attachment %q does not exist or has expired: attach again", name)
 		}
-		i.attachments[at].until = h.now() + i.attachments[at].ttl
+		i.attachments[at].until = tb.now() + i.attachments[at].ttl
 	}
 	if i.idle.listed { // move it to the new end
 		i.manager.idle.remove(i)
 		i.manager.idle.add(i)
 	}
-	h.markUsed(i)
+	tb.markUsed(i)
 	return nil
 }

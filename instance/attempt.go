@@ -3,35 +3,45 @@ package instance
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"dormouse/agent"
 )
+
+// runner wakes instances and runs their turns, with local, remote and HTTP
+// handlers.
+type runner struct {
+	*shared
+	table        *table
+	store        *store
+	hungHandlers atomic.Int64 // handler calls that do not return
+}
 
 // rerunsMax is how often a handler runs again for one signal because another
 // client wrote to its instance.
 const rerunsMax = 3
 
 // runTurn handles one signal.
-func (h *Host) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
+func (rn *runner) runTurn(i *instance, s agent.Signal) (agent.Reply, error) {
 	for try := 0; ; try++ {
-		manager, _, err := h.wake(i, nil)
+		manager, _, err := rn.wake(i, nil)
 		if err != nil {
 			return agent.Reply{}, err
 		}
-		request, known, err := h.findReply(i, s)
+		request, known, err := rn.store.findReply(i, s)
 		if err != nil || known != nil {
 			return deref(known), err
 		}
-		reply, err := h.attemptTurn(i, manager, s, request)
+		reply, err := rn.attemptTurn(i, manager, s, request)
 		var stale *staleError
 		if !errors.As(err, &stale) {
 			if err != nil {
-				h.trackFailed(i, manager, s, err)
+				rn.trackFailed(i, manager, s, err)
 			}
 			return reply, err
 		}
 		// The state that the handler saw is outdated, and nothing was applied.
-		h.invalidate(i, agent.ReasonChanged)
+		rn.store.invalidate(i, agent.ReasonChanged)
 		if try == rerunsMax {
 			return agent.Reply{}, stale.refusal
 		}
@@ -45,17 +55,17 @@ type staleError struct{ refusal error }
 func (e *staleError) Error() string { return e.refusal.Error() }
 
 // attemptTurn runs the handler and stores the changes that it asks for.
-func (h *Host) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
-	ctx, cancel, err := h.workContext(i, manager.SignalTimeout())
+func (rn *runner) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, request agent.Request) (agent.Reply, error) {
+	ctx, cancel, err := rn.store.workContext(i, manager.SignalTimeout())
 	if err != nil {
 		return agent.Reply{}, err
 	}
 	defer cancel()
-	t := newTurn(h, i, s, manager.Handler.Kind)
+	t := newTurn(rn, i, s, manager.Handler.Kind)
 	if s.Type == agent.SignalCron {
 		err = t.PatchCron(t.Data()) // no handler sees a change of jobs
 	} else {
-		err = h.callHandler(ctx, i, manager, t)
+		err = rn.callHandler(ctx, i, manager, t)
 	}
 	if err != nil {
 		return agent.Reply{}, err
@@ -63,18 +73,18 @@ func (h *Host) attemptTurn(i *instance, manager agent.Manager, s agent.Signal, r
 	if err := t.checkOps(); err != nil {
 		return agent.Reply{}, err
 	}
-	h.mu.Lock()
-	h.count(i.manager, func(t *counters) { t.signals++ })
-	h.mu.Unlock()
+	rn.mu.Lock()
+	rn.table.count(i.manager, func(t *counters) { t.signals++ })
+	rn.mu.Unlock()
 	if i.body.extra != nil {
 		i.body.extra.crashes = 0
 	}
-	return h.finishTurn(i, manager, t, request)
+	return rn.finishTurn(i, manager, t, request)
 }
 
 // finishTurn applies a turn's changes to the instance, and stores them as its
 // manager's durability requires.
-func (h *Host) finishTurn(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
+func (rn *runner) finishTurn(i *instance, manager agent.Manager, t *Turn, request agent.Request) (agent.Reply, error) {
 	if i.tracked(manager) {
 		t.entries = append(append([]agent.Draft{startEntry(t.signal)}, t.entries...), endEntry(t.signal, nil))
 	}
@@ -85,21 +95,21 @@ func (h *Host) finishTurn(i *instance, manager agent.Manager, t *Turn, request a
 	case service == nil && must:
 		return agent.Reply{}, failed("invalid_change", "manager %q stores nothing, so its turns cannot write", manager.Name)
 	case service != nil && now && t.hasWrites():
-		return h.commitTurn(i, t, request)
+		return rn.commitTurn(i, t, request)
 	case service != nil && now:
-		err := h.withTimeout(i, func(ctx context.Context) error { return h.confirmOwnership(ctx, i, service) })
+		err := rn.store.withTimeout(i, func(ctx context.Context) error { return rn.store.confirmOwnership(ctx, i, service) })
 		if err != nil {
 			return agent.Reply{}, err
 		}
-		return h.reply(i, t, true), nil
+		return rn.reply(i, t, true), nil
 	default:
-		return h.keepInMemory(i, service, t)
+		return rn.keepInMemory(i, service, t)
 	}
 }
 
 // commitTurn commits a turn with its reply, and all earlier changes that are
 // not stored yet.
-func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
+func (rn *runner) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Reply, error) {
 	entries := t.entries
 	if r := i.body.extra; r != nil && len(r.pending) > 0 {
 		entries = append(r.pending[:len(r.pending):len(r.pending)], entries...)
@@ -107,7 +117,7 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	var ops []agent.Op
 	if len(entries) > 0 || t.changed || i.dirty() {
 		var err error
-		if ops, err = h.saveOps(i, entries, t.state, lifecycleTurn); err != nil {
+		if ops, err = rn.store.saveOps(i, entries, t.state, lifecycleTurn); err != nil {
 			return agent.Reply{}, err
 		}
 	}
@@ -125,29 +135,29 @@ func (h *Host) commitTurn(i *instance, t *Turn, request agent.Request) (agent.Re
 	if t.signal.Request.Client != "" {
 		ops = append(ops, &agent.AnswerSignal{Hash: t.signal.Hash(i.ref()), Reply: t.reply})
 	} else {
-		request = h.newRequestID(i)
+		request = rn.store.newRequestID(i)
 	}
 	commit := agent.Commit{Scope: i.manager.scope, Request: request, Ops: ops}
 	if err := commit.Validate(); err != nil {
 		return agent.Reply{}, t.rejectChange(err)
 	}
 	service := i.body.service
-	result, err := h.commitFenced(i, service, commit)
+	result, err := rn.store.commitFenced(i, service, commit)
 	if err != nil {
-		return agent.Reply{}, h.turnRefused(i, err, ops)
+		return agent.Reply{}, rn.turnRefused(i, err, ops)
 	}
 	i.body.state = t.state
-	h.markSaved(i, result)
+	rn.store.markSaved(i, result)
 	i.keepManifest(t)
-	return h.reply(i, t, true), nil
+	return rn.reply(i, t, true), nil
 }
 
 // turnRefused restores the instance after its turn's commit, with these ops,
 // failed. It returns the error for the caller, or a staleError if the turn must
 // run again.
-func (h *Host) turnRefused(i *instance, err error, ops []agent.Op) error {
+func (rn *runner) turnRefused(i *instance, err error, ops []agent.Op) error {
 	if isCode(err, agent.CodeUnavailable, agent.CodeNotOwner) {
-		h.resetHandler(i)
+		rn.resetHandler(i)
 		return err
 	}
 	var e *agent.Error
@@ -163,10 +173,10 @@ func (h *Host) turnRefused(i *instance, err error, ops []agent.Op) error {
 			}
 		default:
 		}
-		h.resetHandler(i)
+		rn.resetHandler(i)
 		return err
 	}
-	h.invalidate(i, agent.ReasonChanged) // the stored state is unknown
+	rn.store.invalidate(i, agent.ReasonChanged) // the stored state is unknown
 	return err
 }
 
@@ -181,11 +191,11 @@ func (i *instance) isOwnOp(ops []agent.Op, n int) bool {
 }
 
 // reply returns the reply to a finished turn.
-func (h *Host) reply(i *instance, t *Turn, durable bool) agent.Reply {
+func (rn *runner) reply(i *instance, t *Turn, durable bool) agent.Reply {
 	rev := i.rev()
 	t.buildReply(rev, i.stored.revision)
 	return agent.Reply{
-		Node: h.o.Node, Epoch: i.epoch, Rev: rev, Revision: i.stored.revision, Durable: durable, Data: t.reply,
+		Node: rn.o.Node, Epoch: i.epoch, Rev: rev, Revision: i.stored.revision, Durable: durable, Data: t.reply,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"dormouse/agent"
@@ -22,10 +23,19 @@ const (
 // time of all attempts at one commit.
 const ownRequestTTL = time.Hour
 
+// store reads and writes instances in the service that stores them.
+type store struct {
+	*shared
+	leases        *leases
+	table         *table
+	requestPrefix string        // of the host's own request clients; unique
+	runs          atomic.Uint64 // number of runs so far
+}
+
 // newRequestID returns a new request id of the host's own. Its Low allows the
 // store to forget the earlier ones, whose outcomes are known.
-func (h *Host) newRequestID(i *instance) agent.Request {
-	client := h.runOf(i)
+func (st *store) newRequestID(i *instance) agent.Request {
+	client := st.runOf(i)
 	r := i.ensureExtra()
 	r.seq++
 	return agent.Request{Client: client, Seq: r.seq, Low: r.seq, TTL: ownRequestTTL}
@@ -33,10 +43,10 @@ func (h *Host) newRequestID(i *instance) agent.Request {
 
 // runOf returns the id of an instance's current run. It is the client of the
 // host's own requests for the instance.
-func (h *Host) runOf(i *instance) string {
+func (st *store) runOf(i *instance) string {
 	r := i.ensureExtra()
 	if r.run == "" {
-		r.run = fmt.Sprintf("%s/%d", h.requestPrefix, h.runs.Add(1))
+		r.run = fmt.Sprintf("%s/%d", st.requestPrefix, st.runs.Add(1))
 	}
 	return r.run
 }
@@ -48,34 +58,34 @@ func (h *Host) runOf(i *instance) string {
 //
 // If the fence refuses the commit, commitFenced drops the instance and returns
 // not_owner.
-func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
-	if err := h.checkActive(i); err != nil {
+func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit) (agent.Result, error) {
+	if err := st.checkActive(i); err != nil {
 		return agent.Result{}, err
 	}
 	c.Scope = i.manager.scope
-	if service == h.o.Service {
+	if service == st.o.Service {
 		c.Fence = &agent.Fence{
 			Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
 		}
 	}
-	h.mu.Lock()
-	life := h.runCtx
-	h.mu.Unlock()
+	st.mu.Lock()
+	runCtx := st.leases.runCtx
+	st.mu.Unlock()
 	undecided := false
 	for wait := commitBackoffMin; ; wait = min(2*wait, commitBackoffMax) {
-		ctx, cancel := context.WithTimeout(life, opTimeout)
+		ctx, cancel := context.WithTimeout(runCtx, opTimeout)
 		result, err := service.Commit(ctx, c)
 		cancel()
 		if err == nil {
 			return result, nil
 		}
 		if isCode(err, agent.CodeFenced) {
-			return agent.Result{}, h.dropFenced(i, err)
+			return agent.Result{}, st.dropFenced(i, err)
 		}
 		if isErased(err) {
-			h.mu.Lock()
-			h.drop(i, err)
-			h.mu.Unlock()
+			st.mu.Lock()
+			st.table.drop(i, err)
+			st.mu.Unlock()
 			return agent.Result{}, err
 		}
 		var e *agent.Error
@@ -86,7 +96,7 @@ func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) 
 		if !undecided {
 			return agent.Result{}, err
 		}
-		if !pause.For(life, wait) {
+		if !pause.For(runCtx, wait) {
 			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown when the node stopped: %v", err)
 		}
 	}
@@ -95,15 +105,15 @@ func (h *Host) commitFenced(i *instance, service agent.Service, c agent.Commit) 
 // dropFenced drops an instance after the store refused its fence, and returns
 // not_owner. The node may own the partition again by now, but the instance's
 // memory may be outdated.
-func (h *Host) dropFenced(i *instance, err error) error {
-	p := h.o.Ownership.Partition(i.partition)
-	why := notOwner(p, h.o.Node)
-	if h.isOwned(p) {
-		why.Detail = fmt.Sprintf("node %s no longer owned partition %d when it committed the turn: %v", h.o.Node, p.ID, err)
+func (st *store) dropFenced(i *instance, err error) error {
+	p := st.o.Ownership.Partition(i.partition)
+	why := notOwner(p, st.o.Node)
+	if st.leases.isOwned(p) {
+		why.Detail = fmt.Sprintf("node %s no longer owned partition %d when it committed the turn: %v", st.o.Node, p.ID, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drop(i, why)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.table.drop(i, why)
 	return why
 }
 
@@ -118,12 +128,12 @@ const retryRequestsMax = 32
 //
 // It reads at the index at which the instance was last read or written. Earlier
 // replies in this instance were applied by then.
-func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
+func (st *store) findReply(i *instance, s agent.Signal) (request agent.Request, known *agent.Reply, err error) {
 	if s.Request.Client == "" {
 		return agent.Request{}, nil, nil
 	}
 	if seededbug.Is(seededbug.SignalHandledTwice) {
-		return h.newRequestID(i), nil, nil
+		return st.newRequestID(i), nil, nil
 	}
 	if known, err = i.recentReply(s); known != nil || err != nil {
 		return agent.Request{}, known, err
@@ -132,7 +142,7 @@ func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, kn
 	if service == nil {
 		return s.Request, nil, nil
 	}
-	err = h.withTimeout(i, func(ctx context.Context) error {
+	err = st.withTimeout(i, func(ctx context.Context) error {
 		for level := range retryRequestsMax {
 			request = retryRequest(s.Request, level)
 			answers, err := service.Read(ctx, agent.Reads{
@@ -158,7 +168,7 @@ func (h *Host) findReply(i *instance, s agent.Signal) (request agent.Request, kn
 					return decided.Err
 				}
 			default:
-				known, err = h.recordedReply(i, s, decided.Result)
+				known, err = st.recordedReply(i, s, decided.Result)
 				return err
 			}
 		}
@@ -177,7 +187,7 @@ func retryRequest(r agent.Request, level int) agent.Request {
 }
 
 // recordedReply returns the reply that the store recorded for a signal.
-func (h *Host) recordedReply(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
+func (st *store) recordedReply(i *instance, s agent.Signal, result agent.Result) (*agent.Reply, error) {
 	mismatch := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another signal: use a new request id", s.Request.Seq, s.Request.Client)
 	if len(result.Results) == 0 {
 		return nil, mismatch
@@ -186,7 +196,7 @@ func (h *Host) recordedReply(i *instance, s agent.Signal, result agent.Result) (
 	if !ok || kept.Hash != s.Hash(i.ref()) {
 		return nil, mismatch
 	}
-	reply := &agent.Reply{Node: h.o.Node, Epoch: i.epoch, Rev: i.stored.rev, Revision: i.stored.revision, Durable: true, Data: kept.Reply}
+	reply := &agent.Reply{Node: st.o.Node, Epoch: i.epoch, Rev: i.stored.rev, Revision: i.stored.revision, Durable: true, Data: kept.Reply}
 	id := i.ref().Checkpoint()
 	for _, r := range result.Results {
 		if r, ok := r.(*agent.CheckpointResult); ok && r.Key == id {

@@ -38,7 +38,7 @@ func (i *instance) cronTimers() *agent.ListTimers {
 // syncTimers makes an instance's timers match the jobs of its manager and its
 // manifest. A manager's job replaces a job of the same name in the manifest.
 // Jobs that are invalid or replaced are removed from the manifest.
-func (h *Host) syncTimers(i *instance, manager agent.Manager, timers []agent.Timer) error {
+func (st *store) syncTimers(i *instance, manager agent.Manager, timers []agent.Timer) error {
 	var manifest agent.JSON
 	if i.body.extra != nil {
 		manifest = i.body.extra.cron
@@ -72,13 +72,13 @@ func (h *Host) syncTimers(i *instance, manager agent.Manager, timers []agent.Tim
 	if len(ops) == 0 {
 		return nil
 	}
-	result, err := h.commitFenced(i, h.o.Service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
+	result, err := st.commitFenced(i, st.o.Service, agent.Commit{Ops: ops, Request: st.newRequestID(i)})
 	var e *agent.Error
 	switch {
 	case err == nil:
-		h.recordResult(i, result)
+		st.recordResult(i, result)
 	case errors.As(err, &e) && e.Final:
-		h.o.Logger.Warn("cannot set the recurring jobs of an instance", "instance", i.String(), "error", err)
+		st.o.Logger.Warn("cannot set the recurring jobs of an instance", "instance", i.String(), "error", err)
 	default:
 		return err
 	}
@@ -131,8 +131,8 @@ func samePlan(a, b *agent.Timer) bool {
 //
 // Use Commit with agent.PutTimer for a timer that belongs to no job.
 func (t *Turn) PatchCron(specs agent.JSON) error {
-	manager, service, _ := t.host.managerConfig(t.instance.manager)
-	if service != t.host.o.Service {
+	manager, service, _ := t.runner.table.managerConfig(t.instance.manager)
+	if service != t.runner.o.Service {
 		return agent.Invalid("cron", "manager %q is not stored in the cluster, and only the cluster keeps jobs", t.instance.manager.name)
 	}
 	op := &agent.PatchCron{Key: t.instance.ref().Checkpoint(), Specs: specs}
@@ -195,11 +195,11 @@ func (i *instance) keepManifest(t *Turn) {
 
 // readStored reads the state that an instance wakes from: its checkpoint, its
 // thread and its jobs' timers.
-func (h *Host) readStored(ctx context.Context, i *instance, service agent.Service) (agent.Answers, []agent.Timer, error) {
+func (st *store) readStored(ctx context.Context, i *instance, service agent.Service) (agent.Answers, []agent.Timer, error) {
 	key := i.ref().Checkpoint()
 	none := uint64(0)
 	reads := []agent.Read{&agent.Thaw{Key: key, Tail: &none}, &agent.GetThread{Thread: key}}
-	if service == h.o.Service {
+	if service == st.o.Service {
 		reads = append(reads, i.cronTimers())
 	}
 	answers, err := service.Read(ctx, agent.Reads{Scope: i.manager.scope, Reads: reads})
@@ -209,7 +209,7 @@ func (h *Host) readStored(ctx context.Context, i *instance, service agent.Servic
 	if len(answers.Answers) != len(reads) {
 		return answers, nil, agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(reads), len(answers.Answers))
 	}
-	if service != h.o.Service {
+	if service != st.o.Service {
 		return answers, nil, nil
 	}
 	list, ok := answers.Answers[2].Found.(*agent.TimerList)

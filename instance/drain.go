@@ -32,27 +32,27 @@ func (h *Host) watchOwnership(ctx context.Context) error {
 func (h *Host) reconcile(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for n, held := range h.partitions {
-		if p := h.o.Ownership.Partition(n); !h.isOwned(p) || p.Epoch != held.epoch {
+	for n, held := range h.table.partitions {
+		if p := h.o.Ownership.Partition(n); !h.leases.isOwned(p) || p.Epoch != held.epoch {
 			for i := range held.instances {
-				h.drop(i, notOwner(p, h.o.Node))
+				h.table.drop(i, notOwner(p, h.o.Node))
 			}
 		}
 	}
 	var empty []agent.Partition
 	for _, p := range h.o.Ownership.PartitionsDraining() {
-		if !h.isOwned(p) || h.draining[p.ID] == p.Epoch {
+		if !h.leases.isOwned(p) || h.draining[p.ID] == p.Epoch {
 			continue
 		}
 		h.draining[p.ID] = p.Epoch
-		if held := h.partitions[p.ID]; held == nil || held.epoch != p.Epoch || len(held.instances) == 0 {
+		if held := h.table.partitions[p.ID]; held == nil || held.epoch != p.Epoch || len(held.instances) == 0 {
 			empty = append(empty, p)
 			continue
 		}
-		h.workers.Go(func() { h.drain(ctx, p) })
+		h.mailbox.workers.Go(func() { h.drain(ctx, p) })
 	}
 	if len(empty) > 0 {
-		h.workers.Go(func() { h.release(ctx, empty) })
+		h.mailbox.workers.Go(func() { h.release(ctx, empty) })
 	}
 }
 
@@ -61,14 +61,14 @@ func (h *Host) reconcile(ctx context.Context) {
 func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	h.mu.Lock()
 	var all []*instance
-	if held := h.partitions[p.ID]; held != nil && held.epoch == p.Epoch {
+	if held := h.table.partitions[p.ID]; held != nil && held.epoch == p.Epoch {
 		for i := range held.instances {
 			all = append(all, i)
 		}
 	}
 	h.mu.Unlock()
-	patience, cancel := context.WithTimeout(ctx, drainTimeout)
-	err := h.hibernateAll(patience, all, lifecycleShutdown)
+	drainCtx, cancel := context.WithTimeout(ctx, drainTimeout)
+	err := h.mailbox.hibernateAll(drainCtx, all, lifecycleShutdown)
 	cancel()
 	if err == nil {
 		h.release(ctx, []agent.Partition{p})

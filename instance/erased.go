@@ -18,7 +18,7 @@ func isErased(err error) bool {
 // reports whether it did. It interrupts the current call and stores nothing.
 // Callers get deleted.
 func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, error) {
-	i, unlock, err := h.lockInstance(ref)
+	i, unlock, err := h.table.lockInstance(ref)
 	unlock()
 	if i == nil || err != nil {
 		return false, err
@@ -31,13 +31,13 @@ func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, err
 	if !ok || receipt.Ending == 0 {
 		return false, nil
 	}
-	i, unlock, err = h.lockInstance(ref)
+	i, unlock, err = h.table.lockInstance(ref)
 	defer unlock()
-	if i == nil || err != nil || h.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
+	if i == nil || err != nil || h.table.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
 		return false, err
 	}
 	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start a new instance", i, receipt.Ending)
 	gone.Reason = agent.ReasonErased
-	h.drop(i, gone)
+	h.table.drop(i, gone)
 	return true, nil
 }

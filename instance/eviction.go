@@ -50,15 +50,15 @@ func (r *idleList) remove(i *instance) {
 
 // markIdle adds an instance to the idle list if it can hibernate. An instance
 // that is not awake is removed once it has no attachment. The caller holds mu.
-func (h *Host) markIdle(i *instance) {
+func (tb *table) markIdle(i *instance) {
 	switch {
 	case i.removed != nil || i.working || i.idle.listed || len(i.attachments) > 0:
 	case i.status == agent.InstanceAwake:
 		i.manager.idle.add(i)
 	case i.body.extra != nil && i.body.extra.crashes > 0:
-		h.remove(i, errHibernated, agent.ReasonCrashed)
+		tb.remove(i, errHibernated, agent.ReasonCrashed)
 	default: // it failed to wake
-		h.remove(i, errHibernated, agent.ReasonFailed)
+		tb.remove(i, errHibernated, agent.ReasonFailed)
 	}
 }
 
@@ -68,22 +68,22 @@ const awakeRetryMS = 200
 // makeRoom hibernates the least recently used instance if there is no room for
 // another one. Instances that are being saved may exceed the maximum by
 // backgroundSavesMax. The caller holds mu.
-func (h *Host) makeRoom(ms *managerState) error {
-	if max := ms.config.AwakeMax; max > 0 && len(ms.instances) >= max && !h.evict(ms) {
+func (mb *mailbox) makeRoom(ms *managerState) error {
+	if max := ms.config.AwakeMax; max > 0 && len(ms.instances) >= max && !mb.evict(ms) {
 		return errTooManyAwake("awake_max", max, "of this manager")
 	}
-	if h.inMemory >= h.o.AwakeMax && !h.evict(h.leastRecentlyUsed()) {
-		return errTooManyAwake("node_awake_max", h.o.AwakeMax, "on this node")
+	if mb.table.inMemory >= mb.o.AwakeMax && !mb.evict(mb.leastRecentlyUsed()) {
+		return errTooManyAwake("node_awake_max", mb.o.AwakeMax, "on this node")
 	}
 	return nil
 }
 
 // leastRecentlyUsed returns the manager of the least recently used idle
 // instance, or nil.
-func (h *Host) leastRecentlyUsed() *managerState {
+func (mb *mailbox) leastRecentlyUsed() *managerState {
 	var found *managerState
 	var at time.Duration
-	for _, ms := range h.managers {
+	for _, ms := range mb.table.managers {
 		if i := ms.idle.oldest; i != nil && (found == nil || i.usedAt < at) {
 			found, at = ms, i.usedAt
 		}
@@ -91,11 +91,11 @@ func (h *Host) leastRecentlyUsed() *managerState {
 	return found
 }
 
-func (h *Host) evict(ms *managerState) bool {
+func (mb *mailbox) evict(ms *managerState) bool {
 	if ms == nil || ms.idle.oldest == nil {
 		return false
 	}
-	return h.startHibernation(ms.idle.oldest, lifecycleIdle)
+	return mb.startHibernation(ms.idle.oldest, lifecycleIdle)
 }
 
 func errTooManyAwake(limit string, max int, where string) *agent.Error {

@@ -8,21 +8,21 @@ func (h *Host) Walk() (walked, counted agent.NodeStats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := counters{
-		signals: h.counters.signals, wakes: h.counters.wakes, hibernated: h.counters.hibernated, failed: h.counters.failed, crashed: h.counters.crashed,
+		signals: h.table.counters.signals, wakes: h.table.counters.wakes, hibernated: h.table.counters.hibernated, failed: h.table.counters.failed, crashed: h.table.counters.crashed,
 	}
-	for _, f := range h.managers {
+	for _, f := range h.table.managers {
 		for _, i := range f.instances {
 			t.add(i.currentStatus(), 1)
 		}
 	}
-	return t.stats(h.o.Node), h.counters.stats(h.o.Node)
+	return t.stats(h.o.Node), h.table.counters.stats(h.o.Node)
 }
 
 // Families returns the number of managers in memory.
 func (h *Host) Families() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.managers)
+	return len(h.table.managers)
 }
 
 // Limits of a host's watches.

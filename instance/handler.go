@@ -68,34 +68,34 @@ func failed(reason, format string, args ...any) *agent.Error {
 }
 
 // registeredHandler returns the handler that a manager names.
-func (h *Host) registeredHandler(manager agent.Manager) (GoHandler, error) {
-	g, ok := h.o.Handlers[manager.Handler.Name]
+func (rn *runner) registeredHandler(manager agent.Manager) (GoHandler, error) {
+	g, ok := rn.o.Handlers[manager.Handler.Name]
 	switch {
 	case !ok || g.New == nil:
 		return g, failed("not_registered", "node %s has no handler %q, which manager %q names: start it with a program that registers the handler",
-			h.o.Node, manager.Handler.Name, manager.Name)
+			rn.o.Node, manager.Handler.Name, manager.Name)
 	case g.Version != 0 && g.Version != manager.Version:
 		return g, failed("version", "manager %q has version %d, but handler %q of node %s has version %d", manager.Name, manager.Version,
-			manager.Handler.Name, h.o.Node, g.Version)
+			manager.Handler.Name, rn.o.Node, g.Version)
 	}
 	return g, nil
 }
 
 // migrate converts a state to the manager's version.
-func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
+func (rn *runner) migrate(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (migrated agent.JSON, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return state, nil // other kinds get the version, or do not use it
 	}
-	g, err := h.registeredHandler(manager)
-	if err != nil && h.o.Remote != nil {
-		return h.dryRunRemote(ctx, i, manager, from, state)
+	g, err := rn.registeredHandler(manager)
+	if err != nil && rn.o.Remote != nil {
+		return rn.dryRunRemote(ctx, i, manager, from, state)
 	}
 	if err != nil || g.Migrate == nil {
 		return state, err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, h.logPanic(i, v))
+			migrated, err = nil, refuseThaw(i, "migrate", "from version %d to %d: %s", from, manager.Version, rn.logPanic(i, v))
 		}
 	}()
 	if migrated, err = g.Migrate(from, state); err == nil {
@@ -109,20 +109,20 @@ func (h *Host) migrate(ctx context.Context, i *instance, manager agent.Manager, 
 
 // newHandler returns the Handler of an instance with a Go handler, and nil for
 // other kinds.
-func (h *Host) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (handler Handler, err error) {
+func (rn *runner) newHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (handler Handler, err error) {
 	if manager.Handler.Kind != agent.HandlerGo {
 		return nil, nil
 	}
-	g, err := h.registeredHandler(manager)
-	if err != nil && h.o.Remote != nil {
-		return h.newRemoteHandler(ctx, i, manager, state)
+	g, err := rn.registeredHandler(manager)
+	if err != nil && rn.o.Remote != nil {
+		return rn.newRemoteHandler(ctx, i, manager, state)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			handler, err = nil, refuseThaw(i, "restore", "%s", h.logPanic(i, v))
+			handler, err = nil, refuseThaw(i, "restore", "%s", rn.logPanic(i, v))
 		}
 	}()
 	handler = g.New(i.ref())
@@ -136,7 +136,7 @@ func (h *Host) newHandler(ctx context.Context, i *instance, manager agent.Manage
 
 // resetHandler discards the instance's Handler after a turn that was not
 // applied. A remote handler stays: it keeps no state between turns.
-func (h *Host) resetHandler(i *instance) {
+func (rn *runner) resetHandler(i *instance) {
 	if seededbug.Is(seededbug.UnappliedTurnStays) {
 		return
 	}
@@ -148,44 +148,44 @@ func (h *Host) resetHandler(i *instance) {
 }
 
 // callHandler handles a turn's signal.
-func (h *Host) callHandler(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+func (rn *runner) callHandler(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	switch manager.Handler.Kind {
 	case agent.HandlerDocument:
 		return handleDocument(t)
 	case agent.HandlerHTTP:
-		return h.callWebhook(ctx, i, manager, t)
+		return rn.callWebhook(ctx, i, manager, t)
 	default:
-		return h.callGo(ctx, i, manager, t)
+		return rn.callGo(ctx, i, manager, t)
 	}
 }
 
 // callGo calls a Go handler, and turns a failure, a panic or a timeout into the
 // error for the caller.
-func (h *Host) callGo(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+func (rn *runner) callGo(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
 	r := i.ensureExtra()
 	if r.handler == nil {
 		var err error
-		if r.handler, err = h.newHandler(ctx, i, manager, i.body.state); err != nil {
+		if r.handler, err = rn.newHandler(ctx, i, manager, i.body.state); err != nil {
 			return err
 		}
 	}
-	if h.hungHandlers.Load() >= hungHandlersMax {
-		return failed("timeout", "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, h.o.Node)
+	if rn.hungHandlers.Load() >= hungHandlersMax {
+		return failed("timeout", "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, rn.o.Node)
 	}
-	err := h.runHandler(ctx, i, r.handler, t)
+	err := rn.runHandler(ctx, i, r.handler, t)
 	if err == nil {
 		if ctx.Err() == nil {
 			return nil
 		}
 		err = ctx.Err() // it returned after the deadline
 	}
-	h.resetHandler(i)
+	rn.resetHandler(i)
 	cause := context.Cause(ctx)
 	ended := interrupted(ctx)
 	var crash *crashError
 	switch {
 	case errors.As(err, &crash):
-		h.crashed(i)
+		rn.crashed(i)
 		return crash.refusal
 	case ended != nil:
 		return ended
@@ -236,12 +236,12 @@ const (
 )
 
 // runHandler runs a handler, and abandons a call that does not return.
-func (h *Host) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
+func (rn *runner) runHandler(ctx context.Context, i *instance, handler Handler, t *Turn) error {
 	done := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		done <- h.callRecovered(ctx, i, handler, t)
+		done <- rn.callRecovered(ctx, i, handler, t)
 	}()
 	select {
 	case err := <-done:
@@ -255,20 +255,20 @@ func (h *Host) runHandler(ctx context.Context, i *instance, handler Handler, t *
 		return err
 	case <-grace.C:
 	}
-	h.hungHandlers.Add(1)
+	rn.hungHandlers.Add(1)
 	go func() {
 		<-ended
-		h.hungHandlers.Add(-1)
+		rn.hungHandlers.Add(-1)
 	}()
 	return &crashError{failed("timeout", "the handler did not return after its timeout: the call was abandoned")}
 }
 
 // callRecovered calls a handler and converts panics to errors.
-func (h *Host) callRecovered(ctx context.Context, i *instance, handler Handler, t *Turn) (err error) {
+func (rn *runner) callRecovered(ctx context.Context, i *instance, handler Handler, t *Turn) (err error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crashError{failed("panic", "%s", h.logPanic(i, v))}
+			err = &crashError{failed("panic", "%s", rn.logPanic(i, v))}
 		} else if !returned {
 			err = &crashError{failed("panic", "the handler ended its goroutine")}
 		}

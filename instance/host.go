@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,39 +52,31 @@ type Options struct {
 // AwakeMaxDefault is the default maximum of awake instances on a node.
 const AwakeMaxDefault = 200_000
 
+// shared is what all parts of a Host share: its options, and the mutex that
+// guards the changing fields of all parts and of their instances.
+type shared struct {
+	o  Options
+	mu sync.Mutex
+}
+
 // Host runs the instances of the partitions that its node owns, and implements
 // agent.Instances for them. Calls for other instances fail with not_owner,
 // which names the owner. Outside of Run all calls fail with unavailable.
 //
+// A Host consists of parts. Each part uses only the parts before it: leases,
+// table, store, runner, mailbox.
+//
 // All methods may be called concurrently.
 type Host struct {
-	o             Options
-	startedAt     time.Time
-	requestPrefix string // of this host's own request clients; unique
+	*shared
+	leases  *leases
+	table   *table
+	store   *store
+	runner  *runner
+	mailbox *mailbox
 
-	runs         atomic.Uint64  // number of runs so far
-	hungHandlers atomic.Int64   // handler calls that do not return
-	workers      sync.WaitGroup // one for each instance that has work
-
-	mu              sync.Mutex
-	runCtx          context.Context //nolint:containedctx // Run's; nil outside of it
-	leaseCtx        context.Context //nolint:containedctx // ends when the lease expires
-	endLease        context.CancelCauseFunc
-	shuttingDown    bool
-	managers        map[managerID]*managerState
-	partitions      map[int]*partitionInstances // :: partition, if it has instances
-	draining        map[int]uint64              // :: partition → epoch
-	watchers        map[managerID][]*watcher
-	watcherCount    int // number of all watchers
-	due             dueQueue
-	counters        counters // of all managers, including removed ones
-	sweepAt         int      // number of managers at which idle ones are removed
-	inMemory        int      // number of instances
-	backgroundSaves int      // hibernations in progress without a caller
-
-	leaseRenewed chan struct{} // capacity 1: leaseCtx is new
-	drainsEnded  chan struct{} // capacity 1: a drain has ended
-	earlierDue   chan struct{} // capacity 1: the first of due is new
+	draining    map[int]uint64 // :: partition → epoch; guarded by mu
+	drainsEnded chan struct{}  // capacity 1: a drain has ended
 }
 
 // New makes a host. It does nothing before Run.
@@ -107,10 +98,15 @@ func New(o Options) (*Host, error) {
 	if err := o.Webhooks.validate(); err != nil {
 		return nil, err
 	}
+	sh := &shared{o: o}
+	ls := &leases{shared: sh, leaseRenewed: make(chan struct{}, 1)}
+	tb := newTable(sh, ls)
+	st := &store{shared: sh, leases: ls, table: tb, requestPrefix: "host-" + strings.ToLower(rand.Text())}
+	rn := &runner{shared: sh, table: tb, store: st}
+	mb := &mailbox{shared: sh, leases: ls, table: tb, store: st, runner: rn}
 	return &Host{
-		o: o, startedAt: time.Now(), requestPrefix: "host-" + strings.ToLower(rand.Text()),
-		managers: map[managerID]*managerState{}, partitions: map[int]*partitionInstances{}, draining: map[int]uint64{}, watchers: map[managerID][]*watcher{},
-		leaseRenewed: make(chan struct{}, 1), drainsEnded: make(chan struct{}, 1), earlierDue: make(chan struct{}, 1),
+		shared: sh, leases: ls, table: tb, store: st, runner: rn, mailbox: mb,
+		draining: map[int]uint64{}, drainsEnded: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -119,53 +115,50 @@ func New(o Options) (*Host, error) {
 // it once.
 func (h *Host) Run(ctx context.Context) error {
 	h.mu.Lock()
-	h.runCtx = ctx
+	h.leases.runCtx = ctx
 	h.mu.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return h.watchLease(ctx) })
-	g.Go(func() error { return h.watchDue(ctx) })
+	g.Go(func() error { return h.leases.watchLease(ctx) })
+	g.Go(func() error { return h.mailbox.watchDue(ctx) })
 	g.Go(func() error { return h.watchOwnership(ctx) })
 	err := g.Wait()
 	h.dropAll()
-	h.workers.Wait()
+	h.mailbox.workers.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-// now returns the host's monotonic time.
-func (h *Host) now() time.Duration { return time.Since(h.startedAt) }
-
 // Shutdown refuses new calls and hibernates all instances. It returns when all
 // have hibernated or ctx ends; the error has the number of instances that have
 // not. The node keeps its partitions: ending its lease frees them.
 func (h *Host) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
-	h.shuttingDown = true
+	h.mailbox.shuttingDown = true
 	var all []*instance
-	for _, held := range h.partitions {
+	for _, held := range h.table.partitions {
 		for i := range held.instances {
 			all = append(all, i)
 		}
 	}
 	h.mu.Unlock()
-	return h.hibernateAll(ctx, all, lifecycleShutdown)
+	return h.mailbox.hibernateAll(ctx, all, lifecycleShutdown)
 }
 
 // dropAll drops all instances and refuses all further calls.
 func (h *Host) dropAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.shuttingDown = true
-	for _, held := range h.partitions {
+	h.mailbox.shuttingDown = true
+	for _, held := range h.table.partitions {
 		for i := range held.instances {
-			h.drop(i, errStopping)
+			h.table.drop(i, errStopping)
 		}
 	}
-	h.endWatches()
-	if h.endLease != nil {
-		h.endLease(errStopping)
+	h.table.endWatches()
+	if h.leases.endLease != nil {
+		h.leases.endLease(errStopping)
 	}
 }
 

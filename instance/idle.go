@@ -82,33 +82,33 @@ func (i *instance) dueAt() time.Duration {
 }
 
 // scheduleDue queues an instance for its next expiry. The caller holds mu.
-func (h *Host) scheduleDue(i *instance) {
+func (tb *table) scheduleDue(i *instance) {
 	at := i.dueAt()
 	if at == 0 || i.removed != nil || i.due.index >= 0 && i.due.at <= at {
 		return
 	}
-	if h.due.set(i, at) {
-		notify(h.earlierDue)
+	if tb.due.set(i, at) {
+		notify(tb.earlierDue)
 	}
 }
 
 // markUsed restarts the instance's idle timeout and stops a background
 // hibernation. The caller holds mu.
-func (h *Host) markUsed(i *instance) {
-	i.usedAt, i.usedSince = h.now(), true
-	h.scheduleDue(i)
+func (tb *table) markUsed(i *instance) {
+	i.usedAt, i.usedSince = tb.now(), true
+	tb.scheduleDue(i)
 }
 
 // watchDue processes instances as they fall due, until ctx ends.
-func (h *Host) watchDue(ctx context.Context) error {
+func (mb *mailbox) watchDue(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		wait := h.processDue()
+		wait := mb.processDue()
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-h.earlierDue:
+		case <-mb.table.earlierDue:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -124,28 +124,28 @@ const (
 
 // processDue processes the instances that are due, and returns the time until
 // the next one.
-func (h *Host) processDue() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.now()
-	for h.due.Len() > 0 {
-		i := h.due.items[0]
+func (mb *mailbox) processDue() time.Duration {
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
+	now := mb.table.now()
+	for mb.table.due.Len() > 0 {
+		i := mb.table.due.items[0]
 		if i.due.at > now {
 			return i.due.at - now
 		}
 		i.expireAttachments(now)
-		h.recount(i, "")
+		mb.table.recount(i, "")
 		switch at := i.dueAt(); {
 		case at == 0:
-			h.due.remove(i)
-			h.markIdle(i)
+			mb.table.due.remove(i)
+			mb.table.markIdle(i)
 		case at > now:
-			h.due.set(i, at)
-			h.markIdle(i)
+			mb.table.due.set(i, at)
+			mb.table.markIdle(i)
 		case i.working: // endWork queues it again
-			h.due.remove(i)
-		case !h.startHibernation(i, lifecycleIdle):
-			h.due.set(i, now+backgroundSaveRetry)
+			mb.table.due.remove(i)
+		case !mb.startHibernation(i, lifecycleIdle):
+			mb.table.due.set(i, now+backgroundSaveRetry)
 		}
 	}
 	return time.Hour
@@ -154,21 +154,21 @@ func (h *Host) processDue() time.Duration {
 // startHibernation hibernates an idle instance without a caller, and reports
 // whether it did. It fails if too many hibernations are in progress. An
 // instance that is stored hibernates at once. The caller holds mu.
-func (h *Host) startHibernation(i *instance, why lifecycle) bool {
+func (mb *mailbox) startHibernation(i *instance, why lifecycle) bool {
 	if !i.dirty() || i.body.service == nil {
-		h.count(i.manager, func(t *counters) { t.hibernated++ })
-		h.remove(i, errHibernated, string(why))
+		mb.table.count(i.manager, func(t *counters) { t.hibernated++ })
+		mb.table.remove(i, errHibernated, string(why))
 		return true
 	}
-	if h.backgroundSaves >= backgroundSavesMax {
+	if mb.table.backgroundSaves >= backgroundSavesMax {
 		return false
 	}
-	h.backgroundSaves++
+	mb.table.backgroundSaves++
 	c := newCall()
 	c.hibernate, c.background = why, true
 	i.hibernating, i.usedSince = true, false
-	h.recount(i, string(why))
-	h.due.remove(i)
-	h.enqueue(i, c)
+	mb.table.recount(i, string(why))
+	mb.table.due.remove(i)
+	mb.enqueue(i, c)
 	return true
 }

@@ -18,7 +18,7 @@ type instance struct {
 	partition int
 	epoch     uint64
 
-	// Guarded by Host.mu.
+	// Guarded by shared.mu.
 	removed     error // why it was removed from all tables; nil while it is in them
 	working     bool
 	stopping    bool // a stop request is being processed; later calls queue behind it
@@ -34,7 +34,7 @@ type instance struct {
 	idle        idleLinks
 	cancel      context.CancelCauseFunc // ends the context of the current call
 
-	// Written under Host.mu by the worker, which reads it without.
+	// Written under shared.mu by the worker, which reads it without.
 	stored stored
 
 	body body // accessed by the worker only
@@ -91,95 +91,4 @@ func (i *instance) dirty() bool {
 
 func (i *instance) ref() agent.InstanceRef {
 	return agent.InstanceRef{Scope: i.manager.scope, Manager: i.manager.name, Key: i.key}
-}
-
-// partitionInstances is the instances of one partition.
-type partitionInstances struct {
-	epoch     uint64
-	instances map[*instance]struct{}
-}
-
-// getOrCreate returns the instance under a key in partition p, and creates it
-// if necessary. The caller holds mu.
-func (h *Host) getOrCreate(ms *managerState, key string, p agent.Partition) (*instance, error) {
-	i := ms.instances[key]
-	if i != nil && i.epoch == p.Epoch {
-		return i, nil
-	}
-	if i != nil {
-		h.drop(i, notOwner(p, h.o.Node))
-	}
-	if err := h.makeRoom(ms); err != nil {
-		return nil, err
-	}
-	i = &instance{manager: ms, key: key, partition: p.ID, epoch: p.Epoch, status: agent.InstanceWaking, due: notDue}
-	held := h.partitions[p.ID]
-	if held == nil || held.epoch != p.Epoch {
-		if held != nil {
-			for old := range held.instances {
-				h.drop(old, notOwner(p, h.o.Node))
-			}
-		}
-		held = &partitionInstances{epoch: p.Epoch, instances: map[*instance]struct{}{}}
-		h.partitions[p.ID] = held
-	}
-	held.instances[i] = struct{}{}
-	ms.instances[key] = i
-	h.inMemory++
-	h.recount(i, agent.ReasonCalled)
-	return i, nil
-}
-
-// drop removes an instance from all tables, interrupts its current call, and
-// refuses its waiting calls. The caller holds mu.
-func (h *Host) drop(i *instance, why error) {
-	if i.removed != nil {
-		return
-	}
-	h.remove(i, why, removalReason(why))
-	if i.cancel != nil {
-		i.cancel(why)
-	}
-	for _, c := range i.mailbox {
-		h.callDone(i, c)
-		c.complete(callResult{err: why})
-	}
-	i.mailbox = nil
-}
-
-// remove removes an instance from all tables. why is the error for callers,
-// reason is for watchers. The caller holds mu.
-func (h *Host) remove(i *instance, why error, reason string) {
-	i.removed = why
-	h.recount(i, reason)
-	i.manager.idle.remove(i)
-	h.due.remove(i)
-	if i.manager.instances[i.key] == i {
-		delete(i.manager.instances, i.key)
-	}
-	if held := h.partitions[i.partition]; held != nil {
-		delete(held.instances, i)
-		if len(held.instances) == 0 && held.epoch == i.epoch {
-			delete(h.partitions, i.partition)
-		}
-	}
-	h.inMemory--
-}
-
-// errHibernated is the removal error of an instance that hibernated. No caller
-// sees it.
-var errHibernated = agent.Errorf(agent.CodeUnavailable, "the instance hibernated")
-
-// describe returns the instance's current description. The caller holds mu.
-func (h *Host) describe(i *instance) agent.Instance {
-	h.expireAttachmentsNow(i)
-	ref := i.ref()
-	status := i.status
-	if status == agent.InstanceAwake && (i.stopping || i.hibernating) {
-		status = agent.InstanceDraining
-	}
-	return agent.Instance{
-		InstanceRef: ref, Partition: i.partition, Node: h.o.Node, Epoch: i.epoch, Status: status, Source: i.source,
-		Attachments: len(i.attachments), Revision: i.stored.revision, Thread: ref.Checkpoint(), Rev: i.stored.rev,
-	}
 }

@@ -3,9 +3,22 @@ package instance
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"dormouse/agent"
 )
+
+// mailbox queues the calls of instances, and runs a worker for each instance
+// with calls. It also hibernates idle instances.
+type mailbox struct {
+	*shared
+	leases       *leases
+	table        *table
+	store        *store
+	runner       *runner
+	workers      sync.WaitGroup // one for each instance that has work
+	shuttingDown bool           // guarded by mu
+}
 
 // mailboxRetryMS is the retry hint for callers of a full mailbox.
 const mailboxRetryMS = 100
@@ -19,7 +32,7 @@ type call struct {
 	hibernate  lifecycle       // hibernate, for this reason
 	stop       bool            // hibernate even with attachments
 	background bool            // no caller waits; a later call cancels it
-	started    bool            // it has left the mailbox; guarded by Host.mu
+	started    bool            // it has left the mailbox; guarded by shared.mu
 	done       chan callResult // capacity 1
 }
 
@@ -40,33 +53,33 @@ func (c *call) complete(a callResult) { c.done <- a }
 // true, and fails with not_found otherwise. If the instance is awake, submit
 // first calls direct, unless it is nil, with mu held. If direct returns true
 // the call is done, and submit returns a nil instance.
-func (h *Host) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake bool, direct func(*instance) bool) (*instance, error) {
+func (mb *mailbox) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake bool, direct func(*instance) bool) (*instance, error) {
 	n := partitionOf(ref)
-	if _, err := h.openPartition(n); err != nil {
+	if _, err := mb.leases.openPartition(n); err != nil {
 		return nil, err
 	}
-	ms, err := h.manager(ctx, ref.Scope, ref.Manager)
+	ms, err := mb.table.manager(ctx, ref.Scope, ref.Manager)
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	p, err := h.openPartition(n)
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
+	p, err := mb.leases.openPartition(n)
 	if err == nil {
-		_, err = h.leaseContext()
+		_, err = mb.leases.leaseContext()
 	}
-	if err == nil && h.shuttingDown {
+	if err == nil && mb.shuttingDown {
 		err = errStopping
 	}
 	if err != nil {
 		return nil, err
 	}
-	ms = h.canonical(ms)
+	ms = mb.table.canonical(ms)
 	i := ms.instances[ref.Key]
 	if i == nil && !wake {
 		return nil, notAwake(ref)
 	}
-	if i, err = h.getOrCreate(ms, ref.Key, p); err != nil {
+	if i, err = mb.getOrCreate(ms, ref.Key, p); err != nil {
 		return nil, err
 	}
 	if direct != nil && i.status == agent.InstanceAwake && !i.stopping && direct(i) {
@@ -77,7 +90,7 @@ func (h *Host) submit(ctx context.Context, ref agent.InstanceRef, c *call, wake 
 		e.Limit, e.RetryAfterMS = fmt.Sprintf("mailbox_max=%d", max), mailboxRetryMS
 		return nil, e
 	}
-	h.enqueue(i, c)
+	mb.enqueue(i, c)
 	return i, nil
 }
 
@@ -87,27 +100,27 @@ func notAwake(ref agent.InstanceRef) *agent.Error {
 
 // enqueue puts a call into the mailbox and starts a worker if none runs. The
 // caller holds mu.
-func (h *Host) enqueue(i *instance, c *call) {
+func (mb *mailbox) enqueue(i *instance, c *call) {
 	i.mailbox = append(i.mailbox, c)
 	i.manager.idle.remove(i)
 	if !i.working {
 		i.working = true
-		h.workers.Add(1)
-		go h.runWorker(i)
+		mb.workers.Add(1)
+		go mb.runWorker(i)
 	}
 }
 
 // await waits for the result of a call. If ctx ends before the call starts,
 // await removes it: it was not handled. Otherwise the outcome is unknown.
-func (h *Host) await(ctx context.Context, i *instance, c *call) callResult {
+func (mb *mailbox) await(ctx context.Context, i *instance, c *call) callResult {
 	select {
 	case a := <-c.done:
 		return a
 	case <-ctx.Done():
 	}
-	h.mu.Lock()
+	mb.mu.Lock()
 	withdrawn := !c.started && i.removeCall(c)
-	h.mu.Unlock()
+	mb.mu.Unlock()
 	select {
 	case a := <-c.done: // it ended meanwhile
 		return a
@@ -134,9 +147,9 @@ func (i *instance) removeCall(c *call) bool {
 // nextCall takes the next call from the mailbox and marks it as started. It
 // returns nil and ends the worker's work if there is none, or if the instance
 // was removed. It takes mu.
-func (h *Host) nextCall(i *instance) *call {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (mb *mailbox) nextCall(i *instance) *call {
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
 	i.cancel, i.stopping = nil, false
 	if i.removed == nil && len(i.mailbox) > 0 {
 		c := i.mailbox[0]
@@ -144,43 +157,74 @@ func (h *Host) nextCall(i *instance) *call {
 			i.mailbox = nil
 		}
 		c.started, i.stopping = true, c.stop
-		h.recount(i, c.statusReason())
+		mb.table.recount(i, c.statusReason())
 		return c
 	}
-	h.endWork(i)
+	mb.endWork(i)
 	return nil
 }
 
 // finishCall ends a call. If no call waits, it ends the worker's work too and
 // reports true. That happens before the caller gets the result, so the caller
 // then sees the instance idle or removed. It takes mu.
-func (h *Host) finishCall(i *instance, c *call) (ended bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.callDone(i, c)
-	if len(i.mailbox) > 0 || h.backoffLeft(i) > 0 {
+func (mb *mailbox) finishCall(i *instance, c *call) (ended bool) {
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
+	mb.table.callDone(i, c)
+	if len(i.mailbox) > 0 || mb.backoffLeft(i) > 0 {
 		return false
 	}
 	i.cancel, i.stopping = nil, false
-	h.endWork(i)
+	mb.endWork(i)
 	return true
 }
 
 // endWork marks an instance without waiting calls as not working. The caller
 // holds mu.
-func (h *Host) endWork(i *instance) {
+func (mb *mailbox) endWork(i *instance) {
 	i.working = false
-	h.recount(i, agent.ReasonFailed) // a failed stop leaves it awake
-	h.scheduleDue(i)
-	h.markIdle(i)
+	mb.table.recount(i, agent.ReasonFailed) // a failed stop leaves it awake
+	mb.table.scheduleDue(i)
+	mb.table.markIdle(i)
 }
 
 // callDone updates the instance after a call has left the mailbox. The caller
 // holds mu.
-func (h *Host) callDone(i *instance, c *call) {
+func (tb *table) callDone(i *instance, c *call) {
 	if c.background {
 		i.hibernating = false
-		h.backgroundSaves--
-		h.recount(i, awakeReason(i))
+		tb.backgroundSaves--
+		tb.recount(i, awakeReason(i))
 	}
+}
+
+// getOrCreate returns the instance under a key in partition p, and creates it
+// if necessary. The caller holds mu.
+func (mb *mailbox) getOrCreate(ms *managerState, key string, p agent.Partition) (*instance, error) {
+	i := ms.instances[key]
+	if i != nil && i.epoch == p.Epoch {
+		return i, nil
+	}
+	if i != nil {
+		mb.table.drop(i, notOwner(p, mb.o.Node))
+	}
+	if err := mb.makeRoom(ms); err != nil {
+		return nil, err
+	}
+	i = &instance{manager: ms, key: key, partition: p.ID, epoch: p.Epoch, status: agent.InstanceWaking, due: notDue}
+	held := mb.table.partitions[p.ID]
+	if held == nil || held.epoch != p.Epoch {
+		if held != nil {
+			for old := range held.instances {
+				mb.table.drop(old, notOwner(p, mb.o.Node))
+			}
+		}
+		held = &partitionInstances{epoch: p.Epoch, instances: map[*instance]struct{}{}}
+		mb.table.partitions[p.ID] = held
+	}
+	held.instances[i] = struct{}{}
+	ms.instances[key] = i
+	mb.table.inMemory++
+	mb.table.recount(i, agent.ReasonCalled)
+	return i, nil
 }

@@ -27,7 +27,7 @@ const (
 type managerState struct {
 	scope, name string
 
-	// Guarded by Host.mu.
+	// Guarded by shared.mu.
 	config    agent.Manager
 	loaded    bool // config has been read
 	version   int  // incremented when awake instances must thaw again: another handler, storage, version or schedules
@@ -41,47 +41,47 @@ type managerState struct {
 
 // manager returns a manager's state, with a row that is at most managerMaxAge
 // old. A missing manager is not_found.
-func (h *Host) manager(ctx context.Context, scope, name string) (*managerState, error) {
-	h.mu.Lock()
-	ms := h.managers[managerID{scope, name}]
+func (tb *table) manager(ctx context.Context, scope, name string) (*managerState, error) {
+	tb.mu.Lock()
+	ms := tb.managers[managerID{scope, name}]
 	if ms == nil {
 		ms = &managerState{scope: scope, name: name, instances: map[string]*instance{}}
-		if h.o.Storage != nil {
-			ms.external = h.o.Storage(scope, name)
+		if tb.o.Storage != nil {
+			ms.external = tb.o.Storage(scope, name)
 		}
 	}
-	fresh := ms.loaded && h.now()-ms.readAt < managerMaxAge
+	fresh := ms.loaded && tb.now()-ms.readAt < managerMaxAge
 	known := ms.loaded
-	ms.readAt = h.now() // concurrent calls need not read it too
-	h.mu.Unlock()
+	ms.readAt = tb.now() // concurrent calls need not read it too
+	tb.mu.Unlock()
 	if fresh {
 		return ms, nil
 	}
 	get := agent.Reads{Scope: scope, Reads: []agent.Read{&agent.GetManager{Name: name}}}
 	if known { // a stale read is enough, unless it finds no manager
 		get.Stale = true
-		if answers, err := h.o.Service.Read(ctx, get); err == nil {
-			if ms, err := h.updateManager(ms, answers); err == nil {
+		if answers, err := tb.o.Service.Read(ctx, get); err == nil {
+			if ms, err := tb.updateManager(ms, answers); err == nil {
 				return ms, nil
 			}
 		}
 		get.Stale = false
 	}
-	answers, err := h.o.Service.Read(ctx, get)
+	answers, err := tb.o.Service.Read(ctx, get)
 	if err != nil {
 		return nil, unavailable(ctx, err)
 	}
-	return h.updateManager(ms, answers)
+	return tb.updateManager(ms, answers)
 }
 
 // updateManager stores a manager's row that was read, and returns the manager's
 // state. A row that is older than the known one changes nothing.
-func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerState, error) {
+func (tb *table) updateManager(ms *managerState, answers agent.Answers) (*managerState, error) {
 	if len(answers.Answers) != 1 {
 		return nil, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
 	m, ok := answers.Answers[0].Found.(*agent.Manager)
 	if !ok {
 		ms.loaded = false
@@ -90,8 +90,8 @@ func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerS
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no manager %q in scope %q: put it first", ms.name, ms.scope)
 	}
-	ms = h.canonical(ms)
-	ms.readAt = h.now()
+	ms = tb.canonical(ms)
+	ms.readAt = tb.now()
 	old := ms.config
 	if ms.loaded && (m.Incarnation < old.Incarnation || m.Incarnation == old.Incarnation && m.Revision <= old.Revision) {
 		return ms, nil
@@ -102,7 +102,7 @@ func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerS
 	}
 	ms.skipPatch = skipPatch(m.SkipsPersist)
 	for _, i := range ms.instances { // timeouts may have changed
-		h.scheduleDue(i)
+		tb.scheduleDue(i)
 	}
 	return ms, nil
 }
@@ -110,29 +110,29 @@ func (h *Host) updateManager(ms *managerState, answers agent.Answers) (*managerS
 // canonical returns the registered state of ms's manager, and registers ms if
 // there is none. A second state could hold a second instance of a key. The
 // caller holds mu.
-func (h *Host) canonical(ms *managerState) *managerState {
+func (tb *table) canonical(ms *managerState) *managerState {
 	id := managerID{ms.scope, ms.name}
-	if other := h.managers[id]; other != nil {
+	if other := tb.managers[id]; other != nil {
 		return other
 	}
-	if len(h.managers) >= max(h.sweepAt, managersSweepMin) {
-		h.sweepManagers()
+	if len(tb.managers) >= max(tb.sweepAt, managersSweepMin) {
+		tb.sweepManagers()
 	}
-	h.managers[id] = ms
+	tb.managers[id] = ms
 	return ms
 }
 
 // sweepManagers removes idle managers. The next sweep is at twice the remaining
 // number, so memory stays proportional to the managers in use. The caller holds
 // mu.
-func (h *Host) sweepManagers() {
-	now := h.now()
-	for id, ms := range h.managers {
+func (tb *table) sweepManagers() {
+	now := tb.now()
+	for id, ms := range tb.managers {
 		if len(ms.instances) == 0 && now-ms.readAt >= managerIdleAfter {
-			delete(h.managers, id)
+			delete(tb.managers, id)
 		}
 	}
-	h.sweepAt = 2 * len(h.managers)
+	tb.sweepAt = 2 * len(tb.managers)
 }
 
 // skipPatch returns the merge patch that removes fields.
@@ -153,25 +153,25 @@ func skipPatch(fields []string) agent.JSON {
 
 // serviceOf returns the store of a manager's instances; nil means that they are
 // not stored. The caller holds mu or works for one of the instances.
-func (h *Host) serviceOf(ms *managerState) agent.Service { return h.serviceFor(ms, ms.config) }
+func (tb *table) serviceOf(ms *managerState) agent.Service { return tb.serviceFor(ms, ms.config) }
 
 // serviceFor returns the store of the instances under the configuration m.
-func (h *Host) serviceFor(ms *managerState, m agent.Manager) agent.Service {
+func (tb *table) serviceFor(ms *managerState, m agent.Manager) agent.Service {
 	switch {
 	case m.Storage == agent.KeepNone:
 		return nil
 	case ms.external != nil:
 		return ms.external
 	default:
-		return h.o.Service
+		return tb.o.Service
 	}
 }
 
 // managerConfig returns the manager's current row, store and version.
-func (h *Host) managerConfig(ms *managerState) (m agent.Manager, service agent.Service, version int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return ms.config, h.serviceOf(ms), ms.version
+func (tb *table) managerConfig(ms *managerState) (m agent.Manager, service agent.Service, version int) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	return ms.config, tb.serviceOf(ms), ms.version
 }
 
 // firstError returns the first error that is not nil.

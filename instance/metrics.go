@@ -2,11 +2,8 @@ package instance
 
 import (
 	"context"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"dormouse/agent"
 )
 
 var (
@@ -36,7 +33,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	owned, lease := c.host.ownedPartitions()
+	owned, lease := c.host.leases.ownedPartitions()
 	gauge(ownedDesc, float64(owned))
 	gauge(leaseDesc, lease.Seconds())
 	stats, err := c.host.Stats(context.Background(), "", "")
@@ -53,18 +50,4 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	} {
 		out <- prometheus.MustNewConstMetric(eventsDesc, prometheus.CounterValue, float64(count), event)
 	}
-}
-
-// ownedPartitions returns the number of partitions that this process owns, and
-// the rest of its lease. Both are 0 after the lease has expired.
-func (h *Host) ownedPartitions() (partitions int, lease time.Duration) {
-	if lease = time.Until(h.o.Ownership.LeaseUntil()); lease <= 0 {
-		return 0, 0
-	}
-	for n := range agent.Partitions {
-		if p := h.o.Ownership.Partition(n); p.Owner == h.o.Node && p.Incarnation == h.o.Incarnation {
-			partitions++
-		}
-	}
-	return partitions, lease
 }

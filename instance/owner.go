@@ -13,38 +13,49 @@ import (
 // drainRetryMS is the retry hint for callers of a draining partition.
 const drainRetryMS = 50
 
+// leases is this node's lease, and the partitions that it owns under it.
+type leases struct {
+	*shared
+	leaseRenewed chan struct{} // capacity 1: leaseCtx is new
+
+	// Guarded by mu.
+	runCtx   context.Context //nolint:containedctx // of Host.Run; nil outside of it
+	leaseCtx context.Context //nolint:containedctx // ends when the lease expires
+	endLease context.CancelCauseFunc
+}
+
 // ownedPartition returns a partition that this node may answer for. The error
 // is not_owner, or unavailable if the node's lease has expired.
-func (h *Host) ownedPartition(n int) (agent.Partition, error) {
-	p := h.o.Ownership.Partition(n)
-	if err := h.checkOwner(p); err != nil {
+func (ls *leases) ownedPartition(n int) (agent.Partition, error) {
+	p := ls.o.Ownership.Partition(n)
+	if err := ls.checkOwner(p); err != nil {
 		return p, err
 	}
-	if h.leaseLeft() <= 0 {
+	if ls.leaseLeft() <= 0 {
 		return p, errLeaseExpired
 	}
 	return p, nil
 }
 
 // leaseLeft returns the rest of this node's lease.
-func (h *Host) leaseLeft() time.Duration {
+func (ls *leases) leaseLeft() time.Duration {
 	if seededbug.Is(seededbug.LapsedLeaseAnswers) {
 		return time.Hour
 	}
-	return time.Until(h.o.Ownership.LeaseUntil())
+	return time.Until(ls.o.Ownership.LeaseUntil())
 }
 
 // checkOwner returns not_owner for a partition that this node does not own.
-func (h *Host) checkOwner(p agent.Partition) error {
-	if h.isOwned(p) {
+func (ls *leases) checkOwner(p agent.Partition) error {
+	if ls.isOwned(p) {
 		return nil
 	}
-	return notOwner(p, h.o.Node)
+	return notOwner(p, ls.o.Node)
 }
 
 // isOwned reports whether this node owns a partition.
-func (h *Host) isOwned(p agent.Partition) bool {
-	return p.Epoch != 0 && p.Owner == h.o.Node && p.Incarnation == h.o.Incarnation
+func (ls *leases) isOwned(p agent.Partition) bool {
+	return p.Epoch != 0 && p.Owner == ls.o.Node && p.Incarnation == ls.o.Incarnation
 }
 
 var errLeaseExpired = agent.Errorf(agent.CodeUnavailable, "this node's lease has expired: it may no longer own the instance")
@@ -64,8 +75,8 @@ func ownerName(p agent.Partition) string {
 
 // openPartition is ownedPartition for new work. It refuses a partition that
 // drains.
-func (h *Host) openPartition(n int) (agent.Partition, error) {
-	p, err := h.ownedPartition(n)
+func (ls *leases) openPartition(n int) (agent.Partition, error) {
+	p, err := ls.ownedPartition(n)
 	if err == nil && p.State == agent.PartitionDraining {
 		e := agent.Errorf(agent.CodeNotOwner, "partition %d is moving from %s to %s: retry shortly", n, p.Owner, ownerName(agent.Partition{Owner: p.To}))
 		e.Holder, e.Epoch, e.Reason, e.RetryAfterMS = p.Owner, p.Epoch, "draining", drainRetryMS
@@ -76,16 +87,16 @@ func (h *Host) openPartition(n int) (agent.Partition, error) {
 
 // checkActive returns an error if an instance may no longer act: its node lost
 // the partition or its lease, or the instance was removed.
-func (h *Host) checkActive(i *instance) error {
-	p, err := h.ownedPartition(i.partition)
+func (st *store) checkActive(i *instance) error {
+	p, err := st.leases.ownedPartition(i.partition)
 	if err == nil && p.Epoch != i.epoch {
-		err = notOwner(p, h.o.Node)
+		err = notOwner(p, st.o.Node)
 	}
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	return i.removed
 }
 
@@ -93,21 +104,21 @@ func (h *Host) checkActive(i *instance) error {
 // partition at the instance's epoch when the read began. Otherwise it returns
 // not_owner. It returns a staleError if the stored checkpoint or thread differs
 // from the instance's.
-func (h *Host) confirmOwnership(ctx context.Context, i *instance, service agent.Service) error {
+func (st *store) confirmOwnership(ctx context.Context, i *instance, service agent.Service) error {
 	ms := i.manager
 	reads := []agent.Read{&agent.GetManager{Name: ms.name}}
-	if service == h.o.Service {
+	if service == st.o.Service {
 		reads = append(reads, i.versionReads()...)
 	}
-	answers, err := h.o.Service.Read(ctx, agent.Reads{Scope: ms.scope, Reads: reads})
+	answers, err := st.o.Service.Read(ctx, agent.Reads{Scope: ms.scope, Reads: reads})
 	if err != nil {
 		return unavailable(ctx, err)
 	}
-	if _, err := h.updateManager(ms, agent.Answers{Index: answers.Index, Answers: answers.Answers[:1]}); err != nil {
+	if _, err := st.table.updateManager(ms, agent.Answers{Index: answers.Index, Answers: answers.Answers[:1]}); err != nil {
 		return err
 	}
 	stamps := answers.Answers[1:]
-	if service != h.o.Service {
+	if service != st.o.Service {
 		elsewhere, err := service.Read(ctx, agent.Reads{Scope: ms.scope, Reads: i.versionReads()})
 		if err != nil {
 			return unavailable(ctx, err)
@@ -117,12 +128,12 @@ func (h *Host) confirmOwnership(ctx context.Context, i *instance, service agent.
 	if err := i.checkUnchanged(stamps); err != nil {
 		return err
 	}
-	p := h.o.Ownership.Partition(i.partition)
-	if err := h.checkOwner(p); err != nil {
+	p := st.o.Ownership.Partition(i.partition)
+	if err := st.leases.checkOwner(p); err != nil {
 		return err
 	}
 	if p.Epoch != i.epoch {
-		return notOwner(p, h.o.Node)
+		return notOwner(p, st.o.Node)
 	}
 	return nil
 }
@@ -146,13 +157,13 @@ func unavailable(ctx context.Context, err error) error {
 // workContext returns a context for work on an instance. It ends with the
 // lease, with the instance, and after d. The caller must call the cancel
 // function.
-func (h *Host) workContext(i *instance, d time.Duration) (context.Context, context.CancelFunc, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (st *store) workContext(i *instance, d time.Duration) (context.Context, context.CancelFunc, error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	if i.removed != nil {
 		return nil, nil, i.removed
 	}
-	leased, err := h.leaseContext()
+	leased, err := st.leases.leaseContext()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -164,34 +175,34 @@ func (h *Host) workContext(i *instance, d time.Duration) (context.Context, conte
 
 // leaseContext returns a context that ends when the lease expires. The caller
 // holds mu.
-func (h *Host) leaseContext() (context.Context, error) {
+func (ls *leases) leaseContext() (context.Context, error) {
 	switch {
-	case h.runCtx == nil || h.runCtx.Err() != nil:
+	case ls.runCtx == nil || ls.runCtx.Err() != nil:
 		return nil, errStopping
-	case h.leaseLeft() <= 0:
+	case ls.leaseLeft() <= 0:
 		return nil, errLeaseExpired
-	case h.leaseCtx == nil || h.leaseCtx.Err() != nil:
-		h.leaseCtx, h.endLease = context.WithCancelCause(h.runCtx)
-		notify(h.leaseRenewed)
+	case ls.leaseCtx == nil || ls.leaseCtx.Err() != nil:
+		ls.leaseCtx, ls.endLease = context.WithCancelCause(ls.runCtx)
+		notify(ls.leaseRenewed)
 	}
-	return h.leaseCtx, nil
+	return ls.leaseCtx, nil
 }
 
 // watchLease interrupts all turns when the lease expires.
-func (h *Host) watchLease(ctx context.Context) error {
+func (ls *leases) watchLease(ctx context.Context) error {
 	for {
-		h.mu.Lock()
-		left := h.leaseLeft()
-		live := h.leaseCtx != nil && h.leaseCtx.Err() == nil
+		ls.mu.Lock()
+		left := ls.leaseLeft()
+		live := ls.leaseCtx != nil && ls.leaseCtx.Err() == nil
 		if live && left <= 0 {
-			h.endLease(errLeaseExpired)
+			ls.endLease(errLeaseExpired)
 			live = false
-			h.o.Logger.Warn("the node's lease has expired: its instances are paused until it is renewed")
+			ls.o.Logger.Warn("the node's lease has expired: its instances are paused until it is renewed")
 		}
-		h.mu.Unlock()
+		ls.mu.Unlock()
 		if !live {
 			select {
-			case <-h.leaseRenewed:
+			case <-ls.leaseRenewed:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -213,4 +224,18 @@ func notify(c chan struct{}) {
 
 func (i *instance) String() string {
 	return fmt.Sprintf("instance %s of manager %s in scope %s", i.key, i.manager.name, i.manager.scope)
+}
+
+// ownedPartitions returns the number of partitions that this process owns, and
+// the rest of its lease. Both are 0 after the lease has expired.
+func (ls *leases) ownedPartitions() (partitions int, lease time.Duration) {
+	if lease = time.Until(ls.o.Ownership.LeaseUntil()); lease <= 0 {
+		return 0, 0
+	}
+	for n := range agent.Partitions {
+		if p := ls.o.Ownership.Partition(n); p.Owner == ls.o.Node && p.Incarnation == ls.o.Incarnation {
+			partitions++
+		}
+	}
+	return partitions, lease
 }

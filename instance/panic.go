@@ -9,7 +9,7 @@ import (
 // text for callers. That text omits the panic's value, which may be
 // confidential. Only the deferred function that recovered the panic may call
 // it.
-func (h *Host) logPanic(i *instance, value any) string {
-	h.o.Logger.Error("a Go handler panicked", "instance", i.String(), "panic", clipped(fmt.Sprint(value)), "stack", string(debug.Stack()))
-	return fmt.Sprintf("the handler panicked: the log of node %s has the panic and its stack", h.o.Node)
+func (rn *runner) logPanic(i *instance, value any) string {
+	rn.o.Logger.Error("a Go handler panicked", "instance", i.String(), "panic", clipped(fmt.Sprint(value)), "stack", string(debug.Stack()))
+	return fmt.Sprintf("the handler panicked: the log of node %s has the panic and its stack", rn.o.Node)
 }

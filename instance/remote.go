@@ -10,24 +10,24 @@ import (
 // remoteHandler is the Handler of an instance whose Go handler this process
 // lacks. It sends each turn to a process that has the handler.
 type remoteHandler struct {
-	host *Host
-	turn agent.RemoteTurn // without the fields that each turn sets
+	runner *runner
+	turn   agent.RemoteTurn // without the fields that each turn sets
 }
 
 // remoteTurn returns the fields that all remote turns of an instance share.
-func (h *Host) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
+func (rn *runner) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
 	return agent.RemoteTurn{
 		InstanceRef: i.ref(), Handler: manager.Handler.Name, Version: manager.Version, Storage: manager.Storage, Schedules: manager.Schedules, From: manager.Version,
-		Run: h.runOf(i),
+		Run: rn.store.runOf(i),
 	}
 }
 
 // dryRunRemote has another process migrate and restore a state without a
 // signal, and returns the migrated state.
-func (h *Host) dryRunRemote(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
-	e := h.remoteTurn(i, manager)
+func (rn *runner) dryRunRemote(ctx context.Context, i *instance, manager agent.Manager, from uint64, state agent.JSON) (agent.JSON, error) {
+	e := rn.remoteTurn(i, manager)
 	e.From, e.State, e.Rev, e.Revision = from, state, i.stored.rev, i.stored.revision
-	done, err := h.o.Remote.Handle(ctx, e)
+	done, err := rn.o.Remote.Handle(ctx, e)
 	switch {
 	case err != nil:
 		return nil, unavailable(ctx, err)
@@ -39,11 +39,11 @@ func (h *Host) dryRunRemote(ctx context.Context, i *instance, manager agent.Mana
 
 // newRemoteHandler returns the Handler of an instance whose Go handler only
 // other processes have.
-func (h *Host) newRemoteHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (Handler, error) {
-	if _, err := h.dryRunRemote(ctx, i, manager, manager.Version, state); err != nil {
+func (rn *runner) newRemoteHandler(ctx context.Context, i *instance, manager agent.Manager, state agent.JSON) (Handler, error) {
+	if _, err := rn.dryRunRemote(ctx, i, manager, manager.Version, state); err != nil {
 		return nil, err
 	}
-	return &remoteHandler{h, h.remoteTurn(i, manager)}, nil
+	return &remoteHandler{rn, rn.remoteTurn(i, manager)}, nil
 }
 
 // Handle implements Handler.
@@ -51,7 +51,7 @@ func (a *remoteHandler) Handle(ctx context.Context, t *Turn) error {
 	e := a.turn
 	e.State, e.Cron, e.Rev, e.Revision = t.state, t.manifest, t.rev, t.revision
 	e.Signal = &agent.Signal{Request: t.signal.Request, Type: t.signal.Type, Data: t.signal.Data}
-	done, err := a.host.o.Remote.Handle(ctx, e)
+	done, err := a.runner.o.Remote.Handle(ctx, e)
 	switch {
 	case err != nil:
 		return err
@@ -96,7 +96,7 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 	}
 	defer done()
 	i, manager := remoteInstance(e)
-	if _, err := h.registeredHandler(manager); err != nil {
+	if _, err := h.runner.registeredHandler(manager); err != nil {
 		return agent.RemoteTurnResult{}, err
 	}
 	if h.o.Storage != nil && h.o.Storage(e.Scope, e.Manager) != nil {
@@ -105,20 +105,20 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 	}
 	state := e.State
 	if e.From != e.Version {
-		if state, err = h.migrate(ctx, i, manager, e.From, state); err != nil {
+		if state, err = h.runner.migrate(ctx, i, manager, e.From, state); err != nil {
 			return remoteFailure(err), nil
 		}
 	}
-	handler, err := h.newHandler(ctx, i, manager, state)
+	handler, err := h.runner.newHandler(ctx, i, manager, state)
 	if err != nil {
 		return remoteFailure(err), nil
 	}
 	if e.Signal == nil {
 		return agent.RemoteTurnResult{State: state}, nil
 	}
-	t := newTurn(h, i, *e.Signal, agent.HandlerGo)
+	t := newTurn(h.runner, i, *e.Signal, agent.HandlerGo)
 	t.state = state
-	if err := h.runHandler(ctx, i, handler, t); err != nil || ctx.Err() != nil {
+	if err := h.runner.runHandler(ctx, i, handler, t); err != nil || ctx.Err() != nil {
 		if cause := context.Cause(ctx); cause != nil { // the owner knows the reason better
 			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the remote turn was interrupted: %v", cause)
 		}
@@ -136,19 +136,19 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.runCtx == nil || h.runCtx.Err() != nil || h.shuttingDown {
+	if h.leases.runCtx == nil || h.leases.runCtx.Err() != nil || h.mailbox.shuttingDown {
 		return nil, nil, errStopping
 	}
-	if h.hungHandlers.Load() >= hungHandlersMax {
+	if h.runner.hungHandlers.Load() >= hungHandlersMax {
 		return nil, nil, agent.Errorf(agent.CodeUnavailable, "%d handler calls on node %s do not return: the node accepts no more", hungHandlersMax, h.o.Node)
 	}
-	h.workers.Add(1)
+	h.mailbox.workers.Add(1)
 	ctx, cancel := context.WithCancelCause(ctx)
-	ended := context.AfterFunc(h.runCtx, func() { cancel(errStopping) })
+	ended := context.AfterFunc(h.leases.runCtx, func() { cancel(errStopping) })
 	return ctx, func() {
 		ended()
 		cancel(nil)
-		h.workers.Done()
+		h.mailbox.workers.Done()
 	}, nil
 }
 

@@ -50,7 +50,7 @@ func (i *instance) appendOp(entries []agent.Draft) *agent.AppendThread {
 }
 
 // save stores all changes that are not stored yet.
-func (h *Host) save(i *instance, why lifecycle) error {
+func (st *store) save(i *instance, why lifecycle) error {
 	service := i.body.service
 	if service == nil {
 		return nil
@@ -59,18 +59,18 @@ func (h *Host) save(i *instance, why lifecycle) error {
 	if i.body.extra != nil {
 		pending = i.body.extra.pending
 	}
-	ops, err := h.saveOps(i, pending, i.body.state, why)
+	ops, err := st.saveOps(i, pending, i.body.state, why)
 	if err != nil {
 		return err
 	}
-	result, err := h.commitFenced(i, service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
+	result, err := st.commitFenced(i, service, agent.Commit{Ops: ops, Request: st.newRequestID(i)})
 	if err != nil {
 		if mustReload(err) {
-			h.invalidate(i, agent.ReasonChanged)
+			st.invalidate(i, agent.ReasonChanged)
 		}
 		return err
 	}
-	h.markSaved(i, result)
+	st.markSaved(i, result)
 	return nil
 }
 
@@ -83,14 +83,14 @@ func mustReload(err error) bool {
 }
 
 // saveOps returns the ops that append entries and then store a state.
-func (h *Host) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
+func (st *store) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why lifecycle) ([]agent.Op, error) {
 	var ops []agent.Op
 	if len(entries) > 0 {
 		ops = append(ops, i.appendOp(entries))
 	}
-	h.mu.Lock()
+	st.mu.Lock()
 	skips := i.manager.skipPatch
-	h.mu.Unlock()
+	st.mu.Unlock()
 	put, err := i.checkpointOp(skips, state, i.stored.rev+uint64(len(entries)), why)
 	if err != nil {
 		return nil, err
@@ -99,15 +99,15 @@ func (h *Host) saveOps(i *instance, entries []agent.Draft, state agent.JSON, why
 }
 
 // markSaved records a commit that stored all changes of the instance.
-func (h *Host) markSaved(i *instance, result agent.Result) {
-	h.recordResult(i, result)
+func (st *store) markSaved(i *instance, result agent.Result) {
+	st.recordResult(i, result)
 	if r := i.body.extra; r != nil {
 		r.dirty, r.pending, r.bytes = false, nil, 0
 	}
 }
 
 // recordResult updates the instance's stored version from a commit's result.
-func (h *Host) recordResult(i *instance, result agent.Result) {
+func (st *store) recordResult(i *instance, result agent.Result) {
 	next := i.stored
 	next.index = result.Index
 	id := i.ref().Checkpoint()
@@ -123,32 +123,32 @@ func (h *Host) recordResult(i *instance, result agent.Result) {
 			}
 		}
 	}
-	h.mu.Lock()
+	st.mu.Lock()
 	i.stored = next
-	h.mu.Unlock()
+	st.mu.Unlock()
 }
 
 // handleHibernate hibernates the instance for a call. The instance stays awake
 // if it cannot be saved, or if it was used during a background hibernation.
-func (h *Host) handleHibernate(i *instance, c *call) error {
+func (mb *mailbox) handleHibernate(i *instance, c *call) error {
 	var err error
 	if i.body.awake {
-		if err = h.checkActive(i); err == nil && i.dirty() {
-			err = h.save(i, c.hibernate)
+		if err = mb.store.checkActive(i); err == nil && i.dirty() {
+			err = mb.store.save(i, c.hibernate)
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
 	if err != nil && i.removed != nil {
 		return err
 	}
 	if err != nil {
-		h.count(i.manager, func(t *counters) { t.failed++ })
+		mb.table.count(i.manager, func(t *counters) { t.failed++ })
 		if c.background {
 			idle := i.manager.config.IdleTimeout
-			i.usedAt = h.now() + min(idle, hibernateRetry) - idle
+			i.usedAt = mb.table.now() + min(idle, hibernateRetry) - idle
 		}
-		h.o.Logger.Warn("an instance could not hibernate and stays awake", "instance", i.String(), "error", err)
+		mb.o.Logger.Warn("an instance could not hibernate and stays awake", "instance", i.String(), "error", err)
 		return err
 	}
 	switch {
@@ -157,13 +157,13 @@ func (h *Host) handleHibernate(i *instance, c *call) error {
 	case c.background && (i.usedSince || len(i.mailbox) > 0 || len(i.attachments) > 0):
 		return nil
 	}
-	h.count(i.manager, func(t *counters) { t.hibernated++ })
+	mb.table.count(i.manager, func(t *counters) { t.hibernated++ })
 	i.attachments = nil
 	i.body = body{extra: i.keepRequestIDs()}
 	i.status = agent.InstanceDormant
-	h.recount(i, string(c.hibernate))
+	mb.table.recount(i, string(c.hibernate))
 	if len(i.mailbox) == 0 {
-		h.remove(i, errHibernated, "")
+		mb.table.remove(i, errHibernated, "")
 	}
 	return nil
 }
@@ -185,14 +185,14 @@ const hibernateParallel = 64
 
 // hibernateAll hibernates instances and waits for them. It retries failed ones
 // until ctx ends.
-func (h *Host) hibernateAll(ctx context.Context, all []*instance, why lifecycle) error {
+func (mb *mailbox) hibernateAll(ctx context.Context, all []*instance, why lifecycle) error {
 	failures := make([]error, len(all))
 	slots := make(chan struct{}, hibernateParallel)
 	var sleepers sync.WaitGroup
 	for n, i := range all {
 		slots <- struct{}{}
 		sleepers.Go(func() {
-			failures[n] = h.hibernateOne(ctx, i, why)
+			failures[n] = mb.hibernateOne(ctx, i, why)
 			<-slots
 		})
 	}
@@ -206,20 +206,20 @@ func (h *Host) hibernateAll(ctx context.Context, all []*instance, why lifecycle)
 
 // hibernateOne hibernates an instance after the calls in its mailbox. If ctx
 // ends first, it returns the last failure instead of the context's error.
-func (h *Host) hibernateOne(ctx context.Context, i *instance, why lifecycle) error {
+func (mb *mailbox) hibernateOne(ctx context.Context, i *instance, why lifecycle) error {
 	for last := error(nil); ; {
 		c := newCall()
 		c.hibernate, c.stop = why, true
-		h.mu.Lock()
+		mb.mu.Lock()
 		awake := i.removed == nil
 		if awake {
-			h.enqueue(i, c)
+			mb.enqueue(i, c)
 		}
-		h.mu.Unlock()
+		mb.mu.Unlock()
 		if !awake {
 			return nil
 		}
-		err := h.await(ctx, i, c).err
+		err := mb.await(ctx, i, c).err
 		if err != nil && ctx.Err() != nil && last != nil {
 			return last
 		}

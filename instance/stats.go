@@ -9,7 +9,7 @@ import (
 
 // counters counts the instances of one manager, or of all. Each change of an
 // instance updates them, so reading costs the same for any number. Guarded by
-// Host.mu.
+// shared.mu.
 type counters struct {
 	waking, awake, draining, attachments int
 
@@ -54,19 +54,19 @@ func (i *instance) currentStatus() countedStatus {
 // recount updates the counters for an instance, and tells watchers of a changed
 // status and its reason. Every change of a field that currentStatus reads must
 // call it. The caller holds mu.
-func (h *Host) recount(i *instance, why string) {
+func (tb *table) recount(i *instance, why string) {
 	now := i.currentStatus()
 	if now == i.counted {
 		return
 	}
-	for _, t := range []*counters{&h.counters, &i.manager.counters} {
+	for _, t := range []*counters{&tb.counters, &i.manager.counters} {
 		t.add(i.counted, -1)
 		t.add(now, 1)
 	}
 	was := i.counted.status.public()
 	i.counted = now
 	if is := now.status.public(); is != was {
-		h.notifyWatchers(i, is, why)
+		tb.notifyWatchers(i, is, why)
 	}
 }
 
@@ -85,8 +85,8 @@ func (t *counters) add(s countedStatus, n int) {
 
 // count applies one event to the counters of a manager and of all. The caller
 // holds mu.
-func (h *Host) count(ms *managerState, one func(*counters)) {
-	one(&h.counters)
+func (tb *table) count(ms *managerState, one func(*counters)) {
+	one(&tb.counters)
 	one(&ms.counters)
 }
 
@@ -106,10 +106,10 @@ func (h *Host) Stats(_ context.Context, scope, manager string) (agent.ManagerSta
 		scope = agent.DefaultScope
 	}
 	h.mu.Lock()
-	n := h.counters.stats(h.o.Node)
+	n := h.table.counters.stats(h.o.Node)
 	if manager != "" {
 		n = agent.NodeStats{Node: h.o.Node}
-		if ms := h.managers[managerID{scope, manager}]; ms != nil {
+		if ms := h.table.managers[managerID{scope, manager}]; ms != nil {
 			n = ms.counters.stats(h.o.Node)
 			n.Keys = ms.awakeKeys()
 		}

@@ -10,27 +10,27 @@ import (
 // version. It returns that manager and reports whether the instance woke. A
 // checkpoint that cannot be thawed is thaw_failed, and no fresh instance
 // replaces it.
-func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Manager, woke bool, err error) {
-	manager, service, version := h.managerConfig(i.manager)
+func (rn *runner) wake(i *instance, start *agent.StartInstance) (manager agent.Manager, woke bool, err error) {
+	manager, service, version := rn.table.managerConfig(i.manager)
 	if i.body.awake && i.body.version == version {
 		return manager, false, nil
 	}
 	left := i.body
 	if left.awake && i.dirty() { // save for the next handler
-		if err := h.save(i, lifecycleManual); err != nil {
+		if err := rn.store.save(i, lifecycleManual); err != nil {
 			return manager, false, err
 		}
 	}
 	woke = i.status != agent.InstanceAwake
 	if service == nil && left.awake && left.service != nil {
-		return manager, woke, h.withTimeout(i, func(ctx context.Context) error { return h.continueUnstored(ctx, i, manager, version) })
+		return manager, woke, rn.store.withTimeout(i, func(ctx context.Context) error { return rn.continueUnstored(ctx, i, manager, version) })
 	}
-	h.invalidate(i, thawReason(i))
+	rn.store.invalidate(i, thawReason(i))
 	if service == nil {
-		return manager, woke, h.withTimeout(i, func(ctx context.Context) error { return h.startFresh(ctx, i, manager, version, nil, start) })
+		return manager, woke, rn.store.withTimeout(i, func(ctx context.Context) error { return rn.startFresh(ctx, i, manager, version, nil, start) })
 	}
-	err = h.withTimeout(i, func(ctx context.Context) error {
-		answers, timers, err := h.readStored(ctx, i, service)
+	err = rn.store.withTimeout(i, func(ctx context.Context) error {
+		answers, timers, err := rn.store.readStored(ctx, i, service)
 		if err != nil {
 			return err
 		}
@@ -42,15 +42,15 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 		}
 		thawed, ok := answers.Answers[0].Found.(*agent.Thawed)
 		if ok {
-			err = h.thaw(ctx, i, manager, version, found, thawed)
+			err = rn.thaw(ctx, i, manager, version, found, thawed)
 		} else if e := answers.Answers[0].Err; e == nil || e.Code != agent.CodeNotFound {
 			err = thawError(i, e)
 		} else {
-			err = h.startFresh(ctx, i, manager, version, &found, start)
+			err = rn.startFresh(ctx, i, manager, version, &found, start)
 		}
-		if err == nil && service == h.o.Service {
-			if err = h.syncTimers(i, manager, timers); err != nil {
-				h.invalidate(i, agent.ReasonFailed)
+		if err == nil && service == rn.o.Service {
+			if err = rn.store.syncTimers(i, manager, timers); err != nil {
+				rn.store.invalidate(i, agent.ReasonFailed)
 			}
 		}
 		return err
@@ -60,22 +60,22 @@ func (h *Host) wake(i *instance, start *agent.StartInstance) (manager agent.Mana
 
 // continueUnstored continues an instance, all of whose state is stored, after
 // its manager was changed to store nothing.
-func (h *Host) continueUnstored(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
+func (rn *runner) continueUnstored(ctx context.Context, i *instance, manager agent.Manager, version int) (err error) {
 	state := i.body.state
 	switch at := i.body.stateAt; {
 	case at > manager.Version:
 		return refuseVersion(i, at, manager)
 	case at < manager.Version:
-		if state, err = h.migrate(ctx, i, manager, at, state); err != nil {
+		if state, err = rn.migrate(ctx, i, manager, at, state); err != nil {
 			return err
 		}
 	}
-	h.invalidate(i, thawReason(i))
-	return h.activate(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
+	rn.store.invalidate(i, thawReason(i))
+	return rn.activate(ctx, i, manager, version, stored{}, state, agent.SourceThawed)
 }
 
 // thaw sets the instance's state from its checkpoint.
-func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
+func (rn *runner) thaw(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, thawed *agent.Thawed) error {
 	c := &thawed.Checkpoint
 	if p := c.Thread; p != nil && p.Thread != i.ref().Checkpoint() {
 		return refuseThaw(i, "thread_mismatch", "its checkpoint points to thread %q", p.Thread)
@@ -88,7 +88,7 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	case c.Version > manager.Version:
 		return refuseVersion(i, c.Version, manager)
 	case c.Version < manager.Version:
-		if state, err = h.migrate(ctx, i, manager, c.Version, state); err != nil {
+		if state, err = rn.migrate(ctx, i, manager, c.Version, state); err != nil {
 			return err
 		}
 	}
@@ -96,13 +96,13 @@ func (h *Host) thaw(ctx context.Context, i *instance, manager agent.Manager, ver
 	if string(c.Metadata) != "{}" {
 		i.body.metadata = c.Metadata
 	}
-	return h.activate(ctx, i, manager, version, found, state, agent.SourceThawed)
+	return rn.activate(ctx, i, manager, version, found, state, agent.SourceThawed)
 }
 
 // startFresh starts an instance that has no checkpoint. Under DurabilityTurn it
 // stores a non-empty initial state before the call returns. found is nil if the
 // manager stores nothing.
-func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
+func (rn *runner) startFresh(ctx context.Context, i *instance, manager agent.Manager, version int, found *stored, start *agent.StartInstance) error {
 	state := agent.JSON("{}")
 	switch {
 	case start != nil && start.InitialState != nil:
@@ -120,14 +120,14 @@ func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manage
 		if given {
 			i.body.initial = begun
 		}
-		return h.activate(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
+		return rn.activate(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
 	}
-	if err := h.activate(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
+	if err := rn.activate(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
 		return err
 	}
 	if given && manager.Durability == agent.DurabilityTurn {
-		if err := h.save(i, lifecycleManual); err != nil {
-			h.invalidate(i, agent.ReasonFailed)
+		if err := rn.store.save(i, lifecycleManual); err != nil {
+			rn.store.invalidate(i, agent.ReasonFailed)
 			return err
 		}
 	}
@@ -135,25 +135,25 @@ func (h *Host) startFresh(ctx context.Context, i *instance, manager agent.Manage
 }
 
 // activate makes the instance awake and ready for signals.
-func (h *Host) activate(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
-	handler, err := h.newHandler(ctx, i, manager, state)
+func (rn *runner) activate(ctx context.Context, i *instance, manager agent.Manager, version int, found stored, state agent.JSON, source agent.InstanceSource) error {
+	handler, err := rn.newHandler(ctx, i, manager, state)
 	if err != nil {
 		return err
 	}
 	i.body.awake, i.body.version, i.body.state, i.body.stateAt = true, version, state, manager.Version
-	i.body.service = h.serviceFor(i.manager, manager)
+	i.body.service = rn.table.serviceFor(i.manager, manager)
 	if handler != nil {
 		i.ensureExtra().handler = handler
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	rn.mu.Lock()
+	defer rn.mu.Unlock()
 	i.stored = found
 	if i.status != agent.InstanceAwake {
 		i.status, i.source = agent.InstanceAwake, source
-		h.count(i.manager, func(t *counters) { t.wakes++ })
-		h.recount(i, string(source))
+		rn.table.count(i.manager, func(t *counters) { t.wakes++ })
+		rn.table.recount(i, string(source))
 	}
-	h.markUsed(i)
+	rn.table.markUsed(i)
 	return nil
 }
 

@@ -17,7 +17,7 @@ func (t *Turn) setTimers(specs jsontext.Value) error {
 	if !isSet(specs) {
 		return nil
 	}
-	if _, service, _ := t.host.managerConfig(t.instance.manager); service != t.host.o.Service {
+	if _, service, _ := t.runner.table.managerConfig(t.instance.manager); service != t.runner.o.Service {
 		return agent.Invalid("timers", "manager %q is not stored in the cluster, and only the cluster keeps timers", t.instance.manager.name)
 	}
 	var plans map[string]*document.TimerBody

@@ -54,23 +54,23 @@ func signalRefs(s agent.Signal) agent.JSON {
 // the host's own, because the client may send the signal again under its
 // request id. It appends nothing if the failure is not the handler's, such as a
 // lost lease.
-func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, failure error) {
+func (rn *runner) trackFailed(i *instance, manager agent.Manager, s agent.Signal, failure error) {
 	var e *agent.Error
 	if !errors.As(failure, &e) || agent.OutcomeOf(e) != agent.Refused || isErased(e) ||
 		isCode(e, agent.CodeUnavailable, agent.CodeNotOwner, agent.CodeOverloaded) || !i.tracked(manager) {
 		return
 	}
-	service := h.serviceFor(i.manager, manager)
+	service := rn.table.serviceFor(i.manager, manager)
 	if service == nil {
 		return
 	}
 	entries := []agent.Draft{startEntry(s), endEntry(s, e)}
 	if i.body.awake && manager.Durability == agent.DurabilityIdle {
 		s.Request = agent.Request{} // the failure is not recorded as the signal's answer
-		t := newTurn(h, i, s, manager.Handler.Kind)
+		t := newTurn(rn, i, s, manager.Handler.Kind)
 		t.entries = entries
-		if _, err := h.keepInMemory(i, service, t); err != nil {
-			h.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
+		if _, err := rn.keepInMemory(i, service, t); err != nil {
+			rn.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
 		}
 		return
 	}
@@ -80,15 +80,15 @@ func (h *Host) trackFailed(i *instance, manager agent.Manager, s agent.Signal, f
 			return
 		}
 		var err error
-		if ops, err = h.saveOps(i, entries, i.body.state, lifecycleTurn); err != nil {
+		if ops, err = rn.store.saveOps(i, entries, i.body.state, lifecycleTurn); err != nil {
 			return
 		}
 	}
-	result, err := h.commitFenced(i, service, agent.Commit{Ops: ops, Request: h.newRequestID(i)})
+	result, err := rn.store.commitFenced(i, service, agent.Commit{Ops: ops, Request: rn.store.newRequestID(i)})
 	if err != nil {
-		h.invalidate(i, agent.ReasonChanged)
-		h.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
+		rn.store.invalidate(i, agent.ReasonChanged)
+		rn.o.Logger.Debug("a failed signal was not tracked", "instance", i.String(), "error", err)
 		return
 	}
-	h.recordResult(i, result)
+	rn.store.recordResult(i, result)
 }

@@ -11,7 +11,7 @@ import (
 // All of them apply after the handler has returned, or none. Only the handler
 // may use a Turn, while Handle runs.
 type Turn struct {
-	host     *Host
+	runner   *runner
 	instance *instance
 	signal   agent.Signal
 	rev      uint64
@@ -31,9 +31,9 @@ type Turn struct {
 	cronRevisions int                // number of changes that add a revision
 }
 
-func newTurn(h *Host, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
+func newTurn(rn *runner, i *instance, s agent.Signal, kind agent.HandlerKind) *Turn {
 	t := &Turn{
-		host: h, instance: i, signal: s, rev: i.rev(), revision: i.stored.revision, kind: kind, state: i.body.state,
+		runner: rn, instance: i, signal: s, rev: i.rev(), revision: i.stored.revision, kind: kind, state: i.body.state,
 	}
 	if i.body.extra != nil {
 		t.manifest = i.body.extra.cron
@@ -69,7 +69,7 @@ func (t *Turn) Revision() uint64 { return t.revision }
 // Run returns the id of the instance's current run, unique over all nodes. A
 // run lasts from a wake to the next hibernation, move or crash of the node. A
 // turn that is not applied does not end it.
-func (t *Turn) Run() string { return t.host.runOf(t.instance) }
+func (t *Turn) Run() string { return t.runner.store.runOf(t.instance) }
 
 // State returns the instance's state, including changes of this turn. The
 // caller must not change it.
@@ -140,7 +140,7 @@ func (t *Turn) Read(ctx context.Context, reads ...agent.Read) ([]agent.Answer, e
 
 // Reads is Read with the index of the answers.
 func (t *Turn) Reads(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
-	_, service, _ := t.host.managerConfig(t.instance.manager)
+	_, service, _ := t.runner.table.managerConfig(t.instance.manager)
 	if service == nil {
 		return agent.Answers{}, agent.Errorf(agent.CodeInvalid, "manager %q stores nothing, so there is nothing to read", t.instance.manager.name)
 	}
@@ -166,7 +166,7 @@ func (t *Turn) rejectChange(err error) error {
 	if t.kind == agent.HandlerDocument {
 		return err
 	}
-	t.host.resetHandler(t.instance)
+	t.runner.resetHandler(t.instance)
 	reason := "invalid_change"
 	if isCode(err, agent.CodeTooLarge) {
 		reason = "too_large"

@@ -41,34 +41,34 @@ func (i *instance) recentReply(s agent.Signal) (*agent.Reply, error) {
 
 // keepInMemory applies a turn's changes in memory only. The next save stores
 // them; without a store they last until the instance hibernates.
-func (h *Host) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
-	if err := h.checkActive(i); err != nil {
-		h.resetHandler(i)
+func (rn *runner) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.Reply, error) {
+	if err := rn.store.checkActive(i); err != nil {
+		rn.resetHandler(i)
 		return agent.Reply{}, err
 	}
 	if t.hasWrites() {
-		if err := h.checkStorable(i, t); err != nil {
+		if err := rn.checkStorable(i, t); err != nil {
 			return agent.Reply{}, err
 		}
 		r := i.ensureExtra()
 		bytes := draftBytes(t.entries)
 		if service != nil && (len(r.pending)+len(t.entries) > pendingMax || r.bytes+bytes > pendingBytesMax) && r.dirty {
-			if err := h.save(i, lifecycleTurn); err != nil {
-				h.resetHandler(i)
+			if err := rn.store.save(i, lifecycleTurn); err != nil {
+				rn.resetHandler(i)
 				return agent.Reply{}, err
 			}
 			r = i.ensureExtra()
 		}
 		i.body.state = t.state
 		if service == nil {
-			h.mu.Lock()
+			rn.mu.Lock()
 			i.stored.rev += uint64(len(t.entries))
-			h.mu.Unlock()
+			rn.mu.Unlock()
 		} else {
 			r.dirty, r.pending, r.bytes = true, append(r.pending, t.entries...), r.bytes+bytes
 		}
 	}
-	reply := h.reply(i, t, false)
+	reply := rn.reply(i, t, false)
 	if q := t.signal.Request; q.Client != "" {
 		r := i.ensureExtra()
 		if len(r.recent) == recentMax {
@@ -80,8 +80,8 @@ func (h *Host) keepInMemory(i *instance, service agent.Service, t *Turn) (agent.
 }
 
 // checkStorable returns an error if a turn's changes could not be stored.
-func (h *Host) checkStorable(i *instance, t *Turn) error {
-	ops, err := h.saveOps(i, t.entries, t.state, lifecycleTurn)
+func (rn *runner) checkStorable(i *instance, t *Turn) error {
+	ops, err := rn.store.saveOps(i, t.entries, t.state, lifecycleTurn)
 	if err != nil {
 		return err
 	}

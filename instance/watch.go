@@ -17,7 +17,7 @@ const (
 	watcherEventsMax = 1024 // events that wait for one watcher; later ones are dropped
 )
 
-// watcher is one watch of instances. Guarded by Host.mu.
+// watcher is one watch of instances. Guarded by shared.mu.
 type watcher struct {
 	key    string // "" for all of the manager's instances
 	events []agent.InstanceEvent
@@ -34,13 +34,13 @@ func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent
 		me := &watcher{key: w.Key, wake: make(chan struct{}, 1)}
 		err := w.Validate()
 		if err == nil {
-			err = h.addWatcher(managerID{w.Scope, w.Manager}, me)
+			err = h.table.addWatcher(managerID{w.Scope, w.Manager}, me)
 		}
 		if err != nil {
 			yield(agent.InstanceEvent{}, err)
 			return
 		}
-		defer h.removeWatcher(managerID{w.Scope, w.Manager}, me)
+		defer h.table.removeWatcher(managerID{w.Scope, w.Manager}, me)
 		if !yield(h.missed("the watch begins"), nil) {
 			return
 		}
@@ -75,37 +75,37 @@ func (h *Host) missed(why string) agent.InstanceEvent {
 }
 
 // addWatcher adds a watcher.
-func (h *Host) addWatcher(id managerID, w *watcher) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.runCtx == nil || h.runCtx.Err() != nil {
+func (tb *table) addWatcher(id managerID, w *watcher) error {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if tb.leases.runCtx == nil || tb.leases.runCtx.Err() != nil {
 		return errStopping
 	}
-	if h.watcherCount >= watchersMax {
+	if tb.watcherCount >= watchersMax {
 		e := agent.Errorf(agent.CodeOverloaded, "this node has %d watches of instances, which is the maximum", watchersMax)
 		e.Limit = fmt.Sprintf("instance_watchers_max=%d", watchersMax)
 		return e
 	}
-	h.watcherCount++
-	h.watchers[id] = append(h.watchers[id], w)
+	tb.watcherCount++
+	tb.watchers[id] = append(tb.watchers[id], w)
 	return nil
 }
 
 // removeWatcher removes a watcher.
-func (h *Host) removeWatcher(id managerID, w *watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.watcherCount--
-	h.watchers[id] = slices.DeleteFunc(h.watchers[id], func(other *watcher) bool { return other == w })
-	if len(h.watchers[id]) == 0 {
-		delete(h.watchers, id)
+func (tb *table) removeWatcher(id managerID, w *watcher) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.watcherCount--
+	tb.watchers[id] = slices.DeleteFunc(tb.watchers[id], func(other *watcher) bool { return other == w })
+	if len(tb.watchers[id]) == 0 {
+		delete(tb.watchers, id)
 	}
 }
 
 // notifyWatchers sends an instance's new status and its reason to the
 // instance's watchers. The caller holds mu.
-func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string) {
-	for _, w := range h.watchers[managerID{i.manager.scope, i.manager.name}] {
+func (tb *table) notifyWatchers(i *instance, now agent.InstanceStatus, why string) {
+	for _, w := range tb.watchers[managerID{i.manager.scope, i.manager.name}] {
 		switch {
 		case w.key != "" && w.key != i.key:
 			continue
@@ -113,7 +113,7 @@ func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string)
 			w.missed = true
 		case !w.missed: // otherwise this event would precede the Missed event
 			w.events = append(w.events, agent.InstanceEvent{
-				InstanceRef: i.ref(), Node: h.o.Node, Epoch: i.epoch, Status: now, Reason: why, At: time.Now().UnixMilli(),
+				InstanceRef: i.ref(), Node: tb.o.Node, Epoch: i.epoch, Status: now, Reason: why, At: time.Now().UnixMilli(),
 			})
 		}
 		notify(w.wake)
@@ -121,8 +121,8 @@ func (h *Host) notifyWatchers(i *instance, now agent.InstanceStatus, why string)
 }
 
 // endWatches ends all watches with errStopping. The caller holds mu.
-func (h *Host) endWatches() {
-	for _, all := range h.watchers {
+func (tb *table) endWatches() {
+	for _, all := range tb.watchers {
 		for _, w := range all {
 			w.err = errStopping
 			notify(w.wake)

@@ -80,8 +80,8 @@ type webhookReply struct {
 }
 
 // callWebhook calls the HTTP endpoint of a signal's handler.
-func (h *Host) callWebhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
-	secret, err := h.o.Webhooks.secretFor(manager.Handler)
+func (rn *runner) callWebhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
+	secret, err := rn.o.Webhooks.secretFor(manager.Handler)
 	if err != nil {
 		return err
 	}
@@ -97,11 +97,11 @@ func (h *Host) callWebhook(ctx context.Context, i *instance, manager agent.Manag
 	if r := t.Request(); r.Client != "" {
 		id = signalID(r)
 	} else {
-		own := h.newRequestID(i)
+		own := rn.store.newRequestID(i)
 		id = signalID(own)
 	}
 	for try, wait := 1, webhookBackoff; ; try, wait = try+1, 2*wait {
-		reply, again, err := h.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
+		reply, again, err := rn.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
 		if err == nil {
 			return t.applyWebhook(reply)
 		}

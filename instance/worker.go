@@ -8,16 +8,16 @@ import (
 )
 
 // runWorker handles the calls of an instance's mailbox until it is empty.
-func (h *Host) runWorker(i *instance) {
-	defer h.workers.Done()
+func (mb *mailbox) runWorker(i *instance) {
+	defer mb.workers.Done()
 	for {
-		h.backoffWait(i)
-		c := h.nextCall(i)
+		mb.backoffWait(i)
+		c := mb.nextCall(i)
 		if c == nil {
 			return
 		}
-		a := h.handleCall(i, c)
-		ended := h.finishCall(i, c)
+		a := mb.handleCall(i, c)
+		ended := mb.finishCall(i, c)
 		c.complete(a)
 		if ended {
 			return
@@ -26,20 +26,20 @@ func (h *Host) runWorker(i *instance) {
 }
 
 // backoffLeft returns the rest of a crashed instance's restart delay.
-func (h *Host) backoffLeft(i *instance) time.Duration {
+func (mb *mailbox) backoffLeft(i *instance) time.Duration {
 	if i.body.extra == nil {
 		return 0
 	}
-	return max(0, i.body.extra.resumeAt-h.now())
+	return max(0, i.body.extra.resumeAt-mb.table.now())
 }
 
 // backoffWait waits until a crashed instance may restart, or was removed.
-func (h *Host) backoffWait(i *instance) {
-	wait := h.backoffLeft(i)
+func (mb *mailbox) backoffWait(i *instance) {
+	wait := mb.backoffLeft(i)
 	if wait == 0 {
 		return
 	}
-	ctx, cancel, err := h.workContext(i, wait)
+	ctx, cancel, err := mb.store.workContext(i, wait)
 	if err != nil {
 		return // nextCall handles the removal
 	}
@@ -48,33 +48,33 @@ func (h *Host) backoffWait(i *instance) {
 }
 
 // handleCall handles one call.
-func (h *Host) handleCall(i *instance, c *call) callResult {
+func (mb *mailbox) handleCall(i *instance, c *call) callResult {
 	if c.hibernate != "" {
-		return callResult{err: h.handleHibernate(i, c)}
+		return callResult{err: mb.handleHibernate(i, c)}
 	}
-	if err := h.checkActive(i); err != nil {
+	if err := mb.store.checkActive(i); err != nil {
 		return callResult{err: err}
 	}
-	_, woke, err := h.wake(i, c.start)
+	_, woke, err := mb.runner.wake(i, c.start)
 	if err != nil {
 		return callResult{err: err}
 	}
 	if c.signal != nil {
-		reply, err := h.runTurn(i, *c.signal)
-		h.mu.Lock()
-		h.markUsed(i)
-		h.mu.Unlock()
+		reply, err := mb.runner.runTurn(i, *c.signal)
+		mb.mu.Lock()
+		mb.table.markUsed(i)
+		mb.mu.Unlock()
 		return callResult{reply: reply, err: err}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	mb.mu.Lock()
+	defer mb.mu.Unlock()
 	if c.attach != nil {
-		attached, err := h.attach(i, *c.attach)
+		attached, err := mb.table.attach(i, *c.attach)
 		attached.Source = sourceOf(i, woke)
 		return callResult{attached: attached, err: err}
 	}
-	h.markUsed(i)
-	found := h.describe(i)
+	mb.table.markUsed(i)
+	found := mb.table.describe(i)
 	found.Source = sourceOf(i, woke)
 	return callResult{instance: found}
 }
@@ -94,28 +94,28 @@ const (
 
 // crashed handles a panic or hang of a handler: the instance restarts from its
 // newest checkpoint, after a delay that doubles with each crash.
-func (h *Host) crashed(i *instance) {
-	h.invalidate(i, agent.ReasonCrashed)
+func (rn *runner) crashed(i *instance) {
+	rn.store.invalidate(i, agent.ReasonCrashed)
 	r := i.ensureExtra()
 	wait := crashBackoffMax
 	if r.crashes < 16 {
 		wait = min(crashBackoffMin<<r.crashes, crashBackoffMax)
 	}
 	r.crashes++
-	r.resumeAt = h.now() + wait
-	h.mu.Lock()
-	h.count(i.manager, func(t *counters) { t.crashed++ })
-	h.mu.Unlock()
-	h.o.Logger.Warn("an instance's handler crashed", "instance", i.String(), "in_a_row", r.crashes, "wait", wait)
+	r.resumeAt = rn.table.now() + wait
+	rn.mu.Lock()
+	rn.table.count(i.manager, func(t *counters) { t.crashed++ })
+	rn.mu.Unlock()
+	rn.o.Logger.Warn("an instance's handler crashed", "instance", i.String(), "in_a_row", r.crashes, "wait", wait)
 }
 
 // invalidate discards the instance's state in memory, including unsaved
 // changes. The next call thaws it again. why is the reason for watchers.
-func (h *Host) invalidate(i *instance, why string) {
-	h.mu.Lock()
+func (st *store) invalidate(i *instance, why string) {
+	st.mu.Lock()
 	i.status = agent.InstanceWaking
-	h.recount(i, why)
-	h.mu.Unlock()
+	st.table.recount(i, why)
+	st.mu.Unlock()
 	initial, kept := i.body.initial, i.body.extra
 	i.body = body{initial: initial}
 	if kept != nil { // keep the crash count and the request ids
@@ -128,8 +128,8 @@ const opTimeout = 10 * time.Second
 
 // withTimeout calls f with a context for the instance's work that ends after
 // opTimeout.
-func (h *Host) withTimeout(i *instance, f func(ctx context.Context) error) error {
-	ctx, cancel, err := h.workContext(i, opTimeout)
+func (st *store) withTimeout(i *instance, f func(ctx context.Context) error) error {
+	ctx, cancel, err := st.workContext(i, opTimeout)
 	if err != nil {
 		return err
 	}

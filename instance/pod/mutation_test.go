@@ -55,16 +55,16 @@ func TestABadMutationIsRefused(t *testing.T) {
 		code agent.Code
 		says string
 	}{
-		"PD-8 add one that is there":       {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "already exists"},
-		"PD-8 remove one that is not":      {`[{"remove_node":{"name":"zoe"}}]`, agent.CodeNotFound, `"zoe"`},
-		"PD-8 a node twice":                {`[{"remove_node":{"name":"ann"}},{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "twice"},
-		"PD-8 twice through its owner":     {`[{"remove_node":{"name":"eve"}},{"remove_node":{"name":"eve"}}]`, agent.CodeInvalid, "twice"},
-		"PD-8 under one that goes":         {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"ann"}},{"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "twice"},
-		"owner that is not there":          {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"zoe"}}]`, agent.CodeInvalid, `"zoe"`},
-		"neither":                          {`[{}]`, agent.CodeInvalid, "exactly one"},
-		"both":                             {`[{"add_node":{"name":"kim","node":{"manager":"m"}},"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "exactly one"},
-		"a cycle of dependencies": {`[{"add_node":{"name":"kim","node":{"manager":"m"},"depends_on":["lee"]}},{"add_node":{"name":"lee","node":{"manager":"m"},"depends_on":["kim"]}}]`, agent.CodeInvalid, "cycle"},
-		"too many":                         {"[" + strings.TrimSuffix(strings.Repeat("{},", pod.OpsMax+1), ",") + "]", agent.CodeTooLarge, "257"},
+		"PD-8 add one that is there":   {`[{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "already exists"},
+		"PD-8 remove one that is not":  {`[{"remove_node":{"name":"zoe"}}]`, agent.CodeNotFound, `"zoe"`},
+		"PD-8 a node twice":            {`[{"remove_node":{"name":"ann"}},{"add_node":{"name":"ann","node":{"manager":"m"}}}]`, agent.CodeInvalid, "twice"},
+		"PD-8 twice through its owner": {`[{"remove_node":{"name":"eve"}},{"remove_node":{"name":"eve"}}]`, agent.CodeInvalid, "twice"},
+		"PD-8 under one that goes":     {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"ann"}},{"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "twice"},
+		"owner that is not there":      {`[{"add_node":{"name":"kim","node":{"manager":"m"},"owner":"zoe"}}]`, agent.CodeInvalid, `"zoe"`},
+		"neither":                      {`[{}]`, agent.CodeInvalid, "exactly one"},
+		"both":                         {`[{"add_node":{"name":"kim","node":{"manager":"m"}},"remove_node":{"name":"ann"}}]`, agent.CodeInvalid, "exactly one"},
+		"a cycle of dependencies":      {`[{"add_node":{"name":"kim","node":{"manager":"m"},"depends_on":["lee"]}},{"add_node":{"name":"lee","node":{"manager":"m"},"depends_on":["kim"]}}]`, agent.CodeInvalid, "cycle"},
+		"too many":                     {"[" + strings.TrimSuffix(strings.Repeat("{},", pod.OpsMax+1), ",") + "]", agent.CodeTooLarge, "257"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, team).Plan(ops(t, c.raw))

@@ -47,17 +47,17 @@ func TestATopologyIsReadWithItsDefaults(t *testing.T) {
 
 func TestABadTopologyIsRefusedByField(t *testing.T) {
 	for name, c := range map[string]struct{ raw, field, says string }{
-		"no object":        {`[]`, "topology", "must be a JSON object"},
-		"unknown member":   {`{"name":"t","knots":{}}`, "topology", "knots"},
-		"no name":          {`{"nodes":{}}`, "topology.name", "begins with a letter"},
-		"name":             {`{"name":"1t"}`, "topology.name", "begins with a letter"},
-		"kind":             {`{"name":"t","nodes":{"a":{"manager":"m","kind":"cat"}}}`, "topology.nodes.a.kind", `"cat"`},
-		"activation":       {`{"name":"t","nodes":{"a":{"manager":"m","activation":"soon"}}}`, "topology.nodes.a.activation", `"soon"`},
-		"no manager":       {`{"name":"t","nodes":{"a":{}}}`, "topology.nodes.a.manager", "has no manager"},
-		"missing end":      {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","b"]]}`, "topology.links", `"b"`},
-		"self":             {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","a"]]}`, "topology.links", "itself"},
-		"link type":        {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["likes","a","b"]]}`, "topology.links", `"likes"`},
-		"two owners":       {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"},"c":{"manager":"m"}},"links":[["owns","a","c"],["owns","b","c"]]}`, "topology.links", "two owners"},
+		"no object":       {`[]`, "topology", "must be a JSON object"},
+		"unknown member":  {`{"name":"t","knots":{}}`, "topology", "knots"},
+		"no name":         {`{"nodes":{}}`, "topology.name", "begins with a letter"},
+		"name":            {`{"name":"1t"}`, "topology.name", "begins with a letter"},
+		"kind":            {`{"name":"t","nodes":{"a":{"manager":"m","kind":"cat"}}}`, "topology.nodes.a.kind", `"cat"`},
+		"activation":      {`{"name":"t","nodes":{"a":{"manager":"m","activation":"soon"}}}`, "topology.nodes.a.activation", `"soon"`},
+		"no manager":      {`{"name":"t","nodes":{"a":{}}}`, "topology.nodes.a.manager", "has no manager"},
+		"missing end":     {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","b"]]}`, "topology.links", `"b"`},
+		"self":            {`{"name":"t","nodes":{"a":{"manager":"m"}},"links":[["owns","a","a"]]}`, "topology.links", "itself"},
+		"link type":       {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["likes","a","b"]]}`, "topology.links", `"likes"`},
+		"two owners":      {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"},"c":{"manager":"m"}},"links":[["owns","a","c"],["owns","b","c"]]}`, "topology.links", "two owners"},
 		"cycle of owners": {`{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"}},"links":[["owns","a","b"],["owns","b","a"]]}`, "topology.links", "owns itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
