@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
@@ -44,7 +45,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 			Opening:  m.opening,
 			Level:    m.level,
 			MintBase: m.mintBase,
-			Eraser:   erasures{},
+			Eraser:   erasure.Eraser{},
 		},
 		machine: m,
 		clients: map[string]*clientState{},

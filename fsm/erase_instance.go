@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/placement"
 	logpb "dormouse/proto/log"
@@ -66,5 +67,5 @@ func (m *Machine) Owned(ref agent.InstanceRef) bool {
 
 // WatchEndings signals after each entry that erased an instance: see WatchThread.
 func (m *Machine) WatchEndings() (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(endingsKey)
+	return m.watches.add(erasure.EndingsKey)
 }

@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
 	"dormouse/fsm/command"
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/session"
@@ -109,7 +110,7 @@ func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
 	if err != nil {
 		return err
 	}
-	whole, err := remembered(c, op.NewAgent)
+	whole, err := erasure.Remembered(c, op.NewAgent)
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 // copies have one incarnation: it tells the lives of an id apart, and each id
 // is the new agent's first.
 func forkMemories(c *txn.Tx, op *agent.ForkAgent) (uint64, error) {
-	whole, err := remembered(c, op.Agent)
+	whole, err := erasure.Remembered(c, op.Agent)
 	if err != nil {
 		return 0, err
 	}

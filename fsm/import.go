@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -232,7 +233,7 @@ func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error
 		c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 		c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
 		c.NotifyWatchers(kv.TimersDueKey)
-		c.NotifyWatchers(endingsKey)
+		c.NotifyWatchers(erasure.EndingsKey)
 	}
 	return c.storeImport(next)
 }

@@ -9,6 +9,7 @@ import (
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/conversation"
+	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/manager"
 	"dormouse/fsm/memory"
@@ -36,7 +37,7 @@ var opRuns = func() map[reflect.Type]runOp {
 		op(manager.Put), op(manager.Delete), op(manager.AnswerSignal),
 		op(session.Put), op(session.Claim), op(session.Resume), op(session.Recover), op(session.Checkpoint), op(session.Commit), op(session.Renew),
 		op(session.Cancel), op(session.Fork), op(session.Delete), op(session.DecideReview),
-		op(forkAgent), op(eraseAgent), op(setTTL),
+		op(forkAgent), op(erasure.EraseAgent), op(setTTL),
 		op(conversation.Save), op(conversation.SetInterrupted), op(conversation.PendMessage), op(conversation.SaveMessages), op(conversation.UpdateMessage), op(conversation.Delete),
 		op(timer.Put), op(timer.Delete), op(timer.Ack), op(timer.Fail),
 	} {
@@ -81,7 +82,7 @@ func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) 
 	case *logpb.Op_MovePartitions:
 		return c.movePartitions(p.MovePartitions)
 	case *logpb.Op_EndInstance:
-		return endInstance(c.Tx, p.EndInstance)
+		return erasure.EndInstance(c.Tx, p.EndInstance)
 	}
 	decoded, err := command.DecodeOp(p)
 	if err != nil {
@@ -113,7 +114,7 @@ var readRuns = func() map[reflect.Type]runRead {
 		read(manager.Get), read(manager.List), read(readAnswer),
 		read(session.Get), read(session.List), read(session.GetReview), read(session.ListReviews),
 		read(conversation.Get), read(conversation.List), read(conversation.ListMessages),
-		read(timer.Get), read(timer.List), read(readErasure),
+		read(timer.Get), read(timer.List), read(erasure.Get),
 	} {
 		all[one.of] = one.run
 	}
@@ -150,7 +151,7 @@ var expiries = func() map[string]expiry {
 		kv.KindReview:       expire(session.ExpireReview),
 		kv.KindFeed:         func(c *txn.Tx, _, _ string, when int64) (int, error) { return 0, c.ForgetFeed(when) },
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
-		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return dueErasure(c, id, when) },
+		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return erasure.Expire(c, id, when) },
 
 		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, checkpoint.ForgetRevision(c, id) },
 	}

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
+		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/txn", "fsm/value", "placement", "proto/log", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "fsm/kv", "proto/log"},
@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"fsm/checkpoint":          noun("fsm/thread"),
 	"fsm/claim":               noun(),
 	"fsm/conversation":        noun(),
+	"fsm/erasure":             noun("fsm/checkpoint", "fsm/conversation", "fsm/memory", "fsm/session", "fsm/thread", "fsm/timer"),
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
 	"fsm/session":             noun("fsm/checkpoint", "fsm/claim", "fsm/thread"),

@@ -1,4 +1,4 @@
-package fsm
+package erasure
 
 import (
 	"fmt"
@@ -15,7 +15,8 @@ import (
 // it were not there, and so are its lease and its reviews, though their rows
 // may be. What follows tells so: of an op, and of a read.
 
-func readErasure(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
+// Get answers get_erasure.
+func Get(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindErasure, r.Scope, q.Agent))
 	if err != nil {
 		return nil, err
@@ -32,13 +33,13 @@ func readErasure(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
 
 // store writes the receipt, and its place in the queue: at once while
 // something is left, and when it may be forgotten otherwise.
-func (e *erasing) store() error {
+func (e *Erasure) store() error {
 	key, mark := kv.IDKey(kv.KindErasure, e.Scope, e.agent), kv.IDKey(kv.KindErasing, e.Scope, e.agent)
 	row := e.row
 	e.ClearExpiry(row.DueAt, key)
 	if row.CompletedAt == 0 {
 		row.DueAt = max(e.Progress.Wall, 1)
-		if e.cleared { // endInstance goes on
+		if e.cleared { // EndInstance goes on
 			row.DueAt = 0
 		}
 		e.Rows.Set(mark, txn.EncodeErasureMark(row))
@@ -55,9 +56,9 @@ func (e *erasing) store() error {
 	return nil
 }
 
-// dueErasure goes on with an erasure, or forgets a receipt. What it costs is all
+// Expire goes on with an erasure, or forgets a receipt. What it costs is all
 // that an entry sweeps: one step of one erasure is as much as one op of it does.
-func dueErasure(c *txn.Tx, name string, when int64) (cost int, err error) {
+func Expire(c *txn.Tx, name string, when int64) (cost int, err error) {
 	row, err := txn.LoadErasure(c, name)
 	if err != nil || row == nil || row.DueAt != when {
 		return 0, err
@@ -66,22 +67,23 @@ func dueErasure(c *txn.Tx, name string, when int64) (cost int, err error) {
 		c.Rows.Remove(kv.IDKey(kv.KindErasure, c.Scope, name))
 		return 0, nil
 	}
-	e := &erasing{Tx: c, agent: name, row: row}
+	e := &Erasure{Tx: c, agent: name, row: row}
 	if err := e.clear(); err != nil {
 		return 0, err
 	}
 	return txn.SweepMax, e.store()
 }
 
-// erasures removes what an erased agent still has: see eraser.
-type erasures struct{}
+// Eraser removes what an erased agent still has: see eraser.
+type Eraser struct{}
 
-func (erasures) EraseSession(c *txn.Tx, id string) error {
+// EraseSession implements txn.Eraser.
+func (Eraser) EraseSession(c *txn.Tx, id string) error {
 	s, err := session.LoadStored(c, id)
 	if err != nil || s == nil {
 		return err
 	}
-	e, err := openErasure(c, s.Row.Agent)
+	e, err := Open(c, s.Row.Agent)
 	if err != nil {
 		return err
 	}
@@ -91,12 +93,13 @@ func (erasures) EraseSession(c *txn.Tx, id string) error {
 	return e.store()
 }
 
-func (erasures) EraseConversation(c *txn.Tx, id string) error {
+// EraseConversation implements txn.Eraser.
+func (Eraser) EraseConversation(c *txn.Tx, id string) error {
 	w, err := conversation.LoadStored(c, id)
 	if err != nil || !w.Exists() {
 		return err
 	}
-	e, err := openErasure(c, w.Row.Agent)
+	e, err := Open(c, w.Row.Agent)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package fsm
+package erasure
 
 import (
 	"dormouse/agent"
@@ -16,15 +16,16 @@ import (
 // the op clears away so many of them as EraseRowsMax allows, and the entries after
 // it the rest. Until then they are gone though their rows are there: see erasing.go.
 
-// erasing is the erasure of an agent while an op or the sweep works on it.
-type erasing struct {
+// Erasure is the erasure of an agent while an op or the sweep works on it.
+type Erasure struct {
 	*txn.Tx
 	agent   string
 	row     *logpb.Erasure
 	cleared bool // nothing is left but to end the live instance
 }
 
-func eraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
+// EraseAgent runs erase_agent.
+func EraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	checkpoint, err := checkpoint.Live(c, op.Agent)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func eraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	if err := txn.RevisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
 		return nil, err
 	}
-	e, err := openErasure(c, op.Agent)
+	e, err := Open(c, op.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +70,8 @@ func eraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	return command.DecodeErasure(op.Agent, e.row)
 }
 
-// openErasure goes on with an agent's newest erasure; a new one has no index.
-func openErasure(c *txn.Tx, name string) (*erasing, error) {
+// Open goes on with an agent's newest erasure; a new one has no index.
+func Open(c *txn.Tx, name string) (*Erasure, error) {
 	row, err := txn.LoadErasure(c, name)
 	if err != nil {
 		return nil, err
@@ -78,15 +79,15 @@ func openErasure(c *txn.Tx, name string) (*erasing, error) {
 	if row == nil {
 		row = &logpb.Erasure{Hash: thread.ZeroHead}
 	}
-	return &erasing{Tx: c, agent: name, row: row}, nil
+	return &Erasure{Tx: c, agent: name, row: row}, nil
 }
 
 // left tells whether there is anything of the agent.
-func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
+func (e *Erasure) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if checkpoint != nil {
 		return true, nil
 	}
-	whole, err := remembered(e.Tx, e.agent)
+	whole, err := Remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries > 0 {
 		return true, err
 	}
@@ -103,8 +104,8 @@ func (e *erasing) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	return hasRow(e.Tx, kv.KindConversationAgent, e.agent)
 }
 
-// remembered is what an agent remembers, as a whole.
-func remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
+// Remembered is what an agent remembers, as a whole.
+func Remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindMemoryAgent, c.Scope, name))
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func hasRow(c *txn.Tx, index, name string) (bool, error) {
 
 // begin says that all there is of the agent by now goes: with a new receipt,
 // but where one is not complete, which then goes on.
-func (e *erasing) begin() {
+func (e *Erasure) begin() {
 	if e.row.Index == 0 || e.row.CompletedAt != 0 {
 		e.renew()
 	}
@@ -132,7 +133,7 @@ func (e *erasing) begin() {
 }
 
 // renew begins a new receipt, of what goes from now on.
-func (e *erasing) renew() {
+func (e *Erasure) renew() {
 	old, now := e.row, e.Progress
 	hash := agent.WitnessErasure(e.Scope, e.agent, now.Index, now.Wall)
 	e.row = &logpb.Erasure{

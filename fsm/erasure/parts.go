@@ -1,4 +1,4 @@
-package fsm
+package erasure
 
 import (
 	"slices"
@@ -15,18 +15,18 @@ import (
 )
 
 // witness adds a removed thing to the receipt's hash.
-func (e *erasing) witness(kind, id string, numbers ...uint64) {
+func (e *Erasure) witness(kind, id string, numbers ...uint64) {
 	hash := agent.Head(e.row.Hash).Witness(kind, id, numbers...)
 	e.row.Hash = hash[:]
 }
 
 // sealLeft is how long what is removed stays sealed.
-func (e *erasing) sealLeft() time.Duration {
+func (e *Erasure) sealLeft() time.Duration {
 	return time.Duration(max(e.row.SealedUntil-e.Progress.Wall, 0)) * time.Millisecond
 }
 
 // own removes what is under the agent's own key.
-func (e *erasing) own(checkpoint *logpb.CheckpointRow) error {
+func (e *Erasure) own(checkpoint *logpb.CheckpointRow) error {
 	if err := e.checkpoint(e.agent, checkpoint); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (e *erasing) own(checkpoint *logpb.CheckpointRow) error {
 
 // checkpoint removes a checkpoint, and the threads that its revisions point
 // to; a nil row is none.
-func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
+func (e *Erasure) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if row == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (e *erasing) checkpoint(key string, row *logpb.CheckpointRow) error {
 }
 
 // pointers are where a checkpoint's revisions point to, each thread once.
-func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.Pointer, err error) {
+func (e *Erasure) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.Pointer, err error) {
 	add := func(p *logpb.Pointer) {
 		if p != nil && !slices.ContainsFunc(all, func(o *logpb.Pointer) bool {
 			return o.Thread == p.Thread && o.Incarnation == p.Incarnation
@@ -87,7 +87,7 @@ func (e *erasing) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 // thread removes a thread that the agent used, in one of its lives; 0 is
 // whichever there is. One that was made since stays, as does one that another
 // checkpoint points to.
-func (e *erasing) thread(id string, incarnation uint64) error {
+func (e *Erasure) thread(id string, incarnation uint64) error {
 	t, err := thread.Load(e.Tx, id)
 	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
 		return err
@@ -133,8 +133,8 @@ func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 // memories removes the agent's memories, but for their places in the list of
 // all memories, which unlistMemories removes. Their places in the wall queue
 // stay until they are due, and have no effect then.
-func (e *erasing) memories() error {
-	whole, err := remembered(e.Tx, e.agent)
+func (e *Erasure) memories() error {
+	whole, err := Remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries == 0 {
 		return err
 	}
@@ -155,7 +155,7 @@ func (e *erasing) memories() error {
 // sessions and conversations, from where the last call stopped, until that came
 // to about EraseRowsMax rows. It waits until the index of conversations is
 // complete.
-func (e *erasing) clear() error {
+func (e *Erasure) clear() error {
 	e.row.CompletedAt = 0
 	if e.row.Conversations != nil {
 		if found, err := conversation.Backfill.Complete(e.Rows); err != nil || !found {
@@ -177,7 +177,7 @@ func (e *erasing) clear() error {
 
 // each visits what an index has of the agent after the id next, which it
 // moves on, until the rows of what is visited came to EraseRowsMax. It tells whether that was all.
-func (e *erasing) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
+func (e *Erasure) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
 	prefix := kv.IDKey(index, e.Scope, e.agent)
 	lower := prefix
 	if *next != "" {
@@ -198,7 +198,7 @@ func (e *erasing) each(index string, next *string, rows int, visit func(id strin
 	return rows, !more && len(keys) == 0, nil
 }
 
-func (e *erasing) clearSession(id string) (rows int, err error) {
+func (e *Erasure) clearSession(id string) (rows int, err error) {
 	s, err := session.LoadStored(e.Tx, id)
 	if err != nil || s.Incarnation() == 0 || s.Row.Incarnation > e.row.Incarnation {
 		return 0, err
@@ -206,7 +206,7 @@ func (e *erasing) clearSession(id string) (rows int, err error) {
 	return sessionRows(s.Row), e.session(s)
 }
 
-func (e *erasing) clearConversation(id string) (rows int, err error) {
+func (e *Erasure) clearConversation(id string) (rows int, err error) {
 	w, err := conversation.LoadStored(e.Tx, id)
 	if err != nil || !w.Exists() || conversation.NamedSince(w.Row) > e.row.Incarnation {
 		return 0, err
@@ -222,7 +222,7 @@ func conversationRows(row *logpb.ConversationRow) int {
 }
 
 // conversation removes one of the agent's conversations, with its messages.
-func (e *erasing) conversation(w *conversation.Conversation) error {
+func (e *Erasure) conversation(w *conversation.Conversation) error {
 	row := w.Row
 	count := *e.row.Conversations + 1
 	e.row.Conversations = &count
@@ -241,7 +241,7 @@ func sessionRows(row *logpb.SessionRow) int {
 
 // session removes one of the agent's sessions, with the thread and the
 // checkpoint that it names.
-func (e *erasing) session(s *session.Session) error {
+func (e *Erasure) session(s *session.Session) error {
 	row := s.Row
 	e.row.Sessions++
 	e.row.Reviews += row.Reviews
@@ -268,12 +268,12 @@ func (e *erasing) session(s *session.Session) error {
 
 // sessionCheckpoint removes a checkpoint that a session names, unless it is
 // another agent's: one that remembers, or has sessions or conversations.
-func (e *erasing) sessionCheckpoint(key string) error {
+func (e *Erasure) sessionCheckpoint(key string) error {
 	row, err := checkpoint.Live(e.Tx, key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
 		return err
 	}
-	whole, err := remembered(e.Tx, key)
+	whole, err := Remembered(e.Tx, key)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (e *erasing) sessionCheckpoint(key string) error {
 // unlistMemories removes the erased memories from the list of all memories,
 // until that came to EraseRowsMax rows, and reports whether those were all.
 // Memories that were written since the erasure began stay.
-func (e *erasing) unlistMemories() (rows int, all bool, err error) {
+func (e *Erasure) unlistMemories() (rows int, all bool, err error) {
 	prefix := kv.IDKey(kv.KindMemoryPlace, e.Scope, e.agent)
 	keys, more, err := e.Rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
 	if err != nil {

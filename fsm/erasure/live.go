@@ -1,4 +1,4 @@
-package fsm
+package erasure
 
 import (
 	"dormouse/agent"
@@ -8,13 +8,13 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// endingsKey is touched when a live instance is to be ended, in whichever scope.
+// EndingsKey is touched when a live instance is to be ended, in whichever scope.
 // No scope is "".
-var endingsKey = kv.IDKey(kv.KindEnding, "", "")
+var EndingsKey = kv.IDKey(kv.KindEnding, "", "")
 
 // askToEnd puts an agent that is an instance among those to be ended. stored tells
 // whether it had a checkpoint.
-func (e *erasing) askToEnd(stored bool) {
+func (e *Erasure) askToEnd(stored bool) {
 	if _, _, ok := agent.InstanceOf(e.agent); !ok || e.Level < txn.EndingLevel {
 		return
 	}
@@ -26,12 +26,12 @@ func (e *erasing) askToEnd(stored bool) {
 		row.Instances++
 	}
 	e.Rows.Set(kv.IDKey(kv.KindEnding, e.Scope, e.agent), kv.Indexed)
-	e.NotifyWatchers(endingsKey)
+	e.NotifyWatchers(EndingsKey)
 }
 
 // finish ends the clearing away. The erasure is complete unless a live instance is
 // still to be ended.
-func (e *erasing) finish() {
+func (e *Erasure) finish() {
 	if e.row.Ending {
 		e.cleared = true
 	} else {
@@ -39,9 +39,9 @@ func (e *erasing) finish() {
 	}
 }
 
-// endInstance notes that the live instance of an erased agent has ended. Another
+// EndInstance notes that the live instance of an erased agent has ended. Another
 // erasure since then has its own.
-func endInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
+func EndInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 	if err := agent.ValidID("agent", p.Agent); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func endInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 	if err != nil || !row.GetEnding() || row.ErasedIndex != p.ErasedIndex {
 		return &agent.DeleteResult{}, err
 	}
-	e := &erasing{Tx: c, agent: p.Agent, row: row}
+	e := &Erasure{Tx: c, agent: p.Agent, row: row}
 	if row.Ending = false; p.Awake && !row.InstanceCounted {
 		if row.AskedAgain {
 			e.renew()
@@ -65,7 +65,7 @@ func endInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 }
 
 // hasTimers tells whether the agent is an instance that has timers.
-func (e *erasing) hasTimers() (bool, error) {
+func (e *Erasure) hasTimers() (bool, error) {
 	manager, key, ok := agent.InstanceOf(e.agent)
 	if !ok || e.Level < txn.EndingLevel {
 		return false, nil
@@ -76,7 +76,7 @@ func (e *erasing) hasTimers() (bool, error) {
 }
 
 // timers removes the timers of an agent that is an instance.
-func (e *erasing) timers() error {
+func (e *Erasure) timers() error {
 	manager, key, ok := agent.InstanceOf(e.agent)
 	if !ok || e.Level < txn.EndingLevel {
 		return nil
