@@ -12,7 +12,7 @@ import (
 
 // A host waits for its name while the cluster has a leader: the lease of an
 // earlier process does not expire without one.
-func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
+func TestAHostWaitsForItsNameWhileTheClusterHasALeader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := leaseRefusalPolicy{ttl: time.Second, log: hclog.NewNullLogger()}
@@ -32,7 +32,7 @@ func TestATakenNameIsWaitedForWhileSomebodyLeads(t *testing.T) {
 			}
 		}
 		if err := refused(agent.CodeAlreadyClaimed, (takenLeasesMax+1)*p.ttl); err == nil {
-			t.Error("a name whose lease stands is waited for without end")
+			t.Error("the host waits without end for a name with a valid lease")
 		}
 	})
 }

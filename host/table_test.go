@@ -8,7 +8,7 @@ import (
 )
 
 // The cached list of owned partitions follows each change of the table.
-func TestWhatAHostOwnsFollowsTheTable(t *testing.T) {
+func TestOwnedPartitionsFollowTheTable(t *testing.T) {
 	table := newTable("h")
 	owned := func(n int, owner, life string) agent.Partition {
 		return agent.Partition{ID: n, Owner: owner, Incarnation: life, Epoch: 1, State: agent.PartitionOwned}

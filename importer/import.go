@@ -152,7 +152,7 @@ type importWorker struct {
 // importConversation imports one conversation from the end of the stored thread
 // on.
 func (w *importWorker) importConversation(ctx context.Context, j job) error {
-	told := 0 // messages reported to progress
+	reported := 0 // messages reported to progress
 	for range resumesMax {
 		rev, differences, err := w.resume(ctx, j)
 		if err != nil {
@@ -164,17 +164,17 @@ func (w *importWorker) importConversation(ctx context.Context, j job) error {
 			w.total.mu.Unlock()
 			return nil
 		}
-		if rev > told { // after a resume: commits of an interrupted run
-			w.total.already.Add(int64(rev - told))
-			w.progress(rev - told)
-			told = rev
+		if rev > reported { // after a resume: commits of an interrupted run
+			w.total.already.Add(int64(rev - reported))
+			w.progress(rev - reported)
+			reported = rev
 		}
 		for rev < len(j.conversation.Messages) {
 			if err = w.importMessage(ctx, j, rev); err != nil {
 				break
 			}
 			rev++
-			told = rev
+			reported = rev
 		}
 		if err == nil {
 			w.total.conversations.Add(1)

@@ -102,7 +102,7 @@ func TestCopiesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedImportGoesOnWhereItEnded(t *testing.T) {
+func TestAnInterruptedImportResumes(t *testing.T) {
 	s := fakestore.New()
 	applied := 0
 	s.Before = func(agent.Commit) error {
@@ -166,7 +166,7 @@ func TestAnUnknownOutcomeIsRepeatedUnderTheSameRequestId(t *testing.T) {
 	})
 }
 
-func TestACommitOfAnEarlierRunThatArrivesLateIsTakenUp(t *testing.T) {
+func TestALateCommitOfAnEarlierRunIsAccepted(t *testing.T) {
 	s := fakestore.New()
 	list := transcripts(t, lines)[1:]
 	// The earlier run's commit of the first message.

@@ -18,11 +18,11 @@ func TestConversationsBecomeInstances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := 0
-	o := importer.InstanceOptions{Options: importer.Options{Parallel: 1, Copies: 2, Progress: func(n int) { told += n }}, Idle: 10 * time.Millisecond}
+	reported := 0
+	o := importer.InstanceOptions{Options: importer.Options{Parallel: 1, Copies: 2, Progress: func(n int) { reported += n }}, Idle: 10 * time.Millisecond}
 	done, err := importer.ImportInstances(t.Context(), n.Client, n.Instances(), list, o)
-	if err != nil || done.Conversations != 4 || done.Messages != 8 || told != 8 || done.Differences.Count != 0 {
-		t.Fatalf("%+v, told of %d, %v", done, told, err)
+	if err != nil || done.Conversations != 4 || done.Messages != 8 || reported != 8 || done.Differences.Count != 0 {
+		t.Fatalf("%+v, reported of %d, %v", done, reported, err)
 	}
 	verify := func() importer.Report {
 		report, err := importer.VerifyInstances(t.Context(), n.Client, list, importer.Options{Copies: 2})

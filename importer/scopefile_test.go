@@ -71,7 +71,7 @@ func TestAScopeFileIsReadBackOrRefused(t *testing.T) {
 	}
 }
 
-func TestRowsOutOfOrderAreNoExport(t *testing.T) {
+func TestRowsOutOfOrderAreRefused(t *testing.T) {
 	s := &rowStore{Store: fakestore.New(), rows: []agent.ScopeRow{rowOf("b", ""), rowOf("a", "")}}
 	if _, err := importer.ExportScope(t.Context(), s, io.Discard, importer.ScopeOptions{}); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Errorf("%v", err)

@@ -52,11 +52,11 @@ func TestWorkersRunEachTurnOnce(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var total importer.Worked
-	var told atomic.Int64
+	var reported atomic.Int64
 	workers, ctx := errgroup.WithContext(t.Context())
 	for range 4 {
 		workers.Go(func() error {
-			did, err := importer.Work(ctx, s, list, importer.WorkOptions{Options: importer.Options{Progress: func(n int) { told.Add(int64(n)) }}})
+			did, err := importer.Work(ctx, s, list, importer.WorkOptions{Options: importer.Options{Progress: func(n int) { reported.Add(int64(n)) }}})
 			mu.Lock()
 			defer mu.Unlock()
 			total.Add(did)
@@ -66,8 +66,8 @@ func TestWorkersRunEachTurnOnce(t *testing.T) {
 	if err := workers.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if total.Turns != importer.Turns(list) || total.Messages != importer.Messages(list) || int(told.Load()) != total.Messages || total.Calls != toolCalls(list) {
-		t.Errorf("they did %+v and told of %d, of %d turns, %d messages and %d calls", total, told.Load(), importer.Turns(list), importer.Messages(list), toolCalls(list))
+	if total.Turns != importer.Turns(list) || total.Messages != importer.Messages(list) || int(reported.Load()) != total.Messages || total.Calls != toolCalls(list) {
+		t.Errorf("they did %+v and reported of %d, of %d turns, %d messages and %d calls", total, reported.Load(), importer.Turns(list), importer.Messages(list), toolCalls(list))
 	}
 	verified(t, s, list)
 	if already, err := importer.StartSessions(t.Context(), s, list, importer.Options{}); err != nil || already != total.Messages {
@@ -124,7 +124,7 @@ func TestTurnsOfAWorkerThatDiesAreRecovered(t *testing.T) {
 }
 
 // Waiting for the rate does not count as time without an answer.
-func TestATurnMayTakeLongerThanGivingUp(t *testing.T) {
+func TestATurnMayTakeLongerThanGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Minute) }) // for timeouts in the background
 		s, list := nodetest.Start(t), transcripts(t, lines)
@@ -178,7 +178,7 @@ func TestATurnThatTakesTooLongIsRunAgain(t *testing.T) {
 	}
 }
 
-func TestDifferencesOfSessionsAreTold(t *testing.T) {
+func TestDifferencesOfSessionsAreReported(t *testing.T) {
 	s, list := nodetest.Start(t), transcripts(t, lines)
 	missing, err := importer.VerifySessions(t.Context(), s, list, importer.Options{})
 	if err != nil || missing.Differences.Count != 4 {

@@ -50,7 +50,7 @@ func (k *kit) want(what, got, want string) {
 
 // C-1, C-12: a job outlives hibernation and turns. The handler can neither see
 // nor write it.
-func TestAJobOutlivesSleepSim(t *testing.T) {
+func TestAJobOutlivesHibernationSim(t *testing.T) {
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
 		t.Run(string(durability), func(t *testing.T) {
 			sim(t, nil, func(k *kit) {
@@ -98,7 +98,7 @@ func TestTheFirstJobStoresTheInstanceSim(t *testing.T) {
 
 // C-1, C-7: a wake sets the timers of jobs in a checkpoint, for example after
 // an import. Invalid jobs are removed.
-func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
+func TestAWakeSetsTheTimersOfJobsSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.write(&agent.PutCheckpoint{Key: ref("a").Checkpoint(), State: agent.JSON(
 			`{"x":1,"__cron_specs__":{"j":` + daily + `,"bad":7,"never":{"cron_expression":"0 0 31 2 *","message":1},"mars":{"cron_expression":"@daily","message":1,"timezone":"Mars"}}}`)},
@@ -123,7 +123,7 @@ func TestJobsAreSetAnewOnWakingSim(t *testing.T) {
 
 // C-14: a job that the manager declares replaces a stored one of the same name,
 // and ends when the manager no longer declares it.
-func TestADeclaredJobWinsSim(t *testing.T) {
+func TestADeclaredJobReplacesAStoredOneSim(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal(agent.SignalCron, `{"j":`+daily+`,"own":`+daily+`}`))
 		k.put(agent.Manager{Name: "m", Schedules: agent.JSON(`{"j":{"cron_expression":"@hourly","message":0}}`)})

@@ -18,8 +18,8 @@ func (h *Host) Walk() (walked, counted agent.NodeStats) {
 	return t.stats(h.o.Node), h.table.counters.stats(h.o.Node)
 }
 
-// Families returns the number of managers in memory.
-func (h *Host) Families() int {
+// CachedManagers returns the number of managers in memory.
+func (h *Host) CachedManagers() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.table.managers)
@@ -27,6 +27,6 @@ func (h *Host) Families() int {
 
 // Limits of a host's watches.
 const (
-	WatchersMax = watchersMax
-	TidingsMax  = watcherEventsMax
+	WatchersMax      = watchersMax
+	WatcherEventsMax = watcherEventsMax
 )

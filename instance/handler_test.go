@@ -150,7 +150,7 @@ func TestAnOwnErrorOfAHandlerKeepsItsCode(t *testing.T) {
 }
 
 // An error with invalid UTF-8 cannot be sent, and its caller would get unknown.
-func TestWhatAHandlerSaysIsMadeText(t *testing.T) {
+func TestErrorsOfHandlersAreValidUTF8(t *testing.T) {
 	text := strings.Repeat("\xff ä", 4<<10)
 	says := func() error { return errors.New(text) }
 	for name, test := range map[string]struct {
@@ -194,7 +194,7 @@ func (k *kit) isText(e *agent.Error) {
 	}
 }
 
-func TestAHandlerThatIsLate(t *testing.T) {
+func TestALateHandlerTimesOut(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler, SignalTTL: 5 * time.Second})
 		f.patient = func(ctx context.Context, t *instance.Turn) error {
@@ -222,7 +222,7 @@ func TestAHandlerThatIsLate(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatHangsIsLeftBehind(t *testing.T) {
+func TestAHandlerThatHangsIsAbandoned(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler, SignalTTL: 5 * time.Second})
 		release := make(chan struct{})
@@ -245,7 +245,7 @@ func TestAHandlerThatHangsIsLeftBehind(t *testing.T) {
 	})
 }
 
-func TestCrashesInARowMakeItWaitLonger(t *testing.T) {
+func TestConsecutiveCrashesIncreaseTheBackoff(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
 		f.handle = func(*instance.Turn) error { panic("ouch") }
@@ -273,7 +273,7 @@ func TestCrashesInARowMakeItWaitLonger(t *testing.T) {
 	})
 }
 
-func TestWhoIsAttachedStaysSoThroughACrash(t *testing.T) {
+func TestAttachmentsSurviveACrash(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler, IdleTimeout: time.Minute})
 		k.attach("a", "me", 2*time.Minute)
@@ -291,10 +291,10 @@ func TestWhoIsAttachedStaysSoThroughACrash(t *testing.T) {
 	})
 }
 
-func TestWhoCrashedTakesNoRoomOnceNobodyIsAttached(t *testing.T) {
+func TestACrashedInstanceWithoutAttachmentsIsRemoved(t *testing.T) {
 	for what, leave := range map[string]func(k *kit){
 		"detached": func(k *kit) { k.detach("a", "me") },
-		"lapsed":   func(*kit) { time.Sleep(time.Minute) },
+		"expired":  func(*kit) { time.Sleep(time.Minute) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			withHandler(t, func(k *kit, f *funcs) {
@@ -354,7 +354,7 @@ func TestAHandlerIsRestoredAfterATurnThatWasNotApplied(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotRegisteredOrAtAnotherVersionIsRefused(t *testing.T) {
+func TestAnUnregisteredHandlerOrAnotherVersionIsRefused(t *testing.T) {
 	var migrate func() (agent.JSON, error) // nil: no error
 	sim(t, func(o *instance.Options) {
 		o.Handlers = map[string]instance.GoHandler{"f": {

@@ -392,7 +392,7 @@ func comesLate(k *kit) {
 
 // M-17 and M-20: a crash loses unsaved turns, and the instance restarts from
 // its newest checkpoint.
-func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
+func TestACrashedInstanceRestartsFromItsNewestCheckpoint(t *testing.T) {
 	for _, durability := range []agent.Durability{agent.DurabilityTurn, agent.DurabilityIdle} {
 		t.Run("M-17, M-20: "+string(durability), func(t *testing.T) {
 			withHandler(t, func(k *kit, f *funcs) {
@@ -432,7 +432,7 @@ func TestACrashStartsAgainFromTheNewestCheckpoint(t *testing.T) {
 var errOops = errors.New("oops")
 
 // A lookup of an instance that is waking returns the stored versions.
-func TestALookupOfAWakingInstanceTellsWhatIsStored(t *testing.T) {
+func TestALookupOfAWakingInstanceReturnsTheStoredVersions(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("append", `{"entries":[{},{}]}`))
 		if err := k.host.Stop(k.Context(), ref("a")); err != nil {
@@ -462,7 +462,7 @@ func TestALookupOfAWakingInstanceTellsWhatIsStored(t *testing.T) {
 	})
 }
 
-func TestWhoHearsThatAStartFailedFindsNothing(t *testing.T) {
+func TestAFailedStartLeavesNoInstance(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", AwakeMax: 1})
 		for n := range 500 {

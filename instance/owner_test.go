@@ -160,7 +160,7 @@ func drains(k *kit) {
 	}
 }
 
-func TestTheBarrierOfAReadFindsThatTheOwnerIsAnother(t *testing.T) {
+func TestAConfirmingReadFindsAnotherOwner(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("patch", `{"n":1}`))
 		hook(k.store, &k.store.read, func(r agent.Reads) error {
@@ -177,7 +177,7 @@ func TestTheBarrierOfAReadFindsThatTheOwnerIsAnother(t *testing.T) {
 	})
 }
 
-func TestALeaseThatLapsesStopsEverything(t *testing.T) {
+func TestAnExpiredLeaseInterruptsAllTurns(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
 		f.handle = func(*instance.Turn) error { return nil }
@@ -219,7 +219,7 @@ func TestALeaseThatLapsesStopsEverything(t *testing.T) {
 	})
 }
 
-func TestAPartitionThatIsTakenEndsItsTurns(t *testing.T) {
+func TestAMovedPartitionInterruptsItsTurns(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
 		f.patient = func(ctx context.Context, _ *instance.Turn) error { <-ctx.Done(); return ctx.Err() }
@@ -251,7 +251,7 @@ func TestAPartitionThatIsTakenEndsItsTurns(t *testing.T) {
 	})
 }
 
-func TestAShutdownPutsAllToSleep(t *testing.T) {
+func TestAShutdownHibernatesAllInstances(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", Durability: agent.DurabilityIdle})
 		for n := range 200 {

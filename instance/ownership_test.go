@@ -16,13 +16,13 @@ type world struct {
 	mu      sync.Mutex
 	index   uint64
 	parts   map[int]agent.Partition
-	lapsed  map[string]bool // :: node → the log has expired its lease
+	expired map[string]bool // :: node → the log has expired its lease
 	changed chan struct{}
 	kept    []string // reasons of cancelled drains
 }
 
 func newWorld() *world {
-	return &world{parts: map[int]agent.Partition{}, lapsed: map[string]bool{}, changed: make(chan struct{})}
+	return &world{parts: map[int]agent.Partition{}, expired: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // set changes a partition. The caller holds mu.
@@ -75,7 +75,7 @@ func (w *world) fenced(f *agent.Fence) *agent.Error {
 	defer w.mu.Unlock()
 	n, err := strconv.Atoi(strings.TrimPrefix(f.Claim, "partition:"))
 	if p, ok := w.parts[n]; err == nil && ok {
-		if p.Epoch == f.Epoch && p.State != agent.PartitionFree && !w.lapsed[p.Owner] {
+		if p.Epoch == f.Epoch && p.State != agent.PartitionFree && !w.expired[p.Owner] {
 			return nil
 		}
 		return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Epoch: p.Epoch, Holder: p.Owner}

@@ -64,7 +64,7 @@ func (l *logged) String() string {
 
 // The node that runs the handler logs the panic with its stack. The client gets
 // neither.
-func TestAPanicIsLoggedWithItsStackAndNotTold(t *testing.T) {
+func TestAPanicIsLoggedAndNotReturned(t *testing.T) {
 	for part, code := range map[string]agent.Code{
 		"handle": agent.CodeHandlerFailed, "checkpoint": agent.CodeHandlerFailed,
 		"new": agent.CodeThawFailed, "restore": agent.CodeThawFailed, "migrate": agent.CodeThawFailed,

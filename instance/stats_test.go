@@ -16,7 +16,7 @@ func counted(t *testing.T, h *instance.Host) {
 	t.Helper()
 	walked, kept := h.Walk()
 	if diff := cmp.Diff(walked, kept); diff != "" {
-		t.Errorf("the tally is not what a walk finds:\n%s", diff)
+		t.Errorf("the counters differ from a walk:\n%s", diff)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestInstancesAreCountedAsTheyChange(t *testing.T) {
 // Idle managers are removed from memory, for example those of a tenant with one
 // manager a conversation. The totals keep their counts, and a manager that is
 // used again works as before.
-func TestManagersThatAreIdleAreForgotten(t *testing.T) {
+func TestIdleManagersAreRemoved(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		look := func(n int, wake bool) {
 			k.Helper()
@@ -93,7 +93,7 @@ func TestManagersThatAreIdleAreForgotten(t *testing.T) {
 		for n := 60; n < 70; n++ {
 			look(n, false)
 		}
-		if got := k.host.Families(); got > 3+10 {
+		if got := k.host.CachedManagers(); got > 3+10 {
 			k.Errorf("%d managers are known, of which three have instances and ten were just used", got)
 		}
 		counted(k.T, k.host)

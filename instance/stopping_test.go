@@ -10,7 +10,7 @@ import (
 
 // A turn that the end of its node interrupts fails as unavailable, not as a
 // timeout of its handler.
-func TestATurnThatItsNodesEndInterruptsIsNotTheHandlersFault(t *testing.T) {
+func TestATurnThatANodesEndInterruptsIsUnavailable(t *testing.T) {
 	withHandler(t, func(k *kit, f *funcs) {
 		k.put(agent.Manager{Name: "m", Handler: goHandler})
 		begun := make(chan struct{})
@@ -19,13 +19,13 @@ func TestATurnThatItsNodesEndInterruptsIsNotTheHandlersFault(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		told := make(chan error, 1)
+		result := make(chan error, 1)
 		go func() {
 			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
-			told <- err
+			result <- err
 		}()
 		<-begun
 		k.stop()
-		k.code(<-told, agent.CodeUnavailable)
+		k.code(<-result, agent.CodeUnavailable)
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"dormouse/instance"
 )
 
-func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
+func TestARepeatedSignalGetsItsFirstAnswer(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		s := requested(signal("turn", `{"entries":{"kind":"message"},"patch":{"n":1}}`), "c", 1)
 		first := k.send(k.host, "a", s)
@@ -54,7 +54,7 @@ func TestASignalSentAgainGetsItsFirstAnswer(t *testing.T) {
 
 // A commit whose answer was lost is resolved before the instance does anything
 // else, and applies once.
-func TestATurnWhoseOutcomeIsUnknownIsSettled(t *testing.T) {
+func TestATurnWithAnUnknownOutcomeIsResolved(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		lost := 3
 		hook(k.store, &k.store.after, func(agent.Commit) error {
@@ -80,7 +80,7 @@ func TestATurnWhoseOutcomeIsUnknownIsSettled(t *testing.T) {
 	})
 }
 
-func TestACallerThatLeavesIsToldWhatIsKnown(t *testing.T) {
+func TestACallerThatLeavesGetsTheKnownOutcome(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.start("a", "")
 		release := make(chan struct{})
@@ -138,7 +138,7 @@ func TestAFullMailboxRefuses(t *testing.T) {
 
 // After another client's write to the checkpoint or thread, or its deletion,
 // the turn is refused and the handler runs again with the new state.
-func TestWhatOthersWroteIsSeen(t *testing.T) {
+func TestWritesOfOtherClientsAreDetected(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		key := ref("a").Checkpoint()
 		k.send(k.host, "a", signal("turn", `{"entries":{},"patch":{"n":1}}`))
@@ -169,7 +169,7 @@ func TestWhatOthersWroteIsSeen(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedByTheStoreIsTheCallers(t *testing.T) {
+func TestRefusalsOfTheStoreReachTheCaller(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		for field, s := range map[string]agent.Signal{
 			"type":             signal("dance", `{}`),
@@ -233,7 +233,7 @@ func TestTheDocument(t *testing.T) {
 	})
 }
 
-func TestAnEntryThatIsThereAlreadyIsRefused(t *testing.T) {
+func TestADuplicateEntryIsRefused(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.send(k.host, "a", signal("append", `{"entries":{"id":"e1"}}`))
 		_, err := k.host.Signal(k.Context(), ref("a"), signal("turn", `{"entries":{"id":"e1"},"patch":{"n":1}}`))
@@ -361,7 +361,7 @@ func TestFieldsThatAreNotPersisted(t *testing.T) {
 	})
 }
 
-func TestTheLeastRecentlyUsedSleepsWhereTooManyAreAwake(t *testing.T) {
+func TestTheLeastRecentlyUsedInstanceIsEvicted(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", AwakeMax: 3})
 		for _, key := range []string{"a", "b", "c"} {
@@ -392,7 +392,7 @@ func TestTheLeastRecentlyUsedSleepsWhereTooManyAreAwake(t *testing.T) {
 	})
 }
 
-func TestAManagerMayKeepItsInstancesElsewhere(t *testing.T) {
+func TestAManagerCanStoreItsInstancesElsewhere(t *testing.T) {
 	elsewhere := &store{}
 	sim(t, func(o *instance.Options) {
 		o.Storage = func(_, manager string) agent.Service {
@@ -413,7 +413,7 @@ func TestAManagerMayKeepItsInstancesElsewhere(t *testing.T) {
 	})
 }
 
-func TestAManagersChangeReachesThoseAwake(t *testing.T) {
+func TestAManagersChangeReachesAwakeInstances(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.start("a", "")
 		time.Sleep(5 * time.Minute)

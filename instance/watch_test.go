@@ -71,7 +71,7 @@ func (k *kit) expectEvents(e *watchEvents, want ...string) {
 	}
 }
 
-func TestAWatchTellsOfALife(t *testing.T) {
+func TestAWatchReportsALifecycle(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
 		k.put(agent.Manager{Name: "other"})
@@ -101,7 +101,7 @@ func TestAWatchTellsOfALife(t *testing.T) {
 	})
 }
 
-func TestAWatchTellsOfMovesAndOfTheEnd(t *testing.T) {
+func TestAWatchReportsMovesAndItsEnd(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		h2, _, _ := k.open("n2", nil)
 		here, there := k.watch(k.host, ""), k.watch(h2, "")
@@ -127,7 +127,7 @@ func TestAWatchTellsOfMovesAndOfTheEnd(t *testing.T) {
 	})
 }
 
-func TestAWatchTellsOfFailures(t *testing.T) {
+func TestAWatchReportsFailures(t *testing.T) {
 	sim(t, func(o *instance.Options) {
 		o.Handlers = map[string]instance.GoHandler{"bad": {New: func(agent.InstanceRef) instance.Handler { return panics{} }}}
 	}, func(k *kit) {
@@ -150,7 +150,7 @@ func TestAWatchTellsOfFailures(t *testing.T) {
 
 // A watch reports that an instance stays awake, and why: it was used meanwhile,
 // or it could not be saved.
-func TestAWatchTellsWhyAnInstanceStaysAwake(t *testing.T) {
+func TestAWatchReportsWhyAnInstanceStaysAwake(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		k.put(agent.Manager{Name: "m", IdleTimeout: time.Minute, Durability: agent.DurabilityIdle})
 		e := k.watch(k.host, "")
@@ -205,7 +205,7 @@ func (panics) Handle(context.Context, *instance.Turn) error { panic("as it was t
 
 // A slow watcher costs the host a bounded buffer and delays no other watcher.
 // It gets a Missed event after the buffered events.
-func TestASlowWatcherIsToldThatItMissed(t *testing.T) {
+func TestASlowWatcherGetsAMissedEvent(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		ctx, cancel := context.WithCancel(k.Context())
 		defer cancel()
@@ -234,7 +234,7 @@ func TestASlowWatcherIsToldThatItMissed(t *testing.T) {
 		}
 		close(next)
 		synctest.Wait()
-		if n := len(got); n != instance.TidingsMax+2 || !got[0].Missed || !got[n-1].Missed {
+		if n := len(got); n != instance.WatcherEventsMax+2 || !got[0].Missed || !got[n-1].Missed {
 			k.Fatalf("%d events; the last: %+v", n, got[n-1])
 		}
 		if slices.ContainsFunc(got[1:len(got)-1], func(e agent.InstanceEvent) bool { return e.Missed }) {
@@ -250,7 +250,7 @@ func TestASlowWatcherIsToldThatItMissed(t *testing.T) {
 	})
 }
 
-func TestAWatchThatCannotBeIsRefused(t *testing.T) {
+func TestAnInvalidWatchIsRefused(t *testing.T) {
 	sim(t, nil, func(k *kit) {
 		for _, err := range k.host.Watch(k.Context(), agent.InstanceWatch{}) {
 			k.code(err, agent.CodeInvalid)

@@ -78,7 +78,7 @@ func find(t *testing.T, c *recall.Cache, key string, s *source) string {
 	return found
 }
 
-func TestAnIndexIsBroughtUpToDateByWhatHasChanged(t *testing.T) {
+func TestAnIndexAppliesChangesOnly(t *testing.T) {
 	c, s := recall.NewCache(1<<20), newSource()
 	for _, id := range strings.Fields("a b c d") {
 		s.write(id)
@@ -99,7 +99,7 @@ func TestAnIndexIsBroughtUpToDateByWhatHasChanged(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsMadeAnewWhereTheDeletesAreForgotten(t *testing.T) {
+func TestAnIndexIsRebuiltIfTheDeletesAreNotRecorded(t *testing.T) {
 	c, s := recall.NewCache(1<<20), newSource()
 	s.kept = 1
 	for _, id := range strings.Fields("a b c") {
@@ -120,7 +120,7 @@ func TestAnIndexIsMadeAnewWhereTheDeletesAreForgotten(t *testing.T) {
 	}
 }
 
-func TestAReaderOfThePastIsTold(t *testing.T) {
+func TestAnOlderReaderGetsErrTooOld(t *testing.T) {
 	c, s := recall.NewCache(1<<20), newSource()
 	s.write("a")
 	past := *s
@@ -135,7 +135,7 @@ func TestAReaderOfThePastIsTold(t *testing.T) {
 	}
 }
 
-func TestAFailedReadLeavesNoHalfAnIndex(t *testing.T) {
+func TestAFailedReadLeavesNoPartialIndex(t *testing.T) {
 	c, s := recall.NewCache(1<<20), newSource()
 	s.write("a")
 	s.fail = errors.New("the disk")

@@ -119,7 +119,7 @@ func TestRanksAreFused(t *testing.T) {
 
 // After any writes and deletes an index answers like a new index of the
 // remaining memories.
-func TestAnIndexForgetsWhatWasRemoved(t *testing.T) {
+func TestAnIndexForgetsRemovedMemories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	vocabulary := strings.Fields("ant bee cow dog eel fox gnu hen ibis jay")
 	type memory struct {
@@ -176,7 +176,7 @@ func TestAnOlderWriteIsNotRemovedWithAYoungerOne(t *testing.T) {
 	}
 }
 
-func TestAFilterKeepsWhatMatchesAllOfIt(t *testing.T) {
+func TestAFilterMatchesAllItsConditions(t *testing.T) {
 	d := recall.Doc{Session: "s", Class: "semantic", Kind: "fact", Tags: []string{"x", "y"}, ObservedAt: 100, ExpiresAt: 1000}
 	at := func(ms int64) *int64 { return &ms }
 	for name, c := range map[string]struct {

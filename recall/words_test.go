@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestWordsAreUnicodes(t *testing.T) {
+func TestWordsFollowUnicode(t *testing.T) {
 	for _, c := range []struct{ text, document, query string }{
 		{"", "", ""},
 		{" \t…—!", "", ""},
@@ -33,7 +33,7 @@ func TestWordsAreUnicodes(t *testing.T) {
 	}
 }
 
-func TestALongWordIsCutOff(t *testing.T) {
+func TestALongWordIsTruncated(t *testing.T) {
 	for _, long := range []string{strings.Repeat("a", 1000), strings.Repeat("ж", 1000)} {
 		got := documentWords(long, new(stems))
 		if len(got) != 1 || len(got[0]) > wordBytesMax || !utf8.ValidString(got[0]) {

@@ -12,7 +12,7 @@ import (
 
 // A timer whose backoff ends while the waker reads later pages is retried
 // without another event.
-func TestATimerThatCoolsWhileOthersAreLookedAt(t *testing.T) {
+func TestABackoffThatEndsDuringAPassIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.onPage(func(from string) {

@@ -20,7 +20,7 @@ func hourly(missed agent.Missed, catchUp uint64) agent.Timer {
 	return agent.Timer{Manager: "m", Key: "k", ID: "t", Generation: 7, Cron: "@hourly", Missed: missed, CatchUp: catchUp, Next: day, UpdatedAt: day - 1}
 }
 
-func TestWhatBecomesOfATimerThatIsDue(t *testing.T) {
+func TestPlanOfADueTimer(t *testing.T) {
 	const h = int64(time.Hour / time.Millisecond)
 	once := agent.Timer{Manager: "m", Key: "k", ID: "t", Generation: 7, Missed: agent.MissedFireOnce, Next: day}
 	skipped := once
@@ -75,7 +75,7 @@ func TestWhatBecomesOfATimerThatIsDue(t *testing.T) {
 // For any sequence of plans, instants only grow. Catching up fires the last
 // CatchUp occurrences and no others. Skipping fires none that is older than the
 // grace period.
-func TestFollowingThePlans(t *testing.T) {
+func TestSequencesOfPlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := hourly(rapid.SampledFrom(agent.MissedPolicies).Draw(t, "missed"), 0)
 		if v.Missed == agent.MissedCatchUp {
@@ -108,7 +108,7 @@ func TestFollowingThePlans(t *testing.T) {
 	})
 }
 
-func TestAnAttemptsRequestIsItsOwn(t *testing.T) {
+func TestEachAttemptHasItsOwnRequestID(t *testing.T) {
 	v := hourly(agent.MissedSkip, 0)
 	first := timer.Request("s", &v)
 	if again := timer.Request("s", &v); again != first {

@@ -33,7 +33,7 @@ func doubled(n int, first, most time.Duration) (waits []time.Duration) {
 	return waits
 }
 
-func TestWhatBecomesOfAnOccurrence(t *testing.T) {
+func TestOutcomesOfAnOccurrence(t *testing.T) {
 	const ack, fail = "*agent.AckTimer", "*agent.FailTimer"
 	broken := errors.New("the handler broke")
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestWhatBecomesOfAnOccurrence(t *testing.T) {
 	}
 }
 
-func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
+func TestConcurrentSignalsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		release := make(chan struct{})
@@ -138,7 +138,7 @@ func TestSoManySignalsAreUnderWayAtOnce(t *testing.T) {
 
 // An occurrence that a turn's commit makes due is found while the turn's signal
 // is still in progress, and fires once.
-func TestATimerThatIsDueAgainWhileItIsWorkedOn(t *testing.T) {
+func TestATimerThatIsDueAgainWhileInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.handle = func(_ context.Context, n int, s agent.Signal) error {

@@ -96,7 +96,7 @@ func TestACrashBetweenIntentAndResult(t *testing.T) {
 }
 
 // A turn that crashes before its first snapshot starts again.
-func TestATurnWithoutASnapshotIsBegunAnew(t *testing.T) {
+func TestATurnWithoutASnapshotStartsAgain(t *testing.T) {
 	sim(t, func(k *kit) {
 		claimed := k.commit(&agent.ClaimSession{Session: "s", Owner: "gone", TTL: agent.ClaimTTLMin, Request: &agent.SessionRequest{ID: "r1"}})
 		if claimed.Index == 0 {
@@ -116,7 +116,7 @@ func TestATurnWithoutASnapshotIsBegunAnew(t *testing.T) {
 }
 
 // The intent is stored before the call, and the result after it.
-func TestIntentIsKeptBeforeACallAndItsResultAfterIt(t *testing.T) {
+func TestTheIntentIsStoredBeforeACallAndItsResultAfterIt(t *testing.T) {
 	sim(t, func(k *kit) {
 		kept := func() (phase agent.CursorPhase, state string) {
 			s := k.session()
@@ -179,7 +179,7 @@ func TestAFailedEffectIsNotCalledAgain(t *testing.T) {
 	})
 }
 
-func TestAFunctionThatDoesOtherwiseInItsNextRunIsRefused(t *testing.T) {
+func TestANondeterministicFunctionIsRefused(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.runner.Pause = turn.PauseAfterPrompt
 		input := `1`

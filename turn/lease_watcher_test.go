@@ -75,7 +75,7 @@ func (k *kit) interrupted(w *countedWatches, interrupt func(k *kit)) {
 		}
 		<-t.Context().Done()
 		if took := time.Since(since); took > time.Second {
-			k.Errorf("it heard of it after %v", took)
+			k.Errorf("it noticed after %v", took)
 		}
 		return context.Cause(t.Context())
 	})
@@ -84,7 +84,7 @@ func (k *kit) interrupted(w *countedWatches, interrupt func(k *kit)) {
 	}
 }
 
-func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
+func TestAnInterruptedTurnNoticesAtOnce(t *testing.T) {
 	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) { k.interrupted(k.watchLeases(), interrupt) })
@@ -94,7 +94,7 @@ func TestAnInterruptedTurnHearsOfItAtOnce(t *testing.T) {
 
 // A change between the start of the turn and the start of its watch is noticed
 // too.
-func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
+func TestAnInterruptBeforeTheWatchIsNoticed(t *testing.T) {
 	for name, interrupt := range interrupts {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) {
@@ -108,7 +108,7 @@ func TestAnInterruptBeforeTheWatchIsHeardWhenItBegins(t *testing.T) {
 }
 
 // All turns share one watch. A turn's own claim triggers no renewal.
-func TestTurnsShareAWatchWhileThereAreAny(t *testing.T) {
+func TestTurnsShareOneWatch(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := k.watchLeases()
 		sent := &unreliable{Service: k.service}

@@ -86,7 +86,7 @@ func TestALoopThatIsResumedRepeatsNothing(t *testing.T) {
 	})
 }
 
-func TestALoopTellsTheModelWhatATool(t *testing.T) {
+func TestALoopPassesToolErrorsToTheModel(t *testing.T) {
 	cases := map[string]struct {
 		tools map[string]turn.Tool
 		want  string
@@ -121,7 +121,7 @@ func TestALoopHasAnEnd(t *testing.T) {
 	})
 }
 
-func TestAMemoryPolicyThatNobodyKnowsIsRefused(t *testing.T) {
+func TestAnUnknownMemoryPolicyIsRefused(t *testing.T) {
 	for name, m := range map[string]turn.Memory{"capture": {Capture: "all"}, "inject": {Inject: "everywhere"}} {
 		t.Run(name, func(t *testing.T) {
 			sim(t, func(k *kit) {

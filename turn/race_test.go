@@ -94,7 +94,7 @@ func (r *racer) run(ctx context.Context, runner func(turn.Func) error, op agent.
 	entry := agent.Draft{Kind: r.name}
 	if r.how == byRunner {
 		return runner(func(t *turn.Turn) error {
-			told()
+			announce()
 			t.Append("t", 0, entry)
 			return nil
 		})
@@ -104,7 +104,7 @@ func (r *racer) run(ctx context.Context, runner func(turn.Func) error, op agent.
 		return err
 	}
 	row := result.Results[0].(*agent.SessionResult).Session
-	told()
+	announce()
 	_, err = r.Commit(ctx, agent.Commit{Fence: row.Fence(), Ops: []agent.Op{
 		&agent.AppendThread{Thread: "t", Entries: []agent.Draft{entry}},
 		&agent.CommitSession{Session: "s", LeaseID: row.Lease.LeaseID, Owner: r.name, Status: agent.SessionFinished},
@@ -112,8 +112,8 @@ func (r *racer) run(ctx context.Context, runner func(turn.Func) error, op agent.
 	return err
 }
 
-// told prints that the turn runs, and waits for a line of input.
-func told() {
+// announce prints that the turn runs, and waits for a line of input.
+func announce() {
 	fmt.Println("running")
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }

@@ -233,7 +233,7 @@ func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 	})
 }
 
-func TestAnInterruptedTurnIsTold(t *testing.T) {
+func TestAnInterruptedTurnNotices(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
 		_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
@@ -243,7 +243,7 @@ func TestAnInterruptedTurnIsTold(t *testing.T) {
 			since := time.Now()
 			<-t.Context().Done()
 			if took := time.Since(since); took > ttl/2 {
-				k.Errorf("it was told after %v", took)
+				k.Errorf("it noticed after %v", took)
 			}
 			return context.Cause(t.Context())
 		})
@@ -280,14 +280,14 @@ func TestOfTwoRunnersOneRuns(t *testing.T) {
 
 // Each commit of the turn applies, but its runner gets unknown or unavailable.
 // It retries under the same id.
-func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
+func TestAnUnknownOutcomeIsRetriedUnderItsOwnID(t *testing.T) {
 	sim(t, func(k *kit) {
 		w := &unreliable{Service: k.service}
-		told := 0
+		attempts := 0
 		w.after = func(c agent.Commit, _ agent.Result, err error) error {
 			if err == nil && c.Request.Client != "" {
-				told++
-				return []error{nil, agent.Errorf(agent.CodeUnknown, "outcome unknown"), errCut}[told%3]
+				attempts++
+				return []error{nil, agent.Errorf(agent.CodeUnknown, "outcome unknown"), errCut}[attempts%3]
 			}
 			return nil
 		}
@@ -307,13 +307,13 @@ func TestAnUnknownOutcomeIsSettledUnderItsOwnID(t *testing.T) {
 		if got := k.kinds(); len(got) != 1 {
 			k.Errorf("the thread: %v", got)
 		}
-		if told != 12 { // claim, intent, result, end
-			k.Errorf("%d attempts", told)
+		if attempts != 12 { // claim, intent, result, end
+			k.Errorf("%d attempts", attempts)
 		}
 	})
 }
 
-func TestABusySessionLetsARequestWait(t *testing.T) {
+func TestABusySessionQueuesARequest(t *testing.T) {
 	sim(t, func(k *kit) {
 		k.commit(&agent.PutSession{Session: "q", Agent: "a", Busy: agent.BusyEnqueue})
 		var order []string

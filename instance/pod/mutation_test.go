@@ -106,7 +106,7 @@ func TestTheVersionCountsStructuralChanges(t *testing.T) {
 
 // For any ops: a plan's topology is valid, has the old nodes without the
 // removed and with the added ones, and stops each removed node once.
-func TestPlansAreSound(t *testing.T) {
+func TestPlansAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawTopology(t)
 		var list []pod.Op

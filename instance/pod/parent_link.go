@@ -31,12 +31,12 @@ func (s Slot) expectedLink(node string) ParentLink {
 // ActualParent returns the current parent of a running node, or nil if it has
 // none. awake reports whether another node is awake.
 func (s Slot) ActualParent(pod agent.InstanceRef, node string, awake func(node string) bool) *Parent {
-	bond, bound := s.Parents[node]
+	link, ok := s.Parents[node]
 	switch {
-	case !bound, bond.Owner == "" && bond.Run != s.Run, bond.Owner != "" && !awake(bond.Owner):
+	case !ok, link.Owner == "" && link.Run != s.Run, link.Owner != "" && !awake(link.Owner):
 		return nil
 	default:
-		return &Parent{Manager: pod.Manager, Key: pod.Key, Node: bond.Owner}
+		return &Parent{Manager: pod.Manager, Key: pod.Key, Node: link.Owner}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // PD-14: a node's key determines its pod and its ancestry, at any depth.
-func TestANodesKeySaysWhoseItIs(t *testing.T) {
+func TestANodesKeyDeterminesItsPod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z/%. ü]{1,6}`).Filter(func(s string) bool { return s != "." && s != ".." })
 		at := agent.InstanceRef{Scope: "s", Manager: word.Draw(t, "manager"), Key: word.Draw(t, "key")}

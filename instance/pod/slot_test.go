@@ -36,7 +36,7 @@ func TestTheSlotIsOneMemberOfTheState(t *testing.T) {
 	}
 }
 
-func TestASlotThatCannotBeReadIsNoNewOne(t *testing.T) {
+func TestADamagedSlotIsCorrupt(t *testing.T) {
 	for _, state := range []agent.JSON{
 		agent.JSON(`{"__pod__":7}`), agent.JSON(`{"__pod__":{"topology":{"name":""}}}`), agent.JSON(`{"__pod__":`),
 	} {
@@ -102,7 +102,7 @@ func TestOneMutationAtATime(t *testing.T) {
 }
 
 // PD-4: the four statuses.
-func TestHowANodeStandsToItsPod(t *testing.T) {
+func TestStatusOfANode(t *testing.T) {
 	us, others := pod.Parent{Manager: "teams", Key: "t1", Node: "boss"}, pod.Parent{Manager: "teams", Key: "t2"}
 	for name, c := range map[string]struct {
 		awake  bool
@@ -137,7 +137,7 @@ func TestANodeHasAnInstanceOfItsOwn(t *testing.T) {
 }
 
 // PD-14: a pod may contain pods, but not itself.
-func TestPodsDoNotHoldThemselves(t *testing.T) {
+func TestPodsDoNotContainThemselves(t *testing.T) {
 	if err := pod.CheckRecursion([]string{"teams", "squads"}, "agents"); err != nil {
 		t.Error(err)
 	}

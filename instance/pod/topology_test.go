@@ -96,7 +96,7 @@ func TestNodesStartInWaves(t *testing.T) {
 	}
 }
 
-func TestDependenciesInACircleAreFoundWhenTheyAreOrdered(t *testing.T) {
+func TestACycleOfDependenciesIsRefused(t *testing.T) {
 	topology := parse(t, `{"name":"t","nodes":{"a":{"manager":"m"},"b":{"manager":"m"},"c":{"manager":"m"}},
 		"links":[["depends_on","a","b"],["depends_on","b","a"]]}`)
 	if _, err := topology.Waves([]string{"c"}); err != nil {

@@ -123,9 +123,9 @@ func (k *kit) begin(ref agent.InstanceRef, ops string) {
 	}
 }
 
-// stands fails the claim if the statuses of a pod's nodes differ from want, and
+// expectStatuses fails the claim if the statuses of a pod's nodes differ from want, and
 // returns the nodes.
-func (k *kit) stands(ref agent.InstanceRef, want string) []pod.Snapshot {
+func (k *kit) expectStatuses(ref agent.InstanceRef, want string) []pod.Snapshot {
 	k.Helper()
 	shots, err := k.pods.Nodes(k.Context(), ref)
 	if err != nil {

@@ -54,7 +54,7 @@ var mutations = []claim{
 		if err != nil || i.Status != agent.InstanceDormant {
 			k.Errorf("eve is %s, %v: its checkpoint stays, and it sleeps", i.Status, err)
 		}
-		k.stands(team("a"), "kim=adopted lee=stopped store=adopted")
+		k.expectStatuses(team("a"), "kim=adopted lee=stopped store=adopted")
 	}},
 
 	{"PD-10 a mutation is stored before anything is done for it, and stays where that fails", func(k *kit) {
@@ -62,7 +62,7 @@ var mutations = []claim{
 		k.begin(team("a"), `[{"add_node":{"name":"kim","node":{"manager":"agents","activation":"eager"}}}]`)
 		view := k.look(team("a"))
 		k.equal("version and status", []any{view.Slot.TopologyVersion, view.Slot.Mutation.Status}, "[2 running]")
-		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped kim=stopped store=adopted")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped kim=stopped store=adopted")
 		k.get(team("a"), "") // continues it
 
 		report, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[{"remove_node":{"name":"store"}},
@@ -97,7 +97,7 @@ var mutations = []claim{
 		m := k.look(team("a")).Slot.Mutation
 		k.equal("status", m.Status, pod.MutationCompleted)
 		k.equal("stopped and started", []any{m.Report.Stopped, m.Report.Started}, "[[ann eve] [kim lee]]")
-		k.stands(team("a"), "bob=stopped boss=adopted kim=adopted lee=adopted store=adopted")
+		k.expectStatuses(team("a"), "bob=stopped boss=adopted kim=adopted lee=adopted store=adopted")
 		k.idle(team("a"))
 	}},
 

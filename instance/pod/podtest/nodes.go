@@ -12,7 +12,7 @@ var nodes = []claim{
 		k.equal("created", got.Created, true)
 		k.equal("requested", got.Report.Requested, "[boss store]")
 		k.equal("boss came", got.Report.Nodes["boss"].Source, pod.SourceStarted)
-		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
 		k.equal("boss begins with", k.state(k.node(team("a"), "boss")), `{"rank":1}`)
 		again := k.get(team("a"), crew)
 		k.equal("created again", again.Created, false)
@@ -34,7 +34,7 @@ var nodes = []claim{
 			k.Fatal(err)
 		}
 		k.equal("waves", report.Waves, "[[boss store] [bob]]")
-		k.stands(team("a"), "ann=adopted bob=adopted boss=adopted eve=adopted store=adopted")
+		k.expectStatuses(team("a"), "ann=adopted bob=adopted boss=adopted eve=adopted store=adopted")
 	}},
 
 	{"PD-3 a state given to ensure is for the node that is named", func(k *kit) {
@@ -57,7 +57,7 @@ var nodes = []claim{
 			k.Fatal(err)
 		}
 		// Ann and eve have kept their owners.
-		k.stands(team("a"), "ann=adopted bob=stopped boss=running eve=adopted store=running")
+		k.expectStatuses(team("a"), "ann=adopted bob=stopped boss=running eve=adopted store=running")
 		got := k.get(team("a"), "")
 		k.equal("created", got.Created, false)
 		k.equal("sources", got.Report.Nodes["boss"].Source+" "+got.Report.Nodes["store"].Source, "adopted adopted")
@@ -66,7 +66,7 @@ var nodes = []claim{
 			k.Fatal(err)
 		}
 		k.equal("eve", report.Nodes["eve"].Source, pod.SourceRunning)
-		k.stands(team("a"), "ann=adopted bob=stopped boss=adopted eve=adopted store=adopted")
+		k.expectStatuses(team("a"), "ann=adopted bob=stopped boss=adopted eve=adopted store=adopted")
 	}},
 
 	{"PD-5 an owner that comes back has lost what it owned until it is adopted", func(k *kit) {
@@ -77,7 +77,7 @@ var nodes = []claim{
 		if err := k.pods.Instances.Stop(k.Context(), k.node(team("a"), "ann")); err != nil {
 			k.Fatal(err)
 		}
-		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=running store=adopted")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted eve=running store=adopted")
 		_, report, err := k.pods.Ensure(k.Context(), team("a"), "eve", nil)
 		if err != nil {
 			k.Fatal(err)
@@ -90,7 +90,7 @@ var nodes = []claim{
 		_, err := k.pods.Mutate(k.Context(), team("a"), agent.JSON(`[{"remove_node":{"name":"zoe"}}]`), agent.Request{})
 		k.refused(err, agent.CodeNotFound, "zoe")
 		k.mutate(team("a"), `[{"remove_node":{"name":"eve"}}]`)
-		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted store=adopted")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted store=adopted")
 	}},
 
 	{"PD-6 get fails with a report where nodes do, and the pod lives", func(k *kit) {
@@ -106,7 +106,7 @@ var nodes = []claim{
 		if err != nil || i.Status != agent.InstanceAwake {
 			k.Errorf("the pod is %s, %v", i.Status, err)
 		}
-		k.stands(team("a"), "bad=stopped good=adopted late=stopped")
+		k.expectStatuses(team("a"), "bad=stopped good=adopted late=stopped")
 	}},
 }
 
@@ -133,7 +133,7 @@ func fourStatuses(k *kit) {
 	id := team("a").Checkpoint()
 	k.commitIn(agent.DefaultScope, &agent.PutCheckpoint{Key: id, Version: 1, State: state, Thread: &agent.Pointer{Thread: id}})
 	k.get(team("a"), "")
-	k.stands(team("a"), "ann=misplaced bob=stopped boss=adopted eve=running store=adopted")
+	k.expectStatuses(team("a"), "ann=misplaced bob=stopped boss=adopted eve=running store=adopted")
 	_, report, err := k.pods.Ensure(k.Context(), team("a"), "eve", nil)
 	k.refused(err, agent.CodeReconcileFailed, `its parent is node "store"`)
 	k.equal("stage, and what waits", []any{report.Failures["ann"].Stage, report.Pending}, "[adopt [eve]]")

@@ -15,9 +15,9 @@ var slots = []claim{
 		other.Scope = "other"
 		k.get(team("a"), crew)
 		k.equal("in the other scope it is", k.get(other, `{"name":"t","nodes":{"boss":{"manager":"agents"}}}`).Created, true)
-		k.stands(other, "boss=stopped")
+		k.expectStatuses(other, "boss=stopped")
 		k.mutate(team("a"), `[{"remove_node":{"name":"boss"}}]`)
-		k.stands(other, "boss=stopped")
+		k.expectStatuses(other, "boss=stopped")
 	}},
 
 	{"PD-13 a node that sleeps is no node that is unknown", func(k *kit) {

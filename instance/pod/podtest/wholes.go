@@ -44,10 +44,10 @@ var wholes = []claim{
 		k.equal("stopped", rested.Stopped, "[eve ann bob boss store]")
 		k.equal("nodes that have something stored", len(rested.Nodes), 4)
 		k.equal("eve", rested.Nodes[eve.Key].Rev, 3)
-		k.stands(team("a"), "ann=stopped bob=stopped boss=stopped eve=stopped store=stopped")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=stopped eve=stopped store=stopped")
 		k.equal("the pod", k.look(team("a")).Status, agent.InstanceDormant)
 		k.get(team("a"), "")
-		k.stands(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
+		k.expectStatuses(team("a"), "ann=stopped bob=stopped boss=adopted eve=stopped store=adopted")
 	}},
 
 	{"a fork of a pod is the whole of it and goes its own way", forked},
@@ -58,8 +58,8 @@ func nested(k *kit) {
 	k.get(team("a"), `{"name":"t","nodes":{"squad":{"kind":"pod","manager":"squads","activation":"eager"},
 		"odd":{"kind":"pod","manager":"agents"}}}`)
 	squad := k.node(team("a"), "squad")
-	k.stands(team("a"), "odd=stopped squad=adopted")
-	k.stands(squad, "cook=stopped scout=adopted")
+	k.expectStatuses(team("a"), "odd=stopped squad=adopted")
+	k.expectStatuses(squad, "cook=stopped scout=adopted")
 	scout := k.node(squad, "scout")
 	_, _, err := k.pods.Ensure(k.Context(), team("a"), "odd", nil)
 	k.refused(err, agent.CodeReconcileFailed, "is not a manager of pods")
@@ -86,9 +86,9 @@ func forked(k *kit) {
 	}
 	k.equal("nodes that had anything stored", made.Nodes, 3) // squad, scout, boss
 	k.append(scout, 2)
-	k.stands(team("b"), "boss=stopped idler=stopped squad=stopped")
+	k.expectStatuses(team("b"), "boss=stopped idler=stopped squad=stopped")
 	k.get(team("b"), "")
-	k.stands(team("b"), "boss=adopted idler=stopped squad=adopted")
+	k.expectStatuses(team("b"), "boss=adopted idler=stopped squad=adopted")
 	copied := k.node(k.node(team("b"), "squad"), "scout")
 	i, err := k.pods.Instances.Lookup(k.Context(), copied)
 	if err != nil || i.Rev != 3 || i.Status != agent.InstanceAwake {
@@ -96,7 +96,7 @@ func forked(k *kit) {
 	}
 	k.equal("the fork's boss", k.state(k.node(team("b"), "boss")), `{"rank":1}`)
 	k.mutate(team("b"), `[{"remove_node":{"name":"boss"}}]`)
-	k.stands(team("a"), "boss=adopted idler=stopped squad=adopted")
+	k.expectStatuses(team("a"), "boss=adopted idler=stopped squad=adopted")
 	_, err = k.pods.Fork(k.Context(), team("a"), "b", agent.Request{})
 	k.refused(err, agent.CodeAlreadyExists, "")
 	_, err = k.pods.Fork(k.Context(), team("a"), "a", agent.Request{})
