@@ -52,7 +52,7 @@ func (s *watching) giveChanges(event agent.Event, yield func(agent.Event, error)
 	return nil
 }
 
-// before tells whether a change is before a place in its feed.
+// before reports whether a change is before a place in its feed.
 func before(c *agent.Changed, index, skip uint64) bool {
 	return c.Index < index || c.Index == index && c.Ordinal < skip
 }

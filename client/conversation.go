@@ -47,7 +47,7 @@ func (s Scope) DeleteConversation(ctx context.Context, del agent.DeleteConversat
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
-// GetConversation reads a conversation; not_found where there is none,
+// GetConversation reads a conversation; not_found if there is none,
 // forbidden where it has another agent or owner than the reference names.
 func (s Scope) GetConversation(ctx context.Context, ref agent.ConversationRef) (*agent.SavedConversation, error) {
 	return ask[*agent.SavedConversation](ctx, s, &agent.GetConversation{ConversationRef: ref})

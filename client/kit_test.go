@@ -202,7 +202,7 @@ func (f *fake) seen() []agent.Commit {
 	return append([]agent.Commit(nil), f.commits...)
 }
 
-// script answers one attempt after another, the last one for ever. A nil
+// script answers one attempt after another, the last one forever. A nil
 // error is a result.
 func script(errs ...*agent.Error) func(context.Context, agent.Commit, func(agent.Result, error)) {
 	var mu sync.Mutex

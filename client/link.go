@@ -71,7 +71,7 @@ func (l *link) enqueue(f *flight) bool {
 	return true
 }
 
-// drop forgets f and tells whether it was sent; if not, it never will be.
+// drop forgets f and reports whether it was sent; if not, it never will be.
 func (l *link) drop(f *flight) (sent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,7 +202,7 @@ func (l *link) use(delta int) {
 	l.users += delta
 }
 
-// idle tells whether nothing has needed the link for so long.
+// idle reports whether nothing has needed the link for so long.
 func (l *link) idle(now time.Time, since time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// WriteMemory writes what an agent is to remember, or writes it anew. Without
+// WriteMemory writes what an agent is to remember, or writes it again. Without
 // an id it gets one made from its content, which the result tells.
 func (s Scope) WriteMemory(ctx context.Context, write agent.WriteMemory) (*agent.MemoryResult, error) {
 	return do[*agent.MemoryResult](ctx, s, &write)

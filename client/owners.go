@@ -51,7 +51,7 @@ func (o *owners) of(ref agent.InstanceRef) *direct {
 	return &direct{owners: o, partition: placement.Partition(ref.Scope, ref.Manager, ref.Key)}
 }
 
-// conn is a connection to the owner, or nil where there is none that is up.
+// conn is a connection to the owner, or nil if there is none that is up.
 // release is to be called when the call over it has ended.
 func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 	if d == nil {

@@ -13,7 +13,7 @@ import (
 type endpoint struct {
 	addr    string
 	seed    bool                        // given by the caller: never forgotten
-	link    *link                       // nil where there is none
+	link    *link                       // nil if there is none
 	retryAt time.Time                   // not dialled before
 	backoff *backoff.ExponentialBackOff // between dials that came to nothing
 }

@@ -16,7 +16,7 @@ func (s Scope) DecideReview(ctx context.Context, decide agent.DecideReview) (age
 	return r.Review, nil
 }
 
-// GetReview reads a review; not_found where there is none.
+// GetReview reads a review; not_found if there is none.
 func (s Scope) GetReview(ctx context.Context, review string) (*agent.Review, error) {
 	return ask[*agent.Review](ctx, s, &agent.GetReview{Review: review})
 }

@@ -30,7 +30,7 @@ func (s Scope) Under(c agent.Claim) Scope {
 	return s
 }
 
-// PutScope sets the scope's policy, creating it where there is none.
+// PutScope sets the scope's policy, creating it if there is none.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
 	r, err := do[*agent.ScopeResult](ctx, s, &agent.PutScope{Policy: policy})
 	if err != nil {

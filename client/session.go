@@ -34,7 +34,7 @@ func (s Scope) ResumeSession(ctx context.Context, resume agent.ResumeSession) (*
 }
 
 // RecoverSession takes over a turn whose lease has expired. The result's
-// Recovery names the snapshot to go on from, or the request to begin anew with.
+// Recovery names the snapshot to go on from, or the request to begin again with.
 func (s Scope) RecoverSession(ctx context.Context, take agent.RecoverSession) (*agent.SessionResult, error) {
 	return do[*agent.SessionResult](ctx, s, &take)
 }

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// Append appends entries, creating the thread where there is none.
+// Append appends entries, creating the thread if there is none.
 func (s Scope) Append(ctx context.Context, a agent.AppendThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s, &a)
 }
@@ -27,7 +27,7 @@ func (s Scope) DeleteThread(ctx context.Context, del agent.DeleteThread) (*agent
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
-// GetThread reads a thread's meta; not_found where there is none.
+// GetThread reads a thread's meta; not_found if there is none.
 func (s Scope) GetThread(ctx context.Context, thread string) (*agent.Thread, error) {
 	return ask[*agent.Thread](ctx, s, &agent.GetThread{Thread: thread})
 }
@@ -39,7 +39,7 @@ func (s Scope) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries
 
 // Entries reads all entries that load asks for, page by page, as the thread
 // stood at the first page: what is appended meanwhile is left out. An error is
-// the last element; it is deleted where the thread was made anew in between.
+// the last element; it is deleted where the thread was made again in between.
 func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		var life uint64 // of the first page

@@ -22,7 +22,7 @@ func (s Scope) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agen
 	return do[*agent.ValueResult](ctx, s, &revise)
 }
 
-// GetValue reads a value; not_found where there is none.
+// GetValue reads a value; not_found if there is none.
 func (s Scope) GetValue(ctx context.Context, key string) (*agent.Value, error) {
 	return ask[*agent.Value](ctx, s, &agent.GetValue{Key: key})
 }

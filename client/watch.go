@@ -18,7 +18,7 @@ import (
 // Watch yields a thread's entries, each once and in order, who holds a claim,
 // or what changes in a scope; see agent.Service. It goes on by itself on another
 // node when one breaks, after the last entry or change. A thread that was deleted
-// meanwhile, even if it was created anew, ends it with EventDeleted. It ends
+// meanwhile, even if it was created again, ends it with EventDeleted. It ends
 // without an error when ctx ends.
 func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	if w.Scope == "" {
@@ -74,7 +74,7 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := s.w
-	w.Incarnation = s.incarnation // lest it is deleted and made anew since it was asked for
+	w.Incarnation = s.incarnation // lest it is deleted and made again since it was asked for
 	// A link that breaks takes the watch with it: go on elsewhere.
 	stop := context.AfterFunc(l.stream.Context(), cancel)
 	defer stop()

@@ -46,7 +46,7 @@ type Listen struct {
 	CAFile    string `yaml:"ca_file"`   // PEM; whose certificates peers and clients must have; "" means that none is asked for
 }
 
-// TLS tells whether the address is served with TLS.
+// TLS reports whether the address is served with TLS.
 func (l Listen) TLS() bool { return l.CertFile != "" }
 
 // Raft is the stream between nodes and the log.

@@ -18,7 +18,7 @@ func newKeys(all []string) keys {
 	return all
 }
 
-// list tells whether the setting takes several values.
+// list reports whether the setting takes several values.
 func (keys) list(key string) bool {
 	return slices.Contains([]string{"cluster.join", "instances.http_allow", "instances.keys"}, key)
 }

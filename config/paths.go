@@ -8,7 +8,7 @@ import (
 	"github.com/knadh/koanf/v2"
 )
 
-// isPath tells whether a setting names a file or a directory.
+// isPath reports whether a setting names a file or a directory.
 func isPath(key string) bool { return key == "node.data_dir" || strings.HasSuffix(key, "_file") }
 
 // beside makes the paths in a file's settings relative to that file. Those of the

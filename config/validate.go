@@ -223,7 +223,7 @@ func splitAddr(addr string) (host string, port uint16, err error) {
 	return host, uint16(number), nil
 }
 
-// loopback tells whether only this machine can reach addr. A name that is not
+// loopback reports whether only this machine can reach addr. A name that is not
 // localhost may resolve to anything, so it is taken for an outside address.
 func loopback(addr string) bool {
 	host, _, err := splitAddr(addr)
@@ -237,7 +237,7 @@ func loopback(addr string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// unspecified tells whether addr means every interface.
+// unspecified reports whether addr means every interface.
 func unspecified(addr string) bool {
 	host, _, err := splitAddr(addr)
 	if err != nil {

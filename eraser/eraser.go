@@ -29,7 +29,7 @@ type Source interface {
 	// WatchEndings signals after each entry that added one.
 	WatchEndings() (changed <-chan struct{}, cancel func())
 
-	// Owned tells whether the instance's partition has an owner.
+	// Owned reports whether the instance's partition has an owner.
 	Owned(ref agent.InstanceRef) bool
 }
 

@@ -70,7 +70,7 @@ type answered struct {
 // lowest is the row's first request.
 func (a answered) lowest() uint64 { return a.max - a.back[0] }
 
-// has tells whether the answer to a request is in the row.
+// has reports whether the answer to a request is in the row.
 func (a answered) has(seq uint64) bool {
 	if seq > a.max {
 		return false

@@ -369,7 +369,7 @@ func TestClaimsCountAgainstTheQuota(t *testing.T) {
 	if err == nil || err.Code != agent.CodeOverloaded {
 		t.Fatalf("one claim too many: %v", err)
 	}
-	r.take("a", time.Second) // anew
+	r.take("a", time.Second) // again
 	r.after(time.Second)
 	do[*agent.ClaimResult](r, &agent.TakeClaim{Claim: "d", Holder: "a", TTL: time.Second})
 }

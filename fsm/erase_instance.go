@@ -17,7 +17,7 @@ import (
 // that the instance is as of, so what began before the erasure is not stored.
 
 // EncodeEndInstance encodes a commit which notes that a live instance has ended.
-// awake tells whether it was in its owner's memory until then.
+// awake reports whether it was in its owner's memory until then.
 func (m *Machine) EncodeEndInstance(e agent.Ending, awake bool) []byte {
 	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, Ops: []*logpb.Op{{Op: &logpb.Op_EndInstance{
 		EndInstance: &logpb.EndInstance{Agent: e.Checkpoint(), ErasedIndex: e.Index, Awake: awake},
@@ -60,7 +60,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 	return all, next, err
 }
 
-// Owned tells whether an instance's partition has an owner.
+// Owned reports whether an instance's partition has an owner.
 func (m *Machine) Owned(ref agent.InstanceRef) bool {
 	return m.Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key)).Owner != ""
 }

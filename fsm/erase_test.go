@@ -101,7 +101,7 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 	r.refuse(agent.CodeNotFound, &agent.RenewSession{Session: last, LeaseID: leases[sessions-1].LeaseID, Owner: "o"})
 	r.refuse(agent.CodeNotFound, &agent.DecideReview{Review: "review of " + last, Decision: agent.DecideApprove, By: "b"})
 
-	// The ids are free again: for the agent too, which begins anew.
+	// The ids are free again: for the agent too, which begins again.
 	do[*agent.SessionResult](r, &agent.PutSession{Session: last, Agent: "a"})
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "new", Content: "new"})
 	entries := 0

@@ -66,7 +66,7 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 }
 
 // dueRow handles the wall queue: data that has expired, or a tombstone, or work that is left. A row
-// that was written anew since, or went with its scope, has another time.
+// that was written again since, or went with its scope, has another time.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
 		if row == f.Cursor {

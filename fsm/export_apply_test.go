@@ -36,13 +36,13 @@ func (m *Machine) ProgressRow() (key, value []byte, err error) {
 	return txn.ProgressKey, value, err
 }
 
-// CheckFormat tells whether an engine's rows are of the format that is read.
+// CheckFormat reports whether an engine's rows are of the format that is read.
 func CheckFormat(r storage.Reader) error {
 	_, err := txn.ReadProgress(r)
 	return err
 }
 
-// CheckAnswered tells whether a client's rows of answers can be read.
+// CheckAnswered reports whether a client's rows of answers can be read.
 func CheckAnswered(row *logpb.ClientRow) error {
 	_, err := answeredOf(row)
 	return err

@@ -24,7 +24,7 @@ func (m *Machine) HotRows() int { return m.hot.Len() }
 
 func (m *Machine) WarmRows() int { return m.gen.warm.Len() }
 
-// ReadsAlike tells whether a value's row is the same in memory, if it is there
+// ReadsAlike reports whether a value's row is the same in memory, if it is there
 // (hit is 1), as in the engine.
 func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
 	for _, kind := range []string{kv.KindValue, kv.KindValueBytes} {

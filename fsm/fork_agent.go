@@ -126,7 +126,7 @@ func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
 }
 
 // forkPointed forks the thread that the checkpoint points to, as it points to
-// it; it is nil where there is none to fork.
+// it; it is nil if there is none to fork.
 func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
 	if p == nil {
 		return nil, nil, nil

@@ -78,7 +78,7 @@ func (h *home) foreign(cluster string) error {
 		"give the node back its own data directory, or an empty one to join with", storage.ErrForeign, h.format.ClusterID, cluster)
 }
 
-// accept tells whether a snapshot is one of this cluster's that this version
+// accept reports whether a snapshot is one of this cluster's that this version
 // can read.
 func (h *home) accept(header *logpb.SnapshotHeader) error {
 	own := h.clusterID()
@@ -93,7 +93,7 @@ func (h *home) accept(header *logpb.SnapshotHeader) error {
 	return acceptLevel(header)
 }
 
-// acceptLevel tells whether this version knows all that a snapshot may hold.
+// acceptLevel reports whether this version knows all that a snapshot may hold.
 func acceptLevel(header *logpb.SnapshotHeader) error {
 	if header.FeatureLevel > featureLevelMax {
 		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version knows %d: upgrade this node",

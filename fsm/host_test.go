@@ -25,7 +25,7 @@ func (r clusterOps) host(l agent.NodeLease, row *agent.Member) *agent.Error {
 	return r.say(r.machine.EncodeRenewNodeLease(l, row))
 }
 
-// member is the row of that name; nil where there is none.
+// member is the row of that name; nil if there is none.
 func (r clusterOps) member(name string) *agent.Member {
 	for _, m := range r.machine.Members() {
 		if m.ID == name {

@@ -143,7 +143,7 @@ func (m *Machine) Chain() (index uint64, chain uint32) {
 	return m.progress.Index, m.progress.Chain
 }
 
-// Engine reads the engine's gauges; they begin anew where a snapshot takes the
+// Engine reads the engine's gauges; they begin again where a snapshot takes the
 // state's place. It is false once the machine is closed.
 func (m *Machine) Engine() (storage.Metrics, bool) {
 	m.mu.RLock()

@@ -85,7 +85,7 @@ func (m *Machine) Members() []agent.Member {
 	return m.members
 }
 
-// Removed tells whether a member of that incarnation has left for good.
+// Removed reports whether a member of that incarnation has left for good.
 func (m *Machine) Removed(incarnation string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

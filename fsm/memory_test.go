@@ -220,7 +220,7 @@ func TestAnAgentsMemoriesAreBoundedByThePolicy(t *testing.T) {
 	do[*agent.MemoryResult](r, sized("o", 92))
 	full("memories_max=3", note("p", "x"))
 	full("memory_bytes_max=100", sized("m", 5))
-	do[*agent.MemoryResult](r, sized("m", 4)) // written anew, it takes nothing more
+	do[*agent.MemoryResult](r, sized("m", 4)) // written again, it takes nothing more
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "b", Content: "another agent's"})
 	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "o"})
 	do[*agent.MemoryResult](r, note("p", "x"))

@@ -80,7 +80,7 @@ func (m *ownersModel) give(n int, to string) {
 	m.owners[n] = agent.Partition{Owner: to, Incarnation: m.lives[to], State: agent.PartitionOwned}
 }
 
-// move makes a move that is allowed, and tells whether it is.
+// move makes a move that is allowed, and reports whether it is.
 func (m *ownersModel) move(n int, action agent.PartitionAction, to string) bool {
 	p, owned := m.owners[n]
 	_, leased := m.lives[to]

@@ -184,8 +184,8 @@ func (m *model) readsOf(f, t modelThread) (rev uint64, reads bool) {
 	return rev, reads
 }
 
-// appended tells whether t itself made the entry, which then is the same piece
-// of memory: the generator makes every payload anew.
+// appended reports whether t itself made the entry, which then is the same piece
+// of memory: the generator makes every payload again.
 func (t modelThread) appended(e agent.Entry) bool {
 	from := uint64(0)
 	if t.ForkedFrom != nil {

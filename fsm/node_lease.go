@@ -40,7 +40,7 @@ func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
 }
 
 // renewNodeLease renews a lease. What has lapsed is not there any more, so it
-// begins anew then, and owns nothing. A process takes over from an earlier one
+// begins again then, and owns nothing. A process takes over from an earlier one
 // of the same data directory at once: that has ended, since a directory is
 // locked by the process that uses it.
 func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
@@ -104,7 +104,7 @@ func validLease(node, life string, ttl time.Duration) error {
 	return nil
 }
 
-// isMember tells whether there is a node of that name and data directory.
+// isMember reports whether there is a node of that name and data directory.
 func (b *batch) isMember(id, incarnation string) bool {
 	return slices.ContainsFunc(b.roll().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
 }

@@ -2,7 +2,7 @@ package fsm
 
 import "fmt"
 
-// Open opens the machine in o.Dir, making it where there is none. If a crash
+// Open opens the machine in o.Dir, making it if there is none. If a crash
 // has left the engine behind the newest snapshot, that snapshot is restored
 // first, so that Raft may go on from where the snapshot ends.
 func Open(o Options) (*Machine, error) {

@@ -127,7 +127,7 @@ func (p placed) find(node string) (at int, ok bool) {
 	return slices.BinarySearchFunc(p.leases, node, func(l agent.NodeLease, node string) int { return strings.Compare(l.Node, node) })
 }
 
-// lapse is the tick at which the first of the leases ends; 0 where there is none.
+// lapse is the tick at which the first of the leases ends; 0 if there is none.
 func (p placed) lapse(o txn.TermStart) uint64 {
 	var first uint64
 	for _, l := range p.leases {

@@ -181,7 +181,7 @@ func TestAMoveThatIsNotAsExpectedIsRefusedWhole(t *testing.T) {
 }
 
 // CL-4, CL-6: what lapsed owns nothing from that very entry on, and is not
-// renewed but begun anew.
+// renewed but begun again.
 func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 	r := newOwners(t)
 	owned := r.must(1, agent.PartitionAssign, "n1")

@@ -93,7 +93,7 @@ func (m *Machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
 	return command.Pack(&logpb.Batch{TickMs: tick, WallMs: wall, AuditIndex: index, AuditChain: chain, Commits: commits})
 }
 
-// Check tells whether an entry is as it was packed, whatever it means.
+// Check reports whether an entry is as it was packed, whatever it means.
 func (m *Machine) Check(entry []byte) error {
 	_, err := command.CheckEntry(entry)
 	return err

@@ -158,7 +158,7 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	return g, nil
 }
 
-// matches tells whether an engine is what a snapshot's header says it is.
+// matches reports whether an engine is what a snapshot's header says it is.
 func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
 	done, err := txn.ReadProgress(r)
 	if err != nil {

@@ -34,7 +34,7 @@ func wantDue(t *testing.T, r *subject, want int) {
 }
 
 // An occurrence is acknowledged once: a turn that comes again leaves nothing of
-// itself, nor does one of a timer that was put anew or has ended.
+// itself, nor does one of a timer that was put again or has ended.
 func TestAnAcknowledgedOccurrenceHasOneTurn(t *testing.T) {
 	r := newSubject(t)
 	timer := do[*agent.TimerResult](r, once("t", startWall+1000)).Timer
@@ -136,14 +136,14 @@ func TestTimersGoWithTheirScope(t *testing.T) {
 			t.Errorf("%d rows of kind %q are left", n, kind)
 		}
 	}
-	do[*agent.TimerResult](r, once("later", startWall+3000)) // in the scope made anew
+	do[*agent.TimerResult](r, once("later", startWall+3000)) // in the scope made again
 	r.after(time.Second).feed(nil)                           // what the old one left in the queue means nothing
 	wantDue(t, r, 0)
 	r.after(2 * time.Second).feed(nil)
 	wantDue(t, r, 1)
 }
 
-// What its handler can never take would be tried, and fail, for ever.
+// What its handler can never take would be tried, and fail, forever.
 func TestATimerWhoseSignalADocumentCannotTakeIsRefused(t *testing.T) {
 	r := newSubject(t)
 	r.record()

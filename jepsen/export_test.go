@@ -10,7 +10,7 @@ import (
 // RunCoverWith makes the cover's runs with something that makes none.
 var RunCoverWith = runCover
 
-// Level tells whether nodes stand at one place.
+// Level reports whether nodes stand at one place.
 var Level = level
 
 // Disturb does to a target what its hooks say, for so long.

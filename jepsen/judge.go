@@ -52,7 +52,7 @@ func judge(ctx context.Context, h *history.History, name string) check.Result {
 	return w.Check(ctx, h.Of(name))
 }
 
-// reached tells whether the run came to a phase.
+// reached reports whether the run came to a phase.
 func reached(h *history.History, name string) bool {
 	for _, e := range h.Events {
 		if e.Kind == history.EventPhase && e.Name == name {

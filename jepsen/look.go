@@ -29,7 +29,7 @@ func (r *run) look(ctx context.Context) {
 	}
 }
 
-// lookOnce records one look, and tells whether the nodes are at one.
+// lookOnce records one look, and reports whether the nodes are at one.
 func (r *run) lookOnce(ctx context.Context, step int) bool {
 	nodes := r.stage.nodes()
 	samples := make([]check.Sample, len(nodes))
@@ -68,7 +68,7 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 	return one
 }
 
-// level tells whether all stand at one index, term and chain, so that it is
+// level reports whether all stand at one index, term and chain, so that it is
 // worth reading everything. Where no node runs there is nothing to differ.
 func level(samples []check.Sample) bool {
 	for _, s := range samples {

@@ -75,7 +75,7 @@ func until(r *resident, done func() bool) {
 	}
 }
 
-// settled tells whether everybody owns what placement would give him.
+// settled reports whether everybody owns what placement would give him.
 func settled(r *resident) bool {
 	table, shares := r.partitions()
 	if shares["*"] > 0 || shares[""] > 0 {

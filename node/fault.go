@@ -68,7 +68,7 @@ func fault(doing string, err error, otherwise int) error {
 	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// isDiskError tells whether err is the operating system's word that a disk is
+// isDiskError reports whether err is the operating system's word that a disk is
 // full, has failed or may not be written.
 func isDiskError(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {

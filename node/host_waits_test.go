@@ -93,7 +93,7 @@ func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Client.Endpoints") {
 			t.Errorf("it does not say what to do: %v", err)
 		}
-		if n := d.times("closed network connection"); n > 1 { // those of a stranger are made anew, once
+		if n := d.times("closed network connection"); n > 1 { // those of a stranger are made again, once
 			t.Errorf("the host closed its connection %d times", n)
 		}
 	})

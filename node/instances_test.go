@@ -194,7 +194,7 @@ func leaves(t *testing.T, leads bool) {
 }
 
 // A document's turn sets and cancels its timers in its own commit; each fires
-// once, and its turn may put the very timer anew that it acknowledges.
+// once, and its turn may put the very timer again that it acknowledges.
 func TestATurnSetsTimersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

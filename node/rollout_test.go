@@ -57,7 +57,7 @@ func (w *rollout) owned() map[string]int {
 	return owned
 }
 
-// shared tells whether exactly the hosts that are up own what there is, each its
+// shared reports whether exactly the hosts that are up own what there is, each its
 // fair share or about that, and nothing is on its way.
 func (w *rollout) shared() bool {
 	owned := w.owned()

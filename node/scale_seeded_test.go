@@ -17,7 +17,7 @@ const (
 )
 
 // The crowd is not blind: bugs that are seeded in the product are found by it,
-// and it complains of nothing where there is none.
+// and it complains of nothing if there is none.
 //
 // What only the fence of a partition stands against is not among them, since a
 // crowd's turns are guarded three times: by the fence, by the request id of the

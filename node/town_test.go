@@ -359,7 +359,7 @@ func put(ctx context.Context, s agent.Service, key string, n int) error {
 	return err
 }
 
-// get reads a checkpoint's counter through a node; 0 where there is none.
+// get reads a checkpoint's counter through a node; 0 if there is none.
 func get(ctx context.Context, s agent.Service, key string) (int, error) {
 	answers, err := s.Read(ctx, agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: key}}})
 	if err != nil {

@@ -128,7 +128,7 @@ func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 	return ""
 }
 
-// moving tells whether the call was surely not handled, and may be elsewhere or
+// moving reports whether the call was surely not handled, and may be elsewhere or
 // soon. A full mailbox is the caller's to wait for.
 func moving(err error) bool {
 	code := agent.CodeOf(err)

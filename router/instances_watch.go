@@ -192,7 +192,7 @@ func (f *fan) once(ctx context.Context, id string, again bool, answered func()) 
 	return heard, agent.Errorf(agent.CodeUnavailable, "its stream ended")
 }
 
-// late tells whether the watch has begun.
+// late reports whether the watch has begun.
 func (f *fan) late() bool {
 	select {
 	case <-f.begun:
@@ -217,7 +217,7 @@ func (f *fan) tell(ctx context.Context, e agent.InstanceEvent) bool {
 	}
 }
 
-// overtaken tells whether a change is of an owning before one that was told of:
+// overtaken reports whether a change is of an owning before one that was told of:
 // what an owner does last may be heard after what the next one does first.
 func (f *fan) overtaken(e *agent.InstanceEvent) bool {
 	if e.Missed {
@@ -231,7 +231,7 @@ func (f *fan) overtaken(e *agent.InstanceEvent) bool {
 	return e.Epoch < newest.epoch
 }
 
-// misses makes a change that was overtaken one that was missed, and tells whether
+// misses makes a change that was overtaken one that was missed, and reports whether
 // that is to be told: once for an owning, and not where the watch is of one key,
 // of which something newer was told.
 func (f *fan) misses(e *agent.InstanceEvent) bool {

@@ -11,7 +11,7 @@ import (
 	"dormouse/placement"
 )
 
-// repeat tells whether a call that may have been handled may be made again: it
+// repeat reports whether a call that may have been handled may be made again: it
 // comes to the same, or its request id says that it is the same one.
 type repeat bool
 

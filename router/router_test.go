@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // scene is all that a router stands between: this node's store and group, and
-// the other nodes. Answers are scripted; the last one is given for ever.
+// the other nodes. Answers are scripted; the last one is given forever.
 type scene struct {
 	mu      sync.Mutex
 	leads   bool

@@ -18,7 +18,7 @@ func (b *Batch) Delete(key []byte) { must(b.batch.Delete(key, nil)) }
 // DeleteRange deletes the keys from lower up to upper, upper excluded.
 func (b *Batch) DeleteRange(lower, upper []byte) { must(b.batch.DeleteRange(lower, upper, nil)) }
 
-// Empty tells whether nothing has been written.
+// Empty reports whether nothing has been written.
 func (b *Batch) Empty() bool { return b.batch.Empty() }
 
 // Bytes is the size of what has been written.

@@ -72,7 +72,7 @@ func (a *alarm) raise(err error) {
 	})
 }
 
-// Open opens the engine in dir, making it where there is none.
+// Open opens the engine in dir, making it if there is none.
 func Open(dir string, o Options) (*Engine, error) {
 	if o.FS == nil {
 		o.FS = Disk

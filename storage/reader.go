@@ -97,7 +97,7 @@ type Cursor struct {
 	err      error
 }
 
-// Next moves to the first key, then to the one after, and tells whether there
+// Next moves to the first key, then to the one after, and reports whether there
 // is one.
 func (c *Cursor) Next() bool {
 	if c.err != nil {
@@ -117,7 +117,7 @@ func (c *Cursor) Next() bool {
 }
 
 // Seek moves to the first key at or after key (before it, going back), and
-// tells whether there is one. Next goes on from there.
+// reports whether there is one. Next goes on from there.
 func (c *Cursor) Seek(key []byte) bool {
 	if c.err != nil {
 		return false

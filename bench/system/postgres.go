@@ -117,7 +117,7 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, errors.New("it does not run as root, and there is neither a user postgres nor nobody")
 }
 
-// answers tells whether something listens at an address.
+// answers reports whether something listens at an address.
 func answers(ctx context.Context, address string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {

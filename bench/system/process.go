@@ -63,7 +63,7 @@ func launch(s spec) (*Process, error) {
 // PID is the process's number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Running tells whether it has not ended.
+// Running reports whether it has not ended.
 func (p *Process) Running() bool {
 	select {
 	case <-p.exited:

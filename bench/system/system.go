@@ -75,7 +75,7 @@ func Names() []string {
 	return names
 }
 
-// What describes a system; "" where there is none of that name.
+// What describes a system; "" if there is none of that name.
 func What(name string) string {
 	for _, k := range kinds {
 		if k.name == name {

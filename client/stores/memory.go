@@ -10,7 +10,7 @@ import (
 
 // MemoryStore keeps what agents remember.
 type MemoryStore interface {
-	// Write writes a memory, or writes it anew under its id; without an id it
+	// Write writes a memory, or writes it again under its id; without an id it
 	// gets one made from its content. It returns the id.
 	Write(ctx context.Context, write agent.WriteMemory) (id string, err error)
 

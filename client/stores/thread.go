@@ -25,7 +25,7 @@ type ThreadStore interface {
 	// an object or nil.
 	Save(ctx context.Context, thread string, entries []agent.Draft, metadata agent.JSON) (agent.Thread, error)
 
-	// Append adds entries at the end, creating the thread where there is none.
+	// Append adds entries at the end, creating the thread if there is none.
 	Append(ctx context.Context, thread string, entries ...agent.Draft) (agent.Thread, error)
 
 	// AppendAt is Append where the thread is at that rev, 0 for one that does not

@@ -22,7 +22,7 @@ type app struct {
 	run            func(context.Context, jepsen.Options) (*report.Run, error)
 	runCover       func(context.Context, jepsen.CoverOptions) ([]jepsen.CoverDone, error)
 	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // looks for seeded bugs
-	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // and where there is none
+	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // and if there is none
 
 	output string
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // progress tells on stderr how a run goes: what happens, a line each, and on a
-// terminal a last line that is drawn anew all the time.
+// terminal a last line that is drawn again all the time.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -46,7 +46,7 @@ func (p *progress) line(text string) {
 	}
 }
 
-// draw draws the last line anew; elsewhere than on a terminal it does nothing.
+// draw draws the last line again; elsewhere than on a terminal it does nothing.
 func (p *progress) draw(text string) {
 	if !p.terminal {
 		return

@@ -39,7 +39,7 @@ func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 }
 
 // EnterCheckpoint is the checkpoint under a key for a write that may create it:
-// nil where there is none.
+// nil if there is none.
 func EnterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
 	old, err := Live(c, key)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 // which only clears rows away, and wakes those who watch.
 //
 // A claim's place in the queue may come too early, since neither renewing it
-// nor a change of leader moves it; then it is queued anew. It never comes late.
+// nor a change of leader moves it; then it is queued again. It never comes late.
 
 // lapse is the tick at which a claim ends unless it is renewed.
 func lapse(row *logpb.ClaimRow, o txn.TermStart) uint64 {
 	return txn.AddTicks(max(row.ArmedTick, o.Tick), row.TtlMs)
 }
 
-// Lapsed tells whether a claim has ended, though its row may still be there.
+// Lapsed reports whether a claim has ended, though its row may still be there.
 func Lapsed(row *logpb.ClaimRow, o txn.TermStart, tick uint64) bool { return lapse(row, o) <= tick }
 
 // queueClaim gives the claim a place in the queue that is not too late.
@@ -38,7 +38,7 @@ func queueClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) {
 	b.Due.AtClaim(at)
 }
 
-// Sweep clears away claims that have lapsed by a tick, and tells whether
+// Sweep clears away claims that have lapsed by a tick, and reports whether
 // that was all of them.
 func Sweep(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, claim string, epoch uint64) error) (all bool, err error) {
 	if b.Due.Claim == 0 || b.Due.Claim > tick {

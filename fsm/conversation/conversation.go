@@ -14,13 +14,13 @@ import (
 
 // A conversation's row is small and says all that is listed. Its state, what
 // is pending and its messages are rows of their own, so that a message or a
-// status does not write the state anew.
+// status does not write the state again.
 
 // Conversation is one while an op works on it.
 type Conversation struct {
 	*txn.Tx
 	Id          string
-	Row         *logpb.ConversationRow // of incarnation 0 where there is none
+	Row         *logpb.ConversationRow // of incarnation 0 if there is none
 	interrupted bool                   // as it is stored
 	places      []string               // by which it is to be found, as it is stored; none below txn.fsm.FoundLevel
 }
@@ -189,7 +189,7 @@ func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	return w.done()
 }
 
-// saved tells whether what a save says is what was saved last: then it came
+// saved reports whether what a save says is what was saved last: then it came
 // twice, as the last event of an agent that shuts down may.
 func (w *Conversation) saved(op *agent.SaveConversation) (bool, error) {
 	row := w.Row

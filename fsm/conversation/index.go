@@ -26,7 +26,7 @@ func Places(scope, id string, row *logpb.ConversationRow) (places []string) {
 	return places
 }
 
-// conversationGone tells whether a conversation's row stands for nothing any
+// conversationGone reports whether a conversation's row stands for nothing any
 // more: it has expired, or its agent has been erased since.
 func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, wall int64) (bool, error) {
 	if txn.Expired(row.ExpiresAt, wall) {
@@ -38,7 +38,7 @@ func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, 
 	return conversationErased(rows, scope, row)
 }
 
-// conversationErased tells whether a conversation was its agent's when that was
+// conversationErased reports whether a conversation was its agent's when that was
 // erased, with its conversations.
 func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow) (bool, error) {
 	if row.Agent == "" {

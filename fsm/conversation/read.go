@@ -10,7 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// conversationRow is the row that a reference means; not_found where there is none.
+// conversationRow is the row that a reference means; not_found if there is none.
 func conversationRow(r txn.Reader, ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.Scope, ref.ID))
 	if err != nil {

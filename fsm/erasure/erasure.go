@@ -82,7 +82,7 @@ func Open(c *txn.Tx, name string) (*Erasure, error) {
 	return &Erasure{Tx: c, agent: name, row: row}, nil
 }
 
-// left tells whether there is anything of the agent.
+// left reports whether there is anything of the agent.
 func (e *Erasure) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if checkpoint != nil {
 		return true, nil
@@ -113,7 +113,7 @@ func Remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
 	return command.DecodeMemoryAgent(name, raw)
 }
 
-// hasRow tells whether an agent is in an index: of sessions, or of conversations.
+// hasRow reports whether an agent is in an index: of sessions, or of conversations.
 func hasRow(c *txn.Tx, index, name string) (bool, error) {
 	prefix := kv.IDKey(index, c.Scope, name)
 	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), 1)

@@ -64,7 +64,7 @@ func EndInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 	return &agent.DeleteResult{Existed: true}, e.store()
 }
 
-// hasTimers tells whether the agent is an instance that has timers.
+// hasTimers reports whether the agent is an instance that has timers.
 func (e *Erasure) hasTimers() (bool, error) {
 	manager, key, ok := agent.InstanceOf(e.agent)
 	if !ok || e.Level < txn.EndingLevel {

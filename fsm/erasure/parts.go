@@ -110,7 +110,7 @@ func (e *Erasure) thread(id string, incarnation uint64) error {
 	return e.WriteTombstone(kv.KindThreadTombstone, id, t.Incarnation, e.sealLeft())
 }
 
-// pointedTo tells whether checkpoints point to a thread. More than a page of
+// pointedTo reports whether checkpoints point to a thread. More than a page of
 // them are taken for some that do.
 func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 	prefix := kv.IDKey(kv.KindPin, c.Scope, t.Id)
@@ -176,7 +176,7 @@ func (e *Erasure) clear() error {
 }
 
 // each visits what an index has of the agent after the id next, which it
-// moves on, until the rows of what is visited came to EraseRowsMax. It tells whether that was all.
+// moves on, until the rows of what is visited came to EraseRowsMax. It reports whether that was all.
 func (e *Erasure) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
 	prefix := kv.IDKey(index, e.Scope, e.agent)
 	lower := prefix

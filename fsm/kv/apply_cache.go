@@ -35,7 +35,7 @@ func NewApplyCache(bytesMax int) *ApplyCache {
 
 func rowBytes(key string, value []byte) int { return len(key) + len(value) + rowOverhead }
 
-// inApplyCache tells whether rows of the key's kind are worth keeping: metas, not bodies.
+// inApplyCache reports whether rows of the key's kind are worth keeping: metas, not bodies.
 func inApplyCache(key string) bool {
 	switch key[:1] {
 	case KindClient, KindScope, KindValue, KindCheckpoint, KindThread, KindClaim, KindFeed, KindMemory, KindMemoryAgent, KindSession, KindConversation, KindManager:

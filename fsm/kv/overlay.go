@@ -12,7 +12,7 @@ import (
 // delete, which costs the engine little for many rows and much for few.
 const PointDeletesMax = 128
 
-// Reader reads rows by key: nil where there is none. What it returns must
+// Reader reads rows by key: nil if there is none. What it returns must
 // not be changed.
 type Reader interface {
 	Get(key string) ([]byte, error)
@@ -44,7 +44,7 @@ type deletedRange struct {
 	at           int
 }
 
-// mayHold tells whether a row that is such a one may be in the range. is looks
+// mayHold reports whether a row that is such a one may be in the range. is looks
 // at a key's kind alone.
 func (r deletedRange) mayHold(is func(key string) bool) bool {
 	for kind := int(r.lower[0]); kind <= int(r.upper[0]); kind++ {
@@ -55,7 +55,7 @@ func (r deletedRange) mayHold(is func(key string) bool) bool {
 	return false
 }
 
-// removed tells whether a range was deleted that may hold such rows.
+// removed reports whether a range was deleted that may hold such rows.
 func (o *Overlay) removed(is func(key string) bool) bool {
 	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
 }
@@ -128,7 +128,7 @@ func (o *Overlay) put(key string, value []byte) {
 	o.rows[key] = change{value: value, at: o.clock}
 }
 
-// Get is a row's value, which must not be changed; nil where there is none.
+// Get is a row's value, which must not be changed; nil if there is none.
 func (o *Overlay) Get(key string) ([]byte, error) {
 	c, ok := o.rows[key]
 	if ok && !o.deletedSince(key, c.at) {
@@ -156,7 +156,7 @@ func (o *Overlay) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
-// deletedSince tells whether a range delete after a moment covers the key.
+// deletedSince reports whether a range delete after a moment covers the key.
 func (o *Overlay) deletedSince(key string, at int) bool {
 	for i := len(o.ranges) - 1; i >= 0 && o.ranges[i].at > at; i-- {
 		if r := o.ranges[i]; r.lower <= key && key < r.upper {

@@ -57,7 +57,7 @@ func NewReadCache() *ReadCache {
 	return w
 }
 
-// InReadCache tells whether rows of the key's kind are worth keeping for reads.
+// InReadCache reports whether rows of the key's kind are worth keeping for reads.
 func InReadCache(key string) bool {
 	switch key[:1] {
 	case KindCheckpoint, KindCheckpointBody, KindValue, KindValueBytes, KindThread:

@@ -18,7 +18,7 @@ import (
 // date by what has changed since: see recall.Source.
 
 // memoryGoneMax is how many deletes of an agent are remembered for that. An
-// index that is further behind is built anew.
+// index that is further behind is built again.
 const memoryGoneMax = 128
 
 // Work is one memory while an op changes it.
@@ -26,7 +26,7 @@ type Work struct {
 	*txn.Tx
 	Agent, Id string
 	Whole     *logpb.MemoryAgentRow // what the agent remembers
-	old       *logpb.MemoryRow      // the memory as it stands; nil where there is none
+	old       *logpb.MemoryRow      // the memory as it stands; nil if there is none
 }
 
 // openMemory reads a memory. One that has expired is cleared away first.

@@ -55,7 +55,7 @@ func Recall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
 	return c.answer, err
 }
 
-// full tells whether the answer takes no more.
+// full reports whether the answer takes no more.
 func (c *recalling) full() bool {
 	return uint64(len(c.answer.Items)) >= c.Limit || c.bytes > agent.ReadBytesMax
 }

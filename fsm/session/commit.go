@@ -69,7 +69,7 @@ func commitMatches(s *Session, op *agent.CommitSession) error {
 		op.Agent, op.RequestID, s.Id, s.Row.Agent, s.Row.Request)
 }
 
-// resumable tells whether the turn that runs could be taken up again: whether
+// resumable reports whether the turn that runs could be taken up again: whether
 // it has made a snapshot.
 func (s *Session) resumable() bool {
 	k := newestSnapshot(s.Row)

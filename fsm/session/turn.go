@@ -170,7 +170,7 @@ func recoveredResult(c *txn.Tx, s *Session, recovery *agent.Recovery) (agent.OpR
 }
 
 // Recover takes over a turn whose lease has lapsed. It goes on from the
-// newest snapshot that it made, or begins anew.
+// newest snapshot that it made, or begins again.
 func Recover(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error) {
 	s, err := Load(c, op.Session)
 	if err != nil {
@@ -230,7 +230,7 @@ func Checkpoint(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, error) 
 	return Stored(c, s)
 }
 
-// ours tells whether what a caller names is what it must be; "" stands for it.
+// ours reports whether what a caller names is what it must be; "" stands for it.
 func ours(given, own string) bool { return given == "" || given == own }
 
 // putSnapshot is the guide's put_snapshot: the session hibernates or waits, and

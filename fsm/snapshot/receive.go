@@ -175,7 +175,7 @@ func (r *Receiver) skipEmpty() error {
 	return nil
 }
 
-// Finish tells whether the stream was whole, and makes the directory durable.
+// Finish reports whether the stream was whole, and makes the directory durable.
 func (r *Receiver) Finish() error {
 	r.Close()
 	switch {

@@ -66,7 +66,7 @@ type Held struct {
 	doomed bool // goes when pins is 0; guarded by the store's mu
 }
 
-// OpenStore opens the store in dir, making it where there is none, and
+// OpenStore opens the store in dir, making it if there is none, and
 // cleans up what was never finished.
 func OpenStore(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error, logger hclog.Logger) (*Store, error) {
 	s := &Store{fs: fs, dir: dir, accept: accept, logger: logger}
@@ -265,7 +265,7 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return metas, nil
 }
 
-// Newest is the newest snapshot; nil where there is none.
+// Newest is the newest snapshot; nil if there is none.
 func (s *Store) Newest() *Held {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -108,7 +108,7 @@ func notPinnedBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	})
 }
 
-// forksBelow tells whether forks read the thread's rows, and refuses to
+// forksBelow reports whether forks read the thread's rows, and refuses to
 // compact past the rev of one.
 func forksBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
 	prefix := kv.IncarnationKey(kv.KindForkPin, c.Scope, t.Id, t.Incarnation)

@@ -11,7 +11,7 @@ import (
 // From 0 begins at the floor, however much has been compacted; any other From
 // below the floor is refused, since the caller means an entry that is gone.
 // The page ends early once its entries come to agent.ReadBytesMax. Next is the
-// next entry of the kinds that are asked for, nil where there is none: a page
+// next entry of the kinds that are asked for, nil if there is none: a page
 // without entries is the end.
 func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 	j, err := ReadJournal(r, q.Thread)

@@ -68,7 +68,7 @@ func eachOfKinds(r txn.Reader, j Journal, kinds []string, from, to uint64, visit
 }
 
 // lastOfKinds is the seq of the n-th last entry of some kinds between from and
-// to: of the first one where there are fewer, and to where there is none.
+// to: of the first one where there are fewer, and to if there is none.
 func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (uint64, error) {
 	spans := j.spans(from, to)
 	slices.Reverse(spans)

@@ -130,7 +130,7 @@ func conflict(id string, t *logpb.ThreadMeta, why string) *agent.Error {
 	return e
 }
 
-// renewThread begins a thread that has no entries yet anew: until the first entry
+// renewThread begins a thread that has no entries yet again: until the first entry
 // each append resets when it was made, and may give metadata (S-23, S-24).
 func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	if t.Rev != 0 {

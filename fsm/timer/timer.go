@@ -18,7 +18,7 @@ import (
 // instant has not been reckoned yet is due at once. One that is parked is in
 // neither. Nothing here knows what an expression means.
 
-// Timer is one timer while an op changes it; the row is nil where there is none.
+// Timer is one timer while an op changes it; the row is nil if there is none.
 type Timer struct {
 	*txn.Tx
 	name kv.TimerName

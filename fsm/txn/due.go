@@ -17,7 +17,7 @@ const SweepMax = 64
 // early, when that row has gone, but never late.
 type DueTimes struct {
 	Tick, Wall, Claim                uint64
-	TickSwept, WallSwept, ClaimSwept bool // the queue was worked on: look anew
+	TickSwept, WallSwept, ClaimSwept bool // the queue was worked on: look again
 }
 
 // AtTick notes that a row of the tick queue falls due.
@@ -85,7 +85,7 @@ func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 }
 
 // SweepQueue handles a queue's rows up to now, until they have cost limit. It
-// tells whether that was all of them.
+// reports whether that was all of them.
 func (b *Entry) SweepQueue(
 	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
 ) (all bool, err error) {
@@ -128,7 +128,7 @@ func (b *Entry) ClearExpiry(wall int64, row string) {
 	}
 }
 
-// Expired tells whether something that goes at a wall time has gone, though
+// Expired reports whether something that goes at a wall time has gone, though
 // its rows may still be there.
 func Expired(at, now int64) bool { return at != 0 && at <= now }
 

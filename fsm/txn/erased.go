@@ -8,7 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// SessionGone tells whether a session's row stands for nothing any more.
+// SessionGone reports whether a session's row stands for nothing any more.
 func SessionGone(rows kv.Reader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
 	if Expired(row.ExpiresAt, wall) {
 		return true, nil
@@ -53,7 +53,7 @@ func SessionIDGone(rows kv.Reader, scope, session string, wall int64) (bool, err
 	return SessionGone(rows, scope, row, wall)
 }
 
-// LeaseGone tells whether a claim is the lease of a session that is gone.
+// LeaseGone reports whether a claim is the lease of a session that is gone.
 func LeaseGone(rows kv.Reader, scope, claim string, wall int64) (bool, error) {
 	session, ok := agent.ClaimedSession(claim)
 	if !ok {
@@ -73,7 +73,7 @@ func CheckNotErased(c *Tx, name string) error {
 	return e
 }
 
-// LoadErasure is the newest receipt of an agent, nil where there is none.
+// LoadErasure is the newest receipt of an agent, nil if there is none.
 func LoadErasure(c *Tx, name string) (*logpb.Erasure, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasure, c.Scope, name))
 	if err != nil || raw == nil {

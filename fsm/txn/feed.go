@@ -81,7 +81,7 @@ func (b *Entry) storeFeed(scope string, changes []ScopeChange) error {
 	feed.ForgetAt = 0
 	if slices.ContainsFunc(changes, func(r ScopeChange) bool { return r.Change == nil }) {
 		// What the entry changed before or after that is not told: who hears
-		// that a scope has gone reads it anew.
+		// that a scope has gone reads it again.
 		feed = &logpb.FeedRow{
 			Floor: b.Progress.Index + 1, Gone: b.Progress.Index, ForgetAt: b.Deadline(agent.TombstoneTTL.Milliseconds()),
 		}
@@ -186,7 +186,7 @@ func (c *Tx) ForgetFeed(when int64) error {
 
 // ForgetFeeds ends all feeds: what the old cluster told after the backup was
 // made is not in it, so whoever goes on in the new one, which begins at index,
-// is to read anew.
+// is to read again.
 func ForgetFeeds(r storage.Reader, b *storage.Batch, index uint64) error {
 	b.DeleteRange([]byte(kv.KindChange), []byte(kv.After(kv.KindFeed)))
 	_, recorded, err := r.Get([]byte(FeedsKey))

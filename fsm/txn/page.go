@@ -9,7 +9,7 @@ import (
 
 // EachInPage visits the rows of a list's page in key order: prefix begins their
 // keys, the id and a NUL end them. It tells after which id the next page
-// begins, "" where there is none.
+// begins, "" if there is none.
 //
 // visit gives the bytes that its item takes in the answer, or 0 for one that
 // it left out.
@@ -33,7 +33,7 @@ func IDAfter(prefix, key string) string { return strings.TrimSuffix(key[len(pref
 
 // EachOfPage visits rows in key order until there are as many as a page takes,
 // or they came to more than bytesMax. It tells the key after which the next
-// page begins, "" where there is none. visit is as EachInPage's.
+// page begins, "" if there is none. visit is as EachInPage's.
 func (r Reader) EachOfPage(
 	lower, upper string, limit uint64, bytesMax int, visit func(key string, raw []byte) (bytes int, err error),
 ) (last string, err error) {

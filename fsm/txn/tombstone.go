@@ -76,7 +76,7 @@ func (c *Tx) CheckWritableRow(row, id string, want, current uint64) error {
 }
 
 // SameIncarnation refuses a write that names another incarnation than the
-// current one, which is 0 where there is none.
+// current one, which is 0 if there is none.
 func SameIncarnation(id string, want, current uint64) error {
 	if want != 0 && want != current {
 		return deletedRefusal(id, want, current)

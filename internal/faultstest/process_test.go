@@ -164,7 +164,7 @@ func spawn(t *testing.T, at *place, args ...string) *process {
 	return p
 }
 
-// running tells whether the process has not ended.
+// running reports whether the process has not ended.
 func (p *process) running() bool {
 	select {
 	case <-p.gone:

@@ -2,5 +2,5 @@
 
 package invariant
 
-// Enabled tells whether checks are on.
+// Enabled reports whether checks are on.
 const Enabled = false

@@ -3,7 +3,7 @@ package leading
 
 import "context"
 
-// Leader tells whether this node leads.
+// Leader reports whether this node leads.
 type Leader interface {
 	IsLeader() bool
 	LeaderChanged() <-chan struct{} // closed at the next change; take it before asking

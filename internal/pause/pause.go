@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx ends, and tells whether ctx still stands.
+// For waits for d, or until ctx ends, and reports whether ctx still stands.
 func For(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

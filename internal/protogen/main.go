@@ -96,7 +96,7 @@ func generate(ctx context.Context, plugin, root string, request *pluginpb.CodeGe
 	return nil
 }
 
-// hasService tells whether the .proto file that made name declares a service.
+// hasService reports whether the .proto file that made name declares a service.
 func hasService(request *pluginpb.CodeGeneratorRequest, name string) bool {
 	base := strings.TrimSuffix(name, "_grpc.pb.go") + ".proto"
 	for _, file := range request.ProtoFile {

@@ -2,10 +2,10 @@
 
 package seededbug
 
-// Enabled tells whether this build can have a bug seeded.
+// Enabled reports whether this build can have a bug seeded.
 const Enabled = false
 
-// Is tells whether b is seeded: never, in this build.
+// Is reports whether b is seeded: never, in this build.
 func Is(Bug) bool { return false }
 
 // Seed does nothing in this build.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Enabled tells whether this build can have a bug seeded.
+// Enabled reports whether this build can have a bug seeded.
 const Enabled = true
 
 var present = func() *atomic.Pointer[Bug] {
@@ -28,7 +28,7 @@ func choose() Bug {
 	return b
 }
 
-// Is tells whether b is seeded.
+// Is reports whether b is seeded.
 func Is(b Bug) bool { return b == *present.Load() && b != "" }
 
 // Seed seeds b in this process, in place of the one that is there; "" is

@@ -1,4 +1,4 @@
-// Package utf8pb tells whether the strings of an encoded protobuf message are
+// Package utf8pb reports whether the strings of an encoded protobuf message are
 // UTF-8, as proto3 wants them. Code that vtprotobuf generates does not look; a
 // message's shape is compiled once, so that looking costs next to nothing
 // beside reflection.

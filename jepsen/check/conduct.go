@@ -49,7 +49,7 @@ func (t *timeline) exits(broken *findings, counts map[string]int) {
 	}
 }
 
-// explained tells whether one of the ways is how a process ended: all that
+// explained reports whether one of the ways is how a process ended: all that
 // detail says, or all before the colon. So no exit code stands for a longer one.
 func explained(ways []string, detail string) bool {
 	return slices.ContainsFunc(ways, func(way string) bool {
@@ -108,7 +108,7 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	}
 }
 
-// during tells whether such a fault was on at any time between the two, or had
+// during reports whether such a fault was on at any time between the two, or had
 // just been healed.
 func (t *timeline) during(from, to time.Duration, such func(Window) bool) bool {
 	return slices.ContainsFunc(t.windows, func(w Window) bool { return such(w) && w.From <= to && from <= w.To })

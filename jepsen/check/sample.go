@@ -84,7 +84,7 @@ func Windows(h *history.History) []Window {
 	return windows
 }
 
-// phase is when a phase began; ok tells whether it did.
+// phase is when a phase began; ok reports whether it did.
 func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	for _, e := range h.Events {
 		if e.Kind == history.EventPhase && e.Name == name {
@@ -94,7 +94,7 @@ func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// sampleOf reads an EventSample; ok tells whether its node could be asked.
+// sampleOf reads an EventSample; ok reports whether its node could be asked.
 func sampleOf(e history.Event) (s Sample, ok bool) {
 	return s, e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
 }

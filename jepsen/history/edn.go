@@ -55,7 +55,7 @@ func moments(h *History) []moment {
 	return all
 }
 
-// jepsenProcesses numbers processes anew after each unknown call.
+// jepsenProcesses numbers processes again after each unknown call.
 type jepsenProcesses struct {
 	stride int
 	of     map[int64]int // :: id of a call → its process

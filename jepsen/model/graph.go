@@ -74,7 +74,7 @@ func (g *Graph) RealTime(spans []Span) {
 }
 
 // Cycle is the shortest cycle there is, as edges each of which begins where
-// the one before ended; nil where there is none. Without realTime it looks at
+// the one before ended; nil if there is none. Without realTime it looks at
 // what the calls wrote and read alone.
 func (g *Graph) Cycle(realTime bool) []Edge {
 	component, sizes := g.components(realTime)
@@ -163,7 +163,7 @@ type walker struct {
 }
 
 // back is the shortest cycle through start, if it is shorter than best, which
-// is 0 where there is none yet.
+// is 0 if there is none yet.
 func (w *walker) back(start, best int) []Edge {
 	w.round++
 	type place struct{ call, far int }

@@ -27,7 +27,7 @@ type Linear struct {
 	// can in the end, without effect; before that, step may put such a call off
 	// by saying no. It must not change its arguments.
 	Search func(calls []Call) (step func(state, in, out any) (any, bool))
-	// Effect tells whether a call may have changed the object.
+	// Effect reports whether a call may have changed the object.
 	Effect func(in, out any) bool
 	// Any is a state of which nothing is known: step takes every answer, and
 	// leaves it for the state that an answer tells. Tells says which do.
@@ -110,7 +110,7 @@ func operations(calls []Call) []porcupine.Operation {
 }
 
 // drawn is operations with each call on a line where it overlaps no other: an
-// unknown one goes on for ever, while its process makes others.
+// unknown one goes on forever, while its process makes others.
 func drawn(calls []Call) []porcupine.Operation {
 	ops := operations(calls)
 	lines := map[int]int{} // :: process → its line

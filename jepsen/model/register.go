@@ -27,9 +27,9 @@ type Content struct {
 type RegisterIn struct {
 	Content       Content  `json:"content,omitzero"`         // put: all of it; patch: the members to set
 	Drop          bool     `json:"drop,omitempty"`           // patch: member B goes
-	IfRevision    *uint64  `json:"if_revision,omitempty"`    // 0: only where there is none
+	IfRevision    *uint64  `json:"if_revision,omitempty"`    // 0: only if there is none
 	IfContent     *Content `json:"if_content,omitempty"`     // only where it holds just this
-	IfAbsent      bool     `json:"if_absent,omitempty"`      // only where there is none, as an empty IfContent
+	IfAbsent      bool     `json:"if_absent,omitempty"`      // only if there is none, as an empty IfContent
 	IfIncarnation uint64   `json:"if_incarnation,omitempty"` // only in this incarnation; 0 is any
 }
 
@@ -44,7 +44,7 @@ type RegisterOut struct {
 
 // Register is a checkpoint or a value, whole, as the documents have it:
 // revision counts the writes to a key in its incarnation, from 1; incarnation
-// grows when the key is created anew, by how much is nobody's business.
+// grows when the key is created again, by how much is nobody's business.
 //
 // The zero Register was never written.
 type Register struct {
@@ -111,7 +111,7 @@ func Told(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	}
 }
 
-// allows tells whether r meets a call's conditions. To delete what is not
+// allows reports whether r meets a call's conditions. To delete what is not
 // there is fine, whatever they are.
 func (r Register) allows(call string, in RegisterIn) bool {
 	switch {
@@ -132,12 +132,12 @@ func (r Register) holds(in RegisterIn) bool {
 	return (!in.IfAbsent || !r.Exists) && (in.IfContent == nil || r.Exists && *in.IfContent == r.Content)
 }
 
-// inIncarnation tells whether a call may mean the incarnation that is there.
+// inIncarnation reports whether a call may mean the incarnation that is there.
 func (r Register) inIncarnation(in RegisterIn) bool {
 	return in.IfIncarnation == 0 || r.Exists && r.is(in.IfIncarnation)
 }
 
-// is tells whether incarnation may be r's own.
+// is reports whether incarnation may be r's own.
 func (r Register) is(incarnation uint64) bool {
 	if r.Incarnation == 0 {
 		return incarnation > r.Above
@@ -189,7 +189,7 @@ func (r Register) delete(out *RegisterOut) (Register, bool) {
 	return Register{Above: gone}, true
 }
 
-// refuse tells whether a refusal can be r's. Where several conditions fail,
+// refuse reports whether a refusal can be r's. Where several conditions fail,
 // the documents do not say which is told.
 func (r Register) refuse(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	switch out.Refused {

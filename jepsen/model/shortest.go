@@ -10,7 +10,7 @@ import (
 
 // Shortest is a short part of calls which no order explains, that shows the
 // same contradiction; it is never longer than calls, which must be
-// contradicted. whole tells whether the part begins with the object's first
+// contradicted. whole reports whether the part begins with the object's first
 // call. It ends with the answer that cannot be.
 //
 // Each step leaves out only what can make no difference or takes knowledge

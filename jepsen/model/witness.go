@@ -76,7 +76,7 @@ func (i *incarnationWitness) answer(call *RegisterCall, out *RegisterOut) {
 	}
 }
 
-// serves tells whether it can serve any answer that an unknown call takes r to
+// serves reports whether it can serve any answer that an unknown call takes r to
 // next. It may say yes too often, never no.
 func (w *registerWitness) serves(r, next Register) bool {
 	switch {
@@ -96,7 +96,7 @@ func (w *registerWitness) serves(r, next Register) bool {
 	return slices.ContainsFunc(w.orphans[from:], func(n uint64) bool { return w.fits(n, next) })
 }
 
-// fits tells whether next can be what was seen of an incarnation, or come
+// fits reports whether next can be what was seen of an incarnation, or come
 // before that.
 func (w *registerWitness) fits(incarnation uint64, next Register) bool {
 	i := w.at[incarnation]
@@ -110,7 +110,7 @@ func (w *registerWitness) fits(incarnation uint64, next Register) bool {
 	return !known || read == next.Content
 }
 
-// asked tells whether next, or what other unknown calls can make of it, may be
+// asked reports whether next, or what other unknown calls can make of it, may be
 // what some call asked for or was told without an incarnation.
 func (w *registerWitness) asked(r, next Register) bool {
 	if i := w.at[next.Incarnation]; i != nil {
@@ -125,7 +125,7 @@ func (w *registerWitness) asked(r, next Register) bool {
 	return content || anyWithin(w.loose, next.Revision, r.Revision+uint64(w.unknown))
 }
 
-// anyWithin tells whether one of sorted is from low to high.
+// anyWithin reports whether one of sorted is from low to high.
 func anyWithin(sorted []uint64, low, high uint64) bool {
 	at, _ := slices.BinarySearch(sorted, low)
 	return at < len(sorted) && sorted[at] <= high

@@ -58,7 +58,7 @@ func (a *act) note(format string, args ...any) {
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// leaderMax bounds the search for a leader: where there is none, a fault that
+// leaderMax bounds the search for a leader: if there is none, a fault that
 // is for the leader meets a random node.
 const leaderMax = 3 * time.Second
 

@@ -71,7 +71,7 @@ func (f *field) name(h *testbed.Host) string {
 	return fmt.Sprintf("%s-%d", h.Name(), f.names+1)
 }
 
-// member tells whether the host's node is meant to be a member.
+// member reports whether the host's node is meant to be a member.
 func (f *field) member(h *testbed.Host) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // stand.
 type holds struct {
 	mu      sync.Mutex
-	freed   chan struct{}   // guarded by mu; closed, and made anew, whenever something is given back
+	freed   chan struct{}   // guarded by mu; closed, and made again, whenever something is given back
 	claimed map[string]bool // guarded by mu; :: host → its process is some fault's to start and stop
 	harmed  map[string]bool // guarded by mu; :: host → what it knew may be lost, and is not made good yet
 }

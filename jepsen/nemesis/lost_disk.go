@@ -134,7 +134,7 @@ func clone(ctx context.Context, a *act) (undo, error) {
 	}, err
 }
 
-// serves tells whether the host's node is ready now, or within a moment.
+// serves reports whether the host's node is ready now, or within a moment.
 func (a *act) serves(ctx context.Context, h *testbed.Host) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -27,7 +27,7 @@ var changing = fault{
 }
 
 // join adds a host and has its node take part until it votes. The host is the
-// step's until release, which is nil where there is none.
+// step's until release, which is nil if there is none.
 func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err error) {
 	if h, err = a.Bed.AddHost(ctx); err != nil {
 		return nil, nil, err
@@ -126,7 +126,7 @@ func replace(ctx context.Context, a *act) (undo, error) {
 	}, err
 }
 
-// remove takes a node away, which later comes in anew.
+// remove takes a node away, which later comes in again.
 func remove(role string) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h := a.some(ctx, role)[0]
@@ -143,7 +143,7 @@ func remove(role string) func(ctx context.Context, a *act) (undo, error) {
 	}
 }
 
-// anew starts the host's node with an empty disk and a name of its own, unless
+// again starts the host's node with an empty disk and a name of its own, unless
 // it is a member still, and waits until it votes.
 func (a *act) anew(ctx context.Context, h *testbed.Host) error {
 	if !a.member(h) {

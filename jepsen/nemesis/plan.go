@@ -103,7 +103,7 @@ type deck struct {
 }
 
 // next is the next variant that the time which is left is long enough for; not
-// ok where there is none.
+// ok if there is none.
 func (d *deck) next(left time.Duration) (v variant, ok bool) {
 	fits := func(v variant) bool { return v.shortest <= left }
 	i := slices.IndexFunc(d.left, fits)

@@ -13,7 +13,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// healMax bounds one undo: a node that joins anew is caught up in it.
+// healMax bounds one undo: a node that joins again is caught up in it.
 const healMax = 60 * time.Second
 
 // Run carries the plan out and returns when its last fault is healed, or soon

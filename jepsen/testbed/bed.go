@@ -144,7 +144,7 @@ func (b *Bed) all() []*Host {
 	return slices.Clone(b.hosts)
 }
 
-// Host is the host of that name; nil where there is none.
+// Host is the host of that name; nil if there is none.
 func (b *Bed) Host(name string) *Host {
 	for _, h := range b.all() {
 		if h.name == name {
@@ -157,7 +157,7 @@ func (b *Bed) Host(name string) *Host {
 // Missing says what was asked for and cannot be had here, a line each.
 func (b *Bed) Missing() []string { return slices.Clone(b.missing) }
 
-// Can tells whether the bed can do that to its hosts.
+// Can reports whether the bed can do that to its hosts.
 func (b *Bed) Can(c Capability) bool { return b.can[c] }
 
 var errBedClosed = errors.New("the bed is closed")

@@ -48,7 +48,7 @@ func (h *Host) Node() string {
 }
 
 // Rename gives the node a new id, for a host whose data was wiped and that is
-// to join anew. It holds from the next Start on.
+// to join again. It holds from the next Start on.
 func (h *Host) Rename(fresh string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,7 +150,7 @@ func (h *Host) PID() int {
 	return 0
 }
 
-// Running tells whether the node's process is there, paused or not.
+// Running reports whether the node's process is there, paused or not.
 func (h *Host) Running() bool { return h.PID() != 0 }
 
 // Exit is the exit code of the last process, -1 where a signal ended it. It is

@@ -71,7 +71,7 @@ func TestNothingOutlivesTheHarness(t *testing.T) {
 	}
 }
 
-// mounted tells whether anything is mounted below dir.
+// mounted reports whether anything is mounted below dir.
 func mounted(t *testing.T, dir string) bool {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")

@@ -93,7 +93,7 @@ func (b *Bed) Leader(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("no leader that a majority of the %d running hosts names: they say %v", len(asked), votes)
 }
 
-// hostOf is the host that a node is on; nil where there is none.
+// hostOf is the host that a node is on; nil if there is none.
 func (b *Bed) hostOf(node string) *Host {
 	for _, h := range b.Hosts() {
 		if h.Node() == node {

@@ -174,7 +174,7 @@ func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (
 }
 
 // Watch ends when the caller leaves, and with unavailable when this node stops:
-// watch anew elsewhere.
+// watch again elsewhere.
 func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instances_WatchServer) error {
 	host, err := s.host(stream.Context())
 	if err != nil {

@@ -66,7 +66,7 @@ func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
 	}
 }
 
-// fits tells whether f's reads may be answered at the party's index.
+// fits reports whether f's reads may be answered at the party's index.
 func (p *party) fits(f *flight, r *agent.Reads) bool {
 	return f.weight < pageReadWeight && f.window == p.window &&
 		r.Scope == p.Scope && r.Stale == p.Stale && r.MinIndex == p.MinIndex &&

@@ -46,7 +46,7 @@ func (c *call) readBody(limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// decodeBody reads a JSON body into B; nil where there is none.
+// decodeBody reads a JSON body into B; nil if there is none.
 func decodeBody[B any](c *call) (*B, error) {
 	raw, err := c.readBody(jsonBodyBytesMax)
 	if err != nil || len(raw) == 0 {

@@ -71,7 +71,7 @@ func (c *call) backup(*none) error {
 	panic(http.ErrAbortHandler)
 }
 
-// extending gives the caller time anew for every piece of a stream.
+// extending gives the caller time again for every piece of a stream.
 type extending struct{ w *writer }
 
 func (e extending) Write(piece []byte) (int, error) {

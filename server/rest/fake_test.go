@@ -22,7 +22,7 @@ type fake struct {
 	index       uint64
 	scopes      map[string]*fakeScope
 	answered    map[string]fakeAnswer // by scope and request client
-	changed     chan struct{}         // closed and made anew by each commit
+	changed     chan struct{}         // closed and made again by each commit
 	lastCommit  agent.Commit
 	lastReads   agent.Reads
 	commitFault error                                     // answers every commit

@@ -49,7 +49,7 @@ func (c *call) watchInstances(key string) error {
 }
 
 // instance writes an event about instances. They have no ids: a watch begins
-// anew, and says so.
+// again, and says so.
 func (e *events) instance(event *agent.InstanceEvent) error {
 	if event.Missed {
 		return e.event("missed", "", document.InstancesMissed{Node: event.Node, Reason: event.Reason})

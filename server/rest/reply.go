@@ -10,7 +10,7 @@ import (
 	"dormouse/agent"
 )
 
-// verbatim writes documents as they were kept: no string is escaped anew, and
+// verbatim writes documents as they were kept: no string is escaped again, and
 // < > & stay. Documents were checked when they came in, so duplicate members
 // are not looked for again; a path that is quoted in a problem may hold bytes
 // that are no UTF-8, which become U+FFFD.

@@ -56,7 +56,7 @@ func (rt *route) types() []string {
 	return []string{"application/json"}
 }
 
-// idempotent tells whether the route takes an Idempotency-Key.
+// idempotent reports whether the route takes an Idempotency-Key.
 func (rt *route) idempotent() bool { return rt.once || rt.effect == writes }
 
 // looks reports whether the route reads something that is not in the store's
@@ -66,7 +66,7 @@ func (rt *route) looks() bool {
 	return rt.method == http.MethodGet && rt.effect != reads && rt.answers != nil && !rt.streams && !rt.probe
 }
 
-// takes tells whether the route declares the query parameter.
+// takes reports whether the route declares the query parameter.
 func (rt *route) takes(name string) bool {
 	if slices.Contains(rt.query, name) {
 		return true

@@ -33,7 +33,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(out, err)
 		return
 	}
-	out.Header().Set("Cache-Control", "no-store") // revisions start anew with each incarnation: an ETag is no reason to reuse an answer
+	out.Header().Set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.ContentLength != 0 {
 		out.expectBody()

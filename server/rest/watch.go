@@ -167,7 +167,7 @@ type events struct {
 	control *http.ResponseController
 }
 
-// send writes one element and tells whether it was the last.
+// send writes one element and reports whether it was the last.
 func (e *events) send(next watched) (last bool, err error) {
 	switch {
 	case next.err != nil:

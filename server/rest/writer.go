@@ -44,7 +44,7 @@ func (w *writer) send(status int, contentType string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// extend gives the caller time anew to take what is written next.
+// extend gives the caller time again to take what is written next.
 func (w *writer) extend() {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 }

@@ -16,7 +16,7 @@ const Tag = "chaosclock"
 
 // Build builds the daemon of the module in dir into the file out, with a wall
 // clock that can be set, and with more tags if need be. It tells how long that
-// took: the first time on a machine everything is compiled anew, for the Go
+// took: the first time on a machine everything is compiled again, for the Go
 // runtime is another one; later the build cache has it.
 func Build(ctx context.Context, dir, out string, tags ...string) (took time.Duration, err error) {
 	return build(ctx, dir, "./cmd/node", out, tags...)

@@ -35,7 +35,7 @@ type Clock struct {
 	reader *atomic.Int64 // in the file: the process that mapped it last
 
 	mu   sync.Mutex
-	stop chan struct{} // guarded by mu; ends the strobe or drift; nil where there is none
+	stop chan struct{} // guarded by mu; ends the strobe or drift; nil if there is none
 	done chan struct{} // guarded by mu; closed when that has ended
 }
 

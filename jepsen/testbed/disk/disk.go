@@ -144,7 +144,7 @@ func (d *Disk) PowerCut(ctx context.Context) error {
 	}
 	// The power goes first of all, lest anything be written back meanwhile. A
 	// faulty file system above keeps names and pages that the cut undoes, so it
-	// is made anew too.
+	// is made again too.
 	err := d.powered.shutdown()
 	if err == nil && d.faulty != nil {
 		err = d.faulty.unmount(ctx)

@@ -134,7 +134,7 @@ func waitFor(ctx context.Context, events ...<-chan struct{}) bool {
 	}
 }
 
-// killed tells whether a thread is gone or about to be: the kernel gives each
+// killed reports whether a thread is gone or about to be: the kernel gives each
 // thread of a process that dies a SIGKILL of its own.
 func killed(thread uint32) bool {
 	status, err := os.Open(fmt.Sprintf("/proc/%d/status", thread))

@@ -53,7 +53,7 @@ func attach(image string) (device *os.File, err error) {
 	return nil, fmt.Errorf("attach %s: others took every free loop device %d times", image, loopTries)
 }
 
-// detached tells whether a loop device has let go of an image: an error says
+// detached reports whether a loop device has let go of an image: an error says
 // that it has not yet (EBUSY), or what else is the matter. It may have another
 // image already.
 func detached(device, image string) error {

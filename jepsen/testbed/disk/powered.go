@@ -98,7 +98,7 @@ func (p *powered) mount() error {
 }
 
 // unmount takes the file system away and waits until its device is gone too.
-// The image must not be mounted anew while the old mount lives on behind
+// The image must not be mounted again while the old mount lives on behind
 // somebody's open file: that could still write older blocks over newer ones.
 func (p *powered) unmount(ctx context.Context) error {
 	if p.device == "" {

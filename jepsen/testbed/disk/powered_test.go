@@ -72,7 +72,7 @@ func TestAPoweredDiskIsFoundAgain(t *testing.T) {
 	mustRead(t, filepath.Join(open(t, o).Dir(), "a"), "x")
 }
 
-// Were it mounted anew, the old mount could write over the new one's blocks.
+// Were it mounted again, the old mount could write over the new one's blocks.
 func TestTheDiskOfALiveProcessGetsNoPowerBack(t *testing.T) {
 	d := openPowered(t, disk.Options{})
 	keeper := start(t, "keeper", filepath.Join(d.Dir(), "a"))

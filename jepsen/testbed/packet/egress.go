@@ -34,7 +34,7 @@ type path struct {
 	underWay int                       // bytes
 	last     [classesMax]time.Duration // when the newest one in order is due
 	jitter   float64                   // the part of a link's that holds now
-	redraw   time.Duration             // when it is drawn anew
+	redraw   time.Duration             // when it is drawn again
 }
 
 // jittered is how much of the link's jitter a packet gets. It is not drawn for
