@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// VerifyInstances compares every stored instance with its conversation: each
+// VerifyInstances compares every stored instance with its conversation. Each
 // message is there once, in order and byte for byte, followed by one entry of
 // the timer. Each of them was one turn.
 func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {

@@ -23,10 +23,10 @@ import (
 //	frames   each: type 1 byte, length 4 bytes, CRC-32C 4 bytes, the payload
 //
 // Numbers are big-endian; the checksum is of the type, the length and the
-// payload. The first frame is the header, as JSON; frames of rows follow, as
-// agent.AppendScopeRow writes them, in the order of their keys; the last frame
-// is the footer, as JSON, with counts and a digest over all rows. Nothing
-// follows it.
+// payload. The first frame is the header, as JSON. Frames of rows follow, as
+// agent.AppendScopeRow writes them, in the order of their keys. The last frame
+// is the footer, as JSON, with counts and a digest over all rows. No bytes
+// follow it.
 const (
 	scopeMagic       = "DORMSCP\n"
 	scopeFileFormat  = 1

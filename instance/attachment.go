@@ -86,8 +86,9 @@ func (tb *table) detach(i *instance, name string) {
 	}
 }
 
-// touch renews an attachment. An attachment that has expired is not_found. The
-// caller holds mu.
+// touch restarts the instance's idle timeout, and renews the attachment if name
+// is not empty. An attachment that has expired is not_found. The caller holds
+// mu.
 func (tb *table) touch(i *instance, name string) error {
 	tb.expireAttachmentsNow(i)
 	if name != "" {

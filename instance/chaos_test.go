@@ -30,9 +30,9 @@ func (counter) Handle(_ context.Context, t *instance.Turn) error {
 	return t.Reply(next)
 }
 
-// Each signal is counted exactly once, in order, while partitions drain and
-// move, nodes pause for longer than their leases and lose the table, and
-// commits fail or lose their answers.
+// Each signal is counted exactly once, in order. Meanwhile partitions drain and
+// move. Nodes pause for longer than their leases and lose the table. Commits
+// fail or lose their answers.
 func TestEachSignalIsCountedExactlyOnce(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("DORMOUSE_SEED"); text != "" {

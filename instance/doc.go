@@ -53,7 +53,7 @@
 // # Ownership
 //
 // A node answers for an instance while it owns the partition at the instance's
-// epoch and its node lease is valid by its own monotonic clock. A turn without
+// epoch. Its node lease must be valid by its own monotonic clock. A turn without
 // writes is answered only after a linearizable read confirms the epoch. When
 // the lease expires, the contexts of all turns end. When a partition moves, the
 // contexts of its instances' turns end.

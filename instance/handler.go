@@ -208,9 +208,9 @@ func handlerError(err error) *agent.Error {
 	return failed("error", "%v", err)
 }
 
-// interrupted returns the refusal for a handler whose context ended for a
-// reason other than its timeout: the instance moved, the lease expired, or the
-// node stops. It returns nil after a timeout, or if the context has not ended.
+// interrupted returns the refusal for a handler whose context ended without a
+// timeout: the instance moved, the lease expired, or the node stops. It returns
+// nil after a timeout, or if the context has not ended.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {

@@ -52,7 +52,7 @@ type Options struct {
 // AwakeMaxDefault is the default maximum of awake instances on a node.
 const AwakeMaxDefault = 200_000
 
-// shared is what all parts of a Host share: its options, and the mutex that
+// shared is what all parts of a Host share: its options and a mutex. The mutex
 // guards the changing fields of all parts and of their instances.
 type shared struct {
 	o  Options

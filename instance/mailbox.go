@@ -164,9 +164,9 @@ func (mb *mailbox) nextCall(i *instance) *call {
 	return nil
 }
 
-// finishCall ends a call. If no call waits, it ends the worker's work too and
-// reports true. That happens before the caller gets the result, so the caller
-// then sees the instance idle or removed. It takes mu.
+// finishCall ends a call. If no call waits and no restart delay remains, it ends
+// the worker's work too and reports true. That happens before the caller gets
+// the result, so the caller then sees the instance idle or removed. It takes mu.
 func (mb *mailbox) finishCall(i *instance, c *call) (ended bool) {
 	mb.mu.Lock()
 	defer mb.mu.Unlock()

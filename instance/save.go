@@ -168,8 +168,8 @@ func (mb *mailbox) handleHibernate(i *instance, c *call) error {
 	return nil
 }
 
-// keepRequestIDs returns the state of the host's own requests, so that the next
-// run uses no request id twice.
+// keepRequestIDs returns the run's id and its last request, so that the instance
+// uses no request id twice when it wakes for a waiting call.
 func (i *instance) keepRequestIDs() *extra {
 	if i.body.extra == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // setTimers adds ops that set and cancel timers of the instance to the turn's
-// commit. specs is an object of timers by id; null cancels one.
+// commit. The object specs has the timers by id; null cancels one.
 func (t *Turn) setTimers(specs jsontext.Value) error {
 	if !isSet(specs) {
 		return nil

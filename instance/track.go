@@ -50,7 +50,7 @@ func signalRefs(s agent.Signal) agent.JSON {
 	return append(appendString([]byte(`{"`+agent.RefSignalID+`":`), signalID(s.Request)), '}')
 }
 
-// trackFailed appends the two entries of a failed signal, under a request of
+// trackFailed appends the two entries of a failed signal. It uses a request of
 // the host's own, because the client may send the signal again under its
 // request id. It appends nothing if the failure is not the handler's, such as a
 // lost lease.

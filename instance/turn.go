@@ -67,8 +67,9 @@ func (t *Turn) Rev() uint64 { return t.rev }
 func (t *Turn) Revision() uint64 { return t.revision }
 
 // Run returns the id of the instance's current run, unique over all nodes. A
-// run lasts from a wake to the next hibernation, move or crash of the node. A
-// turn that is not applied does not end it.
+// run ends when the instance leaves its node's memory: after a hibernation, a
+// move, or a crash of the node. A turn that is not applied does not end it, nor
+// does a hibernation while calls wait.
 func (t *Turn) Run() string { return t.runner.store.runOf(t.instance) }
 
 // State returns the instance's state, including changes of this turn. The

@@ -7,7 +7,7 @@ import (
 )
 
 // Matches returns a function that reports whether a memory is in the range of a
-// recall: its session, time, class, kind and tags. now is the log's time. The
+// recall: its session, time, class, kind and tags. The log's time is now. The
 // function does not check filters on the memory's content.
 func Matches(r *agent.Recall, now int64) func(*Doc) bool {
 	f := &r.Filter

@@ -16,8 +16,8 @@ import (
 	"dormouse/timer"
 )
 
-// world is the environment of a waker: a log of one scope whose leader the test
-// chooses, and instances whose handler is part of the test.
+// world is the environment of a waker. It has a log of one scope whose leader
+// the test chooses, and instances whose handler is part of the test.
 type world struct {
 	agent.Service
 

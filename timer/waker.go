@@ -14,8 +14,8 @@ import (
 // Source lists due timers. It is implemented by this node's state machine.
 type Source interface {
 	// DueTimers lists due timers of all scopes from a position that an earlier
-	// call returned; "" is the start, and the end. wall is the log's time of
-	// the list.
+	// call returned; "" is the start, and the end. The result wall is the log's
+	// time of the list.
 	DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error)
 
 	// WatchDueTimers signals after each entry that made a timer due.

@@ -104,8 +104,8 @@ func TestTheVersionCountsStructuralChanges(t *testing.T) {
 	}
 }
 
-// For any ops: a plan's topology is valid, has the old nodes without the
-// removed and with the added ones, and stops each removed node once.
+// For any ops, a plan's topology is valid. It has the old nodes without the
+// removed ones, and the added nodes. Each removed node stops once.
 func TestPlansAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawTopology(t)

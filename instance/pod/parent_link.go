@@ -92,9 +92,9 @@ type Snapshot struct {
 // InstanceStatus is agent.InstanceStatus, or "" if the node has never run.
 type InstanceStatus = agent.InstanceStatus
 
-// Snapshots returns the descriptions of all nodes of a pod, sorted by name.
-// there has the existing instances by node, and awake reports whether the pod
-// is awake.
+// Snapshots returns the descriptions of all nodes of a pod, sorted by name. The
+// map there has the existing instances by node. The flag awake reports whether
+// the pod is awake.
 func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agent.Instance) ([]Snapshot, error) {
 	if !awake {
 		s = s.WithRun("") // its root nodes have no parent

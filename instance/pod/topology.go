@@ -143,9 +143,9 @@ func (l Link) key() linkKey { return linkKey{kind: l.Type, from: l.From, to: l.T
 
 var nameForm = regexp.MustCompile(`^[A-Za-z]\w*$`)
 
-// Validate reports the first error of a topology: an invalid name, a node
-// without a manager, a link to a missing node or to itself, a node with two
-// owners, or a cycle of owners. Waves reports cycles of dependencies.
+// Validate reports the first error of a topology. It refuses invalid names,
+// nodes without a manager, links to a missing node or to itself, nodes with two
+// owners, and cycles of owners. Waves reports cycles of dependencies.
 func (t Topology) Validate() error {
 	if !nameForm.MatchString(t.Name) {
 		return agent.Invalid("topology.name", "a topology's name begins with a letter and has letters, digits and _ only, not %q", t.Name)

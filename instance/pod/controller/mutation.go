@@ -61,8 +61,8 @@ func (pt *podTurn) mutate() error {
 }
 
 // step runs one wave of a mutation. A repeated step, or one of an ended
-// mutation, changes nothing. byTimer reports whether the pod's own timer sent
-// the signal: this turn then acknowledges that timer.
+// mutation, changes nothing. If byTimer is true, the pod's own timer sent the
+// signal, and this turn acknowledges that timer.
 func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
 	var asked pod.Step
 	if err := decode(pt.turn, &asked); err != nil {
