@@ -10,7 +10,7 @@ import (
 
 // Action is what to do with a due timer.
 type Action struct {
-	Fire bool           // send its signal, whose turn acknowledges; otherwise only acknowledge
+	Fire bool           // send its signal, and let the turn acknowledge; otherwise only acknowledge
 	Ack  agent.AckTimer // of the pending occurrence
 }
 

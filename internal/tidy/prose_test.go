@@ -29,14 +29,14 @@ var notYet = []string{
 	"client", "client/stores", "cluster", "cluster/clustertest", "cluster/gossip", "cluster/gossip/gossiptest", "cluster/peer",
 	"cmd/dormbench", "cmd/dormctl", "cmd/dormjepsen", "cmd/node", "config", "docs", "docs/adr", "eraser", "examples/host", "fsm",
 	"fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/session", "fsm/snapshot",
-	"fsm/thread", "fsm/timer", "fsm/txn", "instance/pod/controller", "instance/pod/podtest", "internal/fakestore",
+	"fsm/thread", "fsm/timer", "fsm/txn", "internal/fakestore",
 	"internal/faultstest", "internal/seededbug", "jepsen", "jepsen/check", "jepsen/history", "jepsen/model", "jepsen/nemesis",
 	"jepsen/program", "jepsen/seeded", "jepsen/testbed", "jepsen/testbed/disk", "jepsen/workload", "jepsen/workload/appends",
 	"jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase", "jepsen/workload/fork",
 	"jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
 	"jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set", "jepsen/workload/timer",
 	"jepsen/workload/turn", "jepsen/workload/watch", "node", "node/nodetest", "placement", "proto/api", "proto/log", "proto/peer",
-	"proto/wire", "router", "scripts", "server/grpc", "server/rest", "storage", "store", "timer",
+	"proto/wire", "router", "scripts", "server/grpc", "server/rest", "storage", "store",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.

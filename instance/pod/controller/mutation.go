@@ -162,6 +162,6 @@ func (pt *podTurn) setStepTimer(step uint64, at time.Time) error {
 	return nil
 }
 
-// timerID returns the id of a step's timer. It differs from that of the step
-// before, whose turn acknowledges its own timer.
+// timerID returns the id of a step's timer. Consecutive steps have different
+// ids, because the turn of a step acknowledges that step's timer.
 func timerID(step uint64) string { return pod.SlotName + "/" + strconv.FormatUint(step%2, 10) }

@@ -72,7 +72,7 @@ var slots = []claim{
 		k.refused(err, agent.CodeInvalid, "neither the call nor")
 		_, err = k.pods.Get(k.Context(), agent.InstanceRef{Manager: "agents", Key: "a"}, pod.Open{Topology: []byte(crew)})
 		k.refused(err, agent.CodeInvalid, "is not a manager of pods")
-		_, err = k.pods.Get(k.Context(), agent.InstanceRef{Manager: "nobody", Key: "a"}, pod.Open{Topology: []byte(crew)})
+		_, err = k.pods.Get(k.Context(), agent.InstanceRef{Manager: "missing", Key: "a"}, pod.Open{Topology: []byte(crew)})
 		k.refused(err, agent.CodeNotFound, "no manager")
 		for _, ref := range []agent.InstanceRef{team("a"), {Manager: "agents", Key: "a"}} {
 			if _, err := k.pods.Instances.Lookup(k.Context(), ref); agent.CodeOf(err) != agent.CodeNotFound {
