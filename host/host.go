@@ -195,9 +195,9 @@ func (h *Host) Addr() string { return h.line.Addr() }
 // refused the host, or what failed. Call it once.
 func (h *Host) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
-	life, end := context.WithCancel(failed)
-	defer end()
-	parts.Go(func() error { return h.line.Run(life) })
+	runCtx, stop := context.WithCancel(failed)
+	defer stop()
+	parts.Go(func() error { return h.line.Run(runCtx) })
 	parts.Go(func() error {
 		err := h.server.Serve(h.line.Listener())
 		if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
@@ -205,16 +205,16 @@ func (h *Host) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	parts.Go(func() error { return h.followTable(life) })
-	parts.Go(func() error { return h.keepLease(life) })
-	parts.Go(func() error { return h.instances.Run(life) })
+	parts.Go(func() error { return h.followTable(runCtx) })
+	parts.Go(func() error { return h.keepLease(runCtx) })
+	parts.Go(func() error { return h.instances.Run(runCtx) })
 	select {
 	case <-ctx.Done():
 	case <-failed.Done():
 	}
 	h.hibernate(failed)
 	h.endLease()
-	end()
+	stop()
 	h.close()
 	return parts.Wait()
 }

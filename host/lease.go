@@ -55,16 +55,16 @@ func (h *Host) endLease() {
 // has an answer.
 func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse {
 	r.Node, r.Incarnation, r.Life = h.o.Name, h.line.Incarnation(), h.line.Life()
-	asked := map[string]bool{}
+	tried := map[string]bool{}
 	for queue := h.table.nodes(h.o.Join); len(queue) > 0 && ctx.Err() == nil; {
 		addr := queue[0]
 		queue = queue[1:]
-		if asked[addr] {
+		if tried[addr] {
 			continue
 		}
-		asked[addr] = true
-		ask, cancel := context.WithTimeout(ctx, askTimeout)
-		answer, err := h.pool.Own(ask, addr, r)
+		tried[addr] = true
+		askCtx, cancel := context.WithTimeout(ctx, askTimeout)
+		answer, err := h.pool.Own(askCtx, addr, r)
 		cancel()
 		switch {
 		case err != nil:

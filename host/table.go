@@ -67,13 +67,13 @@ func (t *table) PartitionsDraining() []agent.Partition {
 // owned returns the partitions that this host owns in one run of its process.
 // It computes them only after a change, because callers poll it. The caller
 // must not change the slice.
-func (t *table) owned(life string) []agent.Partition {
+func (t *table) owned(run string) []agent.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ownedNow == nil || t.ownedLife != life {
-		t.ownedNow, t.ownedLife = []agent.Partition{}, life
+	if t.ownedNow == nil || t.ownedLife != run {
+		t.ownedNow, t.ownedLife = []agent.Partition{}, run
 		for n := range t.partitions {
-			if p := &t.partitions[n]; p.Owner == t.name && p.Incarnation == life {
+			if p := &t.partitions[n]; p.Owner == t.name && p.Incarnation == run {
 				t.ownedNow = append(t.ownedNow, *p)
 			}
 		}

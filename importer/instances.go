@@ -83,13 +83,13 @@ func (s *retryClient) ref(j job) agent.InstanceRef {
 
 // importConversation imports one conversation from the end of its thread on.
 func (u *user) importConversation(ctx context.Context, j job) error {
-	there, err := loadStored(ctx, u.client, u.client.ref(j).Checkpoint())
+	stored, err := loadStored(ctx, u.client, u.client.ref(j).Checkpoint())
 	if err != nil {
 		return err
 	}
-	rev, messages := len(there.entries), len(j.conversation.Messages)
+	rev, messages := len(stored.entries), len(j.conversation.Messages)
 	var d Differences
-	there.compareMessages(&d, j)
+	stored.compareMessages(&d, j)
 	if d.Count > 0 {
 		u.total.mu.Lock()
 		u.total.differences.join(d)

@@ -12,12 +12,12 @@ import (
 // the timer. Each of them was one turn.
 func VerifyInstances(ctx context.Context, s agent.Service, list []Conversation, o Options) (Report, error) {
 	return verifyEach(ctx, s, list, o, func(ctx context.Context, client *retryClient, j job, d *Differences) (int, map[string]bool, error) {
-		there, err := loadStored(ctx, client, client.ref(j).Checkpoint())
+		stored, err := loadStored(ctx, client, client.ref(j).Checkpoint())
 		if err != nil {
 			return 0, nil, err
 		}
-		there.compareInstance(d, j)
-		return len(there.entries), there.nodes, nil
+		stored.compareInstance(d, j)
+		return len(stored.entries), stored.nodes, nil
 	})
 }
 

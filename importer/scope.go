@@ -121,14 +121,14 @@ func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	}
 	var counted counters
 	i := &scopeImport{client: newRetryClient(s, o.Scope, o.GiveUp, &counted), id: "import:" + summary.Footer.Digest}
-	begun, err := i.step(ctx, &agent.ImportScope{Scope: summary.Header.scope(), Minted: summary.Header.Minted})
+	started, err := i.step(ctx, &agent.ImportScope{Scope: summary.Header.scope(), Minted: summary.Header.Minted})
 	if err != nil {
 		return summary, err
 	}
-	summary.Resumed = begun.Chunks
-	if !begun.Done {
+	summary.Resumed = started.Chunks
+	if !started.Done {
 		_, err = readScopeFile(open, func(_ *ScopeFile, position uint64, chunk []byte) error {
-			if position >= begun.Chunks {
+			if position >= started.Chunks {
 				if _, err := i.step(ctx, &agent.ImportScope{Chunk: position, Rows: chunk}); err != nil {
 					return err
 				}
@@ -142,7 +142,7 @@ func ImportScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	}
 	verified, err := verifyScope(ctx, s, open, ScopeOptions{Scope: o.Scope, GiveUp: o.GiveUp}.withDefaults(), i.id)
 	summary.Differences = verified.Differences
-	if err != nil || begun.Done {
+	if err != nil || started.Done {
 		return summary, err
 	}
 	if d := summary.Differences; d.Count > 0 {
@@ -212,13 +212,13 @@ func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 	stored := make(chan agent.ScopeRow, 64)
 	failed := make(chan error, 1)
 	var header *agent.ScopeHeader
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	go func() {
 		defer close(stored)
 		failed <- s.ExportScope(ctx, o.Scope, func(part agent.ScopePart) error {
 			if part.Header != nil {
 				header = part.Header
-				close(begun)
+				close(started)
 				return nil
 			}
 			for rest := part.Rows; len(rest) > 0; {
@@ -237,7 +237,7 @@ func verifyScope(ctx context.Context, s ScopeStore, open func() (io.ReadCloser, 
 		})
 	}()
 	select {
-	case <-begun:
+	case <-started:
 	case err := <-failed:
 		return ScopeSummary{}, err
 	}

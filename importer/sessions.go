@@ -97,14 +97,14 @@ func VerifySessions(ctx context.Context, s agent.Service, list []Conversation, o
 }
 
 func verifySession(ctx context.Context, s *retryClient, j job, d *Differences) (entries int, nodes map[string]bool, err error) {
-	there, err := loadStored(ctx, s, j.name)
+	stored, err := loadStored(ctx, s, j.name)
 	if err != nil {
 		return 0, nil, err
 	}
-	if there.thread == nil {
+	if stored.thread == nil {
 		d.add("%s: there is no such thread", j.name)
 	} else {
-		there.compareThread(d, j, len(j.conversation.Messages))
+		stored.compareThread(d, j, len(j.conversation.Messages))
 	}
 	answers, err := s.read(ctx, &agent.GetSession{Session: j.name})
 	if err != nil {
@@ -119,8 +119,8 @@ func verifySession(ctx context.Context, s *retryClient, j job, d *Differences) (
 	default:
 		compareSession(d, j, found)
 	}
-	there.nodes[answers.Node] = true
-	return len(there.entries), there.nodes, nil
+	stored.nodes[answers.Node] = true
+	return len(stored.entries), stored.nodes, nil
 }
 
 func compareSession(d *Differences, j job, s *agent.Session) {

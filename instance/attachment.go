@@ -27,22 +27,22 @@ func (tb *table) attach(i *instance, a agent.Attach) (agent.Attached, error) {
 		a.TTL = i.manager.config.AttachmentTTL()
 	}
 	tb.expireAttachmentsNow(i)
-	made := attachment{name: a.Attachment, ttl: a.TTL, until: tb.now() + a.TTL}
+	added := attachment{name: a.Attachment, ttl: a.TTL, until: tb.now() + a.TTL}
 	switch at := i.attachmentIndex(a.Attachment); {
 	case at >= 0:
-		i.attachments[at] = made
+		i.attachments[at] = added
 	case len(i.attachments) >= attachmentsMax:
 		e := agent.Errorf(agent.CodeOverloaded, "the instance has %d attachments, which is the maximum", attachmentsMax)
 		e.Limit = fmt.Sprintf("attachments_max=%d", attachmentsMax)
 		return agent.Attached{}, e
 	default:
-		i.attachments = append(i.attachments, made)
+		i.attachments = append(i.attachments, added)
 	}
 	tb.recount(i, "")
 	i.manager.idle.remove(i)
 	tb.markUsed(i)
 	return agent.Attached{
-		Instance: tb.describe(i), Attachment: made.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
+		Instance: tb.describe(i), Attachment: added.name, ExpiresAt: time.Now().Add(a.TTL).UnixMilli(),
 	}, nil
 }
 

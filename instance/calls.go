@@ -137,18 +137,18 @@ func (h *Host) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instanc
 		return agent.Instance{}, err
 	}
 	i, unlock, err := h.table.lockInstance(ref)
-	var there agent.Instance
+	var result agent.Instance
 	if err == nil && i != nil {
-		there = h.table.describe(i)
+		result = h.table.describe(i)
 	}
 	unlock()
-	if err != nil || i != nil && there.Status != agent.InstanceWaking {
-		return there, err
+	if err != nil || i != nil && result.Status != agent.InstanceWaking {
+		return result, err
 	}
 	found, err := h.store.lookupStored(ctx, ref)
 	if i == nil || err != nil && !isCode(err, agent.CodeNotFound) {
 		return found, err
 	}
-	there.Revision, there.Rev = found.Revision, found.Rev // unknown in memory before it is awake
-	return there, nil
+	result.Revision, result.Rev = found.Revision, found.Rev // unknown in memory before it is awake
+	return result, nil
 }

@@ -95,20 +95,20 @@ func (i *instance) wantedTimers(manager agent.Manager, manifest agent.JSON) (wan
 		}
 	}
 	stored, dropped := agent.CronSpecs(manifest)
-	var gone []string
+	var removed []string
 	for _, spec := range stored {
 		own := slices.ContainsFunc(declared, func(d agent.CronSpec) bool { return d.Job == spec.Job })
 		if own || spec.Playable() != nil {
-			gone = append(gone, spec.Job)
+			removed = append(removed, spec.Job)
 		} else {
 			wanted = append(wanted, spec.Timer(i.manager.name, i.key))
 		}
 	}
-	if len(gone)+len(dropped) == 0 && (manifest == nil || len(stored) > 0) {
+	if len(removed)+len(dropped) == 0 && (manifest == nil || len(stored) > 0) {
 		return wanted, nil
 	}
 	scrub = agent.JSON{'{'} // any patch also removes members that are not jobs
-	for n, job := range gone {
+	for n, job := range removed {
 		if n > 0 {
 			scrub = append(scrub, ',')
 		}

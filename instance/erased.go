@@ -36,8 +36,8 @@ func (h *Host) dropErased(ctx context.Context, ref agent.InstanceRef) (bool, err
 	if i == nil || err != nil || h.table.serviceOf(i.manager) == h.o.Service && i.stored.index >= receipt.Ending {
 		return false, err
 	}
-	gone := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start a new instance", i, receipt.Ending)
-	gone.Reason = agent.ReasonErased
-	h.table.drop(i, gone)
+	erased := agent.Errorf(agent.CodeDeleted, "%s was erased at index %d: send the signal again to start a new instance", i, receipt.Ending)
+	erased.Reason = agent.ReasonErased
+	h.table.drop(i, erased)
 	return true, nil
 }

@@ -15,14 +15,14 @@ func (rn *runner) wake(i *instance, start *agent.StartInstance) (manager agent.M
 	if i.body.awake && i.body.version == version {
 		return manager, false, nil
 	}
-	left := i.body
-	if left.awake && i.dirty() { // save for the next handler
+	old := i.body
+	if old.awake && i.dirty() { // save for the next handler
 		if err := rn.store.save(i, lifecycleManual); err != nil {
 			return manager, false, err
 		}
 	}
 	woke = i.status != agent.InstanceAwake
-	if service == nil && left.awake && left.service != nil {
+	if service == nil && old.awake && old.service != nil {
 		return manager, woke, rn.store.withTimeout(i, func(ctx context.Context) error { return rn.continueUnstored(ctx, i, manager, version) })
 	}
 	rn.store.invalidate(i, thawReason(i))
@@ -110,22 +110,22 @@ func (rn *runner) startFresh(ctx context.Context, i *instance, manager agent.Man
 	case i.body.initial != nil:
 		state = i.body.initial
 	}
-	given := string(state) != "{}"
-	begun := state
+	nonEmpty := string(state) != "{}"
+	initial := state
 	state, err := i.splitCron(state)
 	if err != nil {
 		return err
 	}
 	if found == nil {
-		if given {
-			i.body.initial = begun
+		if nonEmpty {
+			i.body.initial = initial
 		}
 		return rn.activate(ctx, i, manager, version, stored{}, state, agent.SourceFresh)
 	}
 	if err := rn.activate(ctx, i, manager, version, *found, state, agent.SourceFresh); err != nil {
 		return err
 	}
-	if given && manager.Durability == agent.DurabilityTurn {
+	if nonEmpty && manager.Durability == agent.DurabilityTurn {
 		if err := rn.store.save(i, lifecycleManual); err != nil {
 			rn.store.invalidate(i, agent.ReasonFailed)
 			return err

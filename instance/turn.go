@@ -179,7 +179,7 @@ func (t *Turn) rejectChange(err error) error {
 func (t *Turn) checkOps() error {
 	id := t.instance.ref().Checkpoint()
 	for _, op := range t.ops {
-		if whose, own := writtenKey(op); own && whose == id || forbidden(op) {
+		if key, own := writtenKey(op); own && key == id || forbidden(op) {
 			return t.rejectChange(agent.Errorf(agent.CodeInvalid, "a handler cannot commit a %T on its own instance", op))
 		}
 	}

@@ -31,33 +31,33 @@ type watcher struct {
 // Missed event.
 func (h *Host) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) {
-		me := &watcher{key: w.Key, wake: make(chan struct{}, 1)}
+		self := &watcher{key: w.Key, wake: make(chan struct{}, 1)}
 		err := w.Validate()
 		if err == nil {
-			err = h.table.addWatcher(managerID{w.Scope, w.Manager}, me)
+			err = h.table.addWatcher(managerID{w.Scope, w.Manager}, self)
 		}
 		if err != nil {
 			yield(agent.InstanceEvent{}, err)
 			return
 		}
-		defer h.table.removeWatcher(managerID{w.Scope, w.Manager}, me)
+		defer h.table.removeWatcher(managerID{w.Scope, w.Manager}, self)
 		if !yield(h.missed("the watch begins"), nil) {
 			return
 		}
 		for {
 			select {
-			case <-me.wake:
+			case <-self.wake:
 			case <-ctx.Done():
 				return
 			}
 			h.mu.Lock()
-			came, missed, ended := me.events, me.missed, me.err
-			me.events, me.missed = nil, false
+			events, missed, ended := self.events, self.missed, self.err
+			self.events, self.missed = nil, false
 			h.mu.Unlock()
 			if missed {
-				came = append(came, h.missed(fmt.Sprintf("more than %d events waited for the watcher", watcherEventsMax)))
+				events = append(events, h.missed(fmt.Sprintf("more than %d events waited for the watcher", watcherEventsMax)))
 			}
-			for _, e := range came {
+			for _, e := range events {
 				if !yield(e, nil) {
 					return
 				}

@@ -36,19 +36,19 @@ func (w *Waker) handle(ctx context.Context, d *agent.DueTimer, wall int64, seen 
 	if err == nil || isTransient(err) || ctx.Err() != nil {
 		return err
 	}
-	if pends, asked := w.isPending(ctx, d); asked != nil || !pends {
-		return asked
+	if pending, readErr := w.isPending(ctx, d); readErr != nil || !pending {
+		return readErr
 	}
 	fail := &agent.FailTimer{
 		Manager: d.Manager, Key: d.Key, ID: d.ID, Generation: d.Generation, Instant: d.Next, Error: clip.Text(err.Error(), agent.TimerErrorBytesMax),
 	}
 	wait := retryDelay(d.Attempts)
 	if agent.CodeOf(err) == agent.CodeNotFound {
-		lacks, asked := w.managerMissing(ctx, d)
-		if asked != nil {
-			return asked
+		missing, readErr := w.managerMissing(ctx, d)
+		if readErr != nil {
+			return readErr
 		}
-		if fail.Waits = lacks; lacks {
+		if fail.Waits = missing; missing {
 			wait = agent.TimerRetryMost
 		}
 	}
@@ -96,7 +96,7 @@ func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer
 		return err
 	}
 	// A turn of an instance that commits later, or never, does not acknowledge.
-	if pends, err := w.isPending(ctx, d); err != nil || !pends {
+	if pending, err := w.isPending(ctx, d); err != nil || !pending {
 		return err
 	}
 	return w.commit(ctx, d.Scope, ack)

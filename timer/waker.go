@@ -81,12 +81,12 @@ func (w *Waker) Run(ctx context.Context) error {
 
 // runWhileLeading fires timers until ctx ends.
 func (w *Waker) runWhileLeading(ctx context.Context) {
-	var under sync.WaitGroup
-	defer under.Wait()
+	var inFlight sync.WaitGroup
+	defer inFlight.Wait()
 	w.mu.Lock()
 	w.inProgress, w.backoffs = map[timerID]bool{}, map[timerID]backoff{}
 	w.mu.Unlock()
-	news, cancel := w.o.Source.WatchDueTimers()
+	changed, cancel := w.o.Source.WatchDueTimers()
 	defer cancel()
 	slots := make(chan struct{}, signalsMax)
 	var began time.Time // start of the current pass over all due timers
@@ -109,13 +109,13 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			}
-			under.Go(func() {
+			inFlight.Go(func() {
 				defer func() { <-slots }()
 				w.processTimer(ctx, &due[i], wall, seen)
 			})
 		}
 		if from = next; from == "" {
-			w.wait(ctx, news, began, err != nil)
+			w.wait(ctx, changed, began, err != nil)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 // wait returns when a timer may need an attempt: it fell due, fell due again
 // while in progress, or its backoff ended. The last pass over all due timers
 // began at began; broken reports that it failed.
-func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time, broken bool) {
+func (w *Waker) wait(ctx context.Context, changed <-chan struct{}, began time.Time, broken bool) {
 	wait, ok := backoffMax, true
 	if !broken {
 		wait, ok = w.nextRetry(began)
@@ -135,7 +135,7 @@ func (w *Waker) wait(ctx context.Context, news <-chan struct{}, began time.Time,
 		retry = t.C
 	}
 	select {
-	case <-news:
+	case <-changed:
 	case <-w.recheck:
 	case <-retry:
 	case <-ctx.Done():

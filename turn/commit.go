@@ -66,7 +66,7 @@ func sessionOf(result agent.Result) (*agent.SessionResult, error) {
 
 // begin takes the lease and reads the session and the request.
 func (t *Turn) begin(ctx context.Context, op agent.Op) error {
-	asked := time.Now()
+	sentAt := time.Now()
 	result, err := t.commitUntilDecided(ctx, nil, op)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	default:
 		return agent.Errorf(agent.CodeInvalid, "session %q grants no leases: use a session in mode %q", t.session, agent.SessionModeLease)
 	}
-	t.extend(asked)
+	t.extend(sentAt)
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopRenewals = halt
@@ -172,15 +172,15 @@ func (t *Turn) save(phase agent.CursorPhase) error {
 	if err != nil {
 		return err
 	}
-	asked := time.Now()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), asked.Add(t.leaseLeft()))
+	sentAt := time.Now()
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(t.ctx), sentAt.Add(t.leaseLeft()))
 	defer cancel()
 	_, err = t.commitUntilDecided(ctx, t.Fence(), &agent.CheckpointSession{
 		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, Snapshot: snapshot,
 	})
 	switch {
 	case err == nil:
-		t.extend(asked)
+		t.extend(sentAt)
 		return nil
 	case leaseEnded(err):
 		t.setLost(err)

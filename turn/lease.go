@@ -59,23 +59,23 @@ func (t *Turn) renewLoop(ctx context.Context) {
 }
 
 func (t *Turn) renew(ctx context.Context) error {
-	asked := time.Now()
-	ctx, cancel := context.WithDeadline(ctx, asked.Add(t.leaseLeft()))
+	sentAt := time.Now()
+	ctx, cancel := context.WithDeadline(ctx, sentAt.Add(t.leaseLeft()))
 	defer cancel()
 	_, err := t.runner.Service.Commit(ctx, agent.Commit{
 		Scope: t.runner.Scope, Ops: []agent.Op{&agent.RenewSession{Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name}},
 	})
 	if err == nil {
-		t.extend(asked)
+		t.extend(sentAt)
 	}
 	return err
 }
 
 // extend records a renewal that was sent at asked.
-func (t *Turn) extend(asked time.Time) {
+func (t *Turn) extend(sentAt time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if until := asked.Add(t.ttl); until.After(t.leaseUntil) {
+	if until := sentAt.Add(t.ttl); until.After(t.leaseUntil) {
 		t.leaseUntil = until
 	}
 }

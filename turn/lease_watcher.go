@@ -74,13 +74,13 @@ func (w *LeaseWatcher) watch(ctx context.Context) (again bool) {
 	}
 	w.stop = cancel
 	w.mu.Unlock()
-	begun := false
+	started := false
 	for event, err := range w.service.Watch(ctx, agent.Watch{Scope: w.scope, Changes: true, Prefix: string(agent.ChangedClaim) + "/" + agent.SessionClaim("")}) {
 		if err != nil || event.Last() {
 			break
 		}
-		if !begun {
-			if begun = true; w.catchUp(ctx) != nil {
+		if !started {
+			if started = true; w.catchUp(ctx) != nil {
 				break
 			}
 		}

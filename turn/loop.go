@@ -151,11 +151,11 @@ func (l Loop) Answer(t *Turn) (Reply, error) {
 
 // steps asks the model until it requests no calls.
 func (l Loop) steps(t *Turn, p *Prompt) (Reply, error) {
-	most := l.StepsMax
-	if most == 0 {
-		most = stepsDefault
+	stepsMax := l.StepsMax
+	if stepsMax == 0 {
+		stepsMax = stepsDefault
 	}
-	for step := range most {
+	for step := range stepsMax {
 		reply, err := l.ask(t, *p, step)
 		if err != nil || len(reply.Calls) == 0 {
 			return reply, err
@@ -168,7 +168,7 @@ func (l Loop) steps(t *Turn, p *Prompt) (Reply, error) {
 		}
 		p.Steps = append(p.Steps, Step{Reply: reply, Results: results})
 	}
-	return Reply{}, agent.TooLarge("steps", "steps_max", most+1, most)
+	return Reply{}, agent.TooLarge("steps", "steps_max", stepsMax+1, stepsMax)
 }
 
 // ask asks the model, unless an earlier run has its answer.

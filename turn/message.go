@@ -68,11 +68,11 @@ func messages(t *Turn, steps []Step, last Reply) ([]agent.Draft, error) {
 		return nil, err
 	}
 	w := drafts{refs: refs}
-	asked := t.request.Input
-	if asked == nil {
-		asked = agent.JSON("null")
+	input := t.request.Input
+	if input == nil {
+		input = agent.JSON("null")
 	}
-	w.add(agent.KindMessage, message{"user", json.RawMessage(asked)})
+	w.add(agent.KindMessage, message{"user", json.RawMessage(input)})
 	for _, s := range steps {
 		if s.Reply.Content != "" {
 			w.addMessage(s.Reply.Content)

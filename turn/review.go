@@ -44,9 +44,9 @@ func (t *Turn) approve(e Effect, r *effectRecord, key string) error {
 	if draft.Arguments == nil {
 		draft.Arguments = arguments(agent.JSON(r.Input))
 	}
-	review, asked := t.reviews[draft.ID]
+	review, exists := t.reviews[draft.ID]
 	switch {
-	case !asked || review.Status == agent.ReviewPending:
+	case !exists || review.Status == agent.ReviewPending:
 		t.locked(func() { t.newReviews = append(t.newReviews, draft) })
 		return fmt.Errorf("%w for a review of effect %s", ErrPaused, e.ID)
 	case review.Status == agent.ReviewApproved:

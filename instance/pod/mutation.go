@@ -93,7 +93,7 @@ func (p *planner) add(op *AddNode) error {
 		return err
 	}
 	t := &p.plan.Topology
-	if _, there := t.Nodes[op.Name]; there {
+	if _, exists := t.Nodes[op.Name]; exists {
 		return agent.Invalid("ops", "node %q already exists: choose another name, or remove it first in a separate mutation", op.Name)
 	}
 	t.Nodes[op.Name] = op.Node.withDefaults()
@@ -109,15 +109,15 @@ func (p *planner) add(op *AddNode) error {
 
 func (p *planner) remove(name string) error {
 	t := &p.plan.Topology
-	if _, there := t.Nodes[name]; !there && !p.touched[name] {
+	if _, exists := t.Nodes[name]; !exists && !p.touched[name] {
 		return errUnknownNode(name, p.before)
 	}
-	for _, gone := range t.Subtree(name) {
-		if err := p.touch(gone); err != nil {
+	for _, removed := range t.Subtree(name) {
+		if err := p.touch(removed); err != nil {
 			return err
 		}
-		p.plan.Removed[gone] = t.Nodes[gone]
-		delete(t.Nodes, gone)
+		p.plan.Removed[removed] = t.Nodes[removed]
+		delete(t.Nodes, removed)
 	}
 	t.Links = slices.DeleteFunc(t.Links, func(l Link) bool {
 		_, from := t.Nodes[l.From]

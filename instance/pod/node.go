@@ -56,8 +56,8 @@ func (t Topology) Roots() []string {
 // NodeRef returns the instance of a node. Its key has the escaped names of the
 // pod and the node, so all keys are distinct. Its scope is the pod's.
 func (t Topology) NodeRef(pod agent.InstanceRef, node string) (agent.InstanceRef, error) {
-	n, there := t.Nodes[node]
-	if !there {
+	n, exists := t.Nodes[node]
+	if !exists {
 		return agent.InstanceRef{}, errUnknownNode(node, t)
 	}
 	return t.RefOf(pod, node, n)

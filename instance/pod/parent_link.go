@@ -15,8 +15,8 @@ type ParentLink struct {
 }
 
 // WithRun returns the slot of a pod in its current run.
-func (s Slot) WithRun(life string) Slot {
-	s.Run = life
+func (s Slot) WithRun(run string) Slot {
+	s.Run = run
 	return s
 }
 
@@ -95,12 +95,12 @@ type InstanceStatus = agent.InstanceStatus
 // Snapshots returns the descriptions of all nodes of a pod, sorted by name. The
 // map there has the existing instances by node. The flag awake reports whether
 // the pod is awake.
-func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agent.Instance) ([]Snapshot, error) {
+func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, existing map[string]agent.Instance) ([]Snapshot, error) {
 	if !awake {
 		s = s.WithRun("") // its root nodes have no parent
 	}
 	runs := func(node string) bool {
-		i, ok := there[node]
+		i, ok := existing[node]
 		return ok && i.Status != agent.InstanceDormant
 	}
 	list := make([]Snapshot, 0, len(s.Topology.Nodes))
@@ -111,16 +111,16 @@ func (s Slot) Snapshots(pod agent.InstanceRef, awake bool, there map[string]agen
 			return nil, err
 		}
 		owner, _ := s.Topology.Owner(name)
-		shot := Snapshot{
+		snapshot := Snapshot{
 			Name: name, Kind: n.Kind, Activation: n.Activation, Manager: n.Manager, Key: ref.Key,
-			Node: there[name].Node, Instance: there[name].Status, Owner: owner, Expected: s.Topology.ParentOf(pod, name),
+			Node: existing[name].Node, Instance: existing[name].Status, Owner: owner, Expected: s.Topology.ParentOf(pod, name),
 		}
 		if runs(name) {
-			shot.Actual = s.ActualParent(pod, name, runs)
+			snapshot.Actual = s.ActualParent(pod, name, runs)
 		}
-		shot.Status = StatusOf(runs(name), shot.Actual, shot.Expected)
-		shot.Adopted = shot.Status == Adopted
-		list = append(list, shot)
+		snapshot.Status = StatusOf(runs(name), snapshot.Actual, snapshot.Expected)
+		snapshot.Adopted = snapshot.Status == Adopted
+		list = append(list, snapshot)
 	}
 	return list, nil
 }

@@ -87,8 +87,8 @@ func (p Pods) Ensure(ctx context.Context, ref agent.InstanceRef, node string, in
 	if err != nil {
 		return Snapshot{}, report, err
 	}
-	shot, err := p.Node(ctx, ref, node)
-	return shot, report, err
+	snapshot, err := p.Node(ctx, ref, node)
+	return snapshot, report, err
 }
 
 func (p Pods) reconcile(ctx context.Context, ref agent.InstanceRef, r Reconcile) (report Reconciled, err error) {
@@ -212,10 +212,10 @@ func (p Pods) Node(ctx context.Context, ref agent.InstanceRef, name string) (Sna
 	if _, known := view.Slot.Topology.Nodes[name]; !known {
 		return Snapshot{}, errUnknownNode(name, view.Slot.Topology)
 	}
-	shots, err := p.snapshots(ctx, view)
-	for _, shot := range shots {
-		if shot.Name == name {
-			return shot, nil
+	snapshots, err := p.snapshots(ctx, view)
+	for _, snapshot := range snapshots {
+		if snapshot.Name == name {
+			return snapshot, nil
 		}
 	}
 	return Snapshot{}, err
@@ -257,13 +257,13 @@ func (p Pods) snapshots(ctx context.Context, view View) ([]Snapshot, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	there := map[string]agent.Instance{}
+	existing := map[string]agent.Instance{}
 	for at, i := range found {
 		if i != nil {
-			there[names[at]] = *i
+			existing[names[at]] = *i
 		}
 	}
-	return view.Slot.Snapshots(view.InstanceRef, view.Status != agent.InstanceDormant, there)
+	return view.Slot.Snapshots(view.InstanceRef, view.Status != agent.InstanceDormant, existing)
 }
 
 // signal sends a signal to the pod and decodes the reply.

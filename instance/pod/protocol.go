@@ -185,12 +185,12 @@ func failureOf(code agent.Code, stage string, failures map[string]Failure) error
 	names := slices.SortedFunc(maps.Keys(failures), func(a, b string) int {
 		return cmp.Or(cmp.Compare(failures[a].Stage, failures[b].Stage), cmp.Compare(a, b))
 	})
-	var said []string
+	var texts []string
 	for _, name := range firstNames(names) {
 		f := failures[name]
-		said = append(said, fmt.Sprintf("node %q at %s: %s: %s", name, f.Stage, f.Code, f.Detail))
+		texts = append(texts, fmt.Sprintf("node %q at %s: %s: %s", name, f.Stage, f.Code, f.Detail))
 	}
-	e := agent.Errorf(code, "%s: %d nodes failed: %s", stage, len(names), strings.Join(said, "; "))
+	e := agent.Errorf(code, "%s: %d nodes failed: %s", stage, len(names), strings.Join(texts, "; "))
 	e.Reason = string(failures[names[0]].Code)
 	return e
 }

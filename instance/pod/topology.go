@@ -113,10 +113,10 @@ func (t Topology) withDefaults() Topology {
 		out.Nodes[name] = n.withDefaults()
 	}
 	out.Links = nil
-	there := make(map[linkKey]bool, len(t.Links))
+	exists := make(map[linkKey]bool, len(t.Links))
 	for _, l := range t.Links {
-		if !there[l.key()] {
-			there[l.key()] = true
+		if !exists[l.key()] {
+			exists[l.key()] = true
 			out.Links = append(out.Links, l)
 		}
 	}
@@ -191,7 +191,7 @@ func (t Topology) validateLink(l Link) error {
 		return agent.Invalid("topology.links", "a link is of type %q: it must be %q or %q", l.Type, DependsOn, Owns)
 	}
 	for _, end := range []string{l.From, l.To} {
-		if _, there := t.Nodes[end]; !there {
+		if _, exists := t.Nodes[end]; !exists {
 			return agent.Invalid("topology.links", "a link names node %q, which is not in the topology", end)
 		}
 	}

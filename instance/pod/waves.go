@@ -49,7 +49,7 @@ func (t Topology) closure(requested []string) (map[string][]string, error) {
 		if _, known := needs[name]; known {
 			continue
 		}
-		if _, there := t.Nodes[name]; !there {
+		if _, exists := t.Nodes[name]; !exists {
 			return nil, errUnknownNode(name, t)
 		}
 		needs[name] = direct[name]

@@ -61,8 +61,8 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 	if t.Type() == pod.SignalOpen {
 		return c.open(ctx, t)
 	}
-	slot, there, err := pod.ReadSlot(t.State())
-	if err == nil && !there {
+	slot, exists, err := pod.ReadSlot(t.State())
+	if err == nil && !exists {
 		err = agent.Errorf(agent.CodeNotFound, "pod %q has not been opened: get it first", c.pod.Key)
 	}
 	if err != nil {
@@ -91,15 +91,15 @@ func (c *controller) Handle(ctx context.Context, t *instance.Turn) error {
 
 // open creates the pod's slot if it does not exist.
 func (c *controller) open(ctx context.Context, t *instance.Turn) error {
-	var asked pod.Open
-	if err := decode(t, &asked); err != nil {
+	var request pod.Open
+	if err := decode(t, &request); err != nil {
 		return err
 	}
-	slot, there, err := pod.ReadSlot(t.State())
+	slot, exists, err := pod.ReadSlot(t.State())
 	if err != nil {
 		return err
 	}
-	if there {
+	if exists {
 		opened := pod.Opened{TopologyVersion: slot.TopologyVersion}
 		if m, running := slot.Running(); running {
 			opened.Mutation = &pod.Step{MutationID: m.ID, Step: m.Step}
@@ -114,7 +114,7 @@ func (c *controller) open(ctx context.Context, t *instance.Turn) error {
 	if err != nil {
 		return err
 	}
-	topology, err := pod.TopologyOf(*manager, asked)
+	topology, err := pod.TopologyOf(*manager, request)
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (c *controller) open(ctx context.Context, t *instance.Turn) error {
 		return err
 	}
 	state := t.State()
-	if asked.InitialState != nil && t.Revision() == 0 {
-		if state, err = agent.CompactObject("initial_state", agent.JSON(asked.InitialState)); err != nil {
+	if request.InitialState != nil && t.Revision() == 0 {
+		if state, err = agent.CompactObject("initial_state", agent.JSON(request.InitialState)); err != nil {
 			return err
 		}
 	}
@@ -153,29 +153,29 @@ func (pt *podTurn) store() error {
 }
 
 func (pt *podTurn) reconcile(ctx context.Context) error {
-	var asked pod.Reconcile
-	if err := decode(pt.turn, &asked); err != nil {
+	var request pod.Reconcile
+	if err := decode(pt.turn, &request); err != nil {
 		return err
 	}
-	if asked.InitialState != nil && len(asked.Nodes) != 1 {
+	if request.InitialState != nil && len(request.Nodes) != 1 {
 		return agent.Invalid("initial_state", "initial_state requires exactly one node")
 	}
-	if len(asked.Nodes) == 0 {
-		asked.Nodes = pt.slot.Topology.Eager()
+	if len(request.Nodes) == 0 {
+		request.Nodes = pt.slot.Topology.Eager()
 	}
-	waves, err := pt.slot.Topology.Waves(asked.Nodes)
+	waves, err := pt.slot.Topology.Waves(request.Nodes)
 	if err != nil {
 		return err
 	}
-	report := pod.Reconciled{Requested: asked.Nodes, Waves: waves, Nodes: map[string]pod.Outcomes{}, Failures: map[string]pod.Failure{}}
+	report := pod.Reconciled{Requested: request.Nodes, Waves: waves, Nodes: map[string]pod.Outcomes{}, Failures: map[string]pod.Failure{}}
 	for _, wave := range waves {
 		if len(report.Failures) > 0 {
 			report.Pending = append(report.Pending, wave...)
 			continue
 		}
 		done, err := pt.startNodes(ctx, wave, func(node string) agent.JSON {
-			if asked.InitialState != nil && node == asked.Nodes[0] {
-				return agent.JSON(asked.InitialState)
+			if request.InitialState != nil && node == request.Nodes[0] {
+				return agent.JSON(request.InitialState)
 			}
 			return nil
 		})
@@ -205,11 +205,11 @@ func (pt *podTurn) ownerOf(node string) string {
 
 // patch changes the state without the slot.
 func (pt *podTurn) patch() error {
-	var asked map[string]any
-	if err := json.Unmarshal(pt.turn.Data(), &asked); err != nil {
+	var request map[string]any
+	if err := json.Unmarshal(pt.turn.Data(), &request); err != nil {
 		return agent.Invalid("data", "%v", err)
 	}
-	if _, own := asked[pod.SlotName]; own {
+	if _, own := request[pod.SlotName]; own {
 		return agent.Invalid("data", "%s cannot be patched: use a mutation", pod.SlotName)
 	}
 	if err := pt.turn.Patch(pt.turn.Data()); err != nil {

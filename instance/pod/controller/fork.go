@@ -11,26 +11,26 @@ import (
 
 // fork stores a copy of the pod under another key.
 func (pt *podTurn) fork(ctx context.Context) error {
-	var asked pod.Fork
-	if err := decode(pt.turn, &asked); err != nil {
+	var request pod.Fork
+	if err := decode(pt.turn, &request); err != nil {
 		return err
 	}
-	to := agent.InstanceRef{Scope: pt.pod.Scope, Manager: pt.pod.Manager, Key: asked.Key}
+	to := agent.InstanceRef{Scope: pt.pod.Scope, Manager: pt.pod.Manager, Key: request.Key}
 	if err := to.Validate(); err != nil {
 		return err
 	}
-	if asked.Key == pt.pod.Key {
+	if request.Key == pt.pod.Key {
 		return agent.Invalid("key", "a pod cannot be forked to its own key: choose another key")
 	}
 	if _, running := pt.slot.Running(); running {
 		_, err := pt.slot.Begin("", nil)
 		return err
 	}
-	all, err := pt.inventory(ctx, asked.Key)
+	all, err := pt.inventory(ctx, request.Key)
 	if err != nil {
 		return err
 	}
-	forked := pod.Forked{Key: asked.Key, Index: all.index}
+	forked := pod.Forked{Key: request.Key, Index: all.index}
 	own := &agent.Checkpoint{State: pt.turn.State(), Thread: &agent.Pointer{Thread: pt.pod.Checkpoint(), Rev: pt.turn.Rev()}}
 	own.Version = all.version
 	for _, m := range append([]member{{ref: pt.pod, to: to, pod: true, stored: own}}, all.members...) {
@@ -50,11 +50,11 @@ func (pt *podTurn) fork(ctx context.Context) error {
 func (pt *podTurn) copyInstance(m member) error {
 	state := m.stored.State
 	if m.pod {
-		slot, there, err := pod.ReadSlot(state)
+		slot, exists, err := pod.ReadSlot(state)
 		if err != nil {
 			return err
 		}
-		if there {
+		if exists {
 			slot.Mutation, slot.Parents, slot.Run = pod.Mutation{Status: pod.MutationIdle}, nil, ""
 			if state, err = slot.AddTo(state); err != nil {
 				return err
@@ -136,8 +136,8 @@ func (pt *podTurn) inventory(ctx context.Context, newKey string) (inventory, err
 // setStored stores the checkpoint of a member, and adds the slot of a nested
 // pod to seen.
 func (m *member) setStored(a agent.Answer, seen map[agent.InstanceRef]pod.Slot) error {
-	var there bool
-	if m.stored, there = a.Found.(*agent.Checkpoint); !there {
+	var exists bool
+	if m.stored, exists = a.Found.(*agent.Checkpoint); !exists {
 		if a.Err != nil && a.Err.Code != agent.CodeNotFound {
 			return a.Err
 		}
@@ -146,8 +146,8 @@ func (m *member) setStored(a agent.Answer, seen map[agent.InstanceRef]pod.Slot) 
 	if !m.pod {
 		return nil
 	}
-	slot, there, err := pod.ReadSlot(m.stored.State)
-	if there {
+	slot, exists, err := pod.ReadSlot(m.stored.State)
+	if exists {
 		seen[m.ref] = slot
 	}
 	return err

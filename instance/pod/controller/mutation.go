@@ -15,11 +15,11 @@ import (
 
 // mutate stores a new topology and the work of the mutation.
 func (pt *podTurn) mutate() error {
-	var asked pod.Mutate
-	if err := decode(pt.turn, &asked); err != nil {
+	var request pod.Mutate
+	if err := decode(pt.turn, &request); err != nil {
 		return err
 	}
-	ops, err := pod.ParseOps(agent.JSON(asked.Ops))
+	ops, err := pod.ParseOps(agent.JSON(request.Ops))
 	if err != nil {
 		return err
 	}
@@ -64,21 +64,21 @@ func (pt *podTurn) mutate() error {
 // mutation, changes nothing. If byTimer is true, the pod's own timer sent the
 // signal, and this turn acknowledges that timer.
 func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
-	var asked pod.Step
-	if err := decode(pt.turn, &asked); err != nil {
+	var request pod.Step
+	if err := decode(pt.turn, &request); err != nil {
 		return err
 	}
 	m := &pt.slot.Mutation
 	switch {
-	case m.ID != asked.MutationID && byTimer:
-		return reply(pt.turn, pod.Progress{Step: asked, Report: &pod.Report{MutationID: asked.MutationID}}) // it ended earlier
-	case m.ID != asked.MutationID:
-		return agent.Errorf(agent.CodeConflict, "mutation %s has ended: the newest is %s", asked.MutationID, m.ID)
+	case m.ID != request.MutationID && byTimer:
+		return reply(pt.turn, pod.Progress{Step: request, Report: &pod.Report{MutationID: request.MutationID}}) // it ended earlier
+	case m.ID != request.MutationID:
+		return agent.Errorf(agent.CodeConflict, "mutation %s has ended: the newest is %s", request.MutationID, m.ID)
 	case m.Status != pod.MutationRunning:
-		return reply(pt.turn, pod.Progress{Step: asked, Report: m.Report})
-	case asked.Step < m.Step:
+		return reply(pt.turn, pod.Progress{Step: request, Report: m.Report})
+	case request.Step < m.Step:
 		return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: m.ID, Step: m.Step}})
-	case asked.Step > m.Step:
+	case request.Step > m.Step:
 		return agent.Errorf(agent.CodeConflict, "mutation %s is at step %d", m.ID, m.Step)
 	}
 	next, _, err := pt.slot.Wave()
@@ -93,13 +93,13 @@ func (pt *podTurn) step(ctx context.Context, byTimer bool) error {
 	if pt.slot, report, err = pt.slot.Advance(outcome); err != nil {
 		return err
 	}
-	if err := pt.scheduleNextStep(asked.Step, byTimer, report != nil); err != nil {
+	if err := pt.scheduleNextStep(request.Step, byTimer, report != nil); err != nil {
 		return err
 	}
 	if err := pt.store(); err != nil {
 		return err
 	}
-	return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: asked.MutationID, Step: asked.Step + 1}, Report: report})
+	return reply(pt.turn, pod.Progress{Step: pod.Step{MutationID: request.MutationID, Step: request.Step + 1}, Report: report})
 }
 
 // runWave runs a wave. A transient error fails the step, which then runs again.

@@ -10,13 +10,13 @@ import (
 
 // stopAll stops all nodes, and replies with what is stored of them.
 func (pt *podTurn) stopAll(ctx context.Context) error {
-	var asked pod.StopAll
-	if err := decode(pt.turn, &asked); err != nil {
+	var request pod.StopAll
+	if err := decode(pt.turn, &request); err != nil {
 		return err
 	}
 	result := pod.Rested{Nodes: map[string]pod.Stored{}, Failures: map[string]pod.Failure{}}
 	if m, running := pt.slot.Running(); running {
-		if !asked.Teardown {
+		if !request.Teardown {
 			_, err := pt.slot.Begin("", nil)
 			return err
 		}
@@ -33,7 +33,7 @@ func (pt *podTurn) stopAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if !asked.Teardown && len(result.Failures) == 0 {
+	if !request.Teardown && len(result.Failures) == 0 {
 		if err := pt.readStored(ctx, &result); err != nil {
 			return err
 		}
