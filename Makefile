@@ -1,4 +1,6 @@
 .DEFAULT_GOAL := help
+# Without symbol tables, which panics and profiles do without.
+BUILD := go build -trimpath -ldflags='-s -w'
 LINT := go tool -modfile=tools/go.mod golangci-lint
 # Many small heaps are collected all the time at the default pace; nobody opens
 # these tests in a debugger, and each binary links in half the time without.
@@ -11,8 +13,8 @@ help: ## list the targets
 
 run: ## build, and start a one-node cluster on loopback (data in ./dormouse-data)
 	@mkdir -p bin
-	go build -o bin/dormoused ./cmd/node
-	go build -o bin/dormctl ./cmd/dormctl
+	$(BUILD) -o bin/dormoused ./cmd/node
+	$(BUILD) -o bin/dormctl ./cmd/dormctl
 	bin/dormoused --dev
 
 cluster: build ## three nodes on loopback until interrupted (data in ./dormouse-data/cluster)
@@ -20,10 +22,10 @@ cluster: build ## three nodes on loopback until interrupted (data in ./dormouse-
 
 build: ## build the binaries into bin/
 	@mkdir -p bin
-	go build -o bin/dormoused ./cmd/node
-	go build -o bin/dormctl ./cmd/dormctl
-	go build -o bin/dormjepsen ./cmd/dormjepsen
-	cd cmd/dormbench && go build -o ../../bin/dormbench .
+	$(BUILD) -o bin/dormoused ./cmd/node
+	$(BUILD) -o bin/dormctl ./cmd/dormctl
+	$(BUILD) -o bin/dormjepsen ./cmd/dormjepsen
+	cd cmd/dormbench && $(BUILD) -o ../../bin/dormbench .
 
 test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
 	$(TEST) -shuffle on $(or $(PKG),./...)

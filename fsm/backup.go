@@ -108,27 +108,6 @@ func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error
 	return encoded, h, err
 }
 
-// OpenSnapshot opens the snapshot at path for Inspect: the file of a backup, or
-// the directory of a snapshot in a node's store, which may be running.
-func OpenSnapshot(fs storage.FS, path string) (io.ReadCloser, error) {
-	info, err := fs.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("open snapshot: %w", err)
-	}
-	if !info.IsDir() {
-		f, err := fs.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("open snapshot: %w", err)
-		}
-		return f, nil
-	}
-	held, err := snapshot.ReadHeld(fs, path)
-	if err != nil {
-		return nil, fmt.Errorf("open snapshot: %w", err)
-	}
-	return snapshot.NewStreamReader(fs, fs.PathJoin(path, snapshot.DataDir), held.Encoded, held.Header), nil
-}
-
 // RestoreOptions say what becomes of a backup.
 type RestoreOptions struct {
 	Dir       string      // the new machine's directory, which must be empty or missing

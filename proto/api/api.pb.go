@@ -7041,4105 +7041,6 @@ func (*WatchEvent_Claim) isWatchEvent_Event() {}
 
 func (*WatchEvent_Changes) isWatchEvent_Event() {}
 
-// Context is what every typed write carries.
-type Context struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	Request       *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	Fence         *Fence                 `protobuf:"bytes,3,opt,name=fence,proto3" json:"fence,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Context) Reset() {
-	*x = Context{}
-	mi := &file_proto_api_api_proto_msgTypes[71]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Context) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Context) ProtoMessage() {}
-
-func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[71]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Context.ProtoReflect.Descriptor instead.
-func (*Context) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
-}
-
-func (x *Context) GetScope() string {
-	if x != nil {
-		return x.Scope
-	}
-	return ""
-}
-
-func (x *Context) GetRequest() *Request {
-	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-func (x *Context) GetFence() *Fence {
-	if x != nil {
-		return x.Fence
-	}
-	return nil
-}
-
-// View is what every typed read carries.
-type View struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	Stale         bool                   `protobuf:"varint,2,opt,name=stale,proto3" json:"stale,omitempty"`
-	MinIndex      uint64                 `protobuf:"varint,3,opt,name=min_index,json=minIndex,proto3" json:"min_index,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *View) Reset() {
-	*x = View{}
-	mi := &file_proto_api_api_proto_msgTypes[72]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *View) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*View) ProtoMessage() {}
-
-func (x *View) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[72]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use View.ProtoReflect.Descriptor instead.
-func (*View) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
-}
-
-func (x *View) GetScope() string {
-	if x != nil {
-		return x.Scope
-	}
-	return ""
-}
-
-func (x *View) GetStale() bool {
-	if x != nil {
-		return x.Stale
-	}
-	return false
-}
-
-func (x *View) GetMinIndex() uint64 {
-	if x != nil {
-		return x.MinIndex
-	}
-	return 0
-}
-
-type PutCheckpointRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutCheckpoint         `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutCheckpointRequest) Reset() {
-	*x = PutCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[73]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutCheckpointRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutCheckpointRequest) ProtoMessage() {}
-
-func (x *PutCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[73]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutCheckpointRequest.ProtoReflect.Descriptor instead.
-func (*PutCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
-}
-
-func (x *PutCheckpointRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutCheckpointRequest) GetPut() *PutCheckpoint {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type PatchCheckpointRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Patch         *PatchCheckpoint       `protobuf:"bytes,2,opt,name=patch,proto3" json:"patch,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PatchCheckpointRequest) Reset() {
-	*x = PatchCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[74]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PatchCheckpointRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PatchCheckpointRequest) ProtoMessage() {}
-
-func (x *PatchCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[74]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PatchCheckpointRequest.ProtoReflect.Descriptor instead.
-func (*PatchCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
-}
-
-func (x *PatchCheckpointRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PatchCheckpointRequest) GetPatch() *PatchCheckpoint {
-	if x != nil {
-		return x.Patch
-	}
-	return nil
-}
-
-type DeleteCheckpointRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteCheckpoint      `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteCheckpointRequest) Reset() {
-	*x = DeleteCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[75]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteCheckpointRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteCheckpointRequest) ProtoMessage() {}
-
-func (x *DeleteCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[75]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteCheckpointRequest.ProtoReflect.Descriptor instead.
-func (*DeleteCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
-}
-
-func (x *DeleteCheckpointRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteCheckpointRequest) GetDelete() *DeleteCheckpoint {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetCheckpointRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetCheckpoint         `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetCheckpointRequest) Reset() {
-	*x = GetCheckpointRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[76]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetCheckpointRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetCheckpointRequest) ProtoMessage() {}
-
-func (x *GetCheckpointRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[76]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetCheckpointRequest.ProtoReflect.Descriptor instead.
-func (*GetCheckpointRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
-}
-
-func (x *GetCheckpointRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetCheckpointRequest) GetGet() *GetCheckpoint {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type CheckpointHistoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	History       *CheckpointHistory     `protobuf:"bytes,2,opt,name=history,proto3" json:"history,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointHistoryRequest) Reset() {
-	*x = CheckpointHistoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[77]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointHistoryRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointHistoryRequest) ProtoMessage() {}
-
-func (x *CheckpointHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[77]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointHistoryRequest.ProtoReflect.Descriptor instead.
-func (*CheckpointHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
-}
-
-func (x *CheckpointHistoryRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *CheckpointHistoryRequest) GetHistory() *CheckpointHistory {
-	if x != nil {
-		return x.History
-	}
-	return nil
-}
-
-type CheckpointResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Checkpoint    *CheckpointResult      `protobuf:"bytes,2,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	Thread        *ThreadResult          `protobuf:"bytes,3,opt,name=thread,proto3" json:"thread,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointResponse) Reset() {
-	*x = CheckpointResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[78]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointResponse) ProtoMessage() {}
-
-func (x *CheckpointResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[78]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointResponse.ProtoReflect.Descriptor instead.
-func (*CheckpointResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
-}
-
-func (x *CheckpointResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *CheckpointResponse) GetCheckpoint() *CheckpointResult {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return nil
-}
-
-func (x *CheckpointResponse) GetThread() *ThreadResult {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-type AppendThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Append        *AppendThread          `protobuf:"bytes,2,opt,name=append,proto3" json:"append,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AppendThreadRequest) Reset() {
-	*x = AppendThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[79]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AppendThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AppendThreadRequest) ProtoMessage() {}
-
-func (x *AppendThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[79]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AppendThreadRequest.ProtoReflect.Descriptor instead.
-func (*AppendThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
-}
-
-func (x *AppendThreadRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *AppendThreadRequest) GetAppend() *AppendThread {
-	if x != nil {
-		return x.Append
-	}
-	return nil
-}
-
-type DeleteThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteThread          `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteThreadRequest) Reset() {
-	*x = DeleteThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[80]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteThreadRequest) ProtoMessage() {}
-
-func (x *DeleteThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[80]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteThreadRequest.ProtoReflect.Descriptor instead.
-func (*DeleteThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
-}
-
-func (x *DeleteThreadRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteThreadRequest) GetDelete() *DeleteThread {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type CompactThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Compact       *CompactThread         `protobuf:"bytes,2,opt,name=compact,proto3" json:"compact,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CompactThreadRequest) Reset() {
-	*x = CompactThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[81]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CompactThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CompactThreadRequest) ProtoMessage() {}
-
-func (x *CompactThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[81]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CompactThreadRequest.ProtoReflect.Descriptor instead.
-func (*CompactThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
-}
-
-func (x *CompactThreadRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *CompactThreadRequest) GetCompact() *CompactThread {
-	if x != nil {
-		return x.Compact
-	}
-	return nil
-}
-
-type ForkThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Fork          *ForkThread            `protobuf:"bytes,2,opt,name=fork,proto3" json:"fork,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkThreadRequest) Reset() {
-	*x = ForkThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[82]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkThreadRequest) ProtoMessage() {}
-
-func (x *ForkThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[82]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkThreadRequest.ProtoReflect.Descriptor instead.
-func (*ForkThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
-}
-
-func (x *ForkThreadRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ForkThreadRequest) GetFork() *ForkThread {
-	if x != nil {
-		return x.Fork
-	}
-	return nil
-}
-
-type GetThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetThread             `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetThreadRequest) Reset() {
-	*x = GetThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[83]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetThreadRequest) ProtoMessage() {}
-
-func (x *GetThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[83]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetThreadRequest.ProtoReflect.Descriptor instead.
-func (*GetThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{83}
-}
-
-func (x *GetThreadRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetThreadRequest) GetGet() *GetThread {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type LoadEntriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Load          *LoadEntries           `protobuf:"bytes,2,opt,name=load,proto3" json:"load,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LoadEntriesRequest) Reset() {
-	*x = LoadEntriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[84]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LoadEntriesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LoadEntriesRequest) ProtoMessage() {}
-
-func (x *LoadEntriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[84]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LoadEntriesRequest.ProtoReflect.Descriptor instead.
-func (*LoadEntriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{84}
-}
-
-func (x *LoadEntriesRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *LoadEntriesRequest) GetLoad() *LoadEntries {
-	if x != nil {
-		return x.Load
-	}
-	return nil
-}
-
-type GetEntryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetEntry              `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetEntryRequest) Reset() {
-	*x = GetEntryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[85]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetEntryRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetEntryRequest) ProtoMessage() {}
-
-func (x *GetEntryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[85]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetEntryRequest.ProtoReflect.Descriptor instead.
-func (*GetEntryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{85}
-}
-
-func (x *GetEntryRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetEntryRequest) GetGet() *GetEntry {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type VerifyThreadRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Verify        *VerifyThread          `protobuf:"bytes,2,opt,name=verify,proto3" json:"verify,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *VerifyThreadRequest) Reset() {
-	*x = VerifyThreadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[86]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *VerifyThreadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*VerifyThreadRequest) ProtoMessage() {}
-
-func (x *VerifyThreadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[86]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use VerifyThreadRequest.ProtoReflect.Descriptor instead.
-func (*VerifyThreadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{86}
-}
-
-func (x *VerifyThreadRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *VerifyThreadRequest) GetVerify() *VerifyThread {
-	if x != nil {
-		return x.Verify
-	}
-	return nil
-}
-
-type ThreadResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Thread        *ThreadResult          `protobuf:"bytes,2,opt,name=thread,proto3" json:"thread,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ThreadResponse) Reset() {
-	*x = ThreadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[87]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ThreadResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ThreadResponse) ProtoMessage() {}
-
-func (x *ThreadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[87]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ThreadResponse.ProtoReflect.Descriptor instead.
-func (*ThreadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{87}
-}
-
-func (x *ThreadResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ThreadResponse) GetThread() *ThreadResult {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-type PutValueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutValue              `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutValueRequest) Reset() {
-	*x = PutValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[88]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutValueRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutValueRequest) ProtoMessage() {}
-
-func (x *PutValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[88]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutValueRequest.ProtoReflect.Descriptor instead.
-func (*PutValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{88}
-}
-
-func (x *PutValueRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutValueRequest) GetPut() *PutValue {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type DeleteValueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteValue           `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteValueRequest) Reset() {
-	*x = DeleteValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[89]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteValueRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteValueRequest) ProtoMessage() {}
-
-func (x *DeleteValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[89]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteValueRequest.ProtoReflect.Descriptor instead.
-func (*DeleteValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{89}
-}
-
-func (x *DeleteValueRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteValueRequest) GetDelete() *DeleteValue {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetValueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetValue              `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetValueRequest) Reset() {
-	*x = GetValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[90]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetValueRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetValueRequest) ProtoMessage() {}
-
-func (x *GetValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[90]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetValueRequest.ProtoReflect.Descriptor instead.
-func (*GetValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{90}
-}
-
-func (x *GetValueRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetValueRequest) GetGet() *GetValue {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ValueResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Value         *ValueResult           `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ValueResponse) Reset() {
-	*x = ValueResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[91]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ValueResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ValueResponse) ProtoMessage() {}
-
-func (x *ValueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[91]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ValueResponse.ProtoReflect.Descriptor instead.
-func (*ValueResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{91}
-}
-
-func (x *ValueResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ValueResponse) GetValue() *ValueResult {
-	if x != nil {
-		return x.Value
-	}
-	return nil
-}
-
-type TakeClaimRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Take          *TakeClaim             `protobuf:"bytes,2,opt,name=take,proto3" json:"take,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TakeClaimRequest) Reset() {
-	*x = TakeClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[92]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TakeClaimRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TakeClaimRequest) ProtoMessage() {}
-
-func (x *TakeClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[92]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TakeClaimRequest.ProtoReflect.Descriptor instead.
-func (*TakeClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{92}
-}
-
-func (x *TakeClaimRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *TakeClaimRequest) GetTake() *TakeClaim {
-	if x != nil {
-		return x.Take
-	}
-	return nil
-}
-
-type RenewClaimRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Renew         *RenewClaim            `protobuf:"bytes,2,opt,name=renew,proto3" json:"renew,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenewClaimRequest) Reset() {
-	*x = RenewClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[93]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenewClaimRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenewClaimRequest) ProtoMessage() {}
-
-func (x *RenewClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[93]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenewClaimRequest.ProtoReflect.Descriptor instead.
-func (*RenewClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{93}
-}
-
-func (x *RenewClaimRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *RenewClaimRequest) GetRenew() *RenewClaim {
-	if x != nil {
-		return x.Renew
-	}
-	return nil
-}
-
-type ReleaseClaimRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Release       *ReleaseClaim          `protobuf:"bytes,2,opt,name=release,proto3" json:"release,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReleaseClaimRequest) Reset() {
-	*x = ReleaseClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[94]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReleaseClaimRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReleaseClaimRequest) ProtoMessage() {}
-
-func (x *ReleaseClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[94]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReleaseClaimRequest.ProtoReflect.Descriptor instead.
-func (*ReleaseClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{94}
-}
-
-func (x *ReleaseClaimRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ReleaseClaimRequest) GetRelease() *ReleaseClaim {
-	if x != nil {
-		return x.Release
-	}
-	return nil
-}
-
-type GetClaimRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetClaim              `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetClaimRequest) Reset() {
-	*x = GetClaimRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[95]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetClaimRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetClaimRequest) ProtoMessage() {}
-
-func (x *GetClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[95]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetClaimRequest.ProtoReflect.Descriptor instead.
-func (*GetClaimRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{95}
-}
-
-func (x *GetClaimRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetClaimRequest) GetGet() *GetClaim {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ClaimResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Claim         *Claim                 `protobuf:"bytes,2,opt,name=claim,proto3" json:"claim,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ClaimResponse) Reset() {
-	*x = ClaimResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[96]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ClaimResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ClaimResponse) ProtoMessage() {}
-
-func (x *ClaimResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[96]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ClaimResponse.ProtoReflect.Descriptor instead.
-func (*ClaimResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{96}
-}
-
-func (x *ClaimResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ClaimResponse) GetClaim() *Claim {
-	if x != nil {
-		return x.Claim
-	}
-	return nil
-}
-
-type PutSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutSession            `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutSessionRequest) Reset() {
-	*x = PutSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[97]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutSessionRequest) ProtoMessage() {}
-
-func (x *PutSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[97]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutSessionRequest.ProtoReflect.Descriptor instead.
-func (*PutSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{97}
-}
-
-func (x *PutSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutSessionRequest) GetPut() *PutSession {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type ClaimSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Claim         *ClaimSession          `protobuf:"bytes,2,opt,name=claim,proto3" json:"claim,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ClaimSessionRequest) Reset() {
-	*x = ClaimSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[98]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ClaimSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ClaimSessionRequest) ProtoMessage() {}
-
-func (x *ClaimSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[98]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ClaimSessionRequest.ProtoReflect.Descriptor instead.
-func (*ClaimSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{98}
-}
-
-func (x *ClaimSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ClaimSessionRequest) GetClaim() *ClaimSession {
-	if x != nil {
-		return x.Claim
-	}
-	return nil
-}
-
-type ResumeSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Resume        *ResumeSession         `protobuf:"bytes,2,opt,name=resume,proto3" json:"resume,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeSessionRequest) Reset() {
-	*x = ResumeSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[99]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeSessionRequest) ProtoMessage() {}
-
-func (x *ResumeSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[99]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeSessionRequest.ProtoReflect.Descriptor instead.
-func (*ResumeSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{99}
-}
-
-func (x *ResumeSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ResumeSessionRequest) GetResume() *ResumeSession {
-	if x != nil {
-		return x.Resume
-	}
-	return nil
-}
-
-type RecoverSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Recover       *RecoverSession        `protobuf:"bytes,2,opt,name=recover,proto3" json:"recover,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecoverSessionRequest) Reset() {
-	*x = RecoverSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[100]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecoverSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecoverSessionRequest) ProtoMessage() {}
-
-func (x *RecoverSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[100]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecoverSessionRequest.ProtoReflect.Descriptor instead.
-func (*RecoverSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{100}
-}
-
-func (x *RecoverSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *RecoverSessionRequest) GetRecover() *RecoverSession {
-	if x != nil {
-		return x.Recover
-	}
-	return nil
-}
-
-type CheckpointSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Checkpoint    *CheckpointSession     `protobuf:"bytes,2,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointSessionRequest) Reset() {
-	*x = CheckpointSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[101]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointSessionRequest) ProtoMessage() {}
-
-func (x *CheckpointSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[101]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointSessionRequest.ProtoReflect.Descriptor instead.
-func (*CheckpointSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{101}
-}
-
-func (x *CheckpointSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *CheckpointSessionRequest) GetCheckpoint() *CheckpointSession {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return nil
-}
-
-type CommitSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Commit        *CommitSession         `protobuf:"bytes,2,opt,name=commit,proto3" json:"commit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CommitSessionRequest) Reset() {
-	*x = CommitSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[102]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CommitSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CommitSessionRequest) ProtoMessage() {}
-
-func (x *CommitSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[102]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CommitSessionRequest.ProtoReflect.Descriptor instead.
-func (*CommitSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{102}
-}
-
-func (x *CommitSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *CommitSessionRequest) GetCommit() *CommitSession {
-	if x != nil {
-		return x.Commit
-	}
-	return nil
-}
-
-type RenewSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Renew         *RenewSession          `protobuf:"bytes,2,opt,name=renew,proto3" json:"renew,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenewSessionRequest) Reset() {
-	*x = RenewSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[103]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenewSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenewSessionRequest) ProtoMessage() {}
-
-func (x *RenewSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[103]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenewSessionRequest.ProtoReflect.Descriptor instead.
-func (*RenewSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{103}
-}
-
-func (x *RenewSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *RenewSessionRequest) GetRenew() *RenewSession {
-	if x != nil {
-		return x.Renew
-	}
-	return nil
-}
-
-type CancelSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Cancel        *CancelSession         `protobuf:"bytes,2,opt,name=cancel,proto3" json:"cancel,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CancelSessionRequest) Reset() {
-	*x = CancelSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[104]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CancelSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CancelSessionRequest) ProtoMessage() {}
-
-func (x *CancelSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[104]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CancelSessionRequest.ProtoReflect.Descriptor instead.
-func (*CancelSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{104}
-}
-
-func (x *CancelSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *CancelSessionRequest) GetCancel() *CancelSession {
-	if x != nil {
-		return x.Cancel
-	}
-	return nil
-}
-
-type ForkSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Fork          *ForkSession           `protobuf:"bytes,2,opt,name=fork,proto3" json:"fork,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkSessionRequest) Reset() {
-	*x = ForkSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[105]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkSessionRequest) ProtoMessage() {}
-
-func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[105]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkSessionRequest.ProtoReflect.Descriptor instead.
-func (*ForkSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{105}
-}
-
-func (x *ForkSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ForkSessionRequest) GetFork() *ForkSession {
-	if x != nil {
-		return x.Fork
-	}
-	return nil
-}
-
-type DeleteSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteSession         `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteSessionRequest) Reset() {
-	*x = DeleteSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[106]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteSessionRequest) ProtoMessage() {}
-
-func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[106]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
-func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{106}
-}
-
-func (x *DeleteSessionRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteSessionRequest) GetDelete() *DeleteSession {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetSessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetSession            `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetSessionRequest) Reset() {
-	*x = GetSessionRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[107]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetSessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetSessionRequest) ProtoMessage() {}
-
-func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[107]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
-func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{107}
-}
-
-func (x *GetSessionRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetSessionRequest) GetGet() *GetSession {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ListSessionsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListSessions          `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListSessionsRequest) Reset() {
-	*x = ListSessionsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[108]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListSessionsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListSessionsRequest) ProtoMessage() {}
-
-func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[108]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
-func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{108}
-}
-
-func (x *ListSessionsRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListSessionsRequest) GetList() *ListSessions {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type SessionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Session       *SessionResult         `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionResponse) Reset() {
-	*x = SessionResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[109]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionResponse) ProtoMessage() {}
-
-func (x *SessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[109]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionResponse.ProtoReflect.Descriptor instead.
-func (*SessionResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{109}
-}
-
-func (x *SessionResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *SessionResponse) GetSession() *SessionResult {
-	if x != nil {
-		return x.Session
-	}
-	return nil
-}
-
-type DecideReviewRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Decide        *DecideReview          `protobuf:"bytes,2,opt,name=decide,proto3" json:"decide,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DecideReviewRequest) Reset() {
-	*x = DecideReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[110]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DecideReviewRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DecideReviewRequest) ProtoMessage() {}
-
-func (x *DecideReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[110]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DecideReviewRequest.ProtoReflect.Descriptor instead.
-func (*DecideReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{110}
-}
-
-func (x *DecideReviewRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DecideReviewRequest) GetDecide() *DecideReview {
-	if x != nil {
-		return x.Decide
-	}
-	return nil
-}
-
-type GetReviewRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetReview             `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetReviewRequest) Reset() {
-	*x = GetReviewRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[111]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetReviewRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetReviewRequest) ProtoMessage() {}
-
-func (x *GetReviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[111]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetReviewRequest.ProtoReflect.Descriptor instead.
-func (*GetReviewRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{111}
-}
-
-func (x *GetReviewRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetReviewRequest) GetGet() *GetReview {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ListReviewsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListReviews           `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListReviewsRequest) Reset() {
-	*x = ListReviewsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[112]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListReviewsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListReviewsRequest) ProtoMessage() {}
-
-func (x *ListReviewsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[112]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListReviewsRequest.ProtoReflect.Descriptor instead.
-func (*ListReviewsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{112}
-}
-
-func (x *ListReviewsRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListReviewsRequest) GetList() *ListReviews {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type ReviewResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Review        *Review                `protobuf:"bytes,2,opt,name=review,proto3" json:"review,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviewResponse) Reset() {
-	*x = ReviewResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[113]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviewResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviewResponse) ProtoMessage() {}
-
-func (x *ReviewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[113]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviewResponse.ProtoReflect.Descriptor instead.
-func (*ReviewResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{113}
-}
-
-func (x *ReviewResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ReviewResponse) GetReview() *Review {
-	if x != nil {
-		return x.Review
-	}
-	return nil
-}
-
-type WriteMemoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Write         *WriteMemory           `protobuf:"bytes,2,opt,name=write,proto3" json:"write,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WriteMemoryRequest) Reset() {
-	*x = WriteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[114]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WriteMemoryRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WriteMemoryRequest) ProtoMessage() {}
-
-func (x *WriteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[114]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WriteMemoryRequest.ProtoReflect.Descriptor instead.
-func (*WriteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{114}
-}
-
-func (x *WriteMemoryRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *WriteMemoryRequest) GetWrite() *WriteMemory {
-	if x != nil {
-		return x.Write
-	}
-	return nil
-}
-
-type DeleteMemoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteMemory          `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteMemoryRequest) Reset() {
-	*x = DeleteMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[115]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteMemoryRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteMemoryRequest) ProtoMessage() {}
-
-func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[115]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
-func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{115}
-}
-
-func (x *DeleteMemoryRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteMemoryRequest) GetDelete() *DeleteMemory {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetMemoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetMemory             `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetMemoryRequest) Reset() {
-	*x = GetMemoryRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[116]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetMemoryRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetMemoryRequest) ProtoMessage() {}
-
-func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[116]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
-func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{116}
-}
-
-func (x *GetMemoryRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetMemoryRequest) GetGet() *GetMemory {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ListMemoriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListMemories          `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListMemoriesRequest) Reset() {
-	*x = ListMemoriesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[117]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListMemoriesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListMemoriesRequest) ProtoMessage() {}
-
-func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[117]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
-func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{117}
-}
-
-func (x *ListMemoriesRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListMemoriesRequest) GetList() *ListMemories {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type RecallRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Recall        *Recall                `protobuf:"bytes,2,opt,name=recall,proto3" json:"recall,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecallRequest) Reset() {
-	*x = RecallRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[118]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecallRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecallRequest) ProtoMessage() {}
-
-func (x *RecallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[118]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecallRequest.ProtoReflect.Descriptor instead.
-func (*RecallRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{118}
-}
-
-func (x *RecallRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *RecallRequest) GetRecall() *Recall {
-	if x != nil {
-		return x.Recall
-	}
-	return nil
-}
-
-type MemoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Memory        *MemoryResult          `protobuf:"bytes,2,opt,name=memory,proto3" json:"memory,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MemoryResponse) Reset() {
-	*x = MemoryResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[119]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MemoryResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MemoryResponse) ProtoMessage() {}
-
-func (x *MemoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[119]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MemoryResponse.ProtoReflect.Descriptor instead.
-func (*MemoryResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{119}
-}
-
-func (x *MemoryResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *MemoryResponse) GetMemory() *MemoryResult {
-	if x != nil {
-		return x.Memory
-	}
-	return nil
-}
-
-type ReviseValueRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Revise        *ReviseValue           `protobuf:"bytes,2,opt,name=revise,proto3" json:"revise,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviseValueRequest) Reset() {
-	*x = ReviseValueRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[120]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviseValueRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviseValueRequest) ProtoMessage() {}
-
-func (x *ReviseValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[120]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviseValueRequest.ProtoReflect.Descriptor instead.
-func (*ReviseValueRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{120}
-}
-
-func (x *ReviseValueRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ReviseValueRequest) GetRevise() *ReviseValue {
-	if x != nil {
-		return x.Revise
-	}
-	return nil
-}
-
-type PutTimerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutTimer              `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutTimerRequest) Reset() {
-	*x = PutTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[121]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutTimerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutTimerRequest) ProtoMessage() {}
-
-func (x *PutTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[121]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutTimerRequest.ProtoReflect.Descriptor instead.
-func (*PutTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{121}
-}
-
-func (x *PutTimerRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutTimerRequest) GetPut() *PutTimer {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type DeleteTimerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteTimer           `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteTimerRequest) Reset() {
-	*x = DeleteTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[122]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteTimerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteTimerRequest) ProtoMessage() {}
-
-func (x *DeleteTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[122]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteTimerRequest.ProtoReflect.Descriptor instead.
-func (*DeleteTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{122}
-}
-
-func (x *DeleteTimerRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteTimerRequest) GetDelete() *DeleteTimer {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetTimerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetTimer              `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetTimerRequest) Reset() {
-	*x = GetTimerRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[123]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetTimerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetTimerRequest) ProtoMessage() {}
-
-func (x *GetTimerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[123]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetTimerRequest.ProtoReflect.Descriptor instead.
-func (*GetTimerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{123}
-}
-
-func (x *GetTimerRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetTimerRequest) GetGet() *GetTimer {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ListTimersRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListTimers            `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListTimersRequest) Reset() {
-	*x = ListTimersRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[124]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListTimersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListTimersRequest) ProtoMessage() {}
-
-func (x *ListTimersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[124]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListTimersRequest.ProtoReflect.Descriptor instead.
-func (*ListTimersRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{124}
-}
-
-func (x *ListTimersRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListTimersRequest) GetList() *ListTimers {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type TimerResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Timer         *Timer                 `protobuf:"bytes,2,opt,name=timer,proto3" json:"timer,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TimerResponse) Reset() {
-	*x = TimerResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[125]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TimerResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TimerResponse) ProtoMessage() {}
-
-func (x *TimerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[125]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TimerResponse.ProtoReflect.Descriptor instead.
-func (*TimerResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{125}
-}
-
-func (x *TimerResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *TimerResponse) GetTimer() *Timer {
-	if x != nil {
-		return x.Timer
-	}
-	return nil
-}
-
-type SaveConversationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Save          *SaveConversation      `protobuf:"bytes,2,opt,name=save,proto3" json:"save,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveConversationRequest) Reset() {
-	*x = SaveConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[126]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveConversationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveConversationRequest) ProtoMessage() {}
-
-func (x *SaveConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[126]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveConversationRequest.ProtoReflect.Descriptor instead.
-func (*SaveConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{126}
-}
-
-func (x *SaveConversationRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *SaveConversationRequest) GetSave() *SaveConversation {
-	if x != nil {
-		return x.Save
-	}
-	return nil
-}
-
-type SetInterruptedRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Set           *SetInterrupted        `protobuf:"bytes,2,opt,name=set,proto3" json:"set,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetInterruptedRequest) Reset() {
-	*x = SetInterruptedRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[127]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetInterruptedRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetInterruptedRequest) ProtoMessage() {}
-
-func (x *SetInterruptedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[127]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetInterruptedRequest.ProtoReflect.Descriptor instead.
-func (*SetInterruptedRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{127}
-}
-
-func (x *SetInterruptedRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *SetInterruptedRequest) GetSet() *SetInterrupted {
-	if x != nil {
-		return x.Set
-	}
-	return nil
-}
-
-type PendMessageRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Pend          *PendMessage           `protobuf:"bytes,2,opt,name=pend,proto3" json:"pend,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PendMessageRequest) Reset() {
-	*x = PendMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[128]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PendMessageRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PendMessageRequest) ProtoMessage() {}
-
-func (x *PendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[128]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PendMessageRequest.ProtoReflect.Descriptor instead.
-func (*PendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{128}
-}
-
-func (x *PendMessageRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PendMessageRequest) GetPend() *PendMessage {
-	if x != nil {
-		return x.Pend
-	}
-	return nil
-}
-
-type SaveMessagesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Save          *SaveMessages          `protobuf:"bytes,2,opt,name=save,proto3" json:"save,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveMessagesRequest) Reset() {
-	*x = SaveMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[129]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveMessagesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveMessagesRequest) ProtoMessage() {}
-
-func (x *SaveMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[129]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveMessagesRequest.ProtoReflect.Descriptor instead.
-func (*SaveMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{129}
-}
-
-func (x *SaveMessagesRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *SaveMessagesRequest) GetSave() *SaveMessages {
-	if x != nil {
-		return x.Save
-	}
-	return nil
-}
-
-type UpdateMessageRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Update        *UpdateMessage         `protobuf:"bytes,2,opt,name=update,proto3" json:"update,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdateMessageRequest) Reset() {
-	*x = UpdateMessageRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[130]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateMessageRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateMessageRequest) ProtoMessage() {}
-
-func (x *UpdateMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[130]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateMessageRequest.ProtoReflect.Descriptor instead.
-func (*UpdateMessageRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{130}
-}
-
-func (x *UpdateMessageRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *UpdateMessageRequest) GetUpdate() *UpdateMessage {
-	if x != nil {
-		return x.Update
-	}
-	return nil
-}
-
-type DeleteConversationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteConversation    `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteConversationRequest) Reset() {
-	*x = DeleteConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[131]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteConversationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteConversationRequest) ProtoMessage() {}
-
-func (x *DeleteConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[131]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteConversationRequest.ProtoReflect.Descriptor instead.
-func (*DeleteConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{131}
-}
-
-func (x *DeleteConversationRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteConversationRequest) GetDelete() *DeleteConversation {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetConversationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *ConversationRef       `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetConversationRequest) Reset() {
-	*x = GetConversationRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[132]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetConversationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetConversationRequest) ProtoMessage() {}
-
-func (x *GetConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[132]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetConversationRequest.ProtoReflect.Descriptor instead.
-func (*GetConversationRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{132}
-}
-
-func (x *GetConversationRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetConversationRequest) GetGet() *ConversationRef {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ListConversationsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListConversations     `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListConversationsRequest) Reset() {
-	*x = ListConversationsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[133]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListConversationsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListConversationsRequest) ProtoMessage() {}
-
-func (x *ListConversationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[133]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListConversationsRequest.ProtoReflect.Descriptor instead.
-func (*ListConversationsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{133}
-}
-
-func (x *ListConversationsRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListConversationsRequest) GetList() *ListConversations {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type ListMessagesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	List          *ListMessages          `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListMessagesRequest) Reset() {
-	*x = ListMessagesRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[134]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListMessagesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListMessagesRequest) ProtoMessage() {}
-
-func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[134]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
-func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{134}
-}
-
-func (x *ListMessagesRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListMessagesRequest) GetList() *ListMessages {
-	if x != nil {
-		return x.List
-	}
-	return nil
-}
-
-type ConversationResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Conversation  *ConversationResult    `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationResponse) Reset() {
-	*x = ConversationResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[135]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationResponse) ProtoMessage() {}
-
-func (x *ConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[135]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationResponse.ProtoReflect.Descriptor instead.
-func (*ConversationResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{135}
-}
-
-func (x *ConversationResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ConversationResponse) GetConversation() *ConversationResult {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-type MessageResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Message       *MessageResult         `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageResponse) Reset() {
-	*x = MessageResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[136]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageResponse) ProtoMessage() {}
-
-func (x *MessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[136]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageResponse.ProtoReflect.Descriptor instead.
-func (*MessageResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{136}
-}
-
-func (x *MessageResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *MessageResponse) GetMessage() *MessageResult {
-	if x != nil {
-		return x.Message
-	}
-	return nil
-}
-
-type HibernateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Thread        *HibernateThread       `protobuf:"bytes,2,opt,name=thread,proto3" json:"thread,omitempty"`
-	Put           *PutCheckpoint         `protobuf:"bytes,3,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *HibernateRequest) Reset() {
-	*x = HibernateRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[137]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *HibernateRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*HibernateRequest) ProtoMessage() {}
-
-func (x *HibernateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[137]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use HibernateRequest.ProtoReflect.Descriptor instead.
-func (*HibernateRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{137}
-}
-
-func (x *HibernateRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *HibernateRequest) GetThread() *HibernateThread {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-func (x *HibernateRequest) GetPut() *PutCheckpoint {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type ThawRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Thaw          *Thaw                  `protobuf:"bytes,2,opt,name=thaw,proto3" json:"thaw,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ThawRequest) Reset() {
-	*x = ThawRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[138]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ThawRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ThawRequest) ProtoMessage() {}
-
-func (x *ThawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[138]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ThawRequest.ProtoReflect.Descriptor instead.
-func (*ThawRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{138}
-}
-
-func (x *ThawRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ThawRequest) GetThaw() *Thaw {
-	if x != nil {
-		return x.Thaw
-	}
-	return nil
-}
-
-type ForkAgentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Fork          *ForkAgent             `protobuf:"bytes,2,opt,name=fork,proto3" json:"fork,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkAgentRequest) Reset() {
-	*x = ForkAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[139]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkAgentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkAgentRequest) ProtoMessage() {}
-
-func (x *ForkAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[139]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkAgentRequest.ProtoReflect.Descriptor instead.
-func (*ForkAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{139}
-}
-
-func (x *ForkAgentRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *ForkAgentRequest) GetFork() *ForkAgent {
-	if x != nil {
-		return x.Fork
-	}
-	return nil
-}
-
-type ForkAgentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Forked        *ForkedAgent           `protobuf:"bytes,2,opt,name=forked,proto3" json:"forked,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkAgentResponse) Reset() {
-	*x = ForkAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[140]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkAgentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkAgentResponse) ProtoMessage() {}
-
-func (x *ForkAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[140]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkAgentResponse.ProtoReflect.Descriptor instead.
-func (*ForkAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{140}
-}
-
-func (x *ForkAgentResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ForkAgentResponse) GetForked() *ForkedAgent {
-	if x != nil {
-		return x.Forked
-	}
-	return nil
-}
-
-type EraseAgentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Erase         *EraseAgent            `protobuf:"bytes,2,opt,name=erase,proto3" json:"erase,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EraseAgentRequest) Reset() {
-	*x = EraseAgentRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[141]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EraseAgentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EraseAgentRequest) ProtoMessage() {}
-
-func (x *EraseAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[141]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EraseAgentRequest.ProtoReflect.Descriptor instead.
-func (*EraseAgentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{141}
-}
-
-func (x *EraseAgentRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *EraseAgentRequest) GetErase() *EraseAgent {
-	if x != nil {
-		return x.Erase
-	}
-	return nil
-}
-
-type EraseAgentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Erasure       *Erasure               `protobuf:"bytes,2,opt,name=erasure,proto3" json:"erasure,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EraseAgentResponse) Reset() {
-	*x = EraseAgentResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[142]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EraseAgentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EraseAgentResponse) ProtoMessage() {}
-
-func (x *EraseAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[142]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EraseAgentResponse.ProtoReflect.Descriptor instead.
-func (*EraseAgentResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{142}
-}
-
-func (x *EraseAgentResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *EraseAgentResponse) GetErasure() *Erasure {
-	if x != nil {
-		return x.Erasure
-	}
-	return nil
-}
-
-type GetErasureRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetErasure            `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetErasureRequest) Reset() {
-	*x = GetErasureRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[143]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetErasureRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetErasureRequest) ProtoMessage() {}
-
-func (x *GetErasureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[143]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetErasureRequest.ProtoReflect.Descriptor instead.
-func (*GetErasureRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{143}
-}
-
-func (x *GetErasureRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetErasureRequest) GetGet() *GetErasure {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-// SetTTLRequest says when the thread, session or conversation of that id goes by itself.
-type SetTTLRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for never
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetTTLRequest) Reset() {
-	*x = SetTTLRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[144]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetTTLRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetTTLRequest) ProtoMessage() {}
-
-func (x *SetTTLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[144]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetTTLRequest.ProtoReflect.Descriptor instead.
-func (*SetTTLRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{144}
-}
-
-func (x *SetTTLRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *SetTTLRequest) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *SetTTLRequest) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *SetTTLRequest) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type PutScopeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutScope              `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutScopeRequest) Reset() {
-	*x = PutScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[145]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutScopeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutScopeRequest) ProtoMessage() {}
-
-func (x *PutScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[145]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutScopeRequest.ProtoReflect.Descriptor instead.
-func (*PutScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{145}
-}
-
-func (x *PutScopeRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutScopeRequest) GetPut() *PutScope {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type DeleteScopeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteScopeRequest) Reset() {
-	*x = DeleteScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[146]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteScopeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteScopeRequest) ProtoMessage() {}
-
-func (x *DeleteScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[146]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteScopeRequest.ProtoReflect.Descriptor instead.
-func (*DeleteScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{146}
-}
-
-func (x *DeleteScopeRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-type ListRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Page          *ListPage              `protobuf:"bytes,2,opt,name=page,proto3" json:"page,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRequest) Reset() {
-	*x = ListRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[147]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRequest) ProtoMessage() {}
-
-func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[147]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
-func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{147}
-}
-
-func (x *ListRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *ListRequest) GetPage() *ListPage {
-	if x != nil {
-		return x.Page
-	}
-	return nil
-}
-
-type DeleteResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Deleted       *DeleteResult          `protobuf:"bytes,2,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteResponse) Reset() {
-	*x = DeleteResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[148]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteResponse) ProtoMessage() {}
-
-func (x *DeleteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[148]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteResponse.ProtoReflect.Descriptor instead.
-func (*DeleteResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{148}
-}
-
-func (x *DeleteResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *DeleteResponse) GetDeleted() *DeleteResult {
-	if x != nil {
-		return x.Deleted
-	}
-	return nil
-}
-
 type StatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -11148,7 +7049,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11160,7 +7061,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[149]
+	mi := &file_proto_api_api_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11173,7 +7074,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{149}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
 }
 
 type ClusterStatus struct {
@@ -11194,7 +7095,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11206,7 +7107,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[150]
+	mi := &file_proto_api_api_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11219,7 +7120,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{150}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -11313,7 +7214,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11325,7 +7226,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[151]
+	mi := &file_proto_api_api_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11338,7 +7239,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{151}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Member) GetId() string {
@@ -11441,7 +7342,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11453,7 +7354,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[152]
+	mi := &file_proto_api_api_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11466,7 +7367,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{152}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -11485,7 +7386,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11497,7 +7398,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[153]
+	mi := &file_proto_api_api_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11510,7 +7411,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{153}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -11528,7 +7429,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[154]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11540,7 +7441,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[154]
+	mi := &file_proto_api_api_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11553,7 +7454,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{154}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
 }
 
 type BackupChunk struct {
@@ -11565,7 +7466,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[155]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11577,7 +7478,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[155]
+	mi := &file_proto_api_api_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11590,7 +7491,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{155}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -11609,7 +7510,7 @@ type ExportScopeRequest struct {
 
 func (x *ExportScopeRequest) Reset() {
 	*x = ExportScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[156]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11621,7 +7522,7 @@ func (x *ExportScopeRequest) String() string {
 func (*ExportScopeRequest) ProtoMessage() {}
 
 func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[156]
+	mi := &file_proto_api_api_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11634,7 +7535,7 @@ func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
 func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{156}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *ExportScopeRequest) GetScope() string {
@@ -11654,7 +7555,7 @@ type ExportScopeChunk struct {
 
 func (x *ExportScopeChunk) Reset() {
 	*x = ExportScopeChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[157]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11666,7 +7567,7 @@ func (x *ExportScopeChunk) String() string {
 func (*ExportScopeChunk) ProtoMessage() {}
 
 func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[157]
+	mi := &file_proto_api_api_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11679,7 +7580,7 @@ func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
 func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{157}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
@@ -11712,7 +7613,7 @@ type ScopeHeader struct {
 
 func (x *ScopeHeader) Reset() {
 	*x = ScopeHeader{}
-	mi := &file_proto_api_api_proto_msgTypes[158]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11724,7 +7625,7 @@ func (x *ScopeHeader) String() string {
 func (*ScopeHeader) ProtoMessage() {}
 
 func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[158]
+	mi := &file_proto_api_api_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11737,7 +7638,7 @@ func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
 func (*ScopeHeader) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{158}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *ScopeHeader) GetClusterId() string {
@@ -11812,7 +7713,7 @@ type ImportScope struct {
 
 func (x *ImportScope) Reset() {
 	*x = ImportScope{}
-	mi := &file_proto_api_api_proto_msgTypes[159]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11824,7 +7725,7 @@ func (x *ImportScope) String() string {
 func (*ImportScope) ProtoMessage() {}
 
 func (x *ImportScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[159]
+	mi := &file_proto_api_api_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11837,7 +7738,7 @@ func (x *ImportScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportScope.ProtoReflect.Descriptor instead.
 func (*ImportScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{159}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *ImportScope) GetImport() string {
@@ -11892,7 +7793,7 @@ type ImportResult struct {
 
 func (x *ImportResult) Reset() {
 	*x = ImportResult{}
-	mi := &file_proto_api_api_proto_msgTypes[160]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -11904,7 +7805,7 @@ func (x *ImportResult) String() string {
 func (*ImportResult) ProtoMessage() {}
 
 func (x *ImportResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[160]
+	mi := &file_proto_api_api_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -11917,7 +7818,7 @@ func (x *ImportResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResult.ProtoReflect.Descriptor instead.
 func (*ImportResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{160}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *ImportResult) GetChunks() uint64 {
@@ -12509,250 +8410,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12.\n" +
 	"\x05claim\x18\x04 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
 	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
-	"\x05event\"\x81\x01\n" +
-	"\aContext\x12\x14\n" +
-	"\x05scope\x18\x01 \x01(\tR\x05scope\x122\n" +
-	"\arequest\x18\x02 \x01(\v2\x18.dormouse.api.v1.RequestR\arequest\x12,\n" +
-	"\x05fence\x18\x03 \x01(\v2\x16.dormouse.api.v1.FenceR\x05fence\"O\n" +
-	"\x04View\x12\x14\n" +
-	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
-	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
-	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\"|\n" +
-	"\x14PutCheckpointRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x120\n" +
-	"\x03put\x18\x02 \x01(\v2\x1e.dormouse.api.v1.PutCheckpointR\x03put\"\x84\x01\n" +
-	"\x16PatchCheckpointRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x05patch\x18\x02 \x01(\v2 .dormouse.api.v1.PatchCheckpointR\x05patch\"\x88\x01\n" +
-	"\x17DeleteCheckpointRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x129\n" +
-	"\x06delete\x18\x02 \x01(\v2!.dormouse.api.v1.DeleteCheckpointR\x06delete\"s\n" +
-	"\x14GetCheckpointRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x120\n" +
-	"\x03get\x18\x02 \x01(\v2\x1e.dormouse.api.v1.GetCheckpointR\x03get\"\x83\x01\n" +
-	"\x18CheckpointHistoryRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12<\n" +
-	"\ahistory\x18\x02 \x01(\v2\".dormouse.api.v1.CheckpointHistoryR\ahistory\"\xa4\x01\n" +
-	"\x12CheckpointResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x12A\n" +
-	"\n" +
-	"checkpoint\x18\x02 \x01(\v2!.dormouse.api.v1.CheckpointResultR\n" +
-	"checkpoint\x125\n" +
-	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ThreadResultR\x06thread\"\x80\x01\n" +
-	"\x13AppendThreadRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
-	"\x06append\x18\x02 \x01(\v2\x1d.dormouse.api.v1.AppendThreadR\x06append\"\x80\x01\n" +
-	"\x13DeleteThreadRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DeleteThreadR\x06delete\"\x84\x01\n" +
-	"\x14CompactThreadRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x128\n" +
-	"\acompact\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CompactThreadR\acompact\"x\n" +
-	"\x11ForkThreadRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12/\n" +
-	"\x04fork\x18\x02 \x01(\v2\x1b.dormouse.api.v1.ForkThreadR\x04fork\"k\n" +
-	"\x10GetThreadRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12,\n" +
-	"\x03get\x18\x02 \x01(\v2\x1a.dormouse.api.v1.GetThreadR\x03get\"q\n" +
-	"\x12LoadEntriesRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x120\n" +
-	"\x04load\x18\x02 \x01(\v2\x1c.dormouse.api.v1.LoadEntriesR\x04load\"i\n" +
-	"\x0fGetEntryRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
-	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetEntryR\x03get\"w\n" +
-	"\x13VerifyThreadRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x125\n" +
-	"\x06verify\x18\x02 \x01(\v2\x1d.dormouse.api.v1.VerifyThreadR\x06verify\"]\n" +
-	"\x0eThreadResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x125\n" +
-	"\x06thread\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ThreadResultR\x06thread\"r\n" +
-	"\x0fPutValueRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
-	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutValueR\x03put\"~\n" +
-	"\x12DeleteValueRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueR\x06delete\"i\n" +
-	"\x0fGetValueRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
-	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetValueR\x03get\"Y\n" +
-	"\rValueResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ValueResultR\x05value\"v\n" +
-	"\x10TakeClaimRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12.\n" +
-	"\x04take\x18\x02 \x01(\v2\x1a.dormouse.api.v1.TakeClaimR\x04take\"z\n" +
-	"\x11RenewClaimRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
-	"\x05renew\x18\x02 \x01(\v2\x1b.dormouse.api.v1.RenewClaimR\x05renew\"\x82\x01\n" +
-	"\x13ReleaseClaimRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x127\n" +
-	"\arelease\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimR\arelease\"i\n" +
-	"\x0fGetClaimRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
-	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetClaimR\x03get\"S\n" +
-	"\rClaimResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
-	"\x05claim\x18\x02 \x01(\v2\x16.dormouse.api.v1.ClaimR\x05claim\"v\n" +
-	"\x11PutSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12-\n" +
-	"\x03put\x18\x02 \x01(\v2\x1b.dormouse.api.v1.PutSessionR\x03put\"~\n" +
-	"\x13ClaimSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x123\n" +
-	"\x05claim\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ClaimSessionR\x05claim\"\x82\x01\n" +
-	"\x14ResumeSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06resume\x18\x02 \x01(\v2\x1e.dormouse.api.v1.ResumeSessionR\x06resume\"\x86\x01\n" +
-	"\x15RecoverSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x129\n" +
-	"\arecover\x18\x02 \x01(\v2\x1f.dormouse.api.v1.RecoverSessionR\arecover\"\x92\x01\n" +
-	"\x18CheckpointSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12B\n" +
-	"\n" +
-	"checkpoint\x18\x02 \x01(\v2\".dormouse.api.v1.CheckpointSessionR\n" +
-	"checkpoint\"\x82\x01\n" +
-	"\x14CommitSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06commit\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CommitSessionR\x06commit\"~\n" +
-	"\x13RenewSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x123\n" +
-	"\x05renew\x18\x02 \x01(\v2\x1d.dormouse.api.v1.RenewSessionR\x05renew\"\x82\x01\n" +
-	"\x14CancelSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06cancel\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CancelSessionR\x06cancel\"z\n" +
-	"\x12ForkSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x120\n" +
-	"\x04fork\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ForkSessionR\x04fork\"\x82\x01\n" +
-	"\x14DeleteSessionRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1e.dormouse.api.v1.DeleteSessionR\x06delete\"m\n" +
-	"\x11GetSessionRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
-	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetSessionR\x03get\"s\n" +
-	"\x13ListSessionsRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
-	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListSessionsR\x04list\"a\n" +
-	"\x0fSessionResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x128\n" +
-	"\asession\x18\x02 \x01(\v2\x1e.dormouse.api.v1.SessionResultR\asession\"\x80\x01\n" +
-	"\x13DecideReviewRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
-	"\x06decide\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DecideReviewR\x06decide\"k\n" +
-	"\x10GetReviewRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12,\n" +
-	"\x03get\x18\x02 \x01(\v2\x1a.dormouse.api.v1.GetReviewR\x03get\"q\n" +
-	"\x12ListReviewsRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x120\n" +
-	"\x04list\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ListReviewsR\x04list\"W\n" +
-	"\x0eReviewResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x12/\n" +
-	"\x06review\x18\x02 \x01(\v2\x17.dormouse.api.v1.ReviewR\x06review\"|\n" +
-	"\x12WriteMemoryRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x122\n" +
-	"\x05write\x18\x02 \x01(\v2\x1c.dormouse.api.v1.WriteMemoryR\x05write\"\x80\x01\n" +
-	"\x13DeleteMemoryRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DeleteMemoryR\x06delete\"k\n" +
-	"\x10GetMemoryRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12,\n" +
-	"\x03get\x18\x02 \x01(\v2\x1a.dormouse.api.v1.GetMemoryR\x03get\"s\n" +
-	"\x13ListMemoriesRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
-	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListMemoriesR\x04list\"k\n" +
-	"\rRecallRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12/\n" +
-	"\x06recall\x18\x02 \x01(\v2\x17.dormouse.api.v1.RecallR\x06recall\"]\n" +
-	"\x0eMemoryResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x125\n" +
-	"\x06memory\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MemoryResultR\x06memory\"~\n" +
-	"\x12ReviseValueRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
-	"\x06revise\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ReviseValueR\x06revise\"r\n" +
-	"\x0fPutTimerRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
-	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutTimerR\x03put\"~\n" +
-	"\x12DeleteTimerRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x124\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteTimerR\x06delete\"i\n" +
-	"\x0fGetTimerRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12+\n" +
-	"\x03get\x18\x02 \x01(\v2\x19.dormouse.api.v1.GetTimerR\x03get\"o\n" +
-	"\x11ListTimersRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12/\n" +
-	"\x04list\x18\x02 \x01(\v2\x1b.dormouse.api.v1.ListTimersR\x04list\"S\n" +
-	"\rTimerResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x12,\n" +
-	"\x05timer\x18\x02 \x01(\v2\x16.dormouse.api.v1.TimerR\x05timer\"\x84\x01\n" +
-	"\x17SaveConversationRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x125\n" +
-	"\x04save\x18\x02 \x01(\v2!.dormouse.api.v1.SaveConversationR\x04save\"~\n" +
-	"\x15SetInterruptedRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
-	"\x03set\x18\x02 \x01(\v2\x1f.dormouse.api.v1.SetInterruptedR\x03set\"z\n" +
-	"\x12PendMessageRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x120\n" +
-	"\x04pend\x18\x02 \x01(\v2\x1c.dormouse.api.v1.PendMessageR\x04pend\"|\n" +
-	"\x13SaveMessagesRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
-	"\x04save\x18\x02 \x01(\v2\x1d.dormouse.api.v1.SaveMessagesR\x04save\"\x82\x01\n" +
-	"\x14UpdateMessageRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06update\x18\x02 \x01(\v2\x1e.dormouse.api.v1.UpdateMessageR\x06update\"\x8c\x01\n" +
-	"\x19DeleteConversationRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12;\n" +
-	"\x06delete\x18\x02 \x01(\v2#.dormouse.api.v1.DeleteConversationR\x06delete\"w\n" +
-	"\x16GetConversationRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x122\n" +
-	"\x03get\x18\x02 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03get\"}\n" +
-	"\x18ListConversationsRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x126\n" +
-	"\x04list\x18\x02 \x01(\v2\".dormouse.api.v1.ListConversationsR\x04list\"s\n" +
-	"\x13ListMessagesRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x121\n" +
-	"\x04list\x18\x02 \x01(\v2\x1d.dormouse.api.v1.ListMessagesR\x04list\"u\n" +
-	"\x14ConversationResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x12G\n" +
-	"\fconversation\x18\x02 \x01(\v2#.dormouse.api.v1.ConversationResultR\fconversation\"a\n" +
-	"\x0fMessageResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x128\n" +
-	"\amessage\x18\x02 \x01(\v2\x1e.dormouse.api.v1.MessageResultR\amessage\"\xb2\x01\n" +
-	"\x10HibernateRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x128\n" +
-	"\x06thread\x18\x02 \x01(\v2 .dormouse.api.v1.HibernateThreadR\x06thread\x120\n" +
-	"\x03put\x18\x03 \x01(\v2\x1e.dormouse.api.v1.PutCheckpointR\x03put\"c\n" +
-	"\vThawRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12)\n" +
-	"\x04thaw\x18\x02 \x01(\v2\x15.dormouse.api.v1.ThawR\x04thaw\"v\n" +
-	"\x10ForkAgentRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12.\n" +
-	"\x04fork\x18\x02 \x01(\v2\x1a.dormouse.api.v1.ForkAgentR\x04fork\"_\n" +
-	"\x11ForkAgentResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x124\n" +
-	"\x06forked\x18\x02 \x01(\v2\x1c.dormouse.api.v1.ForkedAgentR\x06forked\"z\n" +
-	"\x11EraseAgentRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x121\n" +
-	"\x05erase\x18\x02 \x01(\v2\x1b.dormouse.api.v1.EraseAgentR\x05erase\"^\n" +
-	"\x12EraseAgentResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x122\n" +
-	"\aerasure\x18\x02 \x01(\v2\x18.dormouse.api.v1.ErasureR\aerasure\"m\n" +
-	"\x11GetErasureRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
-	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetErasureR\x03get\"\x91\x01\n" +
-	"\rSetTTLRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"r\n" +
-	"\x0fPutScopeRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12+\n" +
-	"\x03put\x18\x02 \x01(\v2\x19.dormouse.api.v1.PutScopeR\x03put\"H\n" +
-	"\x12DeleteScopeRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\"g\n" +
-	"\vListRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
-	"\x04page\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageR\x04page\"_\n" +
-	"\x0eDeleteResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x127\n" +
-	"\adeleted\x18\x02 \x01(\v2\x1d.dormouse.api.v1.DeleteResultR\adeleted\"\x0f\n" +
+	"\x05event\"\x0f\n" +
 	"\rStatusRequest\"\xbe\x02\n" +
 	"\rClusterStatus\x12\x1d\n" +
 	"\n" +
@@ -12820,89 +8478,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
 	"\x04Read\x12\x1c.dormouse.api.v1.ReadRequest\x1a\x1d.dormouse.api.v1.ReadResponse\x12E\n" +
-	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xf5\x03\n" +
-	"\vCheckpoints\x12Q\n" +
-	"\x03Put\x12%.dormouse.api.v1.PutCheckpointRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12U\n" +
-	"\x05Patch\x12'.dormouse.api.v1.PatchCheckpointRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12S\n" +
-	"\x06Delete\x12(.dormouse.api.v1.DeleteCheckpointRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12I\n" +
-	"\x03Get\x12%.dormouse.api.v1.GetCheckpointRequest\x1a\x1b.dormouse.api.v1.Checkpoint\x12E\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1f.dormouse.api.v1.CheckpointList\x12U\n" +
-	"\aHistory\x12).dormouse.api.v1.CheckpointHistoryRequest\x1a\x1f.dormouse.api.v1.CheckpointList2\xf4\x05\n" +
-	"\aThreads\x12O\n" +
-	"\x06Append\x12$.dormouse.api.v1.AppendThreadRequest\x1a\x1f.dormouse.api.v1.ThreadResponse\x12O\n" +
-	"\x06Delete\x12$.dormouse.api.v1.DeleteThreadRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12Q\n" +
-	"\aCompact\x12%.dormouse.api.v1.CompactThreadRequest\x1a\x1f.dormouse.api.v1.ThreadResponse\x12K\n" +
-	"\x04Fork\x12\".dormouse.api.v1.ForkThreadRequest\x1a\x1f.dormouse.api.v1.ThreadResponse\x12A\n" +
-	"\x03Get\x12!.dormouse.api.v1.GetThreadRequest\x1a\x17.dormouse.api.v1.Thread\x12E\n" +
-	"\x04Load\x12#.dormouse.api.v1.LoadEntriesRequest\x1a\x18.dormouse.api.v1.Entries\x12D\n" +
-	"\bGetEntry\x12 .dormouse.api.v1.GetEntryRequest\x1a\x16.dormouse.api.v1.Entry\x12I\n" +
-	"\x06Verify\x12$.dormouse.api.v1.VerifyThreadRequest\x1a\x19.dormouse.api.v1.Verified\x12A\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1b.dormouse.api.v1.ThreadList\x12I\n" +
-	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a\x1f.dormouse.api.v1.ThreadResponse2\xf3\x02\n" +
-	"\x06Values\x12G\n" +
-	"\x03Put\x12 .dormouse.api.v1.PutValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse\x12N\n" +
-	"\x06Delete\x12#.dormouse.api.v1.DeleteValueRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
-	"\x03Get\x12 .dormouse.api.v1.GetValueRequest\x1a\x16.dormouse.api.v1.Value\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ValueList\x12M\n" +
-	"\x06Revise\x12#.dormouse.api.v1.ReviseValueRequest\x1a\x1e.dormouse.api.v1.ValueResponse2\xf4\x02\n" +
-	"\x06Claims\x12I\n" +
-	"\x04Take\x12!.dormouse.api.v1.TakeClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12K\n" +
-	"\x05Renew\x12\".dormouse.api.v1.RenewClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12O\n" +
-	"\aRelease\x12$.dormouse.api.v1.ReleaseClaimRequest\x1a\x1e.dormouse.api.v1.ClaimResponse\x12?\n" +
-	"\x03Get\x12 .dormouse.api.v1.GetClaimRequest\x1a\x16.dormouse.api.v1.Claim\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ClaimList2\xa0\b\n" +
-	"\bSessions\x12K\n" +
-	"\x03Put\x12\".dormouse.api.v1.PutSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12O\n" +
-	"\x05Claim\x12$.dormouse.api.v1.ClaimSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
-	"\x06Resume\x12%.dormouse.api.v1.ResumeSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12S\n" +
-	"\aRecover\x12&.dormouse.api.v1.RecoverSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Y\n" +
-	"\n" +
-	"Checkpoint\x12).dormouse.api.v1.CheckpointSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
-	"\x06Commit\x12%.dormouse.api.v1.CommitSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12O\n" +
-	"\x05Renew\x12$.dormouse.api.v1.RenewSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12Q\n" +
-	"\x06Cancel\x12%.dormouse.api.v1.CancelSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12M\n" +
-	"\x04Fork\x12#.dormouse.api.v1.ForkSessionRequest\x1a .dormouse.api.v1.SessionResponse\x12P\n" +
-	"\x06Delete\x12%.dormouse.api.v1.DeleteSessionRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12C\n" +
-	"\x03Get\x12\".dormouse.api.v1.GetSessionRequest\x1a\x18.dormouse.api.v1.Session\x12J\n" +
-	"\x04List\x12$.dormouse.api.v1.ListSessionsRequest\x1a\x1c.dormouse.api.v1.SessionList\x12J\n" +
-	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a .dormouse.api.v1.SessionResponse2\xe7\x01\n" +
-	"\aReviews\x12O\n" +
-	"\x06Decide\x12$.dormouse.api.v1.DecideReviewRequest\x1a\x1f.dormouse.api.v1.ReviewResponse\x12A\n" +
-	"\x03Get\x12!.dormouse.api.v1.GetReviewRequest\x1a\x17.dormouse.api.v1.Review\x12H\n" +
-	"\x04List\x12#.dormouse.api.v1.ListReviewsRequest\x1a\x1b.dormouse.api.v1.ReviewList2\xfd\x02\n" +
-	"\bMemories\x12M\n" +
-	"\x05Write\x12#.dormouse.api.v1.WriteMemoryRequest\x1a\x1f.dormouse.api.v1.MemoryResponse\x12O\n" +
-	"\x06Delete\x12$.dormouse.api.v1.DeleteMemoryRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12A\n" +
-	"\x03Get\x12!.dormouse.api.v1.GetMemoryRequest\x1a\x17.dormouse.api.v1.Memory\x12I\n" +
-	"\x04List\x12$.dormouse.api.v1.ListMemoriesRequest\x1a\x1b.dormouse.api.v1.MemoryList\x12C\n" +
-	"\x06Recall\x12\x1e.dormouse.api.v1.RecallRequest\x1a\x19.dormouse.api.v1.Recalled2\xaa\x02\n" +
-	"\x06Timers\x12G\n" +
-	"\x03Put\x12 .dormouse.api.v1.PutTimerRequest\x1a\x1e.dormouse.api.v1.TimerResponse\x12N\n" +
-	"\x06Delete\x12#.dormouse.api.v1.DeleteTimerRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12?\n" +
-	"\x03Get\x12 .dormouse.api.v1.GetTimerRequest\x1a\x16.dormouse.api.v1.Timer\x12F\n" +
-	"\x04List\x12\".dormouse.api.v1.ListTimersRequest\x1a\x1a.dormouse.api.v1.TimerList2\xf6\x06\n" +
-	"\rConversations\x12W\n" +
-	"\x04Save\x12(.dormouse.api.v1.SaveConversationRequest\x1a%.dormouse.api.v1.ConversationResponse\x12_\n" +
-	"\x0eSetInterrupted\x12&.dormouse.api.v1.SetInterruptedRequest\x1a%.dormouse.api.v1.ConversationResponse\x12R\n" +
-	"\x04Pend\x12#.dormouse.api.v1.PendMessageRequest\x1a%.dormouse.api.v1.ConversationResponse\x12[\n" +
-	"\fSaveMessages\x12$.dormouse.api.v1.SaveMessagesRequest\x1a%.dormouse.api.v1.ConversationResponse\x12X\n" +
-	"\rUpdateMessage\x12%.dormouse.api.v1.UpdateMessageRequest\x1a .dormouse.api.v1.MessageResponse\x12U\n" +
-	"\x06Delete\x12*.dormouse.api.v1.DeleteConversationRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12R\n" +
-	"\x03Get\x12'.dormouse.api.v1.GetConversationRequest\x1a\".dormouse.api.v1.SavedConversation\x12T\n" +
-	"\x04List\x12).dormouse.api.v1.ListConversationsRequest\x1a!.dormouse.api.v1.ConversationList\x12N\n" +
-	"\bMessages\x12$.dormouse.api.v1.ListMessagesRequest\x1a\x1c.dormouse.api.v1.MessageList\x12O\n" +
-	"\x06SetTTL\x12\x1e.dormouse.api.v1.SetTTLRequest\x1a%.dormouse.api.v1.ConversationResponse2\x89\x03\n" +
-	"\x06Agents\x12S\n" +
-	"\tHibernate\x12!.dormouse.api.v1.HibernateRequest\x1a#.dormouse.api.v1.CheckpointResponse\x12=\n" +
-	"\x04Thaw\x12\x1c.dormouse.api.v1.ThawRequest\x1a\x17.dormouse.api.v1.Thawed\x12M\n" +
-	"\x04Fork\x12!.dormouse.api.v1.ForkAgentRequest\x1a\".dormouse.api.v1.ForkAgentResponse\x12P\n" +
-	"\x05Erase\x12\".dormouse.api.v1.EraseAgentRequest\x1a#.dormouse.api.v1.EraseAgentResponse\x12J\n" +
-	"\n" +
-	"GetErasure\x12\".dormouse.api.v1.GetErasureRequest\x1a\x18.dormouse.api.v1.Erasure2\xdb\x01\n" +
-	"\x06Scopes\x12?\n" +
-	"\x03Put\x12 .dormouse.api.v1.PutScopeRequest\x1a\x16.dormouse.api.v1.Scope\x12N\n" +
-	"\x06Delete\x12#.dormouse.api.v1.DeleteScopeRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12@\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1a.dormouse.api.v1.ScopeList2\xe6\x04\n" +
+	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xe6\x04\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
@@ -12925,239 +8501,161 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 161)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
 var file_proto_api_api_proto_goTypes = []any{
-	(*Calls)(nil),                     // 0: dormouse.api.v1.Calls
-	(*Call)(nil),                      // 1: dormouse.api.v1.Call
-	(*Replies)(nil),                   // 2: dormouse.api.v1.Replies
-	(*Reply)(nil),                     // 3: dormouse.api.v1.Reply
-	(*CommitRequest)(nil),             // 4: dormouse.api.v1.CommitRequest
-	(*Request)(nil),                   // 5: dormouse.api.v1.Request
-	(*Fence)(nil),                     // 6: dormouse.api.v1.Fence
-	(*Op)(nil),                        // 7: dormouse.api.v1.Op
-	(*ExpectBytes)(nil),               // 8: dormouse.api.v1.ExpectBytes
-	(*PutValue)(nil),                  // 9: dormouse.api.v1.PutValue
-	(*DeleteValue)(nil),               // 10: dormouse.api.v1.DeleteValue
-	(*Pointer)(nil),                   // 11: dormouse.api.v1.Pointer
-	(*PutCheckpoint)(nil),             // 12: dormouse.api.v1.PutCheckpoint
-	(*PatchCheckpoint)(nil),           // 13: dormouse.api.v1.PatchCheckpoint
-	(*DeleteCheckpoint)(nil),          // 14: dormouse.api.v1.DeleteCheckpoint
-	(*Draft)(nil),                     // 15: dormouse.api.v1.Draft
-	(*AppendThread)(nil),              // 16: dormouse.api.v1.AppendThread
-	(*HibernateThread)(nil),           // 17: dormouse.api.v1.HibernateThread
-	(*DeleteThread)(nil),              // 18: dormouse.api.v1.DeleteThread
-	(*CompactThread)(nil),             // 19: dormouse.api.v1.CompactThread
-	(*ForkThread)(nil),                // 20: dormouse.api.v1.ForkThread
-	(*Policy)(nil),                    // 21: dormouse.api.v1.Policy
-	(*PutScope)(nil),                  // 22: dormouse.api.v1.PutScope
-	(*DeleteScope)(nil),               // 23: dormouse.api.v1.DeleteScope
-	(*TakeClaim)(nil),                 // 24: dormouse.api.v1.TakeClaim
-	(*RenewClaim)(nil),                // 25: dormouse.api.v1.RenewClaim
-	(*ReleaseClaim)(nil),              // 26: dormouse.api.v1.ReleaseClaim
-	(*CommitResponse)(nil),            // 27: dormouse.api.v1.CommitResponse
-	(*OpResult)(nil),                  // 28: dormouse.api.v1.OpResult
-	(*ValueResult)(nil),               // 29: dormouse.api.v1.ValueResult
-	(*CheckpointResult)(nil),          // 30: dormouse.api.v1.CheckpointResult
-	(*ThreadResult)(nil),              // 31: dormouse.api.v1.ThreadResult
-	(*EntryStamp)(nil),                // 32: dormouse.api.v1.EntryStamp
-	(*ForkedAgent)(nil),               // 33: dormouse.api.v1.ForkedAgent
-	(*DeleteResult)(nil),              // 34: dormouse.api.v1.DeleteResult
-	(*Error)(nil),                     // 35: dormouse.api.v1.Error
-	(*ReadRequest)(nil),               // 36: dormouse.api.v1.ReadRequest
-	(*Read)(nil),                      // 37: dormouse.api.v1.Read
-	(*GetValue)(nil),                  // 38: dormouse.api.v1.GetValue
-	(*ListPage)(nil),                  // 39: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),             // 40: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),         // 41: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),                 // 42: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),               // 43: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),                  // 44: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),              // 45: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),                      // 46: dormouse.api.v1.Thaw
-	(*GetScope)(nil),                  // 47: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),                  // 48: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),              // 49: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),                    // 50: dormouse.api.v1.Answer
-	(*Answered)(nil),                  // 51: dormouse.api.v1.Answered
-	(*Value)(nil),                     // 52: dormouse.api.v1.Value
-	(*ValueRow)(nil),                  // 53: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),                 // 54: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),                // 55: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),             // 56: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),            // 57: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),                    // 58: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),                 // 59: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),                // 60: dormouse.api.v1.ThreadList
-	(*Entry)(nil),                     // 61: dormouse.api.v1.Entry
-	(*Entries)(nil),                   // 62: dormouse.api.v1.Entries
-	(*Verified)(nil),                  // 63: dormouse.api.v1.Verified
-	(*Thawed)(nil),                    // 64: dormouse.api.v1.Thawed
-	(*Scope)(nil),                     // 65: dormouse.api.v1.Scope
-	(*ScopeList)(nil),                 // 66: dormouse.api.v1.ScopeList
-	(*Claim)(nil),                     // 67: dormouse.api.v1.Claim
-	(*ClaimList)(nil),                 // 68: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),              // 69: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),                // 70: dormouse.api.v1.WatchEvent
-	(*Context)(nil),                   // 71: dormouse.api.v1.Context
-	(*View)(nil),                      // 72: dormouse.api.v1.View
-	(*PutCheckpointRequest)(nil),      // 73: dormouse.api.v1.PutCheckpointRequest
-	(*PatchCheckpointRequest)(nil),    // 74: dormouse.api.v1.PatchCheckpointRequest
-	(*DeleteCheckpointRequest)(nil),   // 75: dormouse.api.v1.DeleteCheckpointRequest
-	(*GetCheckpointRequest)(nil),      // 76: dormouse.api.v1.GetCheckpointRequest
-	(*CheckpointHistoryRequest)(nil),  // 77: dormouse.api.v1.CheckpointHistoryRequest
-	(*CheckpointResponse)(nil),        // 78: dormouse.api.v1.CheckpointResponse
-	(*AppendThreadRequest)(nil),       // 79: dormouse.api.v1.AppendThreadRequest
-	(*DeleteThreadRequest)(nil),       // 80: dormouse.api.v1.DeleteThreadRequest
-	(*CompactThreadRequest)(nil),      // 81: dormouse.api.v1.CompactThreadRequest
-	(*ForkThreadRequest)(nil),         // 82: dormouse.api.v1.ForkThreadRequest
-	(*GetThreadRequest)(nil),          // 83: dormouse.api.v1.GetThreadRequest
-	(*LoadEntriesRequest)(nil),        // 84: dormouse.api.v1.LoadEntriesRequest
-	(*GetEntryRequest)(nil),           // 85: dormouse.api.v1.GetEntryRequest
-	(*VerifyThreadRequest)(nil),       // 86: dormouse.api.v1.VerifyThreadRequest
-	(*ThreadResponse)(nil),            // 87: dormouse.api.v1.ThreadResponse
-	(*PutValueRequest)(nil),           // 88: dormouse.api.v1.PutValueRequest
-	(*DeleteValueRequest)(nil),        // 89: dormouse.api.v1.DeleteValueRequest
-	(*GetValueRequest)(nil),           // 90: dormouse.api.v1.GetValueRequest
-	(*ValueResponse)(nil),             // 91: dormouse.api.v1.ValueResponse
-	(*TakeClaimRequest)(nil),          // 92: dormouse.api.v1.TakeClaimRequest
-	(*RenewClaimRequest)(nil),         // 93: dormouse.api.v1.RenewClaimRequest
-	(*ReleaseClaimRequest)(nil),       // 94: dormouse.api.v1.ReleaseClaimRequest
-	(*GetClaimRequest)(nil),           // 95: dormouse.api.v1.GetClaimRequest
-	(*ClaimResponse)(nil),             // 96: dormouse.api.v1.ClaimResponse
-	(*PutSessionRequest)(nil),         // 97: dormouse.api.v1.PutSessionRequest
-	(*ClaimSessionRequest)(nil),       // 98: dormouse.api.v1.ClaimSessionRequest
-	(*ResumeSessionRequest)(nil),      // 99: dormouse.api.v1.ResumeSessionRequest
-	(*RecoverSessionRequest)(nil),     // 100: dormouse.api.v1.RecoverSessionRequest
-	(*CheckpointSessionRequest)(nil),  // 101: dormouse.api.v1.CheckpointSessionRequest
-	(*CommitSessionRequest)(nil),      // 102: dormouse.api.v1.CommitSessionRequest
-	(*RenewSessionRequest)(nil),       // 103: dormouse.api.v1.RenewSessionRequest
-	(*CancelSessionRequest)(nil),      // 104: dormouse.api.v1.CancelSessionRequest
-	(*ForkSessionRequest)(nil),        // 105: dormouse.api.v1.ForkSessionRequest
-	(*DeleteSessionRequest)(nil),      // 106: dormouse.api.v1.DeleteSessionRequest
-	(*GetSessionRequest)(nil),         // 107: dormouse.api.v1.GetSessionRequest
-	(*ListSessionsRequest)(nil),       // 108: dormouse.api.v1.ListSessionsRequest
-	(*SessionResponse)(nil),           // 109: dormouse.api.v1.SessionResponse
-	(*DecideReviewRequest)(nil),       // 110: dormouse.api.v1.DecideReviewRequest
-	(*GetReviewRequest)(nil),          // 111: dormouse.api.v1.GetReviewRequest
-	(*ListReviewsRequest)(nil),        // 112: dormouse.api.v1.ListReviewsRequest
-	(*ReviewResponse)(nil),            // 113: dormouse.api.v1.ReviewResponse
-	(*WriteMemoryRequest)(nil),        // 114: dormouse.api.v1.WriteMemoryRequest
-	(*DeleteMemoryRequest)(nil),       // 115: dormouse.api.v1.DeleteMemoryRequest
-	(*GetMemoryRequest)(nil),          // 116: dormouse.api.v1.GetMemoryRequest
-	(*ListMemoriesRequest)(nil),       // 117: dormouse.api.v1.ListMemoriesRequest
-	(*RecallRequest)(nil),             // 118: dormouse.api.v1.RecallRequest
-	(*MemoryResponse)(nil),            // 119: dormouse.api.v1.MemoryResponse
-	(*ReviseValueRequest)(nil),        // 120: dormouse.api.v1.ReviseValueRequest
-	(*PutTimerRequest)(nil),           // 121: dormouse.api.v1.PutTimerRequest
-	(*DeleteTimerRequest)(nil),        // 122: dormouse.api.v1.DeleteTimerRequest
-	(*GetTimerRequest)(nil),           // 123: dormouse.api.v1.GetTimerRequest
-	(*ListTimersRequest)(nil),         // 124: dormouse.api.v1.ListTimersRequest
-	(*TimerResponse)(nil),             // 125: dormouse.api.v1.TimerResponse
-	(*SaveConversationRequest)(nil),   // 126: dormouse.api.v1.SaveConversationRequest
-	(*SetInterruptedRequest)(nil),     // 127: dormouse.api.v1.SetInterruptedRequest
-	(*PendMessageRequest)(nil),        // 128: dormouse.api.v1.PendMessageRequest
-	(*SaveMessagesRequest)(nil),       // 129: dormouse.api.v1.SaveMessagesRequest
-	(*UpdateMessageRequest)(nil),      // 130: dormouse.api.v1.UpdateMessageRequest
-	(*DeleteConversationRequest)(nil), // 131: dormouse.api.v1.DeleteConversationRequest
-	(*GetConversationRequest)(nil),    // 132: dormouse.api.v1.GetConversationRequest
-	(*ListConversationsRequest)(nil),  // 133: dormouse.api.v1.ListConversationsRequest
-	(*ListMessagesRequest)(nil),       // 134: dormouse.api.v1.ListMessagesRequest
-	(*ConversationResponse)(nil),      // 135: dormouse.api.v1.ConversationResponse
-	(*MessageResponse)(nil),           // 136: dormouse.api.v1.MessageResponse
-	(*HibernateRequest)(nil),          // 137: dormouse.api.v1.HibernateRequest
-	(*ThawRequest)(nil),               // 138: dormouse.api.v1.ThawRequest
-	(*ForkAgentRequest)(nil),          // 139: dormouse.api.v1.ForkAgentRequest
-	(*ForkAgentResponse)(nil),         // 140: dormouse.api.v1.ForkAgentResponse
-	(*EraseAgentRequest)(nil),         // 141: dormouse.api.v1.EraseAgentRequest
-	(*EraseAgentResponse)(nil),        // 142: dormouse.api.v1.EraseAgentResponse
-	(*GetErasureRequest)(nil),         // 143: dormouse.api.v1.GetErasureRequest
-	(*SetTTLRequest)(nil),             // 144: dormouse.api.v1.SetTTLRequest
-	(*PutScopeRequest)(nil),           // 145: dormouse.api.v1.PutScopeRequest
-	(*DeleteScopeRequest)(nil),        // 146: dormouse.api.v1.DeleteScopeRequest
-	(*ListRequest)(nil),               // 147: dormouse.api.v1.ListRequest
-	(*DeleteResponse)(nil),            // 148: dormouse.api.v1.DeleteResponse
-	(*StatusRequest)(nil),             // 149: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),             // 150: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),                    // 151: dormouse.api.v1.Member
-	(*NodeRequest)(nil),               // 152: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),              // 153: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),             // 154: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),               // 155: dormouse.api.v1.BackupChunk
-	(*ExportScopeRequest)(nil),        // 156: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),          // 157: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),               // 158: dormouse.api.v1.ScopeHeader
-	(*ImportScope)(nil),               // 159: dormouse.api.v1.ImportScope
-	(*ImportResult)(nil),              // 160: dormouse.api.v1.ImportResult
-	(*WriteMemory)(nil),               // 161: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),              // 162: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),                // 163: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),              // 164: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),             // 165: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),            // 166: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),         // 167: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),             // 168: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),              // 169: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),             // 170: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),               // 171: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),             // 172: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),              // 173: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),                 // 174: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),                // 175: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),                    // 176: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),          // 177: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),            // 178: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),               // 179: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),              // 180: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),             // 181: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil),        // 182: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),               // 183: dormouse.api.v1.ReviseValue
-	(*PutTimer)(nil),                  // 184: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil),               // 185: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),                  // 186: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),                 // 187: dormouse.api.v1.FailTimer
-	(*PutManager)(nil),                // 188: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),             // 189: dormouse.api.v1.DeleteManager
-	(*AnswerSignal)(nil),              // 190: dormouse.api.v1.AnswerSignal
-	(*PatchCron)(nil),                 // 191: dormouse.api.v1.PatchCron
-	(*MemoryResult)(nil),              // 192: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),             // 193: dormouse.api.v1.SessionResult
-	(*Review)(nil),                    // 194: dormouse.api.v1.Review
-	(*Erasure)(nil),                   // 195: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil),        // 196: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),             // 197: dormouse.api.v1.MessageResult
-	(*Timer)(nil),                     // 198: dormouse.api.v1.Timer
-	(*Manager)(nil),                   // 199: dormouse.api.v1.Manager
-	(*SignalResult)(nil),              // 200: dormouse.api.v1.SignalResult
-	(*SessionRow)(nil),                // 201: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),                 // 202: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),              // 203: dormouse.api.v1.ListMemories
-	(*Recall)(nil),                    // 204: dormouse.api.v1.Recall
-	(*GetSession)(nil),                // 205: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),              // 206: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),                 // 207: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),               // 208: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),                // 209: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),           // 210: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),         // 211: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),              // 212: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),                  // 213: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),                // 214: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),                // 215: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),                 // 216: dormouse.api.v1.GetAnswer
-	(*Memory)(nil),                    // 217: dormouse.api.v1.Memory
-	(*MemoryList)(nil),                // 218: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),                  // 219: dormouse.api.v1.Recalled
-	(*Session)(nil),                   // 220: dormouse.api.v1.Session
-	(*SessionList)(nil),               // 221: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),                // 222: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),         // 223: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),          // 224: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),               // 225: dormouse.api.v1.MessageList
-	(*TimerList)(nil),                 // 226: dormouse.api.v1.TimerList
-	(*ManagerList)(nil),               // 227: dormouse.api.v1.ManagerList
-	(*Changes)(nil),                   // 228: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),          // 229: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),           // 230: dormouse.api.v1.PlacementReport
+	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
+	(*Call)(nil),               // 1: dormouse.api.v1.Call
+	(*Replies)(nil),            // 2: dormouse.api.v1.Replies
+	(*Reply)(nil),              // 3: dormouse.api.v1.Reply
+	(*CommitRequest)(nil),      // 4: dormouse.api.v1.CommitRequest
+	(*Request)(nil),            // 5: dormouse.api.v1.Request
+	(*Fence)(nil),              // 6: dormouse.api.v1.Fence
+	(*Op)(nil),                 // 7: dormouse.api.v1.Op
+	(*ExpectBytes)(nil),        // 8: dormouse.api.v1.ExpectBytes
+	(*PutValue)(nil),           // 9: dormouse.api.v1.PutValue
+	(*DeleteValue)(nil),        // 10: dormouse.api.v1.DeleteValue
+	(*Pointer)(nil),            // 11: dormouse.api.v1.Pointer
+	(*PutCheckpoint)(nil),      // 12: dormouse.api.v1.PutCheckpoint
+	(*PatchCheckpoint)(nil),    // 13: dormouse.api.v1.PatchCheckpoint
+	(*DeleteCheckpoint)(nil),   // 14: dormouse.api.v1.DeleteCheckpoint
+	(*Draft)(nil),              // 15: dormouse.api.v1.Draft
+	(*AppendThread)(nil),       // 16: dormouse.api.v1.AppendThread
+	(*HibernateThread)(nil),    // 17: dormouse.api.v1.HibernateThread
+	(*DeleteThread)(nil),       // 18: dormouse.api.v1.DeleteThread
+	(*CompactThread)(nil),      // 19: dormouse.api.v1.CompactThread
+	(*ForkThread)(nil),         // 20: dormouse.api.v1.ForkThread
+	(*Policy)(nil),             // 21: dormouse.api.v1.Policy
+	(*PutScope)(nil),           // 22: dormouse.api.v1.PutScope
+	(*DeleteScope)(nil),        // 23: dormouse.api.v1.DeleteScope
+	(*TakeClaim)(nil),          // 24: dormouse.api.v1.TakeClaim
+	(*RenewClaim)(nil),         // 25: dormouse.api.v1.RenewClaim
+	(*ReleaseClaim)(nil),       // 26: dormouse.api.v1.ReleaseClaim
+	(*CommitResponse)(nil),     // 27: dormouse.api.v1.CommitResponse
+	(*OpResult)(nil),           // 28: dormouse.api.v1.OpResult
+	(*ValueResult)(nil),        // 29: dormouse.api.v1.ValueResult
+	(*CheckpointResult)(nil),   // 30: dormouse.api.v1.CheckpointResult
+	(*ThreadResult)(nil),       // 31: dormouse.api.v1.ThreadResult
+	(*EntryStamp)(nil),         // 32: dormouse.api.v1.EntryStamp
+	(*ForkedAgent)(nil),        // 33: dormouse.api.v1.ForkedAgent
+	(*DeleteResult)(nil),       // 34: dormouse.api.v1.DeleteResult
+	(*Error)(nil),              // 35: dormouse.api.v1.Error
+	(*ReadRequest)(nil),        // 36: dormouse.api.v1.ReadRequest
+	(*Read)(nil),               // 37: dormouse.api.v1.Read
+	(*GetValue)(nil),           // 38: dormouse.api.v1.GetValue
+	(*ListPage)(nil),           // 39: dormouse.api.v1.ListPage
+	(*GetCheckpoint)(nil),      // 40: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),  // 41: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),          // 42: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),        // 43: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),           // 44: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),       // 45: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),               // 46: dormouse.api.v1.Thaw
+	(*GetScope)(nil),           // 47: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),           // 48: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),       // 49: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),             // 50: dormouse.api.v1.Answer
+	(*Answered)(nil),           // 51: dormouse.api.v1.Answered
+	(*Value)(nil),              // 52: dormouse.api.v1.Value
+	(*ValueRow)(nil),           // 53: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),          // 54: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),         // 55: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),      // 56: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),     // 57: dormouse.api.v1.CheckpointList
+	(*Thread)(nil),             // 58: dormouse.api.v1.Thread
+	(*ForkPoint)(nil),          // 59: dormouse.api.v1.ForkPoint
+	(*ThreadList)(nil),         // 60: dormouse.api.v1.ThreadList
+	(*Entry)(nil),              // 61: dormouse.api.v1.Entry
+	(*Entries)(nil),            // 62: dormouse.api.v1.Entries
+	(*Verified)(nil),           // 63: dormouse.api.v1.Verified
+	(*Thawed)(nil),             // 64: dormouse.api.v1.Thawed
+	(*Scope)(nil),              // 65: dormouse.api.v1.Scope
+	(*ScopeList)(nil),          // 66: dormouse.api.v1.ScopeList
+	(*Claim)(nil),              // 67: dormouse.api.v1.Claim
+	(*ClaimList)(nil),          // 68: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),       // 69: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),         // 70: dormouse.api.v1.WatchEvent
+	(*StatusRequest)(nil),      // 71: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),      // 72: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),             // 73: dormouse.api.v1.Member
+	(*NodeRequest)(nil),        // 74: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),       // 75: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),      // 76: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),        // 77: dormouse.api.v1.BackupChunk
+	(*ExportScopeRequest)(nil), // 78: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),   // 79: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),        // 80: dormouse.api.v1.ScopeHeader
+	(*ImportScope)(nil),        // 81: dormouse.api.v1.ImportScope
+	(*ImportResult)(nil),       // 82: dormouse.api.v1.ImportResult
+	(*WriteMemory)(nil),        // 83: dormouse.api.v1.WriteMemory
+	(*DeleteMemory)(nil),       // 84: dormouse.api.v1.DeleteMemory
+	(*PutSession)(nil),         // 85: dormouse.api.v1.PutSession
+	(*ClaimSession)(nil),       // 86: dormouse.api.v1.ClaimSession
+	(*ResumeSession)(nil),      // 87: dormouse.api.v1.ResumeSession
+	(*RecoverSession)(nil),     // 88: dormouse.api.v1.RecoverSession
+	(*CheckpointSession)(nil),  // 89: dormouse.api.v1.CheckpointSession
+	(*CommitSession)(nil),      // 90: dormouse.api.v1.CommitSession
+	(*RenewSession)(nil),       // 91: dormouse.api.v1.RenewSession
+	(*CancelSession)(nil),      // 92: dormouse.api.v1.CancelSession
+	(*ForkSession)(nil),        // 93: dormouse.api.v1.ForkSession
+	(*DeleteSession)(nil),      // 94: dormouse.api.v1.DeleteSession
+	(*DecideReview)(nil),       // 95: dormouse.api.v1.DecideReview
+	(*ForkAgent)(nil),          // 96: dormouse.api.v1.ForkAgent
+	(*EraseAgent)(nil),         // 97: dormouse.api.v1.EraseAgent
+	(*SetTTL)(nil),             // 98: dormouse.api.v1.SetTTL
+	(*SaveConversation)(nil),   // 99: dormouse.api.v1.SaveConversation
+	(*SetInterrupted)(nil),     // 100: dormouse.api.v1.SetInterrupted
+	(*PendMessage)(nil),        // 101: dormouse.api.v1.PendMessage
+	(*SaveMessages)(nil),       // 102: dormouse.api.v1.SaveMessages
+	(*UpdateMessage)(nil),      // 103: dormouse.api.v1.UpdateMessage
+	(*DeleteConversation)(nil), // 104: dormouse.api.v1.DeleteConversation
+	(*ReviseValue)(nil),        // 105: dormouse.api.v1.ReviseValue
+	(*PutTimer)(nil),           // 106: dormouse.api.v1.PutTimer
+	(*DeleteTimer)(nil),        // 107: dormouse.api.v1.DeleteTimer
+	(*AckTimer)(nil),           // 108: dormouse.api.v1.AckTimer
+	(*FailTimer)(nil),          // 109: dormouse.api.v1.FailTimer
+	(*PutManager)(nil),         // 110: dormouse.api.v1.PutManager
+	(*DeleteManager)(nil),      // 111: dormouse.api.v1.DeleteManager
+	(*AnswerSignal)(nil),       // 112: dormouse.api.v1.AnswerSignal
+	(*PatchCron)(nil),          // 113: dormouse.api.v1.PatchCron
+	(*MemoryResult)(nil),       // 114: dormouse.api.v1.MemoryResult
+	(*SessionResult)(nil),      // 115: dormouse.api.v1.SessionResult
+	(*Review)(nil),             // 116: dormouse.api.v1.Review
+	(*Erasure)(nil),            // 117: dormouse.api.v1.Erasure
+	(*ConversationResult)(nil), // 118: dormouse.api.v1.ConversationResult
+	(*MessageResult)(nil),      // 119: dormouse.api.v1.MessageResult
+	(*Timer)(nil),              // 120: dormouse.api.v1.Timer
+	(*Manager)(nil),            // 121: dormouse.api.v1.Manager
+	(*SignalResult)(nil),       // 122: dormouse.api.v1.SignalResult
+	(*SessionRow)(nil),         // 123: dormouse.api.v1.SessionRow
+	(*GetMemory)(nil),          // 124: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),       // 125: dormouse.api.v1.ListMemories
+	(*Recall)(nil),             // 126: dormouse.api.v1.Recall
+	(*GetSession)(nil),         // 127: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 128: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 129: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 130: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),         // 131: dormouse.api.v1.GetErasure
+	(*ConversationRef)(nil),    // 132: dormouse.api.v1.ConversationRef
+	(*ListConversations)(nil),  // 133: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 134: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),           // 135: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),         // 136: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),         // 137: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),          // 138: dormouse.api.v1.GetAnswer
+	(*Memory)(nil),             // 139: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 140: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 141: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 142: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 143: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),         // 144: dormouse.api.v1.ReviewList
+	(*SavedConversation)(nil),  // 145: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 146: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 147: dormouse.api.v1.MessageList
+	(*TimerList)(nil),          // 148: dormouse.api.v1.TimerList
+	(*ManagerList)(nil),        // 149: dormouse.api.v1.ManagerList
+	(*Changes)(nil),            // 150: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 151: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),    // 152: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -13185,38 +8683,38 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
 	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
 	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	161, // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	162, // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	163, // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	164, // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	165, // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	166, // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	167, // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	168, // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	169, // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	170, // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	171, // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	172, // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	173, // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	174, // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	175, // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	176, // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	177, // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	178, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	179, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	180, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	181, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	182, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	183, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	184, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
-	185, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
-	186, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
-	187, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
-	188, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
-	189, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
-	190, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
-	191, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
-	159, // 56: dormouse.api.v1.Op.import_scope:type_name -> dormouse.api.v1.ImportScope
+	83,  // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
+	84,  // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
+	85,  // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
+	86,  // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
+	87,  // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
+	88,  // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
+	89,  // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
+	90,  // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
+	91,  // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
+	92,  // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
+	93,  // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
+	94,  // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
+	95,  // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
+	96,  // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
+	97,  // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
+	98,  // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
+	99,  // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
+	100, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
+	101, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
+	102, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
+	103, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
+	104, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
+	105, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
+	106, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
+	107, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
+	108, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
+	109, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
+	110, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
+	111, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
+	112, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
+	113, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
+	81,  // 56: dormouse.api.v1.Op.import_scope:type_name -> dormouse.api.v1.ImportScope
 	8,   // 57: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	8,   // 58: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
 	11,  // 59: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
@@ -13230,23 +8728,23 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	34,  // 67: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
 	65,  // 68: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
 	67,  // 69: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	192, // 70: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	193, // 71: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	194, // 72: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
+	114, // 70: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
+	115, // 71: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
+	116, // 72: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
 	33,  // 73: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	195, // 74: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	196, // 75: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	197, // 76: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	198, // 77: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	199, // 78: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
-	200, // 79: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
-	160, // 80: dormouse.api.v1.OpResult.import:type_name -> dormouse.api.v1.ImportResult
+	117, // 74: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
+	118, // 75: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
+	119, // 76: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
+	120, // 77: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
+	121, // 78: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
+	122, // 79: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
+	82,  // 80: dormouse.api.v1.OpResult.import:type_name -> dormouse.api.v1.ImportResult
 	11,  // 81: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
 	58,  // 82: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
 	32,  // 83: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
 	30,  // 84: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
 	58,  // 85: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	201, // 86: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
+	123, // 86: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
 	37,  // 87: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
 	38,  // 88: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
 	39,  // 89: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
@@ -13263,22 +8761,22 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	47,  // 100: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
 	48,  // 101: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	39,  // 102: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	202, // 103: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	203, // 104: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	204, // 105: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	205, // 106: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	206, // 107: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	207, // 108: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	208, // 109: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	209, // 110: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	210, // 111: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	211, // 112: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	212, // 113: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	213, // 114: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	214, // 115: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	215, // 116: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	124, // 103: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	125, // 104: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	126, // 105: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	127, // 106: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	128, // 107: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	129, // 108: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	130, // 109: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	131, // 110: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	132, // 111: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
+	133, // 112: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	134, // 113: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	135, // 114: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	136, // 115: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	137, // 116: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	39,  // 117: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	216, // 118: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	138, // 118: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
 	50,  // 119: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
 	35,  // 120: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
 	52,  // 121: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
@@ -13295,21 +8793,21 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	65,  // 132: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
 	67,  // 133: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
 	68,  // 134: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	217, // 135: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	218, // 136: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	219, // 137: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	220, // 138: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	221, // 139: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	194, // 140: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	222, // 141: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	195, // 142: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	223, // 143: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	224, // 144: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	225, // 145: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	198, // 146: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	226, // 147: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	199, // 148: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
-	227, // 149: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	139, // 135: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	140, // 136: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	141, // 137: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	142, // 138: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	143, // 139: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	116, // 140: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
+	144, // 141: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	117, // 142: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
+	145, // 143: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	146, // 144: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	147, // 145: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	120, // 146: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
+	148, // 147: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	121, // 148: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
+	149, // 149: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
 	51,  // 150: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
 	27,  // 151: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
 	35,  // 152: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
@@ -13329,319 +8827,40 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	67,  // 166: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
 	61,  // 167: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
 	67,  // 168: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	228, // 169: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	5,   // 170: dormouse.api.v1.Context.request:type_name -> dormouse.api.v1.Request
-	6,   // 171: dormouse.api.v1.Context.fence:type_name -> dormouse.api.v1.Fence
-	71,  // 172: dormouse.api.v1.PutCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	12,  // 173: dormouse.api.v1.PutCheckpointRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	71,  // 174: dormouse.api.v1.PatchCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	13,  // 175: dormouse.api.v1.PatchCheckpointRequest.patch:type_name -> dormouse.api.v1.PatchCheckpoint
-	71,  // 176: dormouse.api.v1.DeleteCheckpointRequest.context:type_name -> dormouse.api.v1.Context
-	14,  // 177: dormouse.api.v1.DeleteCheckpointRequest.delete:type_name -> dormouse.api.v1.DeleteCheckpoint
-	72,  // 178: dormouse.api.v1.GetCheckpointRequest.view:type_name -> dormouse.api.v1.View
-	40,  // 179: dormouse.api.v1.GetCheckpointRequest.get:type_name -> dormouse.api.v1.GetCheckpoint
-	72,  // 180: dormouse.api.v1.CheckpointHistoryRequest.view:type_name -> dormouse.api.v1.View
-	41,  // 181: dormouse.api.v1.CheckpointHistoryRequest.history:type_name -> dormouse.api.v1.CheckpointHistory
-	30,  // 182: dormouse.api.v1.CheckpointResponse.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 183: dormouse.api.v1.CheckpointResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 184: dormouse.api.v1.AppendThreadRequest.context:type_name -> dormouse.api.v1.Context
-	16,  // 185: dormouse.api.v1.AppendThreadRequest.append:type_name -> dormouse.api.v1.AppendThread
-	71,  // 186: dormouse.api.v1.DeleteThreadRequest.context:type_name -> dormouse.api.v1.Context
-	18,  // 187: dormouse.api.v1.DeleteThreadRequest.delete:type_name -> dormouse.api.v1.DeleteThread
-	71,  // 188: dormouse.api.v1.CompactThreadRequest.context:type_name -> dormouse.api.v1.Context
-	19,  // 189: dormouse.api.v1.CompactThreadRequest.compact:type_name -> dormouse.api.v1.CompactThread
-	71,  // 190: dormouse.api.v1.ForkThreadRequest.context:type_name -> dormouse.api.v1.Context
-	20,  // 191: dormouse.api.v1.ForkThreadRequest.fork:type_name -> dormouse.api.v1.ForkThread
-	72,  // 192: dormouse.api.v1.GetThreadRequest.view:type_name -> dormouse.api.v1.View
-	42,  // 193: dormouse.api.v1.GetThreadRequest.get:type_name -> dormouse.api.v1.GetThread
-	72,  // 194: dormouse.api.v1.LoadEntriesRequest.view:type_name -> dormouse.api.v1.View
-	43,  // 195: dormouse.api.v1.LoadEntriesRequest.load:type_name -> dormouse.api.v1.LoadEntries
-	72,  // 196: dormouse.api.v1.GetEntryRequest.view:type_name -> dormouse.api.v1.View
-	44,  // 197: dormouse.api.v1.GetEntryRequest.get:type_name -> dormouse.api.v1.GetEntry
-	72,  // 198: dormouse.api.v1.VerifyThreadRequest.view:type_name -> dormouse.api.v1.View
-	45,  // 199: dormouse.api.v1.VerifyThreadRequest.verify:type_name -> dormouse.api.v1.VerifyThread
-	31,  // 200: dormouse.api.v1.ThreadResponse.thread:type_name -> dormouse.api.v1.ThreadResult
-	71,  // 201: dormouse.api.v1.PutValueRequest.context:type_name -> dormouse.api.v1.Context
-	9,   // 202: dormouse.api.v1.PutValueRequest.put:type_name -> dormouse.api.v1.PutValue
-	71,  // 203: dormouse.api.v1.DeleteValueRequest.context:type_name -> dormouse.api.v1.Context
-	10,  // 204: dormouse.api.v1.DeleteValueRequest.delete:type_name -> dormouse.api.v1.DeleteValue
-	72,  // 205: dormouse.api.v1.GetValueRequest.view:type_name -> dormouse.api.v1.View
-	38,  // 206: dormouse.api.v1.GetValueRequest.get:type_name -> dormouse.api.v1.GetValue
-	29,  // 207: dormouse.api.v1.ValueResponse.value:type_name -> dormouse.api.v1.ValueResult
-	71,  // 208: dormouse.api.v1.TakeClaimRequest.context:type_name -> dormouse.api.v1.Context
-	24,  // 209: dormouse.api.v1.TakeClaimRequest.take:type_name -> dormouse.api.v1.TakeClaim
-	71,  // 210: dormouse.api.v1.RenewClaimRequest.context:type_name -> dormouse.api.v1.Context
-	25,  // 211: dormouse.api.v1.RenewClaimRequest.renew:type_name -> dormouse.api.v1.RenewClaim
-	71,  // 212: dormouse.api.v1.ReleaseClaimRequest.context:type_name -> dormouse.api.v1.Context
-	26,  // 213: dormouse.api.v1.ReleaseClaimRequest.release:type_name -> dormouse.api.v1.ReleaseClaim
-	72,  // 214: dormouse.api.v1.GetClaimRequest.view:type_name -> dormouse.api.v1.View
-	48,  // 215: dormouse.api.v1.GetClaimRequest.get:type_name -> dormouse.api.v1.GetClaim
-	67,  // 216: dormouse.api.v1.ClaimResponse.claim:type_name -> dormouse.api.v1.Claim
-	71,  // 217: dormouse.api.v1.PutSessionRequest.context:type_name -> dormouse.api.v1.Context
-	163, // 218: dormouse.api.v1.PutSessionRequest.put:type_name -> dormouse.api.v1.PutSession
-	71,  // 219: dormouse.api.v1.ClaimSessionRequest.context:type_name -> dormouse.api.v1.Context
-	164, // 220: dormouse.api.v1.ClaimSessionRequest.claim:type_name -> dormouse.api.v1.ClaimSession
-	71,  // 221: dormouse.api.v1.ResumeSessionRequest.context:type_name -> dormouse.api.v1.Context
-	165, // 222: dormouse.api.v1.ResumeSessionRequest.resume:type_name -> dormouse.api.v1.ResumeSession
-	71,  // 223: dormouse.api.v1.RecoverSessionRequest.context:type_name -> dormouse.api.v1.Context
-	166, // 224: dormouse.api.v1.RecoverSessionRequest.recover:type_name -> dormouse.api.v1.RecoverSession
-	71,  // 225: dormouse.api.v1.CheckpointSessionRequest.context:type_name -> dormouse.api.v1.Context
-	167, // 226: dormouse.api.v1.CheckpointSessionRequest.checkpoint:type_name -> dormouse.api.v1.CheckpointSession
-	71,  // 227: dormouse.api.v1.CommitSessionRequest.context:type_name -> dormouse.api.v1.Context
-	168, // 228: dormouse.api.v1.CommitSessionRequest.commit:type_name -> dormouse.api.v1.CommitSession
-	71,  // 229: dormouse.api.v1.RenewSessionRequest.context:type_name -> dormouse.api.v1.Context
-	169, // 230: dormouse.api.v1.RenewSessionRequest.renew:type_name -> dormouse.api.v1.RenewSession
-	71,  // 231: dormouse.api.v1.CancelSessionRequest.context:type_name -> dormouse.api.v1.Context
-	170, // 232: dormouse.api.v1.CancelSessionRequest.cancel:type_name -> dormouse.api.v1.CancelSession
-	71,  // 233: dormouse.api.v1.ForkSessionRequest.context:type_name -> dormouse.api.v1.Context
-	171, // 234: dormouse.api.v1.ForkSessionRequest.fork:type_name -> dormouse.api.v1.ForkSession
-	71,  // 235: dormouse.api.v1.DeleteSessionRequest.context:type_name -> dormouse.api.v1.Context
-	172, // 236: dormouse.api.v1.DeleteSessionRequest.delete:type_name -> dormouse.api.v1.DeleteSession
-	72,  // 237: dormouse.api.v1.GetSessionRequest.view:type_name -> dormouse.api.v1.View
-	205, // 238: dormouse.api.v1.GetSessionRequest.get:type_name -> dormouse.api.v1.GetSession
-	72,  // 239: dormouse.api.v1.ListSessionsRequest.view:type_name -> dormouse.api.v1.View
-	206, // 240: dormouse.api.v1.ListSessionsRequest.list:type_name -> dormouse.api.v1.ListSessions
-	193, // 241: dormouse.api.v1.SessionResponse.session:type_name -> dormouse.api.v1.SessionResult
-	71,  // 242: dormouse.api.v1.DecideReviewRequest.context:type_name -> dormouse.api.v1.Context
-	173, // 243: dormouse.api.v1.DecideReviewRequest.decide:type_name -> dormouse.api.v1.DecideReview
-	72,  // 244: dormouse.api.v1.GetReviewRequest.view:type_name -> dormouse.api.v1.View
-	207, // 245: dormouse.api.v1.GetReviewRequest.get:type_name -> dormouse.api.v1.GetReview
-	72,  // 246: dormouse.api.v1.ListReviewsRequest.view:type_name -> dormouse.api.v1.View
-	208, // 247: dormouse.api.v1.ListReviewsRequest.list:type_name -> dormouse.api.v1.ListReviews
-	194, // 248: dormouse.api.v1.ReviewResponse.review:type_name -> dormouse.api.v1.Review
-	71,  // 249: dormouse.api.v1.WriteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	161, // 250: dormouse.api.v1.WriteMemoryRequest.write:type_name -> dormouse.api.v1.WriteMemory
-	71,  // 251: dormouse.api.v1.DeleteMemoryRequest.context:type_name -> dormouse.api.v1.Context
-	162, // 252: dormouse.api.v1.DeleteMemoryRequest.delete:type_name -> dormouse.api.v1.DeleteMemory
-	72,  // 253: dormouse.api.v1.GetMemoryRequest.view:type_name -> dormouse.api.v1.View
-	202, // 254: dormouse.api.v1.GetMemoryRequest.get:type_name -> dormouse.api.v1.GetMemory
-	72,  // 255: dormouse.api.v1.ListMemoriesRequest.view:type_name -> dormouse.api.v1.View
-	203, // 256: dormouse.api.v1.ListMemoriesRequest.list:type_name -> dormouse.api.v1.ListMemories
-	72,  // 257: dormouse.api.v1.RecallRequest.view:type_name -> dormouse.api.v1.View
-	204, // 258: dormouse.api.v1.RecallRequest.recall:type_name -> dormouse.api.v1.Recall
-	192, // 259: dormouse.api.v1.MemoryResponse.memory:type_name -> dormouse.api.v1.MemoryResult
-	71,  // 260: dormouse.api.v1.ReviseValueRequest.context:type_name -> dormouse.api.v1.Context
-	183, // 261: dormouse.api.v1.ReviseValueRequest.revise:type_name -> dormouse.api.v1.ReviseValue
-	71,  // 262: dormouse.api.v1.PutTimerRequest.context:type_name -> dormouse.api.v1.Context
-	184, // 263: dormouse.api.v1.PutTimerRequest.put:type_name -> dormouse.api.v1.PutTimer
-	71,  // 264: dormouse.api.v1.DeleteTimerRequest.context:type_name -> dormouse.api.v1.Context
-	185, // 265: dormouse.api.v1.DeleteTimerRequest.delete:type_name -> dormouse.api.v1.DeleteTimer
-	72,  // 266: dormouse.api.v1.GetTimerRequest.view:type_name -> dormouse.api.v1.View
-	213, // 267: dormouse.api.v1.GetTimerRequest.get:type_name -> dormouse.api.v1.GetTimer
-	72,  // 268: dormouse.api.v1.ListTimersRequest.view:type_name -> dormouse.api.v1.View
-	214, // 269: dormouse.api.v1.ListTimersRequest.list:type_name -> dormouse.api.v1.ListTimers
-	198, // 270: dormouse.api.v1.TimerResponse.timer:type_name -> dormouse.api.v1.Timer
-	71,  // 271: dormouse.api.v1.SaveConversationRequest.context:type_name -> dormouse.api.v1.Context
-	177, // 272: dormouse.api.v1.SaveConversationRequest.save:type_name -> dormouse.api.v1.SaveConversation
-	71,  // 273: dormouse.api.v1.SetInterruptedRequest.context:type_name -> dormouse.api.v1.Context
-	178, // 274: dormouse.api.v1.SetInterruptedRequest.set:type_name -> dormouse.api.v1.SetInterrupted
-	71,  // 275: dormouse.api.v1.PendMessageRequest.context:type_name -> dormouse.api.v1.Context
-	179, // 276: dormouse.api.v1.PendMessageRequest.pend:type_name -> dormouse.api.v1.PendMessage
-	71,  // 277: dormouse.api.v1.SaveMessagesRequest.context:type_name -> dormouse.api.v1.Context
-	180, // 278: dormouse.api.v1.SaveMessagesRequest.save:type_name -> dormouse.api.v1.SaveMessages
-	71,  // 279: dormouse.api.v1.UpdateMessageRequest.context:type_name -> dormouse.api.v1.Context
-	181, // 280: dormouse.api.v1.UpdateMessageRequest.update:type_name -> dormouse.api.v1.UpdateMessage
-	71,  // 281: dormouse.api.v1.DeleteConversationRequest.context:type_name -> dormouse.api.v1.Context
-	182, // 282: dormouse.api.v1.DeleteConversationRequest.delete:type_name -> dormouse.api.v1.DeleteConversation
-	72,  // 283: dormouse.api.v1.GetConversationRequest.view:type_name -> dormouse.api.v1.View
-	210, // 284: dormouse.api.v1.GetConversationRequest.get:type_name -> dormouse.api.v1.ConversationRef
-	72,  // 285: dormouse.api.v1.ListConversationsRequest.view:type_name -> dormouse.api.v1.View
-	211, // 286: dormouse.api.v1.ListConversationsRequest.list:type_name -> dormouse.api.v1.ListConversations
-	72,  // 287: dormouse.api.v1.ListMessagesRequest.view:type_name -> dormouse.api.v1.View
-	212, // 288: dormouse.api.v1.ListMessagesRequest.list:type_name -> dormouse.api.v1.ListMessages
-	196, // 289: dormouse.api.v1.ConversationResponse.conversation:type_name -> dormouse.api.v1.ConversationResult
-	197, // 290: dormouse.api.v1.MessageResponse.message:type_name -> dormouse.api.v1.MessageResult
-	71,  // 291: dormouse.api.v1.HibernateRequest.context:type_name -> dormouse.api.v1.Context
-	17,  // 292: dormouse.api.v1.HibernateRequest.thread:type_name -> dormouse.api.v1.HibernateThread
-	12,  // 293: dormouse.api.v1.HibernateRequest.put:type_name -> dormouse.api.v1.PutCheckpoint
-	72,  // 294: dormouse.api.v1.ThawRequest.view:type_name -> dormouse.api.v1.View
-	46,  // 295: dormouse.api.v1.ThawRequest.thaw:type_name -> dormouse.api.v1.Thaw
-	71,  // 296: dormouse.api.v1.ForkAgentRequest.context:type_name -> dormouse.api.v1.Context
-	174, // 297: dormouse.api.v1.ForkAgentRequest.fork:type_name -> dormouse.api.v1.ForkAgent
-	33,  // 298: dormouse.api.v1.ForkAgentResponse.forked:type_name -> dormouse.api.v1.ForkedAgent
-	71,  // 299: dormouse.api.v1.EraseAgentRequest.context:type_name -> dormouse.api.v1.Context
-	175, // 300: dormouse.api.v1.EraseAgentRequest.erase:type_name -> dormouse.api.v1.EraseAgent
-	195, // 301: dormouse.api.v1.EraseAgentResponse.erasure:type_name -> dormouse.api.v1.Erasure
-	72,  // 302: dormouse.api.v1.GetErasureRequest.view:type_name -> dormouse.api.v1.View
-	209, // 303: dormouse.api.v1.GetErasureRequest.get:type_name -> dormouse.api.v1.GetErasure
-	71,  // 304: dormouse.api.v1.SetTTLRequest.context:type_name -> dormouse.api.v1.Context
-	71,  // 305: dormouse.api.v1.PutScopeRequest.context:type_name -> dormouse.api.v1.Context
-	22,  // 306: dormouse.api.v1.PutScopeRequest.put:type_name -> dormouse.api.v1.PutScope
-	71,  // 307: dormouse.api.v1.DeleteScopeRequest.context:type_name -> dormouse.api.v1.Context
-	72,  // 308: dormouse.api.v1.ListRequest.view:type_name -> dormouse.api.v1.View
-	39,  // 309: dormouse.api.v1.ListRequest.page:type_name -> dormouse.api.v1.ListPage
-	34,  // 310: dormouse.api.v1.DeleteResponse.deleted:type_name -> dormouse.api.v1.DeleteResult
-	151, // 311: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	158, // 312: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	65,  // 313: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 314: dormouse.api.v1.ImportScope.scope:type_name -> dormouse.api.v1.Scope
-	0,   // 315: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 316: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 317: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	69,  // 318: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	73,  // 319: dormouse.api.v1.Checkpoints.Put:input_type -> dormouse.api.v1.PutCheckpointRequest
-	74,  // 320: dormouse.api.v1.Checkpoints.Patch:input_type -> dormouse.api.v1.PatchCheckpointRequest
-	75,  // 321: dormouse.api.v1.Checkpoints.Delete:input_type -> dormouse.api.v1.DeleteCheckpointRequest
-	76,  // 322: dormouse.api.v1.Checkpoints.Get:input_type -> dormouse.api.v1.GetCheckpointRequest
-	147, // 323: dormouse.api.v1.Checkpoints.List:input_type -> dormouse.api.v1.ListRequest
-	77,  // 324: dormouse.api.v1.Checkpoints.History:input_type -> dormouse.api.v1.CheckpointHistoryRequest
-	79,  // 325: dormouse.api.v1.Threads.Append:input_type -> dormouse.api.v1.AppendThreadRequest
-	80,  // 326: dormouse.api.v1.Threads.Delete:input_type -> dormouse.api.v1.DeleteThreadRequest
-	81,  // 327: dormouse.api.v1.Threads.Compact:input_type -> dormouse.api.v1.CompactThreadRequest
-	82,  // 328: dormouse.api.v1.Threads.Fork:input_type -> dormouse.api.v1.ForkThreadRequest
-	83,  // 329: dormouse.api.v1.Threads.Get:input_type -> dormouse.api.v1.GetThreadRequest
-	84,  // 330: dormouse.api.v1.Threads.Load:input_type -> dormouse.api.v1.LoadEntriesRequest
-	85,  // 331: dormouse.api.v1.Threads.GetEntry:input_type -> dormouse.api.v1.GetEntryRequest
-	86,  // 332: dormouse.api.v1.Threads.Verify:input_type -> dormouse.api.v1.VerifyThreadRequest
-	147, // 333: dormouse.api.v1.Threads.List:input_type -> dormouse.api.v1.ListRequest
-	144, // 334: dormouse.api.v1.Threads.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	88,  // 335: dormouse.api.v1.Values.Put:input_type -> dormouse.api.v1.PutValueRequest
-	89,  // 336: dormouse.api.v1.Values.Delete:input_type -> dormouse.api.v1.DeleteValueRequest
-	90,  // 337: dormouse.api.v1.Values.Get:input_type -> dormouse.api.v1.GetValueRequest
-	147, // 338: dormouse.api.v1.Values.List:input_type -> dormouse.api.v1.ListRequest
-	120, // 339: dormouse.api.v1.Values.Revise:input_type -> dormouse.api.v1.ReviseValueRequest
-	92,  // 340: dormouse.api.v1.Claims.Take:input_type -> dormouse.api.v1.TakeClaimRequest
-	93,  // 341: dormouse.api.v1.Claims.Renew:input_type -> dormouse.api.v1.RenewClaimRequest
-	94,  // 342: dormouse.api.v1.Claims.Release:input_type -> dormouse.api.v1.ReleaseClaimRequest
-	95,  // 343: dormouse.api.v1.Claims.Get:input_type -> dormouse.api.v1.GetClaimRequest
-	147, // 344: dormouse.api.v1.Claims.List:input_type -> dormouse.api.v1.ListRequest
-	97,  // 345: dormouse.api.v1.Sessions.Put:input_type -> dormouse.api.v1.PutSessionRequest
-	98,  // 346: dormouse.api.v1.Sessions.Claim:input_type -> dormouse.api.v1.ClaimSessionRequest
-	99,  // 347: dormouse.api.v1.Sessions.Resume:input_type -> dormouse.api.v1.ResumeSessionRequest
-	100, // 348: dormouse.api.v1.Sessions.Recover:input_type -> dormouse.api.v1.RecoverSessionRequest
-	101, // 349: dormouse.api.v1.Sessions.Checkpoint:input_type -> dormouse.api.v1.CheckpointSessionRequest
-	102, // 350: dormouse.api.v1.Sessions.Commit:input_type -> dormouse.api.v1.CommitSessionRequest
-	103, // 351: dormouse.api.v1.Sessions.Renew:input_type -> dormouse.api.v1.RenewSessionRequest
-	104, // 352: dormouse.api.v1.Sessions.Cancel:input_type -> dormouse.api.v1.CancelSessionRequest
-	105, // 353: dormouse.api.v1.Sessions.Fork:input_type -> dormouse.api.v1.ForkSessionRequest
-	106, // 354: dormouse.api.v1.Sessions.Delete:input_type -> dormouse.api.v1.DeleteSessionRequest
-	107, // 355: dormouse.api.v1.Sessions.Get:input_type -> dormouse.api.v1.GetSessionRequest
-	108, // 356: dormouse.api.v1.Sessions.List:input_type -> dormouse.api.v1.ListSessionsRequest
-	144, // 357: dormouse.api.v1.Sessions.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	110, // 358: dormouse.api.v1.Reviews.Decide:input_type -> dormouse.api.v1.DecideReviewRequest
-	111, // 359: dormouse.api.v1.Reviews.Get:input_type -> dormouse.api.v1.GetReviewRequest
-	112, // 360: dormouse.api.v1.Reviews.List:input_type -> dormouse.api.v1.ListReviewsRequest
-	114, // 361: dormouse.api.v1.Memories.Write:input_type -> dormouse.api.v1.WriteMemoryRequest
-	115, // 362: dormouse.api.v1.Memories.Delete:input_type -> dormouse.api.v1.DeleteMemoryRequest
-	116, // 363: dormouse.api.v1.Memories.Get:input_type -> dormouse.api.v1.GetMemoryRequest
-	117, // 364: dormouse.api.v1.Memories.List:input_type -> dormouse.api.v1.ListMemoriesRequest
-	118, // 365: dormouse.api.v1.Memories.Recall:input_type -> dormouse.api.v1.RecallRequest
-	121, // 366: dormouse.api.v1.Timers.Put:input_type -> dormouse.api.v1.PutTimerRequest
-	122, // 367: dormouse.api.v1.Timers.Delete:input_type -> dormouse.api.v1.DeleteTimerRequest
-	123, // 368: dormouse.api.v1.Timers.Get:input_type -> dormouse.api.v1.GetTimerRequest
-	124, // 369: dormouse.api.v1.Timers.List:input_type -> dormouse.api.v1.ListTimersRequest
-	126, // 370: dormouse.api.v1.Conversations.Save:input_type -> dormouse.api.v1.SaveConversationRequest
-	127, // 371: dormouse.api.v1.Conversations.SetInterrupted:input_type -> dormouse.api.v1.SetInterruptedRequest
-	128, // 372: dormouse.api.v1.Conversations.Pend:input_type -> dormouse.api.v1.PendMessageRequest
-	129, // 373: dormouse.api.v1.Conversations.SaveMessages:input_type -> dormouse.api.v1.SaveMessagesRequest
-	130, // 374: dormouse.api.v1.Conversations.UpdateMessage:input_type -> dormouse.api.v1.UpdateMessageRequest
-	131, // 375: dormouse.api.v1.Conversations.Delete:input_type -> dormouse.api.v1.DeleteConversationRequest
-	132, // 376: dormouse.api.v1.Conversations.Get:input_type -> dormouse.api.v1.GetConversationRequest
-	133, // 377: dormouse.api.v1.Conversations.List:input_type -> dormouse.api.v1.ListConversationsRequest
-	134, // 378: dormouse.api.v1.Conversations.Messages:input_type -> dormouse.api.v1.ListMessagesRequest
-	144, // 379: dormouse.api.v1.Conversations.SetTTL:input_type -> dormouse.api.v1.SetTTLRequest
-	137, // 380: dormouse.api.v1.Agents.Hibernate:input_type -> dormouse.api.v1.HibernateRequest
-	138, // 381: dormouse.api.v1.Agents.Thaw:input_type -> dormouse.api.v1.ThawRequest
-	139, // 382: dormouse.api.v1.Agents.Fork:input_type -> dormouse.api.v1.ForkAgentRequest
-	141, // 383: dormouse.api.v1.Agents.Erase:input_type -> dormouse.api.v1.EraseAgentRequest
-	143, // 384: dormouse.api.v1.Agents.GetErasure:input_type -> dormouse.api.v1.GetErasureRequest
-	145, // 385: dormouse.api.v1.Scopes.Put:input_type -> dormouse.api.v1.PutScopeRequest
-	146, // 386: dormouse.api.v1.Scopes.Delete:input_type -> dormouse.api.v1.DeleteScopeRequest
-	147, // 387: dormouse.api.v1.Scopes.List:input_type -> dormouse.api.v1.ListRequest
-	149, // 388: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	152, // 389: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	152, // 390: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	152, // 391: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	152, // 392: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	154, // 393: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	156, // 394: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	229, // 395: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 396: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 397: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 398: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	70,  // 399: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	78,  // 400: dormouse.api.v1.Checkpoints.Put:output_type -> dormouse.api.v1.CheckpointResponse
-	78,  // 401: dormouse.api.v1.Checkpoints.Patch:output_type -> dormouse.api.v1.CheckpointResponse
-	148, // 402: dormouse.api.v1.Checkpoints.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	55,  // 403: dormouse.api.v1.Checkpoints.Get:output_type -> dormouse.api.v1.Checkpoint
-	57,  // 404: dormouse.api.v1.Checkpoints.List:output_type -> dormouse.api.v1.CheckpointList
-	57,  // 405: dormouse.api.v1.Checkpoints.History:output_type -> dormouse.api.v1.CheckpointList
-	87,  // 406: dormouse.api.v1.Threads.Append:output_type -> dormouse.api.v1.ThreadResponse
-	148, // 407: dormouse.api.v1.Threads.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	87,  // 408: dormouse.api.v1.Threads.Compact:output_type -> dormouse.api.v1.ThreadResponse
-	87,  // 409: dormouse.api.v1.Threads.Fork:output_type -> dormouse.api.v1.ThreadResponse
-	58,  // 410: dormouse.api.v1.Threads.Get:output_type -> dormouse.api.v1.Thread
-	62,  // 411: dormouse.api.v1.Threads.Load:output_type -> dormouse.api.v1.Entries
-	61,  // 412: dormouse.api.v1.Threads.GetEntry:output_type -> dormouse.api.v1.Entry
-	63,  // 413: dormouse.api.v1.Threads.Verify:output_type -> dormouse.api.v1.Verified
-	60,  // 414: dormouse.api.v1.Threads.List:output_type -> dormouse.api.v1.ThreadList
-	87,  // 415: dormouse.api.v1.Threads.SetTTL:output_type -> dormouse.api.v1.ThreadResponse
-	91,  // 416: dormouse.api.v1.Values.Put:output_type -> dormouse.api.v1.ValueResponse
-	148, // 417: dormouse.api.v1.Values.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	52,  // 418: dormouse.api.v1.Values.Get:output_type -> dormouse.api.v1.Value
-	54,  // 419: dormouse.api.v1.Values.List:output_type -> dormouse.api.v1.ValueList
-	91,  // 420: dormouse.api.v1.Values.Revise:output_type -> dormouse.api.v1.ValueResponse
-	96,  // 421: dormouse.api.v1.Claims.Take:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 422: dormouse.api.v1.Claims.Renew:output_type -> dormouse.api.v1.ClaimResponse
-	96,  // 423: dormouse.api.v1.Claims.Release:output_type -> dormouse.api.v1.ClaimResponse
-	67,  // 424: dormouse.api.v1.Claims.Get:output_type -> dormouse.api.v1.Claim
-	68,  // 425: dormouse.api.v1.Claims.List:output_type -> dormouse.api.v1.ClaimList
-	109, // 426: dormouse.api.v1.Sessions.Put:output_type -> dormouse.api.v1.SessionResponse
-	109, // 427: dormouse.api.v1.Sessions.Claim:output_type -> dormouse.api.v1.SessionResponse
-	109, // 428: dormouse.api.v1.Sessions.Resume:output_type -> dormouse.api.v1.SessionResponse
-	109, // 429: dormouse.api.v1.Sessions.Recover:output_type -> dormouse.api.v1.SessionResponse
-	109, // 430: dormouse.api.v1.Sessions.Checkpoint:output_type -> dormouse.api.v1.SessionResponse
-	109, // 431: dormouse.api.v1.Sessions.Commit:output_type -> dormouse.api.v1.SessionResponse
-	109, // 432: dormouse.api.v1.Sessions.Renew:output_type -> dormouse.api.v1.SessionResponse
-	109, // 433: dormouse.api.v1.Sessions.Cancel:output_type -> dormouse.api.v1.SessionResponse
-	109, // 434: dormouse.api.v1.Sessions.Fork:output_type -> dormouse.api.v1.SessionResponse
-	148, // 435: dormouse.api.v1.Sessions.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	220, // 436: dormouse.api.v1.Sessions.Get:output_type -> dormouse.api.v1.Session
-	221, // 437: dormouse.api.v1.Sessions.List:output_type -> dormouse.api.v1.SessionList
-	109, // 438: dormouse.api.v1.Sessions.SetTTL:output_type -> dormouse.api.v1.SessionResponse
-	113, // 439: dormouse.api.v1.Reviews.Decide:output_type -> dormouse.api.v1.ReviewResponse
-	194, // 440: dormouse.api.v1.Reviews.Get:output_type -> dormouse.api.v1.Review
-	222, // 441: dormouse.api.v1.Reviews.List:output_type -> dormouse.api.v1.ReviewList
-	119, // 442: dormouse.api.v1.Memories.Write:output_type -> dormouse.api.v1.MemoryResponse
-	148, // 443: dormouse.api.v1.Memories.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	217, // 444: dormouse.api.v1.Memories.Get:output_type -> dormouse.api.v1.Memory
-	218, // 445: dormouse.api.v1.Memories.List:output_type -> dormouse.api.v1.MemoryList
-	219, // 446: dormouse.api.v1.Memories.Recall:output_type -> dormouse.api.v1.Recalled
-	125, // 447: dormouse.api.v1.Timers.Put:output_type -> dormouse.api.v1.TimerResponse
-	148, // 448: dormouse.api.v1.Timers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	198, // 449: dormouse.api.v1.Timers.Get:output_type -> dormouse.api.v1.Timer
-	226, // 450: dormouse.api.v1.Timers.List:output_type -> dormouse.api.v1.TimerList
-	135, // 451: dormouse.api.v1.Conversations.Save:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 452: dormouse.api.v1.Conversations.SetInterrupted:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 453: dormouse.api.v1.Conversations.Pend:output_type -> dormouse.api.v1.ConversationResponse
-	135, // 454: dormouse.api.v1.Conversations.SaveMessages:output_type -> dormouse.api.v1.ConversationResponse
-	136, // 455: dormouse.api.v1.Conversations.UpdateMessage:output_type -> dormouse.api.v1.MessageResponse
-	148, // 456: dormouse.api.v1.Conversations.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	223, // 457: dormouse.api.v1.Conversations.Get:output_type -> dormouse.api.v1.SavedConversation
-	224, // 458: dormouse.api.v1.Conversations.List:output_type -> dormouse.api.v1.ConversationList
-	225, // 459: dormouse.api.v1.Conversations.Messages:output_type -> dormouse.api.v1.MessageList
-	135, // 460: dormouse.api.v1.Conversations.SetTTL:output_type -> dormouse.api.v1.ConversationResponse
-	78,  // 461: dormouse.api.v1.Agents.Hibernate:output_type -> dormouse.api.v1.CheckpointResponse
-	64,  // 462: dormouse.api.v1.Agents.Thaw:output_type -> dormouse.api.v1.Thawed
-	140, // 463: dormouse.api.v1.Agents.Fork:output_type -> dormouse.api.v1.ForkAgentResponse
-	142, // 464: dormouse.api.v1.Agents.Erase:output_type -> dormouse.api.v1.EraseAgentResponse
-	195, // 465: dormouse.api.v1.Agents.GetErasure:output_type -> dormouse.api.v1.Erasure
-	65,  // 466: dormouse.api.v1.Scopes.Put:output_type -> dormouse.api.v1.Scope
-	148, // 467: dormouse.api.v1.Scopes.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	66,  // 468: dormouse.api.v1.Scopes.List:output_type -> dormouse.api.v1.ScopeList
-	150, // 469: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	153, // 470: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	153, // 471: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	153, // 472: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	153, // 473: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	155, // 474: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	157, // 475: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	230, // 476: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	396, // [396:477] is the sub-list for method output_type
-	315, // [315:396] is the sub-list for method input_type
-	315, // [315:315] is the sub-list for extension type_name
-	315, // [315:315] is the sub-list for extension extendee
-	0,   // [0:315] is the sub-list for field type_name
+	150, // 169: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	73,  // 170: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	80,  // 171: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	65,  // 172: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.api.v1.Scope
+	65,  // 173: dormouse.api.v1.ImportScope.scope:type_name -> dormouse.api.v1.Scope
+	0,   // 174: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 175: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	36,  // 176: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	69,  // 177: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	71,  // 178: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	74,  // 179: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	74,  // 180: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	74,  // 181: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	74,  // 182: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	76,  // 183: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	78,  // 184: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	151, // 185: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 186: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	27,  // 187: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	49,  // 188: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	70,  // 189: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	72,  // 190: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	75,  // 191: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	75,  // 192: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	75,  // 193: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	75,  // 194: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	77,  // 195: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	79,  // 196: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	152, // 197: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	186, // [186:198] is the sub-list for method output_type
+	174, // [174:186] is the sub-list for method input_type
+	174, // [174:174] is the sub-list for extension type_name
+	174, // [174:174] is the sub-list for extension extendee
+	0,   // [0:174] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -13824,9 +9043,9 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   161,
+			NumMessages:   83,
 			NumExtensions: 0,
-			NumServices:   13,
+			NumServices:   2,
 		},
 		GoTypes:           file_proto_api_api_proto_goTypes,
 		DependencyIndexes: file_proto_api_api_proto_depIdxs,

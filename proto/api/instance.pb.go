@@ -24,214 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type PutManagerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Put           *PutManager            `protobuf:"bytes,2,opt,name=put,proto3" json:"put,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutManagerRequest) Reset() {
-	*x = PutManagerRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutManagerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutManagerRequest) ProtoMessage() {}
-
-func (x *PutManagerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutManagerRequest.ProtoReflect.Descriptor instead.
-func (*PutManagerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *PutManagerRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *PutManagerRequest) GetPut() *PutManager {
-	if x != nil {
-		return x.Put
-	}
-	return nil
-}
-
-type DeleteManagerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Delete        *DeleteManager         `protobuf:"bytes,2,opt,name=delete,proto3" json:"delete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteManagerRequest) Reset() {
-	*x = DeleteManagerRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteManagerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteManagerRequest) ProtoMessage() {}
-
-func (x *DeleteManagerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteManagerRequest.ProtoReflect.Descriptor instead.
-func (*DeleteManagerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *DeleteManagerRequest) GetContext() *Context {
-	if x != nil {
-		return x.Context
-	}
-	return nil
-}
-
-func (x *DeleteManagerRequest) GetDelete() *DeleteManager {
-	if x != nil {
-		return x.Delete
-	}
-	return nil
-}
-
-type GetManagerRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	View          *View                  `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	Get           *GetManager            `protobuf:"bytes,2,opt,name=get,proto3" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetManagerRequest) Reset() {
-	*x = GetManagerRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetManagerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetManagerRequest) ProtoMessage() {}
-
-func (x *GetManagerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetManagerRequest.ProtoReflect.Descriptor instead.
-func (*GetManagerRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *GetManagerRequest) GetView() *View {
-	if x != nil {
-		return x.View
-	}
-	return nil
-}
-
-func (x *GetManagerRequest) GetGet() *GetManager {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-type ManagerResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	Manager       *Manager               `protobuf:"bytes,2,opt,name=manager,proto3" json:"manager,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ManagerResponse) Reset() {
-	*x = ManagerResponse{}
-	mi := &file_proto_api_instance_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ManagerResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ManagerResponse) ProtoMessage() {}
-
-func (x *ManagerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ManagerResponse.ProtoReflect.Descriptor instead.
-func (*ManagerResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *ManagerResponse) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *ManagerResponse) GetManager() *Manager {
-	if x != nil {
-		return x.Manager
-	}
-	return nil
-}
-
 type InstanceRef struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -243,7 +35,7 @@ type InstanceRef struct {
 
 func (x *InstanceRef) Reset() {
 	*x = InstanceRef{}
-	mi := &file_proto_api_instance_proto_msgTypes[4]
+	mi := &file_proto_api_instance_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -255,7 +47,7 @@ func (x *InstanceRef) String() string {
 func (*InstanceRef) ProtoMessage() {}
 
 func (x *InstanceRef) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[4]
+	mi := &file_proto_api_instance_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -268,7 +60,7 @@ func (x *InstanceRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceRef.ProtoReflect.Descriptor instead.
 func (*InstanceRef) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{4}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *InstanceRef) GetScope() string {
@@ -302,7 +94,7 @@ type StartRequest struct {
 
 func (x *StartRequest) Reset() {
 	*x = StartRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[5]
+	mi := &file_proto_api_instance_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +106,7 @@ func (x *StartRequest) String() string {
 func (*StartRequest) ProtoMessage() {}
 
 func (x *StartRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[5]
+	mi := &file_proto_api_instance_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +119,7 @@ func (x *StartRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRequest.ProtoReflect.Descriptor instead.
 func (*StartRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *StartRequest) GetRef() *InstanceRef {
@@ -353,7 +145,7 @@ type InstanceRequest struct {
 
 func (x *InstanceRequest) Reset() {
 	*x = InstanceRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[6]
+	mi := &file_proto_api_instance_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +157,7 @@ func (x *InstanceRequest) String() string {
 func (*InstanceRequest) ProtoMessage() {}
 
 func (x *InstanceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[6]
+	mi := &file_proto_api_instance_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +170,7 @@ func (x *InstanceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceRequest.ProtoReflect.Descriptor instead.
 func (*InstanceRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *InstanceRequest) GetRef() *InstanceRef {
@@ -396,7 +188,7 @@ type InstanceResponse struct {
 
 func (x *InstanceResponse) Reset() {
 	*x = InstanceResponse{}
-	mi := &file_proto_api_instance_proto_msgTypes[7]
+	mi := &file_proto_api_instance_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +200,7 @@ func (x *InstanceResponse) String() string {
 func (*InstanceResponse) ProtoMessage() {}
 
 func (x *InstanceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[7]
+	mi := &file_proto_api_instance_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +213,7 @@ func (x *InstanceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceResponse.ProtoReflect.Descriptor instead.
 func (*InstanceResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{7}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{3}
 }
 
 type Instance struct {
@@ -442,7 +234,7 @@ type Instance struct {
 
 func (x *Instance) Reset() {
 	*x = Instance{}
-	mi := &file_proto_api_instance_proto_msgTypes[8]
+	mi := &file_proto_api_instance_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +246,7 @@ func (x *Instance) String() string {
 func (*Instance) ProtoMessage() {}
 
 func (x *Instance) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[8]
+	mi := &file_proto_api_instance_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +259,7 @@ func (x *Instance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Instance.ProtoReflect.Descriptor instead.
 func (*Instance) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{8}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Instance) GetRef() *InstanceRef {
@@ -551,7 +343,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[9]
+	mi := &file_proto_api_instance_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +355,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[9]
+	mi := &file_proto_api_instance_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +368,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{9}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AttachRequest) GetRef() *InstanceRef {
@@ -611,7 +403,7 @@ type Attached struct {
 
 func (x *Attached) Reset() {
 	*x = Attached{}
-	mi := &file_proto_api_instance_proto_msgTypes[10]
+	mi := &file_proto_api_instance_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +415,7 @@ func (x *Attached) String() string {
 func (*Attached) ProtoMessage() {}
 
 func (x *Attached) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[10]
+	mi := &file_proto_api_instance_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +428,7 @@ func (x *Attached) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attached.ProtoReflect.Descriptor instead.
 func (*Attached) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{10}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Attached) GetInstance() *Instance {
@@ -670,7 +462,7 @@ type AttachmentRequest struct {
 
 func (x *AttachmentRequest) Reset() {
 	*x = AttachmentRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[11]
+	mi := &file_proto_api_instance_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +474,7 @@ func (x *AttachmentRequest) String() string {
 func (*AttachmentRequest) ProtoMessage() {}
 
 func (x *AttachmentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[11]
+	mi := &file_proto_api_instance_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +487,7 @@ func (x *AttachmentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachmentRequest.ProtoReflect.Descriptor instead.
 func (*AttachmentRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{11}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AttachmentRequest) GetRef() *InstanceRef {
@@ -726,7 +518,7 @@ type SignalRequest struct {
 
 func (x *SignalRequest) Reset() {
 	*x = SignalRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[12]
+	mi := &file_proto_api_instance_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -738,7 +530,7 @@ func (x *SignalRequest) String() string {
 func (*SignalRequest) ProtoMessage() {}
 
 func (x *SignalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[12]
+	mi := &file_proto_api_instance_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -751,7 +543,7 @@ func (x *SignalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalRequest.ProtoReflect.Descriptor instead.
 func (*SignalRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{12}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SignalRequest) GetRef() *InstanceRef {
@@ -810,7 +602,7 @@ type SignalReply struct {
 
 func (x *SignalReply) Reset() {
 	*x = SignalReply{}
-	mi := &file_proto_api_instance_proto_msgTypes[13]
+	mi := &file_proto_api_instance_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +614,7 @@ func (x *SignalReply) String() string {
 func (*SignalReply) ProtoMessage() {}
 
 func (x *SignalReply) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[13]
+	mi := &file_proto_api_instance_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +627,7 @@ func (x *SignalReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalReply.ProtoReflect.Descriptor instead.
 func (*SignalReply) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{13}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SignalReply) GetNode() string {
@@ -890,7 +682,7 @@ type ManagerStatsRequest struct {
 
 func (x *ManagerStatsRequest) Reset() {
 	*x = ManagerStatsRequest{}
-	mi := &file_proto_api_instance_proto_msgTypes[14]
+	mi := &file_proto_api_instance_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +694,7 @@ func (x *ManagerStatsRequest) String() string {
 func (*ManagerStatsRequest) ProtoMessage() {}
 
 func (x *ManagerStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[14]
+	mi := &file_proto_api_instance_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +707,7 @@ func (x *ManagerStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManagerStatsRequest.ProtoReflect.Descriptor instead.
 func (*ManagerStatsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{14}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ManagerStatsRequest) GetScope() string {
@@ -942,7 +734,7 @@ type ManagerStats struct {
 
 func (x *ManagerStats) Reset() {
 	*x = ManagerStats{}
-	mi := &file_proto_api_instance_proto_msgTypes[15]
+	mi := &file_proto_api_instance_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +746,7 @@ func (x *ManagerStats) String() string {
 func (*ManagerStats) ProtoMessage() {}
 
 func (x *ManagerStats) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[15]
+	mi := &file_proto_api_instance_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +759,7 @@ func (x *ManagerStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManagerStats.ProtoReflect.Descriptor instead.
 func (*ManagerStats) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{15}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ManagerStats) GetManager() string {
@@ -1004,7 +796,7 @@ type NodeStats struct {
 
 func (x *NodeStats) Reset() {
 	*x = NodeStats{}
-	mi := &file_proto_api_instance_proto_msgTypes[16]
+	mi := &file_proto_api_instance_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +808,7 @@ func (x *NodeStats) String() string {
 func (*NodeStats) ProtoMessage() {}
 
 func (x *NodeStats) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_instance_proto_msgTypes[16]
+	mi := &file_proto_api_instance_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +821,7 @@ func (x *NodeStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeStats.ProtoReflect.Descriptor instead.
 func (*NodeStats) Descriptor() ([]byte, []int) {
-	return file_proto_api_instance_proto_rawDescGZIP(), []int{16}
+	return file_proto_api_instance_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NodeStats) GetNode() string {
@@ -1120,19 +912,7 @@ var File_proto_api_instance_proto protoreflect.FileDescriptor
 
 const file_proto_api_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x1eproto/api/instance_watch.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"v\n" +
-	"\x11PutManagerRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x12-\n" +
-	"\x03put\x18\x02 \x01(\v2\x1b.dormouse.api.v1.PutManagerR\x03put\"\x82\x01\n" +
-	"\x14DeleteManagerRequest\x122\n" +
-	"\acontext\x18\x01 \x01(\v2\x18.dormouse.api.v1.ContextR\acontext\x126\n" +
-	"\x06delete\x18\x02 \x01(\v2\x1e.dormouse.api.v1.DeleteManagerR\x06delete\"m\n" +
-	"\x11GetManagerRequest\x12)\n" +
-	"\x04view\x18\x01 \x01(\v2\x15.dormouse.api.v1.ViewR\x04view\x12-\n" +
-	"\x03get\x18\x02 \x01(\v2\x1b.dormouse.api.v1.GetManagerR\x03get\"[\n" +
-	"\x0fManagerResponse\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\x122\n" +
-	"\amanager\x18\x02 \x01(\v2\x18.dormouse.api.v1.ManagerR\amanager\"O\n" +
+	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x1eproto/api/instance_watch.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"O\n" +
 	"\vInstanceRef\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x18\n" +
 	"\amanager\x18\x02 \x01(\tR\amanager\x12\x10\n" +
@@ -1208,12 +988,7 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x06failed\x18\n" +
 	" \x01(\x04R\x06failed\x12\x18\n" +
 	"\acrashed\x18\v \x01(\x04R\acrashed\x12\x12\n" +
-	"\x04keys\x18\f \x03(\tR\x04keys2\xb2\x02\n" +
-	"\bManagers\x12K\n" +
-	"\x03Put\x12\".dormouse.api.v1.PutManagerRequest\x1a .dormouse.api.v1.ManagerResponse\x12P\n" +
-	"\x06Delete\x12%.dormouse.api.v1.DeleteManagerRequest\x1a\x1f.dormouse.api.v1.DeleteResponse\x12C\n" +
-	"\x03Get\x12\".dormouse.api.v1.GetManagerRequest\x1a\x18.dormouse.api.v1.Manager\x12B\n" +
-	"\x04List\x12\x1c.dormouse.api.v1.ListRequest\x1a\x1c.dormouse.api.v1.ManagerList2\x83\x06\n" +
+	"\x04keys\x18\f \x03(\tR\x04keys2\x83\x06\n" +
 	"\tInstances\x12A\n" +
 	"\x05Start\x12\x1d.dormouse.api.v1.StartRequest\x1a\x19.dormouse.api.v1.Instance\x12E\n" +
 	"\x06Lookup\x12 .dormouse.api.v1.InstanceRequest\x1a\x19.dormouse.api.v1.Instance\x12K\n" +
@@ -1238,90 +1013,62 @@ func file_proto_api_instance_proto_rawDescGZIP() []byte {
 	return file_proto_api_instance_proto_rawDescData
 }
 
-var file_proto_api_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_proto_api_instance_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_proto_api_instance_proto_goTypes = []any{
-	(*PutManagerRequest)(nil),     // 0: dormouse.api.v1.PutManagerRequest
-	(*DeleteManagerRequest)(nil),  // 1: dormouse.api.v1.DeleteManagerRequest
-	(*GetManagerRequest)(nil),     // 2: dormouse.api.v1.GetManagerRequest
-	(*ManagerResponse)(nil),       // 3: dormouse.api.v1.ManagerResponse
-	(*InstanceRef)(nil),           // 4: dormouse.api.v1.InstanceRef
-	(*StartRequest)(nil),          // 5: dormouse.api.v1.StartRequest
-	(*InstanceRequest)(nil),       // 6: dormouse.api.v1.InstanceRequest
-	(*InstanceResponse)(nil),      // 7: dormouse.api.v1.InstanceResponse
-	(*Instance)(nil),              // 8: dormouse.api.v1.Instance
-	(*AttachRequest)(nil),         // 9: dormouse.api.v1.AttachRequest
-	(*Attached)(nil),              // 10: dormouse.api.v1.Attached
-	(*AttachmentRequest)(nil),     // 11: dormouse.api.v1.AttachmentRequest
-	(*SignalRequest)(nil),         // 12: dormouse.api.v1.SignalRequest
-	(*SignalReply)(nil),           // 13: dormouse.api.v1.SignalReply
-	(*ManagerStatsRequest)(nil),   // 14: dormouse.api.v1.ManagerStatsRequest
-	(*ManagerStats)(nil),          // 15: dormouse.api.v1.ManagerStats
-	(*NodeStats)(nil),             // 16: dormouse.api.v1.NodeStats
-	(*Context)(nil),               // 17: dormouse.api.v1.Context
-	(*PutManager)(nil),            // 18: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),         // 19: dormouse.api.v1.DeleteManager
-	(*View)(nil),                  // 20: dormouse.api.v1.View
-	(*GetManager)(nil),            // 21: dormouse.api.v1.GetManager
-	(*Manager)(nil),               // 22: dormouse.api.v1.Manager
-	(*Request)(nil),               // 23: dormouse.api.v1.Request
-	(*AckTimer)(nil),              // 24: dormouse.api.v1.AckTimer
-	(*ListRequest)(nil),           // 25: dormouse.api.v1.ListRequest
-	(*WatchInstancesRequest)(nil), // 26: dormouse.api.v1.WatchInstancesRequest
-	(*DeleteResponse)(nil),        // 27: dormouse.api.v1.DeleteResponse
-	(*ManagerList)(nil),           // 28: dormouse.api.v1.ManagerList
-	(*InstanceEvent)(nil),         // 29: dormouse.api.v1.InstanceEvent
+	(*InstanceRef)(nil),           // 0: dormouse.api.v1.InstanceRef
+	(*StartRequest)(nil),          // 1: dormouse.api.v1.StartRequest
+	(*InstanceRequest)(nil),       // 2: dormouse.api.v1.InstanceRequest
+	(*InstanceResponse)(nil),      // 3: dormouse.api.v1.InstanceResponse
+	(*Instance)(nil),              // 4: dormouse.api.v1.Instance
+	(*AttachRequest)(nil),         // 5: dormouse.api.v1.AttachRequest
+	(*Attached)(nil),              // 6: dormouse.api.v1.Attached
+	(*AttachmentRequest)(nil),     // 7: dormouse.api.v1.AttachmentRequest
+	(*SignalRequest)(nil),         // 8: dormouse.api.v1.SignalRequest
+	(*SignalReply)(nil),           // 9: dormouse.api.v1.SignalReply
+	(*ManagerStatsRequest)(nil),   // 10: dormouse.api.v1.ManagerStatsRequest
+	(*ManagerStats)(nil),          // 11: dormouse.api.v1.ManagerStats
+	(*NodeStats)(nil),             // 12: dormouse.api.v1.NodeStats
+	(*Request)(nil),               // 13: dormouse.api.v1.Request
+	(*AckTimer)(nil),              // 14: dormouse.api.v1.AckTimer
+	(*WatchInstancesRequest)(nil), // 15: dormouse.api.v1.WatchInstancesRequest
+	(*InstanceEvent)(nil),         // 16: dormouse.api.v1.InstanceEvent
 }
 var file_proto_api_instance_proto_depIdxs = []int32{
-	17, // 0: dormouse.api.v1.PutManagerRequest.context:type_name -> dormouse.api.v1.Context
-	18, // 1: dormouse.api.v1.PutManagerRequest.put:type_name -> dormouse.api.v1.PutManager
-	17, // 2: dormouse.api.v1.DeleteManagerRequest.context:type_name -> dormouse.api.v1.Context
-	19, // 3: dormouse.api.v1.DeleteManagerRequest.delete:type_name -> dormouse.api.v1.DeleteManager
-	20, // 4: dormouse.api.v1.GetManagerRequest.view:type_name -> dormouse.api.v1.View
-	21, // 5: dormouse.api.v1.GetManagerRequest.get:type_name -> dormouse.api.v1.GetManager
-	22, // 6: dormouse.api.v1.ManagerResponse.manager:type_name -> dormouse.api.v1.Manager
-	4,  // 7: dormouse.api.v1.StartRequest.ref:type_name -> dormouse.api.v1.InstanceRef
-	4,  // 8: dormouse.api.v1.InstanceRequest.ref:type_name -> dormouse.api.v1.InstanceRef
-	4,  // 9: dormouse.api.v1.Instance.ref:type_name -> dormouse.api.v1.InstanceRef
-	4,  // 10: dormouse.api.v1.AttachRequest.ref:type_name -> dormouse.api.v1.InstanceRef
-	8,  // 11: dormouse.api.v1.Attached.instance:type_name -> dormouse.api.v1.Instance
-	4,  // 12: dormouse.api.v1.AttachmentRequest.ref:type_name -> dormouse.api.v1.InstanceRef
-	4,  // 13: dormouse.api.v1.SignalRequest.ref:type_name -> dormouse.api.v1.InstanceRef
-	23, // 14: dormouse.api.v1.SignalRequest.request:type_name -> dormouse.api.v1.Request
-	24, // 15: dormouse.api.v1.SignalRequest.ack:type_name -> dormouse.api.v1.AckTimer
-	16, // 16: dormouse.api.v1.ManagerStats.nodes:type_name -> dormouse.api.v1.NodeStats
-	0,  // 17: dormouse.api.v1.Managers.Put:input_type -> dormouse.api.v1.PutManagerRequest
-	1,  // 18: dormouse.api.v1.Managers.Delete:input_type -> dormouse.api.v1.DeleteManagerRequest
-	2,  // 19: dormouse.api.v1.Managers.Get:input_type -> dormouse.api.v1.GetManagerRequest
-	25, // 20: dormouse.api.v1.Managers.List:input_type -> dormouse.api.v1.ListRequest
-	5,  // 21: dormouse.api.v1.Instances.Start:input_type -> dormouse.api.v1.StartRequest
-	6,  // 22: dormouse.api.v1.Instances.Lookup:input_type -> dormouse.api.v1.InstanceRequest
-	6,  // 23: dormouse.api.v1.Instances.Stop:input_type -> dormouse.api.v1.InstanceRequest
-	6,  // 24: dormouse.api.v1.Instances.Hibernate:input_type -> dormouse.api.v1.InstanceRequest
-	9,  // 25: dormouse.api.v1.Instances.Attach:input_type -> dormouse.api.v1.AttachRequest
-	11, // 26: dormouse.api.v1.Instances.Detach:input_type -> dormouse.api.v1.AttachmentRequest
-	11, // 27: dormouse.api.v1.Instances.Touch:input_type -> dormouse.api.v1.AttachmentRequest
-	12, // 28: dormouse.api.v1.Instances.Signal:input_type -> dormouse.api.v1.SignalRequest
-	14, // 29: dormouse.api.v1.Instances.Stats:input_type -> dormouse.api.v1.ManagerStatsRequest
-	26, // 30: dormouse.api.v1.Instances.Watch:input_type -> dormouse.api.v1.WatchInstancesRequest
-	3,  // 31: dormouse.api.v1.Managers.Put:output_type -> dormouse.api.v1.ManagerResponse
-	27, // 32: dormouse.api.v1.Managers.Delete:output_type -> dormouse.api.v1.DeleteResponse
-	22, // 33: dormouse.api.v1.Managers.Get:output_type -> dormouse.api.v1.Manager
-	28, // 34: dormouse.api.v1.Managers.List:output_type -> dormouse.api.v1.ManagerList
-	8,  // 35: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
-	8,  // 36: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
-	7,  // 37: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 38: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
-	10, // 39: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
-	7,  // 40: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
-	7,  // 41: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
-	13, // 42: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
-	15, // 43: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
-	29, // 44: dormouse.api.v1.Instances.Watch:output_type -> dormouse.api.v1.InstanceEvent
-	31, // [31:45] is the sub-list for method output_type
-	17, // [17:31] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	0,  // 0: dormouse.api.v1.StartRequest.ref:type_name -> dormouse.api.v1.InstanceRef
+	0,  // 1: dormouse.api.v1.InstanceRequest.ref:type_name -> dormouse.api.v1.InstanceRef
+	0,  // 2: dormouse.api.v1.Instance.ref:type_name -> dormouse.api.v1.InstanceRef
+	0,  // 3: dormouse.api.v1.AttachRequest.ref:type_name -> dormouse.api.v1.InstanceRef
+	4,  // 4: dormouse.api.v1.Attached.instance:type_name -> dormouse.api.v1.Instance
+	0,  // 5: dormouse.api.v1.AttachmentRequest.ref:type_name -> dormouse.api.v1.InstanceRef
+	0,  // 6: dormouse.api.v1.SignalRequest.ref:type_name -> dormouse.api.v1.InstanceRef
+	13, // 7: dormouse.api.v1.SignalRequest.request:type_name -> dormouse.api.v1.Request
+	14, // 8: dormouse.api.v1.SignalRequest.ack:type_name -> dormouse.api.v1.AckTimer
+	12, // 9: dormouse.api.v1.ManagerStats.nodes:type_name -> dormouse.api.v1.NodeStats
+	1,  // 10: dormouse.api.v1.Instances.Start:input_type -> dormouse.api.v1.StartRequest
+	2,  // 11: dormouse.api.v1.Instances.Lookup:input_type -> dormouse.api.v1.InstanceRequest
+	2,  // 12: dormouse.api.v1.Instances.Stop:input_type -> dormouse.api.v1.InstanceRequest
+	2,  // 13: dormouse.api.v1.Instances.Hibernate:input_type -> dormouse.api.v1.InstanceRequest
+	5,  // 14: dormouse.api.v1.Instances.Attach:input_type -> dormouse.api.v1.AttachRequest
+	7,  // 15: dormouse.api.v1.Instances.Detach:input_type -> dormouse.api.v1.AttachmentRequest
+	7,  // 16: dormouse.api.v1.Instances.Touch:input_type -> dormouse.api.v1.AttachmentRequest
+	8,  // 17: dormouse.api.v1.Instances.Signal:input_type -> dormouse.api.v1.SignalRequest
+	10, // 18: dormouse.api.v1.Instances.Stats:input_type -> dormouse.api.v1.ManagerStatsRequest
+	15, // 19: dormouse.api.v1.Instances.Watch:input_type -> dormouse.api.v1.WatchInstancesRequest
+	4,  // 20: dormouse.api.v1.Instances.Start:output_type -> dormouse.api.v1.Instance
+	4,  // 21: dormouse.api.v1.Instances.Lookup:output_type -> dormouse.api.v1.Instance
+	3,  // 22: dormouse.api.v1.Instances.Stop:output_type -> dormouse.api.v1.InstanceResponse
+	3,  // 23: dormouse.api.v1.Instances.Hibernate:output_type -> dormouse.api.v1.InstanceResponse
+	6,  // 24: dormouse.api.v1.Instances.Attach:output_type -> dormouse.api.v1.Attached
+	3,  // 25: dormouse.api.v1.Instances.Detach:output_type -> dormouse.api.v1.InstanceResponse
+	3,  // 26: dormouse.api.v1.Instances.Touch:output_type -> dormouse.api.v1.InstanceResponse
+	9,  // 27: dormouse.api.v1.Instances.Signal:output_type -> dormouse.api.v1.SignalReply
+	11, // 28: dormouse.api.v1.Instances.Stats:output_type -> dormouse.api.v1.ManagerStats
+	16, // 29: dormouse.api.v1.Instances.Watch:output_type -> dormouse.api.v1.InstanceEvent
+	20, // [20:30] is the sub-list for method output_type
+	10, // [10:20] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_instance_proto_init() }
@@ -1339,9 +1086,9 @@ func file_proto_api_instance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_instance_proto_rawDesc), len(file_proto_api_instance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   13,
 			NumExtensions: 0,
-			NumServices:   2,
+			NumServices:   1,
 		},
 		GoTypes:           file_proto_api_instance_proto_goTypes,
 		DependencyIndexes: file_proto_api_instance_proto_depIdxs,

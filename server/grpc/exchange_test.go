@@ -202,7 +202,7 @@ func TestAPanicIsAnInternalErrorOfItsCallAlone(t *testing.T) {
 		if r := replies(t, s, 1)[4]; r.GetError().GetCode() != string(agent.CodeInternal) {
 			t.Errorf("a result that cannot be sent: %v", r)
 		}
-		_, err := apipb.NewScopesClient(conn).List(t.Context(), &apipb.ListRequest{})
+		_, err := apipb.NewStoreClient(conn).Commit(t.Context(), commit(4, 0).GetCommit())
 		if status.Code(err) != codes.Internal {
 			t.Errorf("a unary call: %v", err)
 		}

@@ -33,19 +33,7 @@ type front struct {
 
 func (f *front) register(s *rpc.Server) {
 	apipb.RegisterStoreServer(s, &store{front: f})
-	apipb.RegisterCheckpointsServer(s, &checkpoints{front: f})
-	apipb.RegisterThreadsServer(s, &threads{front: f})
-	apipb.RegisterValuesServer(s, &values{front: f})
-	apipb.RegisterClaimsServer(s, &claims{front: f})
-	apipb.RegisterManagersServer(s, &managers{front: f})
 	apipb.RegisterInstancesServer(s, &instances{front: f})
-	apipb.RegisterSessionsServer(s, &sessions{front: f})
-	apipb.RegisterReviewsServer(s, &reviews{front: f})
-	apipb.RegisterMemoriesServer(s, &memories{front: f})
-	apipb.RegisterConversationsServer(s, &conversations{front: f})
-	apipb.RegisterTimersServer(s, &timers{front: f})
-	apipb.RegisterAgentsServer(s, &agents{front: f})
-	apipb.RegisterScopesServer(s, &scopes{front: f})
 	apipb.RegisterClusterServer(s, &cluster{front: f})
 }
 
@@ -136,40 +124,4 @@ func (f *front) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadRe
 		return nil, statusOf(errorOf(err, false))
 	}
 	return wire.AnswersToProto(&answers), nil
-}
-
-// do commits the ops of a typed call, and checks that each has its result.
-func (f *front) do(ctx context.Context, c *apipb.Context, ops ...*apipb.Op) (*apipb.CommitResponse, error) {
-	res, err := f.commit(ctx, &apipb.CommitRequest{
-		Scope: c.GetScope(), Request: c.GetRequest(), Fence: c.GetFence(), Ops: ops,
-	})
-	if err == nil && len(res.Results) != len(ops) {
-		return nil, statusOf(agent.Errorf(agent.CodeInternal, "%d ops have %d results", len(ops), len(res.Results)))
-	}
-	return res, err
-}
-
-// ask reads one thing for a typed call.
-func (f *front) ask(ctx context.Context, v *apipb.View, r *apipb.Read) (*apipb.Answer, error) {
-	res, err := f.read(ctx, &apipb.ReadRequest{
-		Scope: v.GetScope(), Stale: v.GetStale(), MinIndex: v.GetMinIndex(), Reads: []*apipb.Read{r},
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(res.Answers) != 1 {
-		return nil, statusOf(agent.Errorf(agent.CodeInternal, "one read has %d answers", len(res.Answers)))
-	}
-	if e := res.Answers[0].GetError(); e != nil {
-		return nil, statusOf(wire.ErrorFromProto(e))
-	}
-	return res.Answers[0], nil
-}
-
-// found is a typed call's answer, which must be of the kind that it asked for.
-func found[M any](m *M, err error) (*M, error) {
-	if err == nil && m == nil {
-		return nil, statusOf(agent.Errorf(agent.CodeInternal, "the answer is of another kind"))
-	}
-	return m, err
 }

@@ -192,36 +192,3 @@ func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instanc
 	}
 	return statusOf(agent.Errorf(agent.CodeUnavailable, "the watch ended; watch anew"))
 }
-
-// managers is the Managers service.
-type managers struct {
-	apipb.UnimplementedManagersServer
-	*front
-}
-
-// Put implements apipb.ManagersServer.
-func (s *managers) Put(ctx context.Context, req *apipb.PutManagerRequest) (*apipb.ManagerResponse, error) {
-	res, err := s.do(ctx, req.Context, &apipb.Op{Op: &apipb.Op_PutManager{PutManager: req.Put}})
-	if err != nil {
-		return nil, err
-	}
-	manager, err := found(res.Results[0].GetManager(), nil)
-	return &apipb.ManagerResponse{Index: res.Index, Manager: manager}, err
-}
-
-// Delete implements apipb.ManagersServer.
-func (s *managers) Delete(ctx context.Context, req *apipb.DeleteManagerRequest) (*apipb.DeleteResponse, error) {
-	return s.remove(ctx, req.Context, &apipb.Op{Op: &apipb.Op_DeleteManager{DeleteManager: req.Delete}})
-}
-
-// Get implements apipb.ManagersServer.
-func (s *managers) Get(ctx context.Context, req *apipb.GetManagerRequest) (*apipb.Manager, error) {
-	a, err := s.ask(ctx, req.View, &apipb.Read{Read: &apipb.Read_GetManager{GetManager: req.Get}})
-	return found(a.GetManager(), err)
-}
-
-// List implements apipb.ManagersServer.
-func (s *managers) List(ctx context.Context, req *apipb.ListRequest) (*apipb.ManagerList, error) {
-	a, err := s.ask(ctx, req.View, &apipb.Read{Read: &apipb.Read_ListManagers{ListManagers: req.Page}})
-	return found(a.GetManagers(), err)
-}
