@@ -56,3 +56,33 @@ func TestTheDocumentsLinkToWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// Each conformance id that a test cites has its rule in docs/semantics.md.
+func TestEachConformanceIDHasARule(t *testing.T) {
+	id := regexp.MustCompile(`\b(S|P|M|PD|T|C|JS|JL|ME|SG|CL)-([0-9]+)\b`)
+	rules := map[string]bool{}
+	for line := range strings.Lines(read(t, "docs/semantics.md")) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, m := range id.FindAllString(cells[1], -1) {
+				rules[m] = true
+			}
+		}
+	}
+	cited := 0
+	for _, dir := range []string{"agent/agenttest", "instance", "instance/pod", "instance/pod/podtest", "fsm", "node", "router"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			for _, m := range id.FindAllString(read(t, strings.TrimPrefix(file, "../../")), -1) {
+				if cited++; !rules[m] {
+					t.Errorf("%s cites %s, which docs/semantics.md does not have", file, m)
+				}
+			}
+		}
+	}
+	if cited < 100 {
+		t.Errorf("only %d citations were found", cited)
+	}
+}
