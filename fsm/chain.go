@@ -13,7 +13,7 @@ import (
 //	chain' = CRC-32C(chain ‖ index ‖ term ‖ CRC-32C of the entry)
 //
 // each big-endian, from 0. Two replicas that stand at one index with different
-// chains have applied different logs (HAZARDS R1). Only entries that reach the
+// chains have applied different logs (docs/hazards.md R1). Only entries that reach the
 // state machine count: Raft's own (no-ops, barriers, configurations) do not.
 func nextChain(chain uint32, index, term uint64, entry uint32) uint32 {
 	var b [24]byte

@@ -83,7 +83,7 @@ func (r *subject) free() {
 }
 
 // At its last tick but one a holding stands, at its last it has ended: the
-// worked clock of SEMANTICS 7.2.
+// worked clock of docs/semantics.md JL-8.
 func TestAClaimLapsesAtItsTick(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", 50*time.Second)

@@ -68,7 +68,7 @@ func TestAnEntryThatCannotBeUnderstoodStopsTheReplicaForGood(t *testing.T) {
 	}
 }
 
-// HAZARDS R1: two leaders' entries at one index and term (hashicorp/raft#695)
+// docs/hazards.md R1: two leaders' entries at one index and term (hashicorp/raft#695)
 // give two logs. The peer on the wrong side of it must notice and stop.
 func TestAReplicaThatAppliedAnotherEntryStopsAtTheLeadersNextStamp(t *testing.T) {
 	h := makeHistory(t, 3, 10)

@@ -78,7 +78,7 @@ func (r *subject) listed(q agent.ListSessions) string {
 	}
 }
 
-// The worked clock of SEMANTICS 7.2, in seconds for milliseconds.
+// The worked clock of docs/semantics.md JL-8, in seconds for milliseconds.
 func TestTheWorkedClockOfSessions(t *testing.T) {
 	r := newSubject(t)
 	r.start(func(op *agent.PutSession) { op.Session = "other" })

@@ -152,7 +152,7 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 	})
 }
 
-// HAZARDS R1: should two nodes ever hold different entries at one index, the
+// docs/hazards.md R1: should two nodes ever hold different entries at one index, the
 // one that differs from its leader must not go on.
 func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,7 @@
 //
 // The expression names local times; a zone makes instants of them. A local time
 // that the zone skips, as when clocks go forward, is passed over. One that it
-// has twice, as when they go back, comes once, at the later instant (SEMANTICS
+// has twice, as when they go back, comes once, at the later instant (docs/semantics.md
 // §6, C-10). All is a function of its arguments and the zone database. Go takes
 // that from where $ZONEINFO says, then from the machine's own files; what is
 // linked in is the last resort, of a machine that has neither. So nodes may know
