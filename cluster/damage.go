@@ -26,20 +26,6 @@ func (g *Group) healable() error {
 		ErrDamaged, g.o.Dir, g.stores.mark.reach.Load(), g.stores.mark.mark.Load())
 }
 
-// accept brings the log to the state where an operator has accepted that the
-// log's tail is missing. The state may be ahead of what is left: Raft would
-// give those indexes to new entries, which the state would take for old ones.
-func (s *stores) accept(o storesOptions) error {
-	if !o.acceptDamage || o.applied == nil || o.rebase == nil || o.applied() <= s.mark.reach.Load() {
-		return nil
-	}
-	if err := o.rebase(s.meter, s.newest); err != nil {
-		return fmt.Errorf("make a snapshot of the state, which is ahead of the damaged log: %w", err)
-	}
-	s.mark.advance(s.newest.index())
-	return nil
-}
-
 // rebaser is a state machine that is on a disk of its own, and so may be ahead
 // of a log that was damaged.
 type rebaser interface {
@@ -78,25 +64,4 @@ func (g *Group) rebase(logs raft.LogStore, newest *newestSnapshot) error {
 	}
 	g.logger.Warn("the state is ahead of the damaged log: the node goes on from the state", "index", index)
 	return nil
-}
-
-// lastConfiguration is the newest one in the log, or the newest snapshot's.
-func lastConfiguration(logs raft.LogStore, newest *newestSnapshot) (raft.Configuration, uint64, error) {
-	first, last, err := span(logs)
-	if err != nil {
-		return raft.Configuration{}, 0, err
-	}
-	for index := last; index >= first && index > 0; index-- {
-		var entry raft.Log
-		if err := logs.GetLog(index, &entry); err != nil {
-			return raft.Configuration{}, 0, err
-		}
-		if entry.Type == raft.LogConfiguration {
-			return raft.DecodeConfiguration(entry.Data), index, nil
-		}
-	}
-	if meta, ok := newest.at(); ok {
-		return meta.Configuration, meta.ConfigurationIndex, nil
-	}
-	return raft.Configuration{}, 0, fmt.Errorf("%w: neither the log nor a snapshot says who votes: restore a backup", ErrDamaged)
 }

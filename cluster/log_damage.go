@@ -1,0 +1,42 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// accept brings the log to the state where an operator has accepted that the
+// log's tail is missing. The state may be ahead of what is left: Raft would
+// give those indexes to new entries, which the state would take for old ones.
+func (s *stores) accept(o storesOptions) error {
+	if !o.acceptDamage || o.applied == nil || o.rebase == nil || o.applied() <= s.mark.reach.Load() {
+		return nil
+	}
+	if err := o.rebase(s.meter, s.newest); err != nil {
+		return fmt.Errorf("make a snapshot of the state, which is ahead of the damaged log: %w", err)
+	}
+	s.mark.advance(s.newest.index())
+	return nil
+}
+
+// lastConfiguration is the newest one in the log, or the newest snapshot's.
+func lastConfiguration(logs raft.LogStore, newest *newestSnapshot) (raft.Configuration, uint64, error) {
+	first, last, err := span(logs)
+	if err != nil {
+		return raft.Configuration{}, 0, err
+	}
+	for index := last; index >= first && index > 0; index-- {
+		var entry raft.Log
+		if err := logs.GetLog(index, &entry); err != nil {
+			return raft.Configuration{}, 0, err
+		}
+		if entry.Type == raft.LogConfiguration {
+			return raft.DecodeConfiguration(entry.Data), index, nil
+		}
+	}
+	if meta, ok := newest.at(); ok {
+		return meta.Configuration, meta.ConfigurationIndex, nil
+	}
+	return raft.Configuration{}, 0, fmt.Errorf("%w: neither the log nor a snapshot says who votes: restore a backup", ErrDamaged)
+}
