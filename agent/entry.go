@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Entry is one element of a thread, as it is stored and read.
 type Entry struct {
 	ID      string
@@ -46,3 +51,77 @@ const (
 	RefParentThreadID = "parent_thread_id"
 	RefEntryID        = "entry_id" // the earlier entry that a follow-up fact speaks of
 )
+
+// Entry is the entry that d becomes at seq of a thread's incarnation, now
+// being the log's time. Empty fields take their defaults.
+func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
+	e := Entry{ID: d.ID, Seq: seq, At: now, Kind: d.Kind, Payload: d.Payload, Refs: d.Refs}
+	if e.ID == "" {
+		e.ID = generatedID(incarnation, seq)
+	}
+	if d.At != nil {
+		e.At = *d.At
+	}
+	if e.Kind == "" {
+		e.Kind = KindNote
+	}
+	if isNull(e.Payload) {
+		e.Payload = emptyObject
+	}
+	if isNull(e.Refs) {
+		e.Refs = emptyObject
+	}
+	return e
+}
+
+// SameContent tells whether d, sent again, is what e records already. What d
+// leaves empty matches what Entry would have filled in: any generated id, any
+// time, the default kind, payload and refs. JSON is compared byte by byte.
+func (d Draft) SameContent(e Entry) bool {
+	if d.ID == "" {
+		if _, _, generated := GeneratedID(e.ID); !generated {
+			return false
+		}
+	} else if d.ID != e.ID {
+		return false
+	}
+	if d.At != nil && *d.At != e.At {
+		return false
+	}
+	filled := d.Entry(0, 0, 0)
+	return filled.Kind == e.Kind && bytes.Equal(filled.Payload, e.Payload) && bytes.Equal(filled.Refs, e.Refs)
+}
+
+// Slice is the part of entries, which are in seq order, from seq from to seq
+// to, both included.
+func Slice(entries []Entry, from, to uint64) []Entry {
+	bySeq := func(e Entry, seq uint64) int {
+		switch {
+		case e.Seq < seq:
+			return -1
+		case e.Seq > seq:
+			return 1
+		}
+		return 0
+	}
+	start, _ := slices.BinarySearchFunc(entries, from, bySeq)
+	end, found := slices.BinarySearchFunc(entries, to, bySeq)
+	if found {
+		end++
+	}
+	if end < start {
+		end = start
+	}
+	return entries[start:end:end]
+}
+
+// OfKind is those of entries whose kind is one of kinds, in their order.
+func OfKind(entries []Entry, kinds ...string) []Entry {
+	var matching []Entry
+	for _, e := range entries {
+		if slices.Contains(kinds, e.Kind) {
+			matching = append(matching, e)
+		}
+	}
+	return matching
+}

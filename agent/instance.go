@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"iter"
 	"net/url"
 	"strings"
@@ -179,3 +181,133 @@ func instancePrefix(manager string) string {
 
 // instancesPrefix begins the checkpoint keys of all instances.
 const instancesPrefix = "instances/"
+
+// InstanceWatch names whose changes are to be told.
+type InstanceWatch struct {
+	Scope   string // "" means DefaultScope
+	Manager string
+	Key     string // "" means all of the manager's instances
+}
+
+// InstanceEvent is one element of a watch of instances.
+type InstanceEvent struct {
+	// Missed tells that changes before this element may have been missed, of
+	// Node, or of all nodes where that is "": whoever keeps a list of instances
+	// makes it anew. Reason says why, in words. A watch's first element is one:
+	// what comes after it is whole until the next. The other fields are empty.
+	Missed bool
+
+	InstanceRef
+	Node   string // who saw it: the owner, then
+	Epoch  uint64 // …of its owning; never less than in an element before it of the same key
+	Status InstanceStatus
+	Reason string // one of the reasons
+	At     int64  // Unix ms, by Node's clock
+}
+
+// The reasons of a change: why an instance has the status that it has since.
+const (
+	ReasonCalled   = "called"   // waking: somebody needs it
+	ReasonCrashed  = "crashed"  // waking: its handler panicked or hung, and it starts again; dormant: it will when it is needed
+	ReasonErased   = "erased"   // dormant: its agent was erased, and nothing is left of it
+	ReasonChanged  = "changed"  // waking: thawed anew, since its manager is another or what is stored may be
+	ReasonThawed   = "thawed"   // awake: from its checkpoint
+	ReasonFresh    = "fresh"    // awake: there was none
+	ReasonWanted   = "wanted"   // awake after all: somebody came while it was to hibernate
+	ReasonFailed   = "failed"   // awake still: it could not be stored; dormant: it did not wake
+	ReasonIdle     = "idle"     // draining, dormant: nobody needed it, or there was no room
+	ReasonManual   = "manual"   // draining, dormant: it was stopped
+	ReasonShutdown = "shutdown" // draining, dormant: its node stops, or its partition moves
+	ReasonMoved    = "moved"    // dormant here: its partition is not this node's any more
+)
+
+// Validate judges what is to be watched, and fills in the default scope.
+func (w *InstanceWatch) Validate() error {
+	ref := InstanceRef{Scope: w.Scope, Manager: w.Manager, Key: w.Key}
+	if ref.Key == "" {
+		ref.Key = "any"
+	}
+	if err := ref.Validate(); err != nil {
+		return err
+	}
+	w.Scope = ref.Scope
+	return nil
+}
+
+// Validate judges which instance is meant, and fills in the default scope.
+func (r *InstanceRef) Validate() error {
+	if r.Scope == "" {
+		r.Scope = DefaultScope
+	}
+	if err := firstOf(
+		ValidID("scope", r.Scope),
+		validManagerName("manager", r.Manager),
+		ValidID("key", r.Key),
+	); err != nil {
+		return err
+	}
+	if size := len(r.Checkpoint()); size > IDBytesMax {
+		return TooLarge("key", "id_bytes_max", size, IDBytesMax)
+	}
+	return nil
+}
+
+// Validate judges what an instance is to begin with, and compacts it.
+func (s *StartInstance) Validate() error {
+	if err := settle("initial_state", &s.InitialState); err != nil {
+		return err
+	}
+	if len(s.InitialState) > CheckpointBytesMax {
+		return TooLarge("initial_state", "checkpoint_bytes_max", len(s.InitialState), CheckpointBytesMax)
+	}
+	return nil
+}
+
+// Validate judges an attachment.
+func (a *Attach) Validate() error {
+	if a.Attachment != "" {
+		if err := ValidID("attachment", a.Attachment); err != nil {
+			return err
+		}
+	}
+	if a.TTL != 0 && (a.TTL < AttachmentTTLMin || a.TTL > AttachmentTTLMax) {
+		return Invalid("ttl", "ttl = %v must be from %v to %v", a.TTL, AttachmentTTLMin, AttachmentTTLMax)
+	}
+	return nil
+}
+
+// Validate judges a signal, and compacts its data.
+func (s *Signal) Validate() error {
+	if s.Type == "" {
+		return Invalid("type", "type is missing: say what is asked of the handler")
+	}
+	if err := firstOf(
+		s.Request.validate(),
+		validText("type", "kind_bytes_max", s.Type, KindBytesMax),
+		settle("data", &s.Data),
+	); err != nil {
+		return err
+	}
+	if len(s.Data) > SignalBytesMax {
+		return TooLarge("data", "signal_bytes_max", len(s.Data), SignalBytesMax)
+	}
+	return nil
+}
+
+// Hash tells a validated signal to an instance from another under the same
+// request: the same words to another instance are another signal, which the
+// first one's answer is none to. Where the key orders of equal data differ, so
+// do the hashes.
+func (s *Signal) Hash(to InstanceRef) uint64 {
+	h := sha256.New()
+	h.Write([]byte(s.Type))
+	h.Write([]byte{0}) // no JSON begins with it
+	if s.Data != nil {
+		h.Write(s.Data)
+	} else {
+		h.Write(emptyObject)
+	}
+	h.Write([]byte{0}) // none holds it either
+	h.Write([]byte(to.Checkpoint()))
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}

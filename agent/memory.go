@@ -4,8 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"math"
+	"slices"
+	"strings"
+	"time"
 )
 
 // Memory is one thing that an agent remembers. Its id is unique among what
@@ -92,4 +96,134 @@ func (h recordHash) number(n uint64) {
 func (h recordHash) text(s string) {
 	h.number(uint64(len(s)))
 	_, _ = h.Write([]byte(s))
+}
+
+func (t *tally) writeMemory(o *WriteMemory) error {
+	if err := firstOf(
+		o.settleNames(),
+		validClass("class", o.Class),
+		o.settleTags(),
+		settle("data", &o.Data),
+		settleMetadata(&o.Metadata),
+		o.validTimes(),
+		ValidEmbedding("embedding", o.Embedding),
+	); err != nil {
+		return err
+	}
+	if o.Metadata == nil {
+		o.Metadata = emptyObject
+	}
+	if o.Content == "" && o.Data == nil {
+		return Invalid("content", "a memory needs content or data: give one of them")
+	}
+	size := o.Size()
+	if size > MemoryBytesMax {
+		return TooLarge("content", "memory_bytes_max", size, MemoryBytesMax)
+	}
+	t.bytes += len(o.Agent) + len(o.ID) + len(o.Session) + size
+	if o.ID == "" {
+		o.ID = o.contentID()
+	}
+	return ValidID("id", o.ID)
+}
+
+// Size is what the memory counts for, in bytes, in its agent's and its scope's
+// limits.
+func (o *WriteMemory) Size() int {
+	size := len(o.Content) + len(o.Data) + len(o.Metadata) + len(o.Source) + len(o.Kind) + 4*len(o.Embedding)
+	for _, tag := range o.Tags {
+		size += len(tag)
+	}
+	return size
+}
+
+// settleNames judges the names, and fills in class and kind.
+func (o *WriteMemory) settleNames() error {
+	if o.Class == "" {
+		o.Class = MemoryClasses[0]
+	}
+	if o.Kind == "" {
+		o.Kind = MemoryKindDefault
+	}
+	if o.Session != "" {
+		if err := ValidID("session_id", o.Session); err != nil {
+			return err
+		}
+	}
+	return firstOf(
+		ValidID("agent", o.Agent),
+		validText("kind", "kind_bytes_max", o.Kind, KindBytesMax),
+		validText("source", "id_bytes_max", o.Source, IDBytesMax),
+		validText("content", "memory_bytes_max", o.Content, MemoryBytesMax),
+	)
+}
+
+// validTimes judges when the memory goes.
+func (o *WriteMemory) validTimes() error {
+	if o.ExpiresAt != 0 && o.TTL != 0 {
+		return Invalid("ttl", "ttl does not go with expires_at: give one or the other")
+	}
+	if o.ExpiresAt < 0 || o.ExpiresAt > latestTime {
+		return Invalid("expires_at", "expires_at = %d must be in Unix milliseconds, up to the year 9999; leave it out for never", o.ExpiresAt)
+	}
+	return validSpan("ttl", o.TTL, TTLMax)
+}
+
+// latestTime is the end of the year 9999 in Unix ms.
+var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli()
+
+func (t *tally) deleteMemory(o *DeleteMemory) error {
+	t.bytes += len(o.Agent) + len(o.ID)
+	return firstOf(ValidID("agent", o.Agent), ValidID("id", o.ID), validSpan("seal", o.Seal, SealMax))
+}
+
+func validClass(field, class string) error {
+	if !slices.Contains(MemoryClasses, class) {
+		return Invalid(field, "%s = %q must be one of %s", field, class, strings.Join(MemoryClasses, ", "))
+	}
+	return nil
+}
+
+// settleTags trims the tags and drops those that come again. It writes to the
+// op only where that changes something.
+func (o *WriteMemory) settleTags() error {
+	if len(o.Tags) > MemoryTagsMax {
+		return TooLarge("tags", "memory_tags_max", len(o.Tags), MemoryTagsMax)
+	}
+	var settled []string
+	for i, tag := range o.Tags {
+		field := fmt.Sprintf("tags[%d]", i)
+		tag = strings.TrimSpace(tag)
+		if tag == "" {
+			return Invalid(field, "%s is empty: leave it out", field)
+		}
+		if err := validText(field, "kind_bytes_max", tag, KindBytesMax); err != nil {
+			return err
+		}
+		if !slices.Contains(settled, tag) {
+			settled = append(settled, tag)
+		}
+	}
+	if !slices.Equal(settled, o.Tags) {
+		o.Tags = settled
+	}
+	return nil
+}
+
+// ValidEmbedding tells what is wrong with an embedding; an empty one is none.
+func ValidEmbedding(field string, embedding []float32) error {
+	if len(embedding) > EmbeddingMax {
+		return TooLarge(field, "embedding_max", len(embedding), EmbeddingMax)
+	}
+	var square float64
+	for i, x := range embedding {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return Invalid(field, "%s[%d] is not a number", field, i)
+		}
+		square += float64(x) * float64(x)
+	}
+	if square == 0 && len(embedding) > 0 {
+		return Invalid(field, "%s is all zeros and points nowhere: leave it out", field)
+	}
+	return nil
 }

@@ -1,6 +1,11 @@
 package agent
 
-import "strconv"
+import (
+	"iter"
+	"math/bits"
+	"slices"
+	"strconv"
+)
 
 // Partitions is how many slices the instances' keys are divided into. It is
 // part of what is stored, and never changes.
@@ -42,4 +47,45 @@ func (p Partition) Fence() *Fence {
 		return nil
 	}
 	return &Fence{Claim: PartitionClaim(p.ID), Epoch: p.Epoch}
+}
+
+// PartitionSet is a set of partitions, by number. The zero value is empty. To
+// list the few that are in it costs next to nothing, where a look at each of all
+// the partitions is dear to those who do it at every change.
+type PartitionSet [Partitions / 64]uint64
+
+// Add puts partition n into the set.
+func (s *PartitionSet) Add(n int) { s[n/64] |= 1 << (n % 64) }
+
+// Remove takes partition n out of it.
+func (s *PartitionSet) Remove(n int) { s[n/64] &^= 1 << (n % 64) }
+
+// All is what is in the set, in order.
+func (s *PartitionSet) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range s[:] {
+			for ; word != 0; word &= word - 1 {
+				if !yield(64*i + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// HandlerVersion is how a lease names one of its process's Go handlers; the
+// version is 0 where any will do.
+func HandlerVersion(name string, version uint64) string {
+	return name + "@" + strconv.FormatUint(version, 10)
+}
+
+// MissingHandlers are those of want that are not among have.
+func MissingHandlers(have, want []string) []string {
+	var missing []string
+	for _, handler := range want {
+		if !slices.Contains(have, handler) {
+			missing = append(missing, handler)
+		}
+	}
+	return missing
 }

@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // Value is opaque bytes under a key: what other protocols need.
 type Value struct {
 	Key         string
@@ -23,4 +28,73 @@ type ValueRow struct {
 	Metadata    JSON
 	UpdatedAt   int64
 	ExpiresAt   int64
+}
+
+// A file is a value whose key is filePrefix and its path: its bytes, content
+// type and metadata are the value's, it moves with ReviseValue, and a list of
+// values by prefix lists a directory. No key that begins so is anything else:
+// the door holds such keys to ValidFilePath.
+
+// filePrefix begins the keys of files; the path's first slash follows.
+const filePrefix = "file:"
+
+// FileKey is the key of the value that holds the file at a path.
+func FileKey(path string) (string, error) {
+	if err := ValidFilePath("path", path); err != nil {
+		return "", err
+	}
+	return filePrefix + path, nil
+}
+
+// FilePrefix begins the keys of all files whose paths begin with prefix, which
+// need not end at a slash; "" is all of them.
+func FilePrefix(prefix string) string {
+	if prefix == "" {
+		prefix = "/"
+	}
+	return filePrefix + prefix
+}
+
+// FilePath is the path of the file that the value under key holds; ok is false
+// where it holds none.
+func FilePath(key string) (path string, ok bool) {
+	path, ok = strings.CutPrefix(key, filePrefix)
+	return path, ok && strings.HasPrefix(path, "/")
+}
+
+// ValidFilePath tells what is wrong with a file's path: it must begin with a
+// slash and name a file below it, by parts that are not empty and neither "."
+// nor "..", in at most FilePathBytesMax bytes of UTF-8 without NUL. The error
+// is an *Error that names field.
+func ValidFilePath(field, path string) error {
+	switch {
+	case len(path) > FilePathBytesMax:
+		return TooLarge(field, "file_path_bytes_max", len(path), FilePathBytesMax)
+	case !strings.HasPrefix(path, "/"):
+		return Invalid(field, "%s = %q must begin with a slash", field, path)
+	case strings.IndexByte(path, 0) >= 0:
+		return Invalid(field, "%s must not hold a NUL byte: remove it", field)
+	case !utf8.ValidString(path):
+		return Invalid(field, "%s is not UTF-8", field)
+	}
+	for part := range strings.SplitSeq(path[1:], "/") {
+		switch part {
+		case "":
+			return Invalid(field, "%s = %q has an empty part: name a file, with one slash between parts", field, path)
+		case ".", "..":
+			return Invalid(field, "%s = %q has a part %q: give the path that is meant", field, path, part)
+		}
+	}
+	return nil
+}
+
+// validKey is ValidID of a value's key that something is to be written under.
+func validKey(field, key string) error {
+	if err := ValidID(field, key); err != nil {
+		return err
+	}
+	if path, ok := FilePath(key); ok {
+		return ValidFilePath(field, path)
+	}
+	return nil
 }
