@@ -51,7 +51,7 @@ func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 // guardOver is a guard over stores in memory, and the network's side of it.
 func guardOver(t *testing.T, change func(*storesOptions)) (*guard, *rigEnd, *stores) {
 	t.Helper()
-	o := storesOptions{snapshots: &snapshotAt{}, check: checkFrame, logger: nullLogger}
+	o := storesOptions{snapshots: noSnapshots{}, check: checkSum, logger: nullLogger}
 	if change != nil {
 		change(&o)
 	}
@@ -80,8 +80,8 @@ func take(g *guard, answer any) any {
 }
 
 func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
-	good := commands(1, 1)
-	bad := commands(1, 1)
+	good := commandLogs(1, 1)
+	bad := commandLogs(1, 1)
 	bad[0].Data[2] ^= 1
 	for _, c := range []struct {
 		name    string
@@ -167,7 +167,7 @@ func TestNothingIsCommittedThatTheLeaderHasNotVouchedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, end, _ := guardOver(t, nil)
 		go func() {
-			_, _ = end.deliver(&raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 0, Entries: commands(1, 2), LeaderCommitIndex: 100}, nil) // only sent
+			_, _ = end.deliver(&raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 0, Entries: commandLogs(1, 2), LeaderCommitIndex: 100}, nil) // only sent
 		}()
 		seen, ok := take(g, &raft.AppendEntriesResponse{}).(*raft.AppendEntriesRequest)
 		if !ok || seen.LeaderCommitIndex != 2 {
@@ -182,7 +182,7 @@ func TestCloseEndsTheGuardWhateverItWaitsFor(t *testing.T) {
 		answered := make(chan error, 2)
 		for range 2 { // raft takes neither
 			go func() {
-				_, err := end.deliver(&raft.AppendEntriesRequest{Term: 1, Entries: commands(1, 1)}, nil)
+				_, err := end.deliver(&raft.AppendEntriesRequest{Term: 1, Entries: commandLogs(1, 1)}, nil)
 				answered <- err
 			}()
 		}

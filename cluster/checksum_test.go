@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 )
 
@@ -62,7 +63,7 @@ func checkFrame(raw []byte) error {
 func diskStores(t *testing.T, dir, kind string, change func(*storesOptions)) (*stores, *ending, error) {
 	t.Helper()
 	e := &ending{}
-	o := storesOptions{dir: dir, kind: kind, check: checkFrame, snapshots: &snapshotAt{}, fatal: e.fatal, logger: nullLogger, probe: roomy}
+	o := storesOptions{dir: dir, kind: kind, check: checkFrame, snapshots: &snapshotAt{}, fatal: e.fatal, logger: quiet, probe: roomy}
 	if change != nil {
 		change(&o)
 	}
@@ -210,7 +211,7 @@ func TestDamagedEntriesAreNeverReturned(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			end := &ending{}
 			engine := &tampered{LogStore: raft.NewInmemStore()}
-			s, err := stackStores(storesOptions{fatal: end.fatal, logger: nullLogger}, &engines{logs: engine, stable: raft.NewInmemStore()})
+			s, err := stackStores(storesOptions{fatal: end.fatal, logger: quiet}, &engines{logs: engine, stable: raft.NewInmemStore()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,3 +262,5 @@ func TestAFlippedBitInTheStableStoreIsFound(t *testing.T) {
 		t.Errorf("opened again: %v", err)
 	}
 }
+
+var quiet = hclog.NewNullLogger()

@@ -277,91 +277,9 @@ func TestTheMarkLagsBySecondsOrEntriesAtMost(t *testing.T) {
 	})
 }
 
-// A node that lost its tail cannot help to elect a leader that lacks what it
-// had acknowledged; without the mark it does.
-func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
-		r.start()
-		leader := r.leader()
-		r.mustPut(leader, "x", 1)
-		time.Sleep(time.Second)
-		var others []*rigNode
-		for _, n := range r.nodes {
-			if n != leader {
-				others = append(others, n)
-			}
-		}
-		away, damaged := others[0], others[1]
-		r.net.isolate(away.addr)
-		for i := 2; i < 10; i++ {
-			r.mustPut(leader, "x", i) // durable on the leader and on the node that is to lose it
-		}
-		if err := damaged.stores.mark.save(); err != nil {
-			t.Fatal(err)
-		}
-		r.crash(leader)
-		r.crash(damaged)
-		last, err := damaged.engines.logs.LastIndex()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := damaged.engines.logs.DeleteRange(last-3, last); err != nil {
-			t.Fatal(err)
-		}
-		r.startNode(damaged)
-		r.net.heal()
-		if n := r.leaderOtherThan(leader, time.Minute); n != nil {
-			t.Fatalf("%s was elected without the acknowledged entries", n.id)
-		}
-		r.startNode(leader)
-		if n := r.leader(); n != leader {
-			t.Fatalf("elected: %v, want the node that has everything", n)
-		}
-		r.mustPut(leader, "x", 10)
-		time.Sleep(5 * time.Second)
-		if got := damaged.machine.get("x"); got != 10 || !damaged.stores.mayVote() {
-			t.Errorf("the damaged node has x=%d and may vote: %v; want 10 and true", got, damaged.stores.mayVote())
-		}
-	})
-}
-
-// A lone voter asks nobody, so only the stable store can refuse its vote.
-func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1)
-		r.start()
-		n := r.leader()
-		for i := range 10 {
-			r.mustPut(n, "x", i)
-		}
-		if err := n.stores.mark.save(); err != nil {
-			t.Fatal(err)
-		}
-		r.crash(n)
-		last, err := n.engines.logs.LastIndex()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := n.engines.logs.DeleteRange(last, last); err != nil {
-			t.Fatal(err)
-		}
-		r.startNode(n)
-		if got := r.leader(); got != nil {
-			t.Error("it elected itself without an entry that it had acknowledged")
-		}
-		r.crash(n)
-		r.options = func(_ *rigNode, o *storesOptions) { o.acceptDamage = true }
-		r.startNode(n)
-		if r.leader() == nil {
-			t.Error("it does not lead although the damage is accepted")
-		}
-	})
-}
-
 func TestADiskThatTakesNoWritesIsFoundAtTheStart(t *testing.T) {
 	engine := &ailing{InmemStore: raft.NewInmemStore(), fail: os.ErrPermission}
-	_, err := stackStores(storesOptions{logger: nullLogger}, &engines{logs: engine, stable: engine})
+	_, err := stackStores(storesOptions{logger: quiet}, &engines{logs: engine, stable: engine})
 	if err == nil || !strings.Contains(err.Error(), "does not take writes") {
 		t.Errorf("got %v", err)
 	}

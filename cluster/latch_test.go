@@ -54,7 +54,7 @@ func (s *ailing) Set(key, value []byte) error {
 func ailingStores(t *testing.T) (*stores, *ailing, *ending) {
 	t.Helper()
 	engine, end := &ailing{InmemStore: raft.NewInmemStore()}, &ending{}
-	s, err := stackStores(storesOptions{fatal: end.fatal, logger: nullLogger}, &engines{logs: engine, stable: engine})
+	s, err := stackStores(storesOptions{fatal: end.fatal, logger: quiet}, &engines{logs: engine, stable: engine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,58 +157,6 @@ func TestASlowDiskIsNoDeadDisk(t *testing.T) {
 		}
 		if errs := end.reasons(); len(errs) > 0 {
 			t.Errorf("ended: %v", errs)
-		}
-	})
-}
-
-// The same, whole: the others elect a leader only because the process ends.
-func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
-		disks := map[*rigNode]*ailing{}
-		for _, n := range r.nodes {
-			disks[n] = &ailing{InmemStore: raft.NewInmemStore()}
-			n.engines.logs = disks[n]
-		}
-		r.start()
-		old := r.leader()
-		r.mustPut(old, "x", 1)
-		time.Sleep(time.Second)
-		disk := disks[old]
-		disk.hang = make(chan struct{})
-		go func() { _ = old.put("x", 2) }() // hangs with the disk
-		if err := <-old.fatal; !strings.Contains(err.Error(), "has not answered") {
-			t.Errorf("ended by %v", err)
-		}
-		// What ends a process in production: nothing more comes out of it.
-		r.net.isolate(old.addr)
-		leader := r.leaderOtherThan(old, 10*time.Second)
-		if leader == nil {
-			t.Fatal("no new leader")
-		}
-		r.mustPut(leader, "x", 3)
-		close(disk.hang)
-	})
-}
-
-// A lone voter whose log takes no writes stands again at once, and raft panics
-// where its term cannot be saved: the process ended by that, not by its own word.
-func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1)
-		n := r.nodes[0]
-		disk := &ailing{InmemStore: raft.NewInmemStore()}
-		n.engines.logs, n.engines.stable = disk, disk
-		r.start()
-		r.mustPut(r.leader(), "x", 1)
-		synctest.Wait()
-		disk.fail = syscall.EIO
-		if err := n.put("x", 2); err == nil {
-			t.Error("it wrote to a disk that fails")
-		}
-		time.Sleep(time.Minute)
-		if err := n.ended(); !errors.Is(err, syscall.EIO) {
-			t.Errorf("ended by %v", err)
 		}
 	})
 }

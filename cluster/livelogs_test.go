@@ -20,7 +20,7 @@ func TestAnEngineDoesNotServeDeletedEntries(t *testing.T) {
 			{"all", 1, 1000},
 		} {
 			t.Run(kind+"/"+deleted.name, func(t *testing.T) {
-				e := &engines{dir: t.TempDir(), kind: kind, segmentBytes: walSegmentBytes, logger: nullLogger}
+				e := &engines{dir: t.TempDir(), kind: kind, segmentBytes: walSegmentBytes, logger: quiet}
 				if err := e.open(); err != nil {
 					t.Fatal(err)
 				}

@@ -4,89 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/hashicorp/raft"
 )
-
-// monotonic is what raft-wal tells raft of itself.
-type monotonic struct{ raft.LogStore }
-
-func (monotonic) IsMonotonic() bool { return true }
-
-// installOverALongerTail plays hashicorp/raft#697: a leader that is cut off
-// collects a long tail, the others go on and compact, and the old leader comes
-// back. It tells how many snapshots it was sent in the minute that follows,
-// and whether it has caught up then. Once there were most of them it looks no
-// further.
-func installOverALongerTail(t *testing.T, tail, most int, prepare func(*rig)) (installs int, caughtUp bool) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
-		r.config = func(c *raft.Config) { c.TrailingLogs, c.SnapshotThreshold = 1, 1<<40 }
-		prepare(r)
-		r.start()
-		old := r.leader()
-		r.mustPut(old, "x", 1)
-		r.net.isolate(old.addr)
-		for i := range tail {
-			go func() { _ = old.put("u", i) }() // never committed
-		}
-		time.Sleep(100 * time.Millisecond)
-		leader := r.leaderOtherThan(old, 20*time.Second)
-		for i := range 100 {
-			r.mustPut(leader, "y", i)
-		}
-		if err := leader.raft.Snapshot().Error(); err != nil {
-			t.Fatal(err)
-		}
-		before := r.net.installs()
-		r.net.heal()
-		for i := range 6000 {
-			time.Sleep(10 * time.Millisecond)
-			if r.net.installs()-before >= most {
-				break
-			}
-			if l := r.leader(); l != nil && i%100 == 99 {
-				_ = l.put("y", 100+i) // may meet an election
-			}
-		}
-		time.Sleep(2 * time.Second)
-		installs = r.net.installs() - before
-		caughtUp = old.machine.get("y") == r.leader().machine.get("y")
-		for _, n := range r.nodes {
-			if err := n.ended(); err != nil {
-				t.Errorf("%s stopped: %v", n.id, err)
-			}
-		}
-		if diverged := r.diverged(); diverged != "" {
-			t.Errorf("logs diverged: %s", diverged)
-		}
-	})
-	return installs, caughtUp
-}
-
-// The regression test of hashicorp/raft#697. It shows first that stock raft
-// still falls into it, with either kind of log store.
-func TestASnapshotIsInstalledOnceOverALongerTail(t *testing.T) {
-	for name, prepare := range map[string]func(*rig){
-		"plain":     func(r *rig) { r.bare = true },
-		"monotonic": func(r *rig) { r.bare, r.logs = true, func(l raft.LogStore) raft.LogStore { return monotonic{l} } },
-	} {
-		if installs, _ := installOverALongerTail(t, 300, 10, prepare); installs < 10 {
-			t.Errorf("%s: stock raft installed %d snapshots only: this test no longer tests anything", name, installs)
-		}
-	}
-	for _, tail := range []int{30, 300} { // ends before the snapshot, and after it
-		t.Run(fmt.Sprint(tail), func(t *testing.T) {
-			installs, caughtUp := installOverALongerTail(t, tail, 10, func(*rig) {})
-			if installs > 2 || !caughtUp {
-				t.Errorf("%d snapshots installed, caught up: %v; want at most 2 and true", installs, caughtUp)
-			}
-		})
-	}
-}
 
 // snapshotAt is a snapshot store that holds one snapshot and counts how often
 // it is listed.
@@ -117,14 +37,14 @@ func entries(term, first, last uint64) []*raft.Log {
 func storesWith(t *testing.T, at *snapshotAt, logs []*raft.Log) (*stores, error) {
 	t.Helper()
 	e := &engines{logs: raft.NewInmemStore(), stable: raft.NewInmemStore()}
-	s, err := stackStores(storesOptions{snapshots: &snapshotAt{}, logger: nullLogger}, e)
+	s, err := stackStores(storesOptions{snapshots: &snapshotAt{}, logger: quiet}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.logs.StoreLogs(logs); err != nil {
 		t.Fatal(err)
 	}
-	s, err = stackStores(storesOptions{snapshots: at, logger: nullLogger}, e)
+	s, err = stackStores(storesOptions{snapshots: at, logger: quiet}, e)
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() }) // memory
 	}

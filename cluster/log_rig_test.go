@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A node that lost its tail cannot help to elect a leader that lacks what it
+// had acknowledged; without the mark it does.
+func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		r.start()
+		leader := r.leader()
+		r.mustPut(leader, "x", 1)
+		time.Sleep(time.Second)
+		var others []*rigNode
+		for _, n := range r.nodes {
+			if n != leader {
+				others = append(others, n)
+			}
+		}
+		away, damaged := others[0], others[1]
+		r.net.isolate(away.addr)
+		for i := 2; i < 10; i++ {
+			r.mustPut(leader, "x", i) // durable on the leader and on the node that is to lose it
+		}
+		if err := damaged.stores.mark.save(); err != nil {
+			t.Fatal(err)
+		}
+		r.crash(leader)
+		r.crash(damaged)
+		last, err := damaged.engines.logs.LastIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := damaged.engines.logs.DeleteRange(last-3, last); err != nil {
+			t.Fatal(err)
+		}
+		r.startNode(damaged)
+		r.net.heal()
+		if n := r.leaderOtherThan(leader, time.Minute); n != nil {
+			t.Fatalf("%s was elected without the acknowledged entries", n.id)
+		}
+		r.startNode(leader)
+		if n := r.leader(); n != leader {
+			t.Fatalf("elected: %v, want the node that has everything", n)
+		}
+		r.mustPut(leader, "x", 10)
+		time.Sleep(5 * time.Second)
+		if got := damaged.machine.get("x"); got != 10 || !damaged.stores.mayVote() {
+			t.Errorf("the damaged node has x=%d and may vote: %v; want 10 and true", got, damaged.stores.mayVote())
+		}
+	})
+}
+
+// A lone voter asks nobody, so only the stable store can refuse its vote.
+func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		r.start()
+		n := r.leader()
+		for i := range 10 {
+			r.mustPut(n, "x", i)
+		}
+		if err := n.stores.mark.save(); err != nil {
+			t.Fatal(err)
+		}
+		r.crash(n)
+		last, err := n.engines.logs.LastIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.engines.logs.DeleteRange(last, last); err != nil {
+			t.Fatal(err)
+		}
+		r.startNode(n)
+		if got := r.leader(); got != nil {
+			t.Error("it elected itself without an entry that it had acknowledged")
+		}
+		r.crash(n)
+		r.options = func(_ *rigNode, o *storesOptions) { o.acceptDamage = true }
+		r.startNode(n)
+		if r.leader() == nil {
+			t.Error("it does not lead although the damage is accepted")
+		}
+	})
+}
+
+// The same, whole: the others elect a leader only because the process ends.
+func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		disks := map[*rigNode]*failingStore{}
+		for _, n := range r.nodes {
+			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
+			n.engines.logs = disks[n]
+		}
+		r.start()
+		old := r.leader()
+		r.mustPut(old, "x", 1)
+		time.Sleep(time.Second)
+		disk := disks[old]
+		disk.hang = make(chan struct{})
+		go func() { _ = old.put("x", 2) }() // hangs with the disk
+		if err := <-old.fatal; !strings.Contains(err.Error(), "has not answered") {
+			t.Errorf("ended by %v", err)
+		}
+		// What ends a process in production: nothing more comes out of it.
+		r.net.isolate(old.addr)
+		leader := r.leaderOtherThan(old, 10*time.Second)
+		if leader == nil {
+			t.Fatal("no new leader")
+		}
+		r.mustPut(leader, "x", 3)
+		close(disk.hang)
+	})
+}
+
+// A lone voter whose log takes no writes stands again at once, and raft panics
+// where its term cannot be saved: the process ended by that, not by its own word.
+func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		n := r.nodes[0]
+		disk := &failingStore{InmemStore: raft.NewInmemStore()}
+		n.engines.logs, n.engines.stable = disk, disk
+		r.start()
+		r.mustPut(r.leader(), "x", 1)
+		synctest.Wait()
+		disk.fail = syscall.EIO
+		if err := n.put("x", 2); err == nil {
+			t.Error("it wrote to a disk that fails")
+		}
+		time.Sleep(time.Minute)
+		if err := n.ended(); !errors.Is(err, syscall.EIO) {
+			t.Errorf("ended by %v", err)
+		}
+	})
+}
+
+// monotonic is what raft-wal tells raft of itself.
+type monotonic struct{ raft.LogStore }
+
+func (monotonic) IsMonotonic() bool { return true }
+
+// installOverALongerTail plays hashicorp/raft#697: a leader that is cut off
+// collects a long tail, the others go on and compact, and the old leader comes
+// back. It tells how many snapshots it was sent in the minute that follows,
+// and whether it has caught up then. Once there were most of them it looks no
+// further.
+func installOverALongerTail(t *testing.T, tail, most int, prepare func(*rig)) (installs int, caughtUp bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		r.config = func(c *raft.Config) { c.TrailingLogs, c.SnapshotThreshold = 1, 1<<40 }
+		prepare(r)
+		r.start()
+		old := r.leader()
+		r.mustPut(old, "x", 1)
+		r.net.isolate(old.addr)
+		for i := range tail {
+			go func() { _ = old.put("u", i) }() // never committed
+		}
+		time.Sleep(100 * time.Millisecond)
+		leader := r.leaderOtherThan(old, 20*time.Second)
+		for i := range 100 {
+			r.mustPut(leader, "y", i)
+		}
+		if err := leader.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
+		}
+		before := r.net.installs()
+		r.net.heal()
+		for i := range 6000 {
+			time.Sleep(10 * time.Millisecond)
+			if r.net.installs()-before >= most {
+				break
+			}
+			if l := r.leader(); l != nil && i%100 == 99 {
+				_ = l.put("y", 100+i) // may meet an election
+			}
+		}
+		time.Sleep(2 * time.Second)
+		installs = r.net.installs() - before
+		caughtUp = old.machine.get("y") == r.leader().machine.get("y")
+		for _, n := range r.nodes {
+			if err := n.ended(); err != nil {
+				t.Errorf("%s stopped: %v", n.id, err)
+			}
+		}
+		if diverged := r.diverged(); diverged != "" {
+			t.Errorf("logs diverged: %s", diverged)
+		}
+	})
+	return installs, caughtUp
+}
+
+// The regression test of hashicorp/raft#697. It shows first that stock raft
+// still falls into it, with either kind of log store.
+func TestASnapshotIsInstalledOnceOverALongerTail(t *testing.T) {
+	for name, prepare := range map[string]func(*rig){
+		"plain":     func(r *rig) { r.bare = true },
+		"monotonic": func(r *rig) { r.bare, r.logs = true, func(l raft.LogStore) raft.LogStore { return monotonic{l} } },
+	} {
+		if installs, _ := installOverALongerTail(t, 300, 10, prepare); installs < 10 {
+			t.Errorf("%s: stock raft installed %d snapshots only: this test no longer tests anything", name, installs)
+		}
+	}
+	for _, tail := range []int{30, 300} { // ends before the snapshot, and after it
+		t.Run(fmt.Sprint(tail), func(t *testing.T) {
+			installs, caughtUp := installOverALongerTail(t, tail, 10, func(*rig) {})
+			if installs > 2 || !caughtUp {
+				t.Errorf("%d snapshots installed, caught up: %v; want at most 2 and true", installs, caughtUp)
+			}
+		})
+	}
+}
