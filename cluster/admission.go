@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/pause"
 )
 
@@ -31,24 +32,24 @@ const noviceTimeout = 24 * time.Hour
 const noviceLook = 100 * time.Millisecond
 
 // admission writes the entry from which a node that is let in now counts.
-func (g *Group) admission(ctx context.Context) (Admission, error) {
+func (g *Group) admission(ctx context.Context) (raftlog.Admission, error) {
 	index, err := g.entryBarrier(ctx)
 	if err != nil {
-		return Admission{}, err
+		return raftlog.Admission{}, err
 	}
 	var entry raft.Log
-	if err := g.stores.logs.GetLog(index, &entry); err != nil {
-		return Admission{}, fmt.Errorf("read the entry of an admission: %w", err)
+	if err := g.stores.Logs.GetLog(index, &entry); err != nil {
+		return raftlog.Admission{}, fmt.Errorf("read the entry of an admission: %w", err)
 	}
-	return Admission{Index: index, Term: entry.Term}, nil
+	return raftlog.Admission{Index: index, Term: entry.Term}, nil
 }
 
 // enrol makes at this node's admission before it follows anybody.
-func (g *Group) enrol(at Admission) error {
-	if err := g.stores.admission.keep(at); err != nil {
+func (g *Group) enrol(at raftlog.Admission) error {
+	if err := g.stores.Admission.Keep(at); err != nil {
 		return err
 	}
-	if g.stores.admission.over() {
+	if g.stores.Admission.Over() {
 		return nil
 	}
 	return g.reload(func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = noviceTimeout, noviceTimeout })
@@ -56,14 +57,14 @@ func (g *Group) enrol(at Admission) error {
 
 // graduate lets raft stand when the admission is over, until ctx ends.
 func (g *Group) graduate(ctx context.Context) error {
-	a := g.stores.admission
+	a := g.stores.Admission
 	for {
 		select {
-		case <-a.news:
+		case <-a.News:
 		case <-ctx.Done():
 			return nil
 		}
-		for !a.over() {
+		for !a.Over() {
 			if !pause.For(ctx, noviceLook) {
 				return nil
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 )
 
 // HandleJoin answers a node that asks to be a member, or tells that its facts
@@ -108,7 +109,7 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 	if err := g.place(ctx, r.Node, r.RaftAddr); err != nil {
 		return JoinResponse{}, err
 	}
-	var admitted Admission
+	var admitted raftlog.Admission
 	if r.ClusterID == "" {
 		if admitted, err = g.admission(ctx); err != nil {
 			return JoinResponse{}, err

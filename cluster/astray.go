@@ -64,12 +64,12 @@ func (g *Group) knownAt() string { return string(g.servers()[g.o.NodeID].Address
 
 // findItself looks for a twin while this node is astray.
 func (g *Group) findItself(ctx context.Context) error {
-	if !g.stores.ballot.astray.Load() {
+	if !g.stores.Ballot.Astray.Load() {
 		return nil
 	}
 	old := g.knownAt()
 	if old == "" || old == g.Addr() { // as the log says by now
-		g.stores.ballot.astray.Store(false)
+		g.stores.Ballot.Astray.Store(false)
 		return nil
 	}
 	switch g.whoIsAt(ctx, old, g.id.incarnation, g.id.run) {
@@ -84,7 +84,7 @@ func (g *Group) findItself(ctx context.Context) error {
 		// settles it. One alone has nobody to ask.
 	case vacant, oneself:
 	}
-	g.stores.ballot.astray.Store(false)
+	g.stores.Ballot.Astray.Store(false)
 	return nil
 }
 

@@ -35,15 +35,15 @@ var errBusy = errors.New("this node's state machine is behind: try again")
 // committed is on the disk, not in memory.
 func (g *guard) pressed() bool {
 	r := g.raft.Load()
-	if r == nil || g.stores.meter == nil {
+	if r == nil || g.stores.Meter == nil {
 		return false
 	}
 	applied := r.AppliedIndex()
 	committed := max(r.CommitIndex(), applied)
-	if g.stores.applied != nil {
-		applied = g.stores.applied()
+	if g.stores.Applied != nil {
+		applied = g.stores.Applied()
 	}
-	return g.stores.meter.between(applied, committed) > g.unappliedMax
+	return g.stores.Meter.Between(applied, committed) > g.unappliedMax
 }
 
 // hold keeps an AppendEntries back until the state machine has caught up, or

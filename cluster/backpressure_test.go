@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 // A follower whose state machine is slow does not pile up commands in memory.
@@ -32,7 +34,7 @@ func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 			if err := leader.propose(rigCommand{Key: "x", Value: i, Blob: blob}, time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			worst = max(worst, slow.stores.meter.between(slow.machine.applied(), slow.raft.CommitIndex()))
+			worst = max(worst, slow.stores.Meter.Between(slow.machine.applied(), slow.raft.CommitIndex()))
 		}
 		// What one AppendEntries carries comes on top of the bound.
 		if most := int64(limit + 64*(33<<10)); worst > most {
@@ -49,13 +51,13 @@ func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 }
 
 // guardOver is a guard over stores in memory, and the network's side of it.
-func guardOver(t *testing.T, change func(*storesOptions)) (*guard, *rigEnd, *stores) {
+func guardOver(t *testing.T, change func(*raftlog.Options)) (*guard, *rigEnd, *raftlog.Stores) {
 	t.Helper()
-	o := storesOptions{snapshots: noSnapshots{}, check: checkSum, logger: nullLogger}
+	o := raftlog.Options{Snapshots: noSnapshots{}, Check: checkSum, Logger: nullLogger}
 	if change != nil {
 		change(&o)
 	}
-	s, err := openStores(o)
+	s, err := raftlog.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 	}{
 		{name: "entries", call: &raft.AppendEntriesRequest{Term: 1, Entries: good}},
 		{name: "entries that were damaged on the way", call: &raft.AppendEntriesRequest{Term: 1, Entries: bad}, refused: true},
-		{name: "a stand-in for a compacted entry", call: &raft.AppendEntriesRequest{Term: 1, Entries: []*raft.Log{{Index: 1, Term: 1, Type: logPhantom}}}, refused: true},
+		{name: "a stand-in for a compacted entry", call: &raft.AppendEntriesRequest{Term: 1, Entries: []*raft.Log{{Index: 1, Term: 1, Type: raftlog.LogPhantom}}}, refused: true},
 		{name: "entries while the tail is missing", call: &raft.AppendEntriesRequest{Term: 1, Entries: good}, damaged: true},
 		{name: "entries while the disk is full", call: &raft.AppendEntriesRequest{Term: 1, Entries: good}, full: true},
 		{name: "entries when the stores have failed", call: &raft.AppendEntriesRequest{Term: 1, Entries: good}, failed: true, refused: true},
@@ -109,11 +111,11 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, end, s := guardOver(t, nil)
-				s.mark.damaged.Store(c.damaged)
-				s.disk = newDisk("", nil, nullLogger)
-				s.disk.low.Store(c.full)
+				s.Mark.Damaged.Store(c.damaged)
+				s.Disk = raftlog.NewDisk("", nil, nullLogger)
+				s.Disk.Low.Store(c.full)
 				if c.failed {
-					_ = s.latch.poison(errors.New("bad disk")) // the error that it gives back
+					_ = s.Latch.Poison(errors.New("bad disk")) // the error that it gives back
 				}
 				if c.refused {
 					if _, err := end.deliver(c.call, nil); err == nil || errors.Is(err, errRigLost) {
@@ -144,17 +146,17 @@ func TestANodeThatMayNotStandAsksForNoVotes(t *testing.T) {
 				g.RequestPreVote("b", "b", &raft.RequestPreVoteRequest{}, &raft.RequestPreVoteResponse{}),
 			)
 		}
-		s.mark.damaged.Store(true)
+		s.Mark.Damaged.Store(true)
 		if err := ask(); !errors.Is(err, errMayNotStand) {
 			t.Errorf("with its tail missing: %v", err)
 		}
-		s.mark.damaged.Store(false)
-		s.disk = newDisk("", nil, nullLogger)
-		s.disk.low.Store(true)
+		s.Mark.Damaged.Store(false)
+		s.Disk = raftlog.NewDisk("", nil, nullLogger)
+		s.Disk.Low.Store(true)
 		if err := ask(); !errors.Is(err, errMayNotStand) {
 			t.Errorf("with its disk full: %v", err)
 		}
-		s.disk.low.Store(false)
+		s.Disk.Low.Store(false)
 		if err := ask(); errors.Is(err, errMayNotStand) {
 			t.Error("it does not ask although it may")
 		}

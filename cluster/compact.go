@@ -50,11 +50,11 @@ func (g *Group) compact(ctx context.Context) error {
 }
 
 func (g *Group) snapshotDue() bool {
-	since, _ := g.stores.logBytes()
+	since, _ := g.stores.LogBytes()
 	if since >= g.keep.SnapshotBytes {
 		return true
 	}
-	return g.machine.Applied() >= g.stores.newest.index()+g.keep.SnapshotEntries
+	return g.machine.Applied() >= g.stores.Newest.Index()+g.keep.SnapshotEntries
 }
 
 // freshPart is which part of what makes a snapshot due is too much to replay for
@@ -66,12 +66,12 @@ const freshPart = 10
 // apply many entries than to receive them as part of a snapshot. It does nothing
 // while the log goes back to the first entry, since raft sends no snapshot then.
 func (g *Group) refreshSnapshot(ctx context.Context) {
-	first, err := g.stores.logs.FirstIndex()
+	first, err := g.stores.Logs.FirstIndex()
 	if err != nil || first <= 1 {
 		return
 	}
-	bytes, _ := g.stores.logBytes()
-	entries := g.machine.Applied() - min(g.stores.newest.index(), g.machine.Applied())
+	bytes, _ := g.stores.LogBytes()
+	entries := g.machine.Applied() - min(g.stores.Newest.Index(), g.machine.Applied())
 	if bytes < g.keep.SnapshotBytes/freshPart && entries < g.keep.SnapshotEntries/freshPart {
 		return
 	}
@@ -99,7 +99,7 @@ func (g *Group) cutLog(ctx context.Context) error {
 // while a follower needs older ones, lest the log runs away from it.
 func (g *Group) trailing() uint64 {
 	slowest, behind := g.followed.slowest()
-	return g.keep.trailing(g.raft.LastIndex(), slowest, behind, g.stores.trailing)
+	return g.keep.trailing(g.raft.LastIndex(), slowest, behind, g.stores.Trailing)
 }
 
 // trailing is that of a log which ends at last, where the slowest of those that

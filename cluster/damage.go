@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 // healable is nil unless this node's log lacks what it acknowledged and no
 // other node could send that again: then it would wait for ever.
 func (g *Group) healable() error {
-	if g.stores.mark.whole() || len(g.o.Join) > 0 || g.id.clusterID() == "" {
+	if g.stores.Mark.Whole() || len(g.o.Join) > 0 || g.id.clusterID() == "" {
 		return nil
 	}
 	if len(g.otherVoters(g.o.NodeID)) > 0 {
@@ -23,7 +25,7 @@ func (g *Group) healable() error {
 	}
 	return fmt.Errorf("%w: the log in %s ends at entry %d, and this node has acknowledged entries up to %d; it is the only voter, so no other node has them: "+
 		"keep a copy of the data directory, then restore a backup, or start it once with --accept-damage to go on without what is lost",
-		ErrDamaged, g.o.Dir, g.stores.mark.reach.Load(), g.stores.mark.mark.Load())
+		raftlog.ErrDamaged, g.o.Dir, g.stores.Mark.Reach.Load(), g.stores.Mark.Mark.Load())
 }
 
 // rebaser is a state machine that is on a disk of its own, and so may be ahead
@@ -36,12 +38,12 @@ type rebaser interface {
 
 // rebase makes a snapshot of the state under the newest configuration that is
 // left. What the state has applied was committed, so nothing new is claimed.
-func (g *Group) rebase(logs raft.LogStore, newest *newestSnapshot) error {
+func (g *Group) rebase(logs raft.LogStore, newest *raftlog.NewestSnapshot) error {
 	machine, ok := g.machine.(rebaser)
 	if !ok {
 		return nil
 	}
-	configuration, at, err := lastConfiguration(logs, newest)
+	configuration, at, err := raftlog.LastConfiguration(logs, newest)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 	"dormouse/placement"
 )
 
@@ -67,14 +68,14 @@ func ReadHello(b []byte) ([]byte, error) {
 
 // CutFounding leaves stores as a crash in the middle of founding does.
 func CutFounding(dir, cluster string) error {
-	s, err := openStores(storesOptions{dir: dir, fatal: func(error) {}})
+	s, err := raftlog.Open(raftlog.Options{Dir: dir, Fatal: func(error) {}})
 	if err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		func() error { return s.stable.Set(keyFounding, []byte(cluster)) },
-		func() error { return s.stable.Set(keyClusterID, []byte(cluster)) },
-		func() error { return s.stable.SetUint64([]byte(keyCurrentTerm), 1) },
+		func() error { return s.Stable.Set(keyFounding, []byte(cluster)) },
+		func() error { return s.Stable.Set(keyClusterID, []byte(cluster)) },
+		func() error { return s.Stable.SetUint64([]byte(raftlog.KeyCurrentTerm), 1) },
 		s.Close,
 	} {
 		if err := step(); err != nil {
@@ -86,7 +87,7 @@ func CutFounding(dir, cluster string) error {
 
 // SetDisk makes free tell how much room the node has. It is called before Run.
 func (g *Group) SetDisk(dir string, free func() int64) {
-	g.stores.disk = newDisk(dir, func(string) (int64, error) { return free(), nil }, g.logger)
+	g.stores.Disk = raftlog.NewDisk(dir, func(string) (int64, error) { return free(), nil }, g.logger)
 }
 
 // DrainsMax is how many partitions may drain at once.

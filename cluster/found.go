@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/raft"
 
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/pause"
 )
 
@@ -106,7 +107,7 @@ func (g *Group) found(ctx context.Context) error {
 	}
 	// The mark tells a crash in the middle, which raft would take for a
 	// cluster whose log was lost, from exactly that. See finishFounding.
-	if err := g.stores.stable.Set(keyFounding, []byte(cluster)); err != nil {
+	if err := g.stores.Stable.Set(keyFounding, []byte(cluster)); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
 	if err := g.id.adopt(cluster); err != nil {
@@ -115,7 +116,7 @@ func (g *Group) found(ctx context.Context) error {
 	if err := wait(ctx, g.raft.BootstrapCluster(alone(g.o.NodeID, g.Addr()))); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
-	if err := g.stores.stable.Set(keyFounding, nil); err != nil {
+	if err := g.stores.Stable.Set(keyFounding, nil); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
 	g.logger.Info("founded a cluster", "cluster", cluster)
@@ -128,7 +129,7 @@ func (g *Group) mayFound() bool {
 	if !g.empty || !g.o.Bootstrap && g.o.Expect == 0 {
 		return false
 	}
-	mark, err := stableGet(g.stores.stable, keyFounding)
+	mark, err := stableGet(g.stores.Stable, keyFounding)
 	return err == nil && (g.id.clusterID() == "" || mark != "")
 }
 
@@ -151,8 +152,8 @@ func finishFounding(logs raft.LogStore, stable raft.StableStore, node, addr stri
 	if err != nil {
 		return fmt.Errorf("look for a founding that was cut short: %w", err)
 	}
-	term, err := stable.GetUint64([]byte(keyCurrentTerm))
-	if err != nil && !absent(err) {
+	term, err := stable.GetUint64([]byte(raftlog.KeyCurrentTerm))
+	if err != nil && !raftlog.Absent(err) {
 		return fmt.Errorf("look for a founding that was cut short: %w", err)
 	}
 	if last == 0 && term == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 )
 
 // keyGrant holds the founding that this node has granted, as JSON.
@@ -58,7 +59,7 @@ func (s *grants) holder() (r FoundingRequest, err error) {
 		return FoundingRequest{}, err
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return FoundingRequest{}, fmt.Errorf("%w: %s: %w: %s", ErrDamaged, keyGrant, err, Rebuild)
+		return FoundingRequest{}, fmt.Errorf("%w: %s: %w: %s", raftlog.ErrDamaged, keyGrant, err, raftlog.Rebuild)
 	}
 	return r, nil
 }

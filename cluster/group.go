@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/seededbug"
 )
 
@@ -29,7 +30,7 @@ type Group struct {
 	metrics *metrics
 
 	id       *identity
-	stores   *stores
+	stores   *raftlog.Stores
 	stream   *stream
 	raft     *raft.Raft
 	guard    *guard
@@ -72,9 +73,9 @@ func Open(o Options) (*Group, error) {
 		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), lease: NewLease(), keep: o.Compaction,
 	}
 	var err error
-	g.stores, err = openStores(storesOptions{
-		dir: o.Dir, kind: o.LogStore, check: o.Machine.Check, snapshots: o.Snapshots, applied: o.Machine.Applied,
-		fatal: o.Fatal, acceptDamage: o.AcceptDamage, rebase: g.rebase, reserve: o.DiskReserve, segmentBytes: o.LogSegmentBytes, logger: o.Logger.Named("log"),
+	g.stores, err = raftlog.Open(raftlog.Options{
+		Dir: o.Dir, Kind: o.LogStore, Check: o.Machine.Check, Snapshots: o.Snapshots, Applied: o.Machine.Applied,
+		Fatal: o.Fatal, AcceptDamage: o.AcceptDamage, Rebase: g.rebase, Reserve: o.DiskReserve, SegmentBytes: o.LogSegmentBytes, Logger: o.Logger.Named("log"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -87,7 +88,7 @@ func Open(o Options) (*Group, error) {
 
 // openOn opens what stands on the stores.
 func (g *Group) openOn() (err error) {
-	if g.id, err = loadIdentity(g.o.NodeID, g.stores.stable); err != nil {
+	if g.id, err = loadIdentity(g.o.NodeID, g.stores.Stable); err != nil {
 		return err
 	}
 	if g.id.claim = g.o.Claim; g.o.Claim != nil && g.ClusterID() != "" {
@@ -102,7 +103,7 @@ func (g *Group) openOn() (err error) {
 	g.stream.gone = g.leftBehind
 	g.stream.foreign = g.foreign.note
 	g.stream.met = g.met.note
-	g.grants = newGrants(g.stores.stable)
+	g.grants = newGrants(g.stores.Stable)
 	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned
 	g.stream.expect = func(addr string) string { return answering(started.Load(), addr) }
 	if err := g.openState(); err != nil {
@@ -113,23 +114,23 @@ func (g *Group) openOn() (err error) {
 }
 
 func (g *Group) openState() error {
-	if err := finishFounding(g.stores.logs, g.stores.stable, g.o.NodeID, g.Addr()); err != nil {
+	if err := finishFounding(g.stores.Logs, g.stores.Stable, g.o.NodeID, g.Addr()); err != nil {
 		return err
 	}
-	has, err := raft.HasExistingState(g.stores.logs, g.stores.stable, g.stores.snapshots)
+	has, err := raft.HasExistingState(g.stores.Logs, g.stores.Stable, g.stores.Snapshots)
 	if err != nil {
 		return fmt.Errorf("look for state: %w", err)
 	}
 	g.empty = !has
-	g.stores.ballot.astray.Store(has) // until raft has read where its log says that this node is
-	if g.replay.until, err = g.stores.logs.LastIndex(); err != nil {
+	g.stores.Ballot.Astray.Store(has) // until raft has read where its log says that this node is
+	if g.replay.until, err = g.stores.Logs.LastIndex(); err != nil {
 		return fmt.Errorf("read the log's end: %w", err)
 	}
 	if err := g.openRaft(); err != nil {
 		return err
 	}
 	at := g.knownAt()
-	g.stores.ballot.astray.Store(at != "" && at != g.Addr())
+	g.stores.Ballot.Astray.Store(at != "" && at != g.Addr())
 	if err := g.healable(); err != nil {
 		return errors.Join(err, g.raft.Shutdown().Error())
 	}
@@ -148,8 +149,8 @@ func (g *Group) openRaft() error {
 		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,
 	}
-	g.stores.ballot.end = runtime.Goexit
-	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.logs, g.stores.stable, g.stores.snapshots, guard)
+	g.stores.Ballot.End = runtime.Goexit
+	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, guard)
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())
 	}
@@ -160,7 +161,7 @@ func (g *Group) openRaft() error {
 		logger: g.logger, metrics: g.metrics, wake: make(chan struct{}, 1), abandoned: make(chan struct{}),
 	}
 	g.index = &readIndex{
-		self: raft.ServerID(g.o.NodeID), term: g.ready, raft: r, logs: g.stores.logs, machine: g.machine, peers: g.peers,
+		self: raft.ServerID(g.o.NodeID), term: g.ready, raft: r, logs: g.stores.Logs, machine: g.machine, peers: g.peers,
 		log: g.proposer, metrics: g.metrics, wake: make(chan struct{}, 1),
 	}
 	r.RegisterObserver(raft.NewObserver(g.observed, false, func(o *raft.Observation) bool {
@@ -175,7 +176,7 @@ func (g *Group) raftConfig() *raft.Config {
 	c.LocalID = raft.ServerID(g.o.NodeID)
 	c.Logger = g.o.Logger.Named("raft")
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = g.o.Timing.Heartbeat, g.o.Timing.Election, g.o.Timing.Lease
-	if !g.stores.admission.over() {
+	if !g.stores.Admission.Over() {
 		c.HeartbeatTimeout, c.ElectionTimeout = noviceTimeout, noviceTimeout
 	}
 	c.CommitTimeout = min(c.CommitTimeout, g.o.Timing.Heartbeat/2)
@@ -205,7 +206,7 @@ func (g *Group) Run(ctx context.Context) error {
 	g.mu.Unlock()
 
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return g.stores.run(ctx) })
+	work.Go(func() error { return g.stores.Run(ctx) })
 	work.Go(func() error { return g.stream.serve(ctx) })
 	work.Go(func() error { return g.lead.watch(ctx) })
 	work.Go(func() error { return g.lead.serve(ctx) })
@@ -330,7 +331,7 @@ func (g *Group) LocalStatus() PeerStatus {
 		ClusterID: g.id.clusterID(), Node: g.o.NodeID, Incarnation: g.id.incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
-		CatchingUp: !g.stores.mayVote(), Removed: g.id.isRemoved(),
+		CatchingUp: !g.stores.MayVote(), Removed: g.id.isRemoved(),
 		Founding: g.grants.underWay(), MayFound: g.mayFound(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/seededbug"
 )
 
@@ -34,7 +35,7 @@ var errMayNotStand = errors.New("this node may not stand for election: its log i
 //   - Anything, once the stores have failed.
 type guard struct {
 	raft.Transport
-	stores *stores
+	stores *raftlog.Stores
 	logger hclog.Logger
 
 	raft  atomic.Pointer[raft.Raft]
@@ -56,7 +57,7 @@ type guard struct {
 
 // newGuard wraps t, which Close closes too. It starts goroutines that end in
 // Close.
-func newGuard(t raft.Transport, s *stores, logger hclog.Logger) *guard {
+func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *guard {
 	if logger == nil {
 		logger = hclog.NewNullLogger()
 	}
@@ -64,8 +65,8 @@ func newGuard(t raft.Transport, s *stores, logger hclog.Logger) *guard {
 		Transport: t, stores: s, logger: logger, calls: make(chan raft.RPC), stop: make(chan struct{}),
 		unappliedMax: unappliedBytesMax,
 	}
-	if s.authors != nil {
-		s.authors.offered = newOffers()
+	if s.Authors != nil {
+		s.Authors.Offered = raftlog.NewOffers()
 	}
 	g.work.Go(g.pump)
 	return g
@@ -120,7 +121,7 @@ func (g *guard) take(rpc raft.RPC) {
 
 // refuse is why raft is not to see this call at all, or nil.
 func (g *guard) refuse(rpc raft.RPC) error {
-	if err := g.stores.latch.failed(); err != nil {
+	if err := g.stores.Latch.Failed(); err != nil {
 		return fmt.Errorf("this node has stopped: %w", err)
 	}
 	if err := g.checkCall(rpc.Command); err != nil {
@@ -128,11 +129,11 @@ func (g *guard) refuse(rpc raft.RPC) error {
 	}
 	switch request := rpc.Command.(type) {
 	case *raft.RequestVoteRequest, *raft.RequestPreVoteRequest:
-		if err := g.stores.barred(); err != nil {
+		if err := g.stores.Barred(); err != nil {
 			return err
 		}
-		if g.stores.ballot.astray.Load() {
-			return errAstray
+		if g.stores.Ballot.Astray.Load() {
+			return raftlog.ErrAstray
 		}
 	case *raft.TimeoutNowRequest: // skips the pre-vote
 		if err := g.mayStand(); err != nil {
@@ -153,10 +154,10 @@ func (g *guard) checkEntry(entry *raft.Log) error {
 	if entry.Type > raft.LogConfiguration {
 		return fmt.Errorf("log entry %d is of no known type (%d)", entry.Index, entry.Type)
 	}
-	if g.stores.check == nil || entry.Type != raft.LogCommand {
+	if g.stores.Check == nil || entry.Type != raft.LogCommand {
 		return nil
 	}
-	if err := g.stores.check(entry.Data); err != nil {
+	if err := g.stores.Check(entry.Data); err != nil {
 		return fmt.Errorf("log entry %d was damaged on its way here: %w", entry.Index, err)
 	}
 	return nil
@@ -166,13 +167,13 @@ func (g *guard) checkEntry(entry *raft.Log) error {
 // as long as raft works on them.
 func (g *guard) offer(rpc raft.RPC) {
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
-	if !ok || g.stores.authors == nil {
+	if !ok || g.stores.Authors == nil {
 		g.forward(rpc)
 		return
 	}
-	offered := g.stores.authors.offered
-	offered.add(request)
-	g.forwardThen(rpc, func(raft.RPCResponse) { offered.remove(request) })
+	offered := g.stores.Authors.Offered
+	offered.Add(request)
+	g.forwardThen(rpc, func(raft.RPCResponse) { offered.Remove(request) })
 }
 
 // forwardInstall hands an InstallSnapshot call to raft and counts it in
@@ -238,8 +239,8 @@ func (g *guard) beat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	if !ok || r == nil {
 		return false
 	}
-	g.stores.ballot.beat.Lock()
-	defer g.stores.ballot.beat.Unlock()
+	g.stores.Ballot.Beat.Lock()
+	defer g.stores.Ballot.Beat.Unlock()
 	if r.State() != raft.Follower || request.Term > r.CurrentTerm() {
 		return false
 	}
@@ -248,12 +249,12 @@ func (g *guard) beat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	return true
 }
 
-// mayStand is nil where this node may ask for votes.
+// MayStand is nil where this node may ask for votes.
 func (g *guard) mayStand() error {
-	if g.stores.ballot.astray.Load() {
-		return errAstray
+	if g.stores.Ballot.Astray.Load() {
+		return raftlog.ErrAstray
 	}
-	if !g.stores.mayStand() {
+	if !g.stores.MayStand() {
 		return errMayNotStand
 	}
 	return nil

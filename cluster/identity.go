@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 // Keys in the stable store, which is synced at once: what must survive a crash
@@ -73,7 +75,7 @@ func loadIdentity(node string, stable raft.StableStore) (*identity, error) {
 // checkFormat refuses a directory that a newer version wrote.
 func checkFormat(stable raft.StableStore) error {
 	switch format, err := stable.GetUint64(keyFormat); {
-	case err != nil && !absent(err):
+	case err != nil && !raftlog.Absent(err):
 		return fmt.Errorf("read the format: %w", err)
 	case format > storesFormat:
 		return fmt.Errorf("%w: the log was written by a newer version (format %d; this one reads up to %d): start the newer version, or choose another data directory", ErrForeign, format, storesFormat)

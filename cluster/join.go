@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/pause"
 )
 
@@ -79,8 +80,8 @@ func (g *Group) belong(ctx context.Context) error {
 }
 
 // stay takes what the leader accepted, and watches for being removed.
-func (g *Group) stay(ctx context.Context, cluster string, admitted Admission) error {
-	g.stores.ballot.astray.Store(false)
+func (g *Group) stay(ctx context.Context, cluster string, admitted raftlog.Admission) error {
+	g.stores.Ballot.Astray.Store(false)
 	if g.id.clusterID() == "" {
 		if err := g.enrol(admitted); err != nil {
 			return fmt.Errorf("join: %w", err)
@@ -99,7 +100,7 @@ func (g *Group) stay(ctx context.Context, cluster string, admitted Admission) er
 		// The log does not tell a node that it was removed if it was not the
 		// leader's to replicate to any more, and one without a vote never asks
 		// for others'. Its answer is in the handshake, or in the refusal.
-		if id, _ := g.Leader(); (id == "" || !g.stores.admission.over()) && time.Since(g.LastContact()) > quietMax {
+		if id, _ := g.Leader(); (id == "" || !g.stores.Admission.Over()) && time.Since(g.LastContact()) > quietMax {
 			switch answer := g.askToJoin(ctx); answer.Refused {
 			case "":
 			case ErrRemoved.Error():

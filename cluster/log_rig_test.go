@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 // A node that lost its tail cannot help to elect a leader that lacks what it
@@ -32,16 +34,16 @@ func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
 		for i := 2; i < 10; i++ {
 			r.mustPut(leader, "x", i) // durable on the leader and on the node that is to lose it
 		}
-		if err := damaged.stores.mark.save(); err != nil {
+		if err := damaged.stores.Mark.Save(); err != nil {
 			t.Fatal(err)
 		}
 		r.crash(leader)
 		r.crash(damaged)
-		last, err := damaged.engines.logs.LastIndex()
+		last, err := damaged.engines.Logs.LastIndex()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := damaged.engines.logs.DeleteRange(last-3, last); err != nil {
+		if err := damaged.engines.Logs.DeleteRange(last-3, last); err != nil {
 			t.Fatal(err)
 		}
 		r.startNode(damaged)
@@ -55,8 +57,8 @@ func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
 		}
 		r.mustPut(leader, "x", 10)
 		time.Sleep(5 * time.Second)
-		if got := damaged.machine.get("x"); got != 10 || !damaged.stores.mayVote() {
-			t.Errorf("the damaged node has x=%d and may vote: %v; want 10 and true", got, damaged.stores.mayVote())
+		if got := damaged.machine.get("x"); got != 10 || !damaged.stores.MayVote() {
+			t.Errorf("the damaged node has x=%d and may vote: %v; want 10 and true", got, damaged.stores.MayVote())
 		}
 	})
 }
@@ -70,15 +72,15 @@ func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 		for i := range 10 {
 			r.mustPut(n, "x", i)
 		}
-		if err := n.stores.mark.save(); err != nil {
+		if err := n.stores.Mark.Save(); err != nil {
 			t.Fatal(err)
 		}
 		r.crash(n)
-		last, err := n.engines.logs.LastIndex()
+		last, err := n.engines.Logs.LastIndex()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := n.engines.logs.DeleteRange(last, last); err != nil {
+		if err := n.engines.Logs.DeleteRange(last, last); err != nil {
 			t.Fatal(err)
 		}
 		r.startNode(n)
@@ -86,7 +88,7 @@ func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 			t.Error("it elected itself without an entry that it had acknowledged")
 		}
 		r.crash(n)
-		r.options = func(_ *rigNode, o *storesOptions) { o.acceptDamage = true }
+		r.options = func(_ *rigNode, o *raftlog.Options) { o.AcceptDamage = true }
 		r.startNode(n)
 		if r.leader() == nil {
 			t.Error("it does not lead although the damage is accepted")
@@ -101,7 +103,7 @@ func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 		disks := map[*rigNode]*failingStore{}
 		for _, n := range r.nodes {
 			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
-			n.engines.logs = disks[n]
+			n.engines.Logs = disks[n]
 		}
 		r.start()
 		old := r.leader()
@@ -131,7 +133,7 @@ func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
 		r := newRig(t, 1)
 		n := r.nodes[0]
 		disk := &failingStore{InmemStore: raft.NewInmemStore()}
-		n.engines.logs, n.engines.stable = disk, disk
+		n.engines.Logs, n.engines.Stable = disk, disk
 		r.start()
 		r.mustPut(r.leader(), "x", 1)
 		synctest.Wait()

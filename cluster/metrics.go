@@ -119,12 +119,12 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
-	_, total := g.stores.logBytes()
+	_, total := g.stores.LogBytes()
 	gauge(descLeads, oneIf(g.IsLeader()))
 	gauge(descLogBytes, float64(total))
-	if disk := g.stores.disk; disk != nil {
-		gauge(descReadOnly, oneIf(disk.low.Load()))
-		gauge(descDiskFree, float64(disk.left.Load()))
+	if disk := g.stores.Disk; disk != nil {
+		gauge(descReadOnly, oneIf(disk.Low.Load()))
+		gauge(descDiskFree, float64(disk.Left.Load()))
 	}
 }
 

@@ -88,7 +88,7 @@ type Options struct {
 	// 0 means what suits the disk.
 	DiskReserve int64
 	// LogSegmentBytes is how much room a log of kind wal sets aside at once; 0
-	// means walSegmentBytes.
+	// means raftlog.walSegmentBytes.
 	LogSegmentBytes int
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.

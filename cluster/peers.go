@@ -1,6 +1,10 @@
 package cluster
 
-import "context"
+import (
+	"context"
+
+	"dormouse/cluster/raftlog"
+)
 
 // Peers asks other nodes, over connections that this group's DialPeer made.
 // The node at addr answers for itself; it never forwards.
@@ -78,7 +82,7 @@ type JoinResponse struct {
 	Accepted    bool
 	Refused     string // why, in words that say what to do; final
 	GossipAddrs []string
-	Admission   Admission // of a node that was in no cluster yet
+	Admission   raftlog.Admission // of a node that was in no cluster yet
 }
 
 // ChangeResponse answers a change: done, or go elsewhere, or refused. None of

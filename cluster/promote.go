@@ -97,7 +97,7 @@ func (g *Group) duties(ctx context.Context) {
 	defer g.followed.forget(nil)
 	for ctx.Err() == nil {
 		// One that has room may lead; where none has, this one stays.
-		if full := g.stores.writable() != nil; full {
+		if full := g.stores.Writable() != nil; full {
 			g.stuck.Store(!g.makeWay(ctx))
 		} else {
 			g.stuck.Store(false)
@@ -114,7 +114,7 @@ func (g *Group) duties(ctx context.Context) {
 // writable is nil, or the error that refuses a proposal. While another node
 // may yet take over, the caller is to try again there.
 func (g *Group) writable() error {
-	err := g.stores.writable()
+	err := g.stores.Writable()
 	if err != nil && !g.stuck.Load() && len(g.otherVoters(g.o.NodeID)) > 0 {
 		return agent.Errorf(agent.CodeUnavailable, "the disk of this node is nearly full: it hands leadership over")
 	}

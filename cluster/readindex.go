@@ -231,7 +231,7 @@ func (x *readIndex) answer(ctx context.Context, readers []chan reading, index ui
 // Term is this node's current term in Raft, for a leader that asks; "" and 0
 // where it may not vote.
 func (g *Group) Term() (node string, term uint64) {
-	if !g.stores.mayVote() {
+	if !g.stores.MayVote() {
 		return "", 0
 	}
 	return g.o.NodeID, g.raft.CurrentTerm()

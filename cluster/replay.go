@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 )
 
 // replay tracks whether a node has applied the log that it held when it
@@ -26,7 +27,7 @@ func (g *Group) Replayed() error {
 	}
 	until := min(g.replay.until, g.raft.LastIndex()) // a leader may have removed the end of the log
 	applied := g.machine.Applied()
-	if index, ok := newestCommand(g.stores.logs, until, applied); ok && applied >= index {
+	if index, ok := newestCommand(g.stores.Logs, until, applied); ok && applied >= index {
 		g.replay.done.Store(true)
 		return nil
 	}
@@ -41,7 +42,7 @@ func newestCommand(logs raft.LogStore, index, applied uint64) (newest uint64, ok
 		var entry raft.Log
 		err := logs.GetLog(index, &entry)
 		switch {
-		case err != nil && absent(err), err == nil && entry.Type == logPhantom:
+		case err != nil && raftlog.Absent(err), err == nil && entry.Type == raftlog.LogPhantom:
 			return applied, true
 		case err != nil:
 			return 0, false

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 // Restored says for which node the log's side of a restored cluster is made.
@@ -23,16 +25,16 @@ type Restored struct {
 // snapshot that names the returned server as the one voter, is the caller's.
 func FoundRestored(r Restored) (raft.Server, error) {
 	server := alone(r.NodeID, r.Addr).Servers[0]
-	s, err := openStores(storesOptions{dir: r.Dir, kind: r.LogStore, fatal: func(error) {}, logger: r.Logger})
+	s, err := raftlog.Open(raftlog.Options{Dir: r.Dir, Kind: r.LogStore, Fatal: func(error) {}, Logger: r.Logger})
 	if err != nil {
 		return server, fmt.Errorf("open the log: %w", err)
 	}
 	err = func() error {
-		id, err := loadIdentity(r.NodeID, s.stable)
+		id, err := loadIdentity(r.NodeID, s.Stable)
 		if err != nil {
 			return err
 		}
-		last, err := s.logs.LastIndex()
+		last, err := s.Logs.LastIndex()
 		if err != nil {
 			return fmt.Errorf("look for a log: %w", err)
 		}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/raftlog"
 )
 
 var nullLogger = hclog.NewNullLogger()
@@ -100,13 +102,13 @@ func (rigSnapshot) Release() {}
 type rigNode struct {
 	id        raft.ServerID
 	addr      raft.ServerAddress
-	engines   *engines
+	engines   *raftlog.Engines
 	snapshots *raft.InmemSnapshotStore
 	up        bool
 
 	raft    *raft.Raft
 	end     *rigEnd // nil on another network
-	stores  *stores
+	stores  *raftlog.Stores
 	guard   *guard // nil where the rig has none
 	machine *rigMachine
 	fatal   chan error // what ended the node
@@ -123,7 +125,7 @@ type rig struct {
 	unguarded bool                              // raft sees the transport itself
 	bare      bool                              // raft sees the engines themselves
 	config    func(*raft.Config)                // may be nil
-	options   func(*rigNode, *storesOptions)    // may be nil
+	options   func(*rigNode, *raftlog.Options)  // may be nil
 	logs      func(raft.LogStore) raft.LogStore // around the stores' log; may be nil
 	transport func(*guard) raft.Transport       // around the guard; may be nil
 	network   func(*rigNode) raft.Transport     // instead of the rig's; may be nil
@@ -136,7 +138,7 @@ func newRig(t *testing.T, nodes int) *rig {
 	for i := range nodes {
 		r.nodes = append(r.nodes, &rigNode{
 			id: raft.ServerID(fmt.Sprintf("n%d", i)), addr: raft.ServerAddress(fmt.Sprintf("a%d", i)),
-			engines:   &engines{logs: raft.NewInmemStore(), stable: raft.NewInmemStore()},
+			engines:   &raftlog.Engines{Logs: raft.NewInmemStore(), Stable: raft.NewInmemStore()},
 			snapshots: raft.NewInmemSnapshotStore(),
 		})
 	}
@@ -167,15 +169,15 @@ func (r *rig) startNode(n *rigNode) {
 	}
 	n.machine = &rigMachine{Values: map[string]int{}}
 	n.fatal = make(chan error, 1)
-	o := storesOptions{snapshots: n.snapshots, applied: n.machine.applied, fatal: func(err error) { n.fatal <- err }, logger: hclog.NewNullLogger()}
+	o := raftlog.Options{Snapshots: n.snapshots, Applied: n.machine.applied, Fatal: func(err error) { n.fatal <- err }, Logger: hclog.NewNullLogger()}
 	if r.options != nil {
 		r.options(n, &o)
 	}
 	var err error
-	if n.stores, err = stackStores(o, n.engines); err != nil {
+	if n.stores, err = raftlog.StackStores(o, n.engines); err != nil {
 		r.t.Fatal(err)
 	}
-	n.stores.ballot.end = runtime.Goexit
+	n.stores.Ballot.End = runtime.Goexit
 	var transport raft.Transport
 	if r.network != nil {
 		transport = r.network(n)
@@ -193,9 +195,9 @@ func (r *rig) startNode(n *rigNode) {
 			transport = r.transport(n.guard)
 		}
 	}
-	logs, stable, snapshots := n.stores.logs, n.stores.stable, n.stores.snapshots
+	logs, stable, snapshots := n.stores.Logs, n.stores.Stable, n.stores.Snapshots
 	if r.bare {
-		logs, stable, snapshots = n.engines.logs, n.engines.stable, n.snapshots
+		logs, stable, snapshots = n.engines.Logs, n.engines.Stable, n.snapshots
 	}
 	if r.logs != nil {
 		logs = r.logs(logs)
@@ -283,11 +285,11 @@ func (r *rig) mustPut(n *rigNode, key string, value int) {
 func (r *rig) diverged() string {
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[i+1:] {
-			first, _ := a.engines.logs.FirstIndex()
-			last, _ := a.engines.logs.LastIndex()
+			first, _ := a.engines.Logs.FirstIndex()
+			last, _ := a.engines.Logs.LastIndex()
 			for index := first; index <= last; index++ {
 				var x, y raft.Log
-				if a.engines.logs.GetLog(index, &x) == nil && b.engines.logs.GetLog(index, &y) == nil &&
+				if a.engines.Logs.GetLog(index, &x) == nil && b.engines.Logs.GetLog(index, &y) == nil &&
 					x.Term == y.Term && (string(x.Data) != string(y.Data) || x.Type != y.Type) {
 					return fmt.Sprintf("index %d term %d: %s has %v %q, %s has %v %q", index, x.Term, a.id, x.Type, x.Data, b.id, y.Type, y.Data)
 				}

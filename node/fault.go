@@ -8,6 +8,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 
+	"dormouse/cluster/raftlog"
 	"dormouse/storage"
 )
 
@@ -48,21 +49,21 @@ func fault(doing string, err error, otherwise int) error {
 	}
 	code := otherwise
 	switch {
-	case errors.Is(err, storage.ErrLocked), errors.Is(err, cluster.ErrLocked):
+	case errors.Is(err, storage.ErrLocked), errors.Is(err, raftlog.ErrLocked):
 		code = codeLocked
 	case errors.Is(err, storage.ErrForeign), errors.Is(err, cluster.ErrForeign):
 		code = codeForeignData
-	case errors.Is(err, cluster.ErrSettings):
+	case errors.Is(err, raftlog.ErrSettings):
 		code = codeConfig
-	case errors.Is(err, cluster.ErrDamaged):
+	case errors.Is(err, raftlog.ErrDamaged):
 		code = codeDamaged
 	case errors.Is(err, storage.ErrDamaged): // who found it does not know what else there is
-		code, err = codeDamaged, fmt.Errorf("%w: %s", err, cluster.Rebuild)
+		code, err = codeDamaged, fmt.Errorf("%w: %s", err, raftlog.Rebuild)
 	case errors.Is(err, cluster.ErrListen), errors.Is(err, gossip.ErrListen):
 		code = codeListen
 	case errors.Is(err, cluster.ErrRemoved), errors.Is(err, cluster.ErrRefused):
 		code = codeRemoved
-	case errors.Is(err, cluster.ErrDisk), isDiskError(err):
+	case errors.Is(err, raftlog.ErrDisk), isDiskError(err):
 		code = codeDisk
 	}
 	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}

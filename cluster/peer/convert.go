@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/raftlog"
 	apipb "dormouse/proto/api"
 	peerpb "dormouse/proto/peer"
 	"dormouse/proto/wire"
@@ -60,7 +61,7 @@ func joinResponseToProto(r cluster.JoinResponse) *peerpb.JoinResponse {
 func joinResponseFromProto(r *peerpb.JoinResponse) cluster.JoinResponse {
 	return cluster.JoinResponse{
 		ClusterID: r.ClusterId, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
-		Refused: r.Refused, GossipAddrs: r.GossipAddrs, Admission: cluster.Admission{Index: r.AdmittedIndex, Term: r.AdmittedTerm},
+		Refused: r.Refused, GossipAddrs: r.GossipAddrs, Admission: raftlog.Admission{Index: r.AdmittedIndex, Term: r.AdmittedTerm},
 	}
 }
 

@@ -47,9 +47,10 @@ var mayImport = map[string][]string{
 	"placement": nil,
 
 	// The replicated state, and the group that replicates it.
-	"cluster":                   {"agent", "placement"},
+	"cluster":                   {"agent", "cluster/raftlog", "placement"},
+	"cluster/raftlog":           {"agent"},
 	"cluster/clustertest":       {"cluster"},
-	"cluster/peer":              {"agent", "cluster", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
+	"cluster/peer":              {"agent", "cluster", "cluster/raftlog", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
@@ -83,7 +84,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
 	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"agent", "cluster", "cluster/gossip", "cluster/peer", "cluster/raftlog", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -190,9 +191,9 @@ var home = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
-	"github.com/hashicorp/raft":               {"cluster", "fsm", "fsm/snapshot"},
-	"github.com/hashicorp/raft-boltdb":        {"cluster"},
-	"github.com/hashicorp/raft-wal":           {"cluster"},
+	"github.com/hashicorp/raft":               {"cluster", "cluster/raftlog", "fsm", "fsm/snapshot"},
+	"github.com/hashicorp/raft-boltdb":        {"cluster/raftlog"},
+	"github.com/hashicorp/raft-wal":           {"cluster/raftlog"},
 	"github.com/netresearch/go-cron":          {"internal/cron"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},

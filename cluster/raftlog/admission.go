@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"encoding/binary"
@@ -21,25 +21,25 @@ type Admission struct {
 	Term  uint64
 }
 
-// admission is what this node knows of its own. It may be used concurrently.
-type admission struct {
+// AdmissionState is what this node knows of its own. It may be used concurrently.
+type AdmissionState struct {
 	stable raft.StableStore
 	logs   raft.LogStore
-	newest *newestSnapshot
+	newest *NewestSnapshot
 
 	at      atomic.Pointer[Admission] // nil: none
 	reached atomic.Bool               // the log holds it, as it will for ever
-	news    chan struct{}             // capacity 1: it may have become this node's
+	News    chan struct{}             // capacity 1: it may have become this node's
 }
 
-func newAdmission(stable raft.StableStore, logs raft.LogStore, newest *newestSnapshot) *admission {
-	return &admission{stable: stable, logs: logs, newest: newest, news: make(chan struct{}, 1)}
+func newAdmission(stable raft.StableStore, logs raft.LogStore, newest *NewestSnapshot) *AdmissionState {
+	return &AdmissionState{stable: stable, logs: logs, newest: newest, News: make(chan struct{}, 1)}
 }
 
-func (a *admission) load() error {
+func (a *AdmissionState) load() error {
 	kept, err := a.stable.Get(keyAdmission)
 	switch {
-	case err != nil && !absent(err):
+	case err != nil && !Absent(err):
 		return err
 	case len(kept) == 0:
 		return nil
@@ -50,8 +50,8 @@ func (a *admission) load() error {
 	return nil
 }
 
-// keep makes at this node's admission, durably. It has followed nobody yet.
-func (a *admission) keep(at Admission) error {
+// Keep makes at this node's admission, durably. It has followed nobody yet.
+func (a *AdmissionState) Keep(at Admission) error {
 	if at == (Admission{}) { // the leader is of a version that names none
 		return nil
 	}
@@ -63,22 +63,22 @@ func (a *admission) keep(at Admission) error {
 	return nil
 }
 
-func (a *admission) set(at Admission) {
+func (a *AdmissionState) set(at Admission) {
 	a.at.Store(&at)
 	select {
-	case a.news <- struct{}{}:
+	case a.News <- struct{}{}:
 	default:
 	}
 }
 
-// over tells whether the log holds the entry. It is committed, so it stays.
-func (a *admission) over() bool {
+// Over tells whether the log holds the entry. It is committed, so it stays.
+func (a *AdmissionState) Over() bool {
 	at := a.at.Load()
 	if at == nil || a.reached.Load() {
 		return true
 	}
 	var entry raft.Log
-	if a.newest.index() < at.Index && (a.logs.GetLog(at.Index, &entry) != nil || entry.Term != at.Term) {
+	if a.newest.Index() < at.Index && (a.logs.GetLog(at.Index, &entry) != nil || entry.Term != at.Term) {
 		return false
 	}
 	a.reached.Store(true)

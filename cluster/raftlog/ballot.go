@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // Where raft keeps its term and its vote in the stable store.
 const (
-	keyCurrentTerm  = "CurrentTerm"
+	KeyCurrentTerm  = "CurrentTerm"
 	keyLastVoteTerm = "LastVoteTerm"
 )
 
@@ -21,8 +21,8 @@ var (
 	// errMayNotVote answers votes while this node's log lacks what it acknowledged.
 	errMayNotVote = errors.New("this node's log is incomplete: it may not vote until it has caught up")
 
-	// errAstray answers votes while another process may have this node's.
-	errAstray = errors.New("this node is known by another address: it may not vote until that is settled")
+	// ErrAstray answers votes while another process may have this node's.
+	ErrAstray = errors.New("this node is known by another address: it may not vote until that is settled")
 
 	// errTermBack answers a term that would go back.
 	errTermBack = errors.New("the term would go back")
@@ -38,39 +38,39 @@ type ballot struct {
 	raft.StableStore
 	barred func() error // why this node may not vote, or nil
 	latch  *latch
-	end    func() // ends raft's main thread, on which it is called; nil where the caller is not raft
+	End    func() // ends raft's main thread, on which it is called; nil where the caller is not raft
 
-	astray atomic.Bool // the log knows this node by another address; see astray.go
+	Astray atomic.Bool // the log knows this node by another address; see astray.go
 
-	beat  sync.Mutex    // held by the guard around a heartbeat, and while the term grows
-	term  atomic.Uint64 // the highest that was saved
+	Beat  sync.Mutex    // held by the guard around a heartbeat, and while the term grows
+	Term  atomic.Uint64 // the highest that was saved
 	voted atomic.Uint64 // the term of the newest vote
 }
 
 func (s *ballot) load() error {
-	term, err := s.GetUint64([]byte(keyCurrentTerm))
-	if err != nil && !absent(err) {
+	term, err := s.GetUint64([]byte(KeyCurrentTerm))
+	if err != nil && !Absent(err) {
 		return err
 	}
 	voted, err := s.GetUint64([]byte(keyLastVoteTerm))
-	if err != nil && !absent(err) {
+	if err != nil && !Absent(err) {
 		return err
 	}
-	s.term.Store(term)
+	s.Term.Store(term)
 	s.voted.Store(voted)
 	return nil
 }
 
 func (s *ballot) SetUint64(key []byte, value uint64) error {
 	switch string(key) {
-	case keyCurrentTerm:
+	case KeyCurrentTerm:
 		return s.setTerm(value)
 	case keyLastVoteTerm:
 		if err := s.barred(); err != nil {
 			return err
 		}
-		if s.astray.Load() {
-			return errAstray
+		if s.Astray.Load() {
+			return ErrAstray
 		}
 		if err := s.StableStore.SetUint64(key, value); err != nil {
 			return err
@@ -83,24 +83,24 @@ func (s *ballot) SetUint64(key []byte, value uint64) error {
 }
 
 func (s *ballot) setTerm(term uint64) error {
-	switch saved := s.term.Load(); {
+	switch saved := s.Term.Load(); {
 	case term == saved: // also what a heartbeat under the lock may do
 		return nil
 	case term < saved:
 		return fmt.Errorf("%w: from %d to %d", errTermBack, saved, term)
 	}
-	s.beat.Lock()
-	defer s.beat.Unlock()
-	if err := s.StableStore.SetUint64([]byte(keyCurrentTerm), term); err != nil {
+	s.Beat.Lock()
+	defer s.Beat.Unlock()
+	if err := s.StableStore.SetUint64([]byte(KeyCurrentTerm), term); err != nil {
 		// Raft panics where its term cannot be saved, and a lone voter whose disk
 		// has failed stands at once: the process would be gone before the node
 		// could say what it ends of.
-		if s.end != nil && s.latch.failed() != nil {
-			s.end()
+		if s.End != nil && s.latch.Failed() != nil {
+			s.End()
 		}
 		return err
 	}
-	s.term.Store(term)
+	s.Term.Store(term)
 	return nil
 }
 
@@ -111,19 +111,19 @@ type authoredLogs struct {
 	raft.LogStore
 	ballot  *ballot
 	latch   *latch
-	offered *offers // nil until a guard tells which entries came from others
+	Offered *offers // nil until a guard tells which entries came from others
 }
 
 func (s *authoredLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *authoredLogs) StoreLogs(logs []*raft.Log) error {
-	if len(logs) == 0 || s.offered == nil || s.offered.has(logs[0]) || seededbug.Is(seededbug.UnguardedHeartbeat) {
+	if len(logs) == 0 || s.Offered == nil || s.Offered.has(logs[0]) || seededbug.Is(seededbug.UnguardedHeartbeat) {
 		return s.LogStore.StoreLogs(logs)
 	}
 	for _, log := range logs {
 		founding := log.Index == 1 && log.Type == raft.LogConfiguration
 		if won := s.ballot.voted.Load(); log.Term != won && !founding {
-			return s.latch.poison(fmt.Errorf("log entry %d was made by this node in term %d, but the last election that it could have won was in term %d: it would overwrite another leader's entry (hashicorp/raft#695)", log.Index, log.Term, won))
+			return s.latch.Poison(fmt.Errorf("log entry %d was made by this node in term %d, but the last election that it could have won was in term %d: it would overwrite another leader's entry (hashicorp/raft#695)", log.Index, log.Term, won))
 		}
 	}
 	return s.LogStore.StoreLogs(logs)
@@ -135,15 +135,16 @@ type offers struct {
 	open map[*raft.AppendEntriesRequest]struct{} // guarded by mu
 }
 
-func newOffers() *offers { return &offers{open: map[*raft.AppendEntriesRequest]struct{}{}} }
+// NewOffers returns an empty set of calls.
+func NewOffers() *offers { return &offers{open: map[*raft.AppendEntriesRequest]struct{}{}} }
 
-func (o *offers) add(request *raft.AppendEntriesRequest) {
+func (o *offers) Add(request *raft.AppendEntriesRequest) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.open[request] = struct{}{}
 }
 
-func (o *offers) remove(request *raft.AppendEntriesRequest) {
+func (o *offers) Remove(request *raft.AppendEntriesRequest) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.open, request)

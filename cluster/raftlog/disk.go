@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"context"
@@ -59,8 +59,8 @@ type disk struct {
 
 	asked int64 // what the operator wants free; 0 means what suits the disk
 
-	low  atomic.Bool
-	left atomic.Int64 // free when last looked at
+	Low  atomic.Bool
+	Left atomic.Int64 // free when last looked at
 
 	mu      sync.Mutex // one look at a time
 	reserve int64      // guarded by mu; size of the file; 0 until the first look
@@ -68,7 +68,9 @@ type disk struct {
 	held    bool       // guarded by mu; the reserve file is in place
 }
 
-func newDisk(dir string, probe diskProbe, logger hclog.Logger) *disk {
+// NewDisk returns the watch over the space of the disk that holds dir. A nil probe means
+// the real disk.
+func NewDisk(dir string, probe diskProbe, logger hclog.Logger) *disk {
 	if probe == nil {
 		probe = probeDisk
 	}
@@ -90,22 +92,22 @@ func (d *disk) look() error {
 	if err != nil {
 		return err
 	}
-	d.left.Store(free)
+	d.Left.Store(free)
 	spare := free // beside the reserve, as if the file were there
 	if !d.held {
 		spare -= d.reserve
 	}
 	switch {
-	case d.low.Load() && spare >= d.floor+d.reserve, !d.low.Load() && spare >= d.floor:
+	case d.Low.Load() && spare >= d.floor+d.reserve, !d.Low.Load() && spare >= d.floor:
 		if !d.held {
 			if err := d.hold(); err != nil {
 				return err
 			}
 		}
-		if d.low.CompareAndSwap(true, false) {
+		if d.Low.CompareAndSwap(true, false) {
 			d.logger.Info("there is room on the disk again: this node takes writes", "free_bytes", free)
 		}
-	case d.low.CompareAndSwap(false, true):
+	case d.Low.CompareAndSwap(false, true):
 		d.logger.Error("the disk is nearly full: this node takes no more writes and does not lead: free space under the data directory", "free_bytes", free, "needs_bytes", d.floor+d.reserve, "directory", d.dir)
 	}
 	if d.held && free < d.reserve/4 {
@@ -173,10 +175,10 @@ func fill(file *os.File, bytes int64) error {
 
 // writable is nil, or the error that refuses a write.
 func (d *disk) writable() error {
-	if !d.low.Load() {
+	if !d.Low.Load() {
 		return nil
 	}
-	return agent.Errorf(agent.CodeReadOnly, "the disk of this node is nearly full (%d bytes left): it takes no writes until there is room again", d.left.Load())
+	return agent.Errorf(agent.CodeReadOnly, "the disk of this node is nearly full (%d bytes left): it takes no writes until there is room again", d.Left.Load())
 }
 
 // run looks at the disk until ctx ends.

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"bytes"
@@ -60,14 +60,14 @@ func checkFrame(raw []byte) error {
 }
 
 // diskStores opens stores on real files in dir.
-func diskStores(t *testing.T, dir, kind string, change func(*storesOptions)) (*stores, *ending, error) {
+func diskStores(t *testing.T, dir, kind string, change func(*Options)) (*Stores, *ending, error) {
 	t.Helper()
 	e := &ending{}
-	o := storesOptions{dir: dir, kind: kind, check: checkFrame, snapshots: &snapshotAt{}, fatal: e.fatal, logger: quiet, probe: roomy}
+	o := Options{Dir: dir, Kind: kind, Check: checkFrame, Snapshots: &snapshotAt{}, Fatal: e.fatal, Logger: quiet, probe: roomy}
 	if change != nil {
 		change(&o)
 	}
-	s, err := openStores(o)
+	s, err := Open(o)
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() }) // tests that care close it themselves
 	}
@@ -76,7 +76,7 @@ func diskStores(t *testing.T, dir, kind string, change func(*storesOptions)) (*s
 
 func roomy(string) (int64, error) { return 1 << 40, nil }
 
-func mustDiskStores(t *testing.T, dir, kind string) (*stores, *ending) {
+func mustDiskStores(t *testing.T, dir, kind string) (*Stores, *ending) {
 	t.Helper()
 	s, e, err := diskStores(t, dir, kind, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func mustDiskStores(t *testing.T, dir, kind string) (*stores, *ending) {
 }
 
 // uncached is the log below the cache.
-func (s *stores) uncached() raft.LogStore { return s.authors }
+func (s *Stores) uncached() raft.LogStore { return s.Authors }
 
 func commands(first, last uint64) []*raft.Log {
 	var logs []*raft.Log
@@ -120,10 +120,10 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 					t.Errorf("got %+v, want %+v", got, w)
 				}
 			}
-			if err := s.logs.GetLog(5, new(raft.Log)); !errors.Is(err, raft.ErrLogNotFound) {
+			if err := s.Logs.GetLog(5, new(raft.Log)); !errors.Is(err, raft.ErrLogNotFound) {
 				t.Errorf("an entry that is not there: %v", err)
 			}
-			if _, err := s.stable.GetUint64([]byte("nothing")); err == nil || err.Error() != "not found" {
+			if _, err := s.Stable.GetUint64([]byte("nothing")); err == nil || err.Error() != "not found" {
 				t.Errorf("a value that is not there: %v; raft wants exactly \"not found\"", err)
 			}
 		})
@@ -162,7 +162,7 @@ func TestAFlippedBitIsFoundWhenTheLogIsOpened(t *testing.T) {
 			dir := t.TempDir()
 			s, _ := mustDiskStores(t, dir, kind)
 			for _, log := range commands(1, 100) {
-				if err := s.logs.StoreLog(log); err != nil {
+				if err := s.Logs.StoreLog(log); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -211,11 +211,11 @@ func TestDamagedEntriesAreNeverReturned(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			end := &ending{}
 			engine := &tampered{LogStore: raft.NewInmemStore()}
-			s, err := stackStores(storesOptions{fatal: end.fatal, logger: quiet}, &engines{logs: engine, stable: raft.NewInmemStore()})
+			s, err := StackStores(Options{Fatal: end.fatal, Logger: quiet}, &Engines{Logs: engine, Stable: raft.NewInmemStore()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.logs.StoreLogs([]*raft.Log{{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("abc"), Extensions: []byte("e")}}); err != nil {
+			if err := s.Logs.StoreLogs([]*raft.Log{{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("abc"), Extensions: []byte("e")}}); err != nil {
 				t.Fatal(err)
 			}
 			engine.damage = damage
@@ -237,7 +237,7 @@ func TestACommandThatWentBadInMemoryIsNotStored(t *testing.T) {
 	s, e := mustDiskStores(t, "", "")
 	bad := commands(1, 1)
 	bad[0].Data[3] ^= 1
-	if err := s.logs.StoreLogs(bad); err == nil {
+	if err := s.Logs.StoreLogs(bad); err == nil {
 		t.Error("it was stored")
 	}
 	e.once(t, "memory")
@@ -247,11 +247,11 @@ func TestACommandThatWentBadInMemoryIsNotStored(t *testing.T) {
 func TestAFlippedBitInTheStableStoreIsFound(t *testing.T) {
 	dir := t.TempDir()
 	s, e := mustDiskStores(t, dir, "")
-	if err := s.stable.Set([]byte("LastVoteCand"), []byte("candidate-number-one")); err != nil {
+	if err := s.Stable.Set([]byte("LastVoteCand"), []byte("candidate-number-one")); err != nil {
 		t.Fatal(err)
 	}
 	flip(t, dir, "candidate-number-one") // under its feet: the file is mapped
-	if got, err := s.stable.Get([]byte("LastVoteCand")); err == nil {
+	if got, err := s.Stable.Get([]byte("LastVoteCand")); err == nil {
 		t.Errorf("got %q and no error", got)
 	}
 	e.once(t, "LastVoteCand is damaged")

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"encoding/binary"
@@ -44,7 +44,7 @@ func (s checkedLogs) StoreLogs(logs []*raft.Log) error {
 	sealed := make([]*raft.Log, len(logs))
 	for i, log := range logs {
 		if err := s.checkEntry(log); err != nil {
-			return s.latch.poison(fmt.Errorf("log entry %d is corrupt before it was ever written: check this node's memory: %w", log.Index, err))
+			return s.latch.Poison(fmt.Errorf("log entry %d is corrupt before it was ever written: check this node's memory: %w", log.Index, err))
 		}
 		sealed[i] = seal(log)
 	}
@@ -61,7 +61,7 @@ func (s checkedLogs) GetLog(index uint64, log *raft.Log) error {
 		err = s.checkEntry(&stored)
 	}
 	if err != nil {
-		return s.latch.poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, Rebuild))
+		return s.latch.Poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, Rebuild))
 	}
 	*log = stored
 	return nil
@@ -135,7 +135,7 @@ func (s checkedStable) Get(key []byte) ([]byte, error) {
 	}
 	value, err := openValue(key, sealed)
 	if err != nil {
-		return nil, s.latch.poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, Rebuild))
+		return nil, s.latch.Poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, Rebuild))
 	}
 	return value, nil
 }

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 // accept brings the log to the state where an operator has accepted that the
 // log's tail is missing. The state may be ahead of what is left: Raft would
 // give those indexes to new entries, which the state would take for old ones.
-func (s *stores) accept(o storesOptions) error {
-	if !o.acceptDamage || o.applied == nil || o.rebase == nil || o.applied() <= s.mark.reach.Load() {
+func (s *Stores) accept(o Options) error {
+	if !o.AcceptDamage || o.Applied == nil || o.Rebase == nil || o.Applied() <= s.Mark.Reach.Load() {
 		return nil
 	}
-	if err := o.rebase(s.meter, s.newest); err != nil {
+	if err := o.Rebase(s.Meter, s.Newest); err != nil {
 		return fmt.Errorf("make a snapshot of the state, which is ahead of the damaged log: %w", err)
 	}
-	s.mark.advance(s.newest.index())
+	s.Mark.advance(s.Newest.Index())
 	return nil
 }
 
-// lastConfiguration is the newest one in the log, or the newest snapshot's.
-func lastConfiguration(logs raft.LogStore, newest *newestSnapshot) (raft.Configuration, uint64, error) {
+// LastConfiguration is the newest one in the log, or the newest snapshot's.
+func LastConfiguration(logs raft.LogStore, newest *NewestSnapshot) (raft.Configuration, uint64, error) {
 	first, last, err := span(logs)
 	if err != nil {
 		return raft.Configuration{}, 0, err

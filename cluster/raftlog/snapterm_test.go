@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -34,17 +34,17 @@ func entries(term, first, last uint64) []*raft.Log {
 }
 
 // storesWith opens stores in memory over a log that is already there.
-func storesWith(t *testing.T, at *snapshotAt, logs []*raft.Log) (*stores, error) {
+func storesWith(t *testing.T, at *snapshotAt, logs []*raft.Log) (*Stores, error) {
 	t.Helper()
-	e := &engines{logs: raft.NewInmemStore(), stable: raft.NewInmemStore()}
-	s, err := stackStores(storesOptions{snapshots: &snapshotAt{}, logger: quiet}, e)
+	e := &Engines{Logs: raft.NewInmemStore(), Stable: raft.NewInmemStore()}
+	s, err := StackStores(Options{Snapshots: &snapshotAt{}, Logger: quiet}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.logs.StoreLogs(logs); err != nil {
+	if err := s.Logs.StoreLogs(logs); err != nil {
 		t.Fatal(err)
 	}
-	s, err = stackStores(storesOptions{snapshots: at, logger: quiet}, e)
+	s, err = StackStores(Options{Snapshots: at, Logger: quiet}, e)
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() }) // memory
 	}
@@ -83,8 +83,8 @@ func TestAtOpenTheLogIsMadeToAgreeWithTheSnapshot(t *testing.T) {
 			if (err != nil) != c.refused {
 				t.Fatalf("refused: %v, want %v", err, c.refused)
 			}
-			if err == nil && ends(t, s.logs) != c.want {
-				t.Errorf("the log is %v, want %v", ends(t, s.logs), c.want)
+			if err == nil && ends(t, s.Logs) != c.want {
+				t.Errorf("the log is %v, want %v", ends(t, s.Logs), c.want)
 			}
 		})
 	}
@@ -97,19 +97,19 @@ func TestTheSnapshotAnswersForItsOwnIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	at.index, at.term = 5, 2
-	s.newest.expire()
+	s.Newest.expire()
 	for _, c := range []struct {
 		index, term uint64
 		kind        raft.LogType
-	}{{4, 1, raft.LogCommand}, {5, 2, logPhantom}, {6, 1, raft.LogCommand}} {
+	}{{4, 1, raft.LogCommand}, {5, 2, LogPhantom}, {6, 1, raft.LogCommand}} {
 		var log raft.Log
-		if err := s.logs.GetLog(c.index, &log); err != nil || log.Term != c.term || log.Type != c.kind {
+		if err := s.Logs.GetLog(c.index, &log); err != nil || log.Term != c.term || log.Type != c.kind {
 			t.Errorf("entry %d: term %d type %v, %v; want term %d type %v", c.index, log.Term, log.Type, err, c.term, c.kind)
 		}
 	}
 	at.listed = 0
 	for range 100 {
-		_ = s.logs.GetLog(5, new(raft.Log)) // only counted
+		_ = s.Logs.GetLog(5, new(raft.Log)) // only counted
 	}
 	if at.listed > 0 {
 		t.Errorf("listed the snapshots %d times for 100 reads", at.listed)
@@ -129,11 +129,11 @@ func TestEmptyingTheLogForASnapshotKeepsWhatIsBehindIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		at.index, at.term = c.snapshot, 2
-		s.newest.expire()
-		if err := s.logs.DeleteRange(1, 10); err != nil {
+		s.Newest.expire()
+		if err := s.Logs.DeleteRange(1, 10); err != nil {
 			t.Fatal(err)
 		}
-		if got := ends(t, s.logs); got != c.want {
+		if got := ends(t, s.Logs); got != c.want {
 			t.Errorf("snapshot at %d: the log is %v, want %v", c.snapshot, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// logPhantom is the type of the entry that snapTerm answers where only the
+// LogPhantom is the type of the entry that snapTerm answers where only the
 // term is known. No raft applies it, and no guard lets it in from outside: it
 // must never pass for the entry that it stands for.
-const logPhantom raft.LogType = 0xff
+const LogPhantom raft.LogType = 0xff
 
 // snapTerm answers for the newest snapshot's index from the snapshot, and
 // keeps the log's tail when raft installs one.
@@ -27,7 +27,7 @@ const logPhantom raft.LogType = 0xff
 // a log would hand it on.
 type snapTerm struct {
 	raft.LogStore
-	newest *newestSnapshot
+	newest *NewestSnapshot
 }
 
 // IsMonotonic makes raft empty the log when it installs a snapshot. No engine
@@ -36,14 +36,14 @@ func (snapTerm) IsMonotonic() bool { return true }
 
 func (s snapTerm) GetLog(index uint64, log *raft.Log) error {
 	err := s.LogStore.GetLog(index, log)
-	if err != nil && !absent(err) {
+	if err != nil && !Absent(err) {
 		return err
 	}
 	at, known := s.newest.at()
 	if !known || at.Index != index || err == nil && log.Term == at.Term {
 		return err
 	}
-	*log = raft.Log{Index: at.Index, Term: at.Term, Type: logPhantom}
+	*log = raft.Log{Index: at.Index, Term: at.Term, Type: LogPhantom}
 	return nil
 }
 
@@ -90,9 +90,9 @@ func (s snapTerm) reconcile() error {
 	return nil
 }
 
-// newestSnapshot is the snapshot store, and what its newest snapshot is,
+// NewestSnapshot is the snapshot store, and what its newest snapshot is,
 // without listing them at every question.
-type newestSnapshot struct {
+type NewestSnapshot struct {
 	raft.SnapshotStore // nil where there is none
 
 	mu    sync.Mutex
@@ -100,12 +100,12 @@ type newestSnapshot struct {
 	stale bool              // guarded by mu
 }
 
-func newNewestSnapshot(store raft.SnapshotStore) (*newestSnapshot, error) {
-	s := &newestSnapshot{SnapshotStore: store}
+func newNewestSnapshot(store raft.SnapshotStore) (*NewestSnapshot, error) {
+	s := &NewestSnapshot{SnapshotStore: store}
 	return s, s.list()
 }
 
-func (s *newestSnapshot) list() error {
+func (s *NewestSnapshot) list() error {
 	if s.SnapshotStore == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *newestSnapshot) list() error {
 }
 
 // at is the newest snapshot's meta, and whether there is one.
-func (s *newestSnapshot) at() (raft.SnapshotMeta, bool) {
+func (s *NewestSnapshot) at() (raft.SnapshotMeta, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stale {
@@ -132,14 +132,14 @@ func (s *newestSnapshot) at() (raft.SnapshotMeta, bool) {
 	return s.meta, s.meta.Index > 0
 }
 
-// index is where the newest snapshot ends; 0 without one.
-func (s *newestSnapshot) index() uint64 {
+// Index is where the newest snapshot ends; 0 without one.
+func (s *NewestSnapshot) Index() uint64 {
 	meta, _ := s.at()
 	return meta.Index
 }
 
 // Create implements raft.SnapshotStore.
-func (s *newestSnapshot) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
+func (s *NewestSnapshot) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
 	if s.SnapshotStore == nil {
 		return nil, errors.New("this node keeps no snapshots")
 	}
@@ -150,7 +150,7 @@ func (s *newestSnapshot) Create(version raft.SnapshotVersion, index, term uint64
 	return notedSink{SnapshotSink: sink, note: s.expire}, nil
 }
 
-func (s *newestSnapshot) expire() {
+func (s *NewestSnapshot) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stale = true

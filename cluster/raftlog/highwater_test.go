@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"bytes"
@@ -78,42 +78,42 @@ func TestALostTailOfTheLogTakesTheVoteAway(t *testing.T) {
 			dir := t.TempDir()
 			s, _ := mustDiskStores(t, dir, "")
 			for _, log := range commands(1, 200) {
-				if err := s.logs.StoreLog(log); err != nil {
+				if err := s.Logs.StoreLog(log); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := s.mark.save(); err != nil {
+			if err := s.Mark.Save(); err != nil {
 				t.Fatal(err)
 			}
 			image := crashImage(t, dir)
 			damage(t, image, "payload of entry 000190")
 			s, e := mustDiskStores(t, image, "")
-			last, err := s.logs.LastIndex()
+			last, err := s.Logs.LastIndex()
 			if err != nil || last >= 200 {
 				t.Fatalf("the log ends at %d, %v: nothing was damaged", last, err)
 			}
-			if s.mayVote() || s.mayStand() {
+			if s.MayVote() || s.MayStand() {
 				t.Errorf("the log ends at %d of 200 acknowledged entries, and the node votes", last)
 			}
-			if err := s.stable.SetUint64([]byte(keyLastVoteTerm), 5); err == nil {
+			if err := s.Stable.SetUint64([]byte(keyLastVoteTerm), 5); err == nil {
 				t.Error("a vote was saved")
 			}
-			if err := s.stable.SetUint64([]byte(keyCurrentTerm), 5); err != nil {
+			if err := s.Stable.SetUint64([]byte(KeyCurrentTerm), 5); err != nil {
 				t.Errorf("a term could not be saved: %v", err)
 			}
-			if err := s.logs.StoreLogs(commands(last+1, 199)); err != nil {
+			if err := s.Logs.StoreLogs(commands(last+1, 199)); err != nil {
 				t.Fatal(err)
 			}
-			if s.mayVote() {
+			if s.MayVote() {
 				t.Error("the node votes one entry early")
 			}
-			if err := s.logs.StoreLogs(commands(200, 200)); err != nil {
+			if err := s.Logs.StoreLogs(commands(200, 200)); err != nil {
 				t.Fatal(err)
 			}
-			if !s.mayVote() {
+			if !s.MayVote() {
 				t.Error("the node does not vote though it has caught up")
 			}
-			if err := s.stable.SetUint64([]byte(keyLastVoteTerm), 5); err != nil {
+			if err := s.Stable.SetUint64([]byte(keyLastVoteTerm), 5); err != nil {
 				t.Errorf("a vote could not be saved: %v", err)
 			}
 			if errs := e.reasons(); len(errs) > 0 {
@@ -131,23 +131,23 @@ func TestATornWriteAboveTheMarkIsNoDamage(t *testing.T) {
 			dir := t.TempDir()
 			s, _ := mustDiskStores(t, dir, "")
 			for _, log := range commands(1, 190) {
-				if err := s.logs.StoreLog(log); err != nil {
+				if err := s.Logs.StoreLog(log); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := s.mark.save(); err != nil {
+			if err := s.Mark.Save(); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.logs.StoreLogs(commands(191, 200)); err != nil {
+			if err := s.Logs.StoreLogs(commands(191, 200)); err != nil {
 				t.Fatal(err)
 			}
 			image := crashImage(t, dir)
 			tailDamages[name](t, image, "payload of entry 000195")
 			s, _ = mustDiskStores(t, image, "")
-			if last, err := s.logs.LastIndex(); err != nil || last != 190 {
+			if last, err := s.Logs.LastIndex(); err != nil || last != 190 {
 				t.Errorf("the log ends at %d, %v; want 190: the torn batch goes whole", last, err)
 			}
-			if !s.mayVote() {
+			if !s.MayVote() {
 				t.Error("the node does not vote")
 			}
 		})
@@ -159,7 +159,7 @@ func lostLog(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	s, _ := mustDiskStores(t, dir, "")
-	if err := s.logs.StoreLogs(commands(1, 10)); err != nil {
+	if err := s.Logs.StoreLogs(commands(1, 10)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -172,41 +172,41 @@ func lostLog(t *testing.T) (dir string) {
 func TestAnOrderlyEndLeavesNoLag(t *testing.T) {
 	dir := lostLog(t)
 	s, _ := mustDiskStores(t, dir, "")
-	if s.mayVote() {
+	if s.MayVote() {
 		t.Error("the whole log is gone, and the node votes")
 	}
 }
 
 func TestTheOperatorMayAcceptTheDamage(t *testing.T) {
 	dir := lostLog(t)
-	s, _, err := diskStores(t, dir, "", func(o *storesOptions) { o.acceptDamage = true })
-	if err != nil || !s.mayVote() {
-		t.Fatalf("accepted, and may vote: %v, %v", s.mayVote(), err)
+	s, _, err := diskStores(t, dir, "", func(o *Options) { o.AcceptDamage = true })
+	if err != nil || !s.MayVote() {
+		t.Fatalf("accepted, and may vote: %v, %v", s.MayVote(), err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, _ = mustDiskStores(t, dir, ""); !s.mayVote() {
+	if s, _ = mustDiskStores(t, dir, ""); !s.MayVote() {
 		t.Error("the damage had to be accepted once, and is asked for again")
 	}
 }
 
 func TestTheMarkGoesDownBeforeTheLogDoes(t *testing.T) {
 	s, engine, _ := ailingStores(t)
-	if err := s.logs.StoreLogs(commands(4, 10)); err != nil {
+	if err := s.Logs.StoreLogs(commands(4, 10)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.mark.save(); err != nil {
+	if err := s.Mark.Save(); err != nil {
 		t.Fatal(err)
 	}
 	engine.order = nil
-	if err := s.logs.DeleteRange(6, 10); err != nil {
+	if err := s.Logs.DeleteRange(6, 10); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(engine.order), "[set dormouse/high-water delete 6-10]"; got != want {
 		t.Errorf("the disk was asked to %v, want %v", got, want)
 	}
-	mark, err := s.stable.GetUint64(keyHighWater)
+	mark, err := s.Stable.GetUint64(keyHighWater)
 	if err != nil || mark != 5 {
 		t.Errorf("the mark is %d, %v; want 5", mark, err)
 	}
@@ -231,18 +231,18 @@ func TestOnlyTheTailMovesTheMark(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.mark.save(); err != nil {
+			if err := s.Mark.Save(); err != nil {
 				t.Fatal(err)
 			}
 			at.index, at.term = c.snapshot, 1
-			s.newest.expire()
-			if err := s.logs.DeleteRange(c.lowest, c.highest); err != nil {
+			s.Newest.expire()
+			if err := s.Logs.DeleteRange(c.lowest, c.highest); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.mark.save(); err != nil {
+			if err := s.Mark.Save(); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.mark.mark.Load(); got != c.want {
+			if got := s.Mark.Mark.Load(); got != c.want {
 				t.Errorf("the mark is %d, want %d", got, c.want)
 			}
 		})
@@ -257,17 +257,17 @@ func TestTheMarkLagsBySecondsOrEntriesAtMost(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- s.run(ctx) }()
+		go func() { done <- s.Run(ctx) }()
 		time.Sleep(markEvery + time.Millisecond)
 		synctest.Wait()
-		if got := s.mark.mark.Load(); got != 10 {
+		if got := s.Mark.Mark.Load(); got != 10 {
 			t.Errorf("a second later the mark is %d, want 10", got)
 		}
-		if err := s.logs.StoreLogs(entries(1, 11, 10+markEntries)); err != nil {
+		if err := s.Logs.StoreLogs(entries(1, 11, 10+markEntries)); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // and no time passes
-		if got := s.mark.mark.Load(); got != 10+markEntries {
+		if got := s.Mark.Mark.Load(); got != 10+markEntries {
 			t.Errorf("after %d entries the mark is %d", markEntries, got)
 		}
 		cancel()
@@ -279,7 +279,7 @@ func TestTheMarkLagsBySecondsOrEntriesAtMost(t *testing.T) {
 
 func TestADiskThatTakesNoWritesIsFoundAtTheStart(t *testing.T) {
 	engine := &ailing{InmemStore: raft.NewInmemStore(), fail: os.ErrPermission}
-	_, err := stackStores(storesOptions{logger: quiet}, &engines{logs: engine, stable: engine})
+	_, err := StackStores(Options{Logger: quiet}, &Engines{Logs: engine, Stable: engine})
 	if err == nil || !strings.Contains(err.Error(), "does not take writes") {
 		t.Errorf("got %v", err)
 	}

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"bytes"
@@ -68,14 +68,14 @@ var gone = harm{"gone", os.Remove}
 // high-water mark.
 func TestDamageIsRefusedByNameAndNothingIsLostByIt(t *testing.T) {
 	const entries = 1000
-	small := func(o *storesOptions) { o.segmentBytes = 16 << 10 }
+	small := func(o *Options) { o.SegmentBytes = 16 << 10 }
 	dir := t.TempDir()
 	s, _, err := diskStores(t, dir, "", small)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for index := uint64(1); index <= entries; index += 10 {
-		if err := s.logs.StoreLogs(commands(index, index+9)); err != nil {
+		if err := s.Logs.StoreLogs(commands(index, index+9)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestDamageIsRefusedByNameAndNothingIsLostByIt(t *testing.T) {
 				if err != nil {
 					t.Fatalf("with the damage undone: %v", err)
 				}
-				if first, last, err := span(s.logs); err != nil || first != 1 || last != entries || !s.mark.whole() {
+				if first, last, err := span(s.Logs); err != nil || first != 1 || last != entries || !s.Mark.Whole() {
 					t.Errorf("with the damage undone: the log goes from %d to %d, %v", first, last, err)
 				}
 			})
@@ -139,9 +139,9 @@ func TestDamageIsRefusedByNameAndNothingIsLostByIt(t *testing.T) {
 // A node without its stable store does not know how it voted, also where its
 // log is empty because a snapshot has taken its place.
 func TestAStateWithoutItsStableStoreIsRefused(t *testing.T) {
-	for name, change := range map[string]func(*storesOptions){
-		"a state":    func(o *storesOptions) { o.applied = func() uint64 { return 7 } },
-		"a snapshot": func(o *storesOptions) { o.snapshots = &snapshotAt{index: 100, term: 2} },
+	for name, change := range map[string]func(*Options){
+		"a state":    func(o *Options) { o.Applied = func() uint64 { return 7 } },
+		"a snapshot": func(o *Options) { o.Snapshots = &snapshotAt{index: 100, term: 2} },
 	} {
 		if _, _, err := diskStores(t, t.TempDir(), "", change); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "stable.db") {
 			t.Errorf("%s: %v", name, err)
@@ -164,7 +164,7 @@ func TestASegmentThatIsOnlyListedIsNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = mustDiskStores(t, dir, "")
-	if err := s.logs.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogNoop}); err != nil {
+	if err := s.Logs.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogNoop}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"testing"
@@ -24,17 +24,17 @@ func TestTheLogIsMeasuredInBytes(t *testing.T) {
 			t.Errorf("%s: %d bytes, want about %d", what, got, want)
 		}
 	}
-	_, total := s.logBytes()
+	_, total := s.LogBytes()
 	within("total", total, size*count)
 	at.index, at.term = 600, 1
-	s.newest.expire()
-	since, total := s.logBytes()
+	s.Newest.expire()
+	since, total := s.LogBytes()
 	within("since the snapshot", since, size*400)
 	within("total", total, size*count)
-	within("the newest entries that hold 1 MB", int64(s.trailing(1_000_000))*size, 1_000_000)
-	if err := s.logs.DeleteRange(1, 500); err != nil {
+	within("the newest entries that hold 1 MB", int64(s.Trailing(1_000_000))*size, 1_000_000)
+	if err := s.Logs.DeleteRange(1, 500); err != nil {
 		t.Fatal(err)
 	}
-	_, total = s.logBytes()
+	_, total = s.LogBytes()
 	within("after compaction", total, size*500)
 }

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func (l *latch) watch(what string) (done func()) {
 			return
 		}
 		l.opened()                                                                                                           // nobody is left to return an error to
-		_ = l.poison(fmt.Errorf("%s: the disk has not answered for %v: check it, then start this node again", what, l.hang)) // the call itself may never return to hear of it
+		_ = l.Poison(fmt.Errorf("%s: the disk has not answered for %v: check it, then start this node again", what, l.hang)) // the call itself may never return to hear of it
 	})
 	mu.Unlock()
 	return func() {

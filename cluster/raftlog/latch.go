@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ type latch struct {
 
 	mu      sync.Mutex
 	err     error // guarded by mu; why every call fails, once set
-	opening bool  // guarded by mu; errors are openStores' to return, so fatal is not called
+	opening bool  // guarded by mu; errors are Open' to return, so fatal is not called
 }
 
 // opened ends the time in which errors are only returned.
@@ -38,16 +38,16 @@ func (l *latch) opened() {
 	l.opening = false
 }
 
-// failed is why calls fail now, or nil.
-func (l *latch) failed() error {
+// Failed is why calls fail now, or nil.
+func (l *latch) Failed() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// poison closes the stores because of err and calls fatal, once. It returns
+// Poison closes the stores because of err and calls fatal, once. It returns
 // what the caller is to answer.
-func (l *latch) poison(err error) error {
+func (l *latch) Poison(err error) error {
 	l.mu.Lock()
 	if l.err != nil {
 		defer l.mu.Unlock()
@@ -80,33 +80,33 @@ func (l *latch) close() {
 
 // write runs one mutation under the watchdog. Its first error is the last.
 func (l *latch) write(what string, mutate func() error) error {
-	if err := l.failed(); err != nil {
+	if err := l.Failed(); err != nil {
 		return err
 	}
 	defer l.watch(what)()
 	if err := mutate(); err != nil {
-		return l.poison(fmt.Errorf("%s: %w", what, err))
+		return l.Poison(fmt.Errorf("%s: %w", what, err))
 	}
-	return l.failed() // a write that was given up stays given up, though it came back
+	return l.Failed() // a write that was given up stays given up, though it came back
 }
 
 // read runs one look-up under the watchdog. What is absent is no failure, and
 // err is passed on as it is, since raft compares its text.
 func (l *latch) read(what string, look func() error) error {
-	if err := l.failed(); err != nil {
+	if err := l.Failed(); err != nil {
 		return err
 	}
 	defer l.watch(what)()
 	err := look()
-	if err == nil || absent(err) {
+	if err == nil || Absent(err) {
 		return err
 	}
-	return l.poison(fmt.Errorf("%s: %w", what, err))
+	return l.Poison(fmt.Errorf("%s: %w", what, err))
 }
 
-// absent tells the errors that only say that there is nothing. The stable
+// Absent tells the errors that only say that there is nothing. The stable
 // stores have no sentinel in common; raft itself compares the text.
-func absent(err error) bool {
+func Absent(err error) bool {
 	return errors.Is(err, raft.ErrLogNotFound) || err.Error() == "not found"
 }
 
@@ -142,7 +142,7 @@ func (s latchedLogs) GetLog(index uint64, log *raft.Log) error {
 				err = damage(fmt.Errorf("it cannot be decoded: %v", p), "in %s", s.place)
 			}
 		}()
-		if err = s.engine.GetLog(index, log); err != nil && !absent(err) {
+		if err = s.engine.GetLog(index, log); err != nil && !Absent(err) {
 			return damage(err, "in %s", s.place)
 		}
 		return err

@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -51,14 +51,14 @@ func (s *ailing) Set(key, value []byte) error {
 	return s.InmemStore.Set(key, value)
 }
 
-func ailingStores(t *testing.T) (*stores, *ailing, *ending) {
+func ailingStores(t *testing.T) (*Stores, *ailing, *ending) {
 	t.Helper()
 	engine, end := &ailing{InmemStore: raft.NewInmemStore()}, &ending{}
-	s, err := stackStores(storesOptions{fatal: end.fatal, logger: quiet}, &engines{logs: engine, stable: engine})
+	s, err := StackStores(Options{Fatal: end.fatal, Logger: quiet}, &Engines{Logs: engine, Stable: engine})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.logs.StoreLogs(commands(1, 3)); err != nil {
+	if err := s.Logs.StoreLogs(commands(1, 3)); err != nil {
 		t.Fatal(err)
 	}
 	engine.calls = 0
@@ -67,12 +67,12 @@ func ailingStores(t *testing.T) (*stores, *ailing, *ending) {
 
 // HAZARDS S3: bbolt goes on after EIO, and a second fsync succeeds over the hole.
 func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
-	for name, write := range map[string]func(*stores) error{
-		"append": func(s *stores) error { return s.logs.StoreLogs(commands(4, 4)) },
-		"delete": func(s *stores) error { return s.logs.DeleteRange(1, 2) },
-		"set":    func(s *stores) error { return s.stable.Set([]byte("k"), []byte("v")) },
-		"number": func(s *stores) error { return s.stable.SetUint64([]byte("k"), 1) },
-		"term":   func(s *stores) error { return s.stable.SetUint64([]byte(keyCurrentTerm), 9) },
+	for name, write := range map[string]func(*Stores) error{
+		"append": func(s *Stores) error { return s.Logs.StoreLogs(commands(4, 4)) },
+		"delete": func(s *Stores) error { return s.Logs.DeleteRange(1, 2) },
+		"set":    func(s *Stores) error { return s.Stable.Set([]byte("k"), []byte("v")) },
+		"number": func(s *Stores) error { return s.Stable.SetUint64([]byte("k"), 1) },
+		"term":   func(s *Stores) error { return s.Stable.SetUint64([]byte(KeyCurrentTerm), 9) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, engine, end := ailingStores(t)
@@ -82,12 +82,12 @@ func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
 			}
 			engine.fail, engine.calls = nil, 0 // the disk pretends to be well again
 			for again, call := range map[string]func() error{
-				"append": func() error { return s.logs.StoreLogs(commands(4, 4)) },
-				"delete": func() error { return s.logs.DeleteRange(1, 1) },
-				"set":    func() error { return s.stable.Set([]byte("k"), []byte("v")) },
+				"append": func() error { return s.Logs.StoreLogs(commands(4, 4)) },
+				"delete": func() error { return s.Logs.DeleteRange(1, 1) },
+				"set":    func() error { return s.Stable.Set([]byte("k"), []byte("v")) },
 				"read":   func() error { return s.uncached().GetLog(1, new(raft.Log)) },
-				"get":    func() error { _, err := s.stable.Get([]byte("k")); return err },
-				"last":   func() error { _, err := s.logs.LastIndex(); return err },
+				"get":    func() error { _, err := s.Stable.Get([]byte("k")); return err },
+				"last":   func() error { _, err := s.Logs.LastIndex(); return err },
 			} {
 				if err := call(); err == nil {
 					t.Errorf("%s works again", again)
@@ -97,7 +97,7 @@ func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
 				t.Errorf("the engine was called %d more times", engine.calls)
 			}
 			end.once(t, "input/output error")
-			if s.mayVote() || s.mayStand() {
+			if s.MayVote() || s.MayStand() {
 				t.Error("the node still votes")
 			}
 			if err := s.Close(); err != nil {
@@ -110,7 +110,7 @@ func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
 func TestAFullDiskIsToldApart(t *testing.T) {
 	s, engine, end := ailingStores(t)
 	engine.fail = fmt.Errorf("write segment: %w", syscall.ENOSPC)
-	if err := s.logs.StoreLogs(commands(4, 4)); err == nil || !strings.Contains(err.Error(), "free space") {
+	if err := s.Logs.StoreLogs(commands(4, 4)); err == nil || !strings.Contains(err.Error(), "free space") {
 		t.Errorf("got %v, want what to do about a full disk", err)
 	}
 	end.once(t, "the disk is full")
@@ -118,9 +118,9 @@ func TestAFullDiskIsToldApart(t *testing.T) {
 
 // hashicorp/raft#503: the leader whose disk hangs is leader for ever.
 func TestAWriteThatHangsEndsTheNode(t *testing.T) {
-	for name, write := range map[string]func(*stores) error{
-		"append": func(s *stores) error { return s.logs.StoreLogs(commands(4, 4)) },
-		"set":    func(s *stores) error { return s.stable.Set([]byte("k"), []byte("v")) },
+	for name, write := range map[string]func(*Stores) error{
+		"append": func(s *Stores) error { return s.Logs.StoreLogs(commands(4, 4)) },
+		"set":    func(s *Stores) error { return s.Stable.Set([]byte("k"), []byte("v")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestASlowDiskIsNoDeadDisk(t *testing.T) {
 		for index := uint64(4); index < 10; index++ {
 			engine.hang = make(chan struct{})
 			time.AfterFunc(hangDefault-time.Second, func() { close(engine.hang) })
-			if err := s.logs.StoreLogs(commands(index, index)); err != nil {
+			if err := s.Logs.StoreLogs(commands(index, index)); err != nil {
 				t.Fatal(err)
 			}
 		}

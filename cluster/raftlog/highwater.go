@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"context"
@@ -44,33 +44,33 @@ var keyHighWater = []byte("dormouse/high-water")
 type highWater struct {
 	raft.LogStore
 	stable raft.StableStore
-	newest *newestSnapshot
+	newest *NewestSnapshot
 	logger hclog.Logger
 
 	mu      sync.Mutex    // held while the mark or the log's end goes back
-	mark    atomic.Uint64 // written under mu; what the stable store says
-	reach   atomic.Uint64 // the log's last entry, or the newest snapshot's where that is further
-	damaged atomic.Bool   // reach < mark since the log was opened
+	Mark    atomic.Uint64 // written under mu; what the stable store says
+	Reach   atomic.Uint64 // the log's last entry, or the newest snapshot's where that is further
+	Damaged atomic.Bool   // reach < mark since the log was opened
 	due     chan struct{} // the mark lags by markEntries; never closed
 }
 
-func newHighWater(logs raft.LogStore, stable raft.StableStore, newest *newestSnapshot, logger hclog.Logger) *highWater {
+func newHighWater(logs raft.LogStore, stable raft.StableStore, newest *NewestSnapshot, logger hclog.Logger) *highWater {
 	return &highWater{LogStore: logs, stable: stable, newest: newest, logger: logger, due: make(chan struct{}, 1)}
 }
 
 // open compares the log with the mark. accept takes the log as it is.
 func (s *highWater) open(accept bool) error {
 	mark, err := s.stable.GetUint64(keyHighWater)
-	if err != nil && !absent(err) {
+	if err != nil && !Absent(err) {
 		return err
 	}
 	last, err := s.LastIndex()
 	if err != nil {
 		return err
 	}
-	reach := max(last, s.newest.index())
-	s.mark.Store(mark)
-	s.reach.Store(reach)
+	reach := max(last, s.newest.Index())
+	s.Mark.Store(mark)
+	s.Reach.Store(reach)
 	switch {
 	case reach >= mark:
 		return nil
@@ -78,32 +78,32 @@ func (s *highWater) open(accept bool) error {
 		s.logger.Warn("the log's tail is missing, and the operator accepts it: this node votes as if it had never acknowledged those entries", "log_ends_at", reach, "acknowledged_up_to", mark)
 		return s.set(reach)
 	}
-	s.damaged.Store(true)
+	s.Damaged.Store(true)
 	s.logger.Error("the log's tail is missing: this node does not vote until the leader has sent those entries again; if no leader can be elected without it, and only then, start it once with the damage accepted", "log_ends_at", reach, "acknowledged_up_to", mark)
 	return nil
 }
 
-// whole tells whether the log holds all that the mark says it held.
-func (s *highWater) whole() bool { return !s.damaged.Load() }
+// Whole tells whether the log holds all that the mark says it held.
+func (s *highWater) Whole() bool { return !s.Damaged.Load() }
 
 func (s *highWater) set(mark uint64) error {
 	if err := s.stable.SetUint64(keyHighWater, mark); err != nil {
 		return err
 	}
-	s.mark.Store(mark)
+	s.Mark.Store(mark)
 	return nil
 }
 
 // advance notes that the log or a snapshot has reached index.
 func (s *highWater) advance(index uint64) {
 	for {
-		reach := s.reach.Load()
-		if index <= reach || s.reach.CompareAndSwap(reach, index) {
+		reach := s.Reach.Load()
+		if index <= reach || s.Reach.CompareAndSwap(reach, index) {
 			break
 		}
 	}
-	mark := s.mark.Load()
-	if index >= mark && s.damaged.CompareAndSwap(true, false) {
+	mark := s.Mark.Load()
+	if index >= mark && s.Damaged.CompareAndSwap(true, false) {
 		s.logger.Info("the log has caught up with what this node once acknowledged: it votes again", "index", index)
 	}
 	if index >= mark+markEntries {
@@ -136,8 +136,8 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 	if highest < last {
 		return s.LogStore.DeleteRange(lowest, highest) // a prefix: the log ends where it did
 	}
-	reach := max(lowest-1, s.newest.index())
-	if s.mark.Load() > reach {
+	reach := max(lowest-1, s.newest.Index())
+	if s.Mark.Load() > reach {
 		if err := s.set(reach); err != nil {
 			return fmt.Errorf("lower the high-water mark before the log: %w", err)
 		}
@@ -145,16 +145,16 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 	if err := s.LogStore.DeleteRange(lowest, highest); err != nil {
 		return err
 	}
-	s.reach.Store(reach)
+	s.Reach.Store(reach)
 	s.advance(reach)
 	return nil
 }
 
-// save moves the mark to where the log is. It never lowers it.
-func (s *highWater) save() error {
+// Save moves the mark to where the log is. It never lowers it.
+func (s *highWater) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if reach := s.reach.Load(); reach > s.mark.Load() {
+	if reach := s.Reach.Load(); reach > s.Mark.Load() {
 		return s.set(reach)
 	}
 	return nil
@@ -171,8 +171,8 @@ func (s *highWater) run(ctx context.Context) error {
 		case <-tick.C:
 		case <-s.due:
 		}
-		s.advance(s.newest.index())
-		if err := s.save(); err != nil {
+		s.advance(s.newest.Index())
+		if err := s.Save(); err != nil {
 			return fmt.Errorf("move the high-water mark: %w", err)
 		}
 	}

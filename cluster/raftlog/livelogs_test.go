@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -20,20 +20,20 @@ func TestAnEngineDoesNotServeDeletedEntries(t *testing.T) {
 			{"all", 1, 1000},
 		} {
 			t.Run(kind+"/"+deleted.name, func(t *testing.T) {
-				e := &engines{dir: t.TempDir(), kind: kind, segmentBytes: walSegmentBytes, logger: quiet}
+				e := &Engines{dir: t.TempDir(), kind: kind, segmentBytes: walSegmentBytes, logger: quiet}
 				if err := e.open(); err != nil {
 					t.Fatal(err)
 				}
-				if err := e.logs.StoreLogs(commands(1, 1000)); err != nil {
+				if err := e.Logs.StoreLogs(commands(1, 1000)); err != nil {
 					t.Fatal(err)
 				}
-				if err := e.logs.DeleteRange(deleted.lowest, deleted.highest); err != nil {
+				if err := e.Logs.DeleteRange(deleted.lowest, deleted.highest); err != nil {
 					t.Fatal(err)
 				}
 				want := func(when string) {
 					t.Helper()
 					for index := uint64(1); index <= 1000; index++ {
-						err := e.logs.GetLog(index, new(raft.Log))
+						err := e.Logs.GetLog(index, new(raft.Log))
 						if gone := deleted.lowest <= index && index <= deleted.highest; gone != errors.Is(err, raft.ErrLogNotFound) || !gone && err != nil {
 							t.Fatalf("%s: entry %d: deleted: %v, GetLog: %v", when, index, gone, err)
 						}

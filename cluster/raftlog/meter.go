@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -150,8 +150,8 @@ func (s *meteredLogs) sumAt(index uint64) int64 {
 	}
 }
 
-// between is the size of the entries above low, up to and with high.
-func (s *meteredLogs) between(low, high uint64) int64 {
+// Between is the size of the entries above low, up to and with high.
+func (s *meteredLogs) Between(low, high uint64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if high <= low {
@@ -161,7 +161,7 @@ func (s *meteredLogs) between(low, high uint64) int64 {
 }
 
 // after is the size of the entries above index.
-func (s *meteredLogs) after(index uint64) int64 { return s.between(index, ^uint64(0)) }
+func (s *meteredLogs) after(index uint64) int64 { return s.Between(index, ^uint64(0)) }
 
 // newest is how many of the newest entries the given bytes hold.
 func (s *meteredLogs) newest(bytes int64) uint64 {

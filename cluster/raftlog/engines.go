@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -33,19 +33,19 @@ const walSegmentBytes = 64 << 20
 // keyLogStore says in the stable store which kind the log is.
 var keyLogStore = []byte("dormouse/log-store")
 
-// engines are the stores that others wrote, as they come.
-type engines struct {
+// Engines are the stores that others wrote, as they come.
+type Engines struct {
 	dir, kind    string
 	segmentBytes int
 	logger       hclog.Logger
-	logs         raft.LogStore
-	stable       raft.StableStore
+	Logs         raft.LogStore
+	Stable       raft.StableStore
 	closers      []func() error // in the order of opening
 }
 
 // openEngines opens the stores in o.dir, or makes new ones in memory.
-func openEngines(o storesOptions) (*engines, error) {
-	e := &engines{dir: o.dir, kind: o.kind, segmentBytes: o.segmentBytes, logger: o.logger}
+func openEngines(o Options) (*Engines, error) {
+	e := &Engines{dir: o.Dir, kind: o.Kind, segmentBytes: o.SegmentBytes, logger: o.Logger}
 	if e.kind == "" {
 		e.kind = logStoreWAL
 	}
@@ -55,8 +55,8 @@ func openEngines(o storesOptions) (*engines, error) {
 	if e.segmentBytes == 0 {
 		e.segmentBytes = walSegmentBytes
 	}
-	if o.dir == "" {
-		e.logs, e.stable = raft.NewInmemStore(), raft.NewInmemStore()
+	if o.Dir == "" {
+		e.Logs, e.Stable = raft.NewInmemStore(), raft.NewInmemStore()
 		return e, nil
 	}
 	if err := e.open(); err != nil {
@@ -65,7 +65,7 @@ func openEngines(o storesOptions) (*engines, error) {
 	return e, nil
 }
 
-func (e *engines) open() error {
+func (e *Engines) open() error {
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return fmt.Errorf("make the log directory: %w", err)
 	}
@@ -82,15 +82,15 @@ func (e *engines) open() error {
 	if err != nil {
 		return err
 	}
-	e.stable = stable
+	e.Stable = stable
 	e.closers = append(e.closers, stable.Close)
-	if e.logs, err = e.openLog(e.kind); err != nil {
+	if e.Logs, err = e.openLog(e.kind); err != nil {
 		return err
 	}
 	return nil
 }
 
-func (e *engines) logPath(kind string) string {
+func (e *Engines) logPath(kind string) string {
 	if kind == logStoreBolt {
 		return filepath.Join(e.dir, "log.db")
 	}
@@ -98,14 +98,14 @@ func (e *engines) logPath(kind string) string {
 }
 
 // place is where the log is, in words.
-func (e *engines) place() string {
+func (e *Engines) place() string {
 	if e.dir == "" {
 		return "memory"
 	}
 	return e.logPath(e.kind)
 }
 
-func (e *engines) openLog(kind string) (raft.LogStore, error) {
+func (e *Engines) openLog(kind string) (raft.LogStore, error) {
 	path := e.logPath(kind)
 	if kind == logStoreBolt {
 		logs, err := openBolt(path)
@@ -122,7 +122,7 @@ func (e *engines) openLog(kind string) (raft.LogStore, error) {
 	return liveLogs{logs}, nil
 }
 
-func (e *engines) openWAL(path string) (raft.LogStore, error) {
+func (e *Engines) openWAL(path string) (raft.LogStore, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
@@ -173,15 +173,15 @@ func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 // claim makes sure that this directory's log is of our kind, and that its
 // stable store is the one that belongs to it. state is how far the state and
 // the snapshots go: where they hold anything, so did the stable store.
-func (e *engines) claim(stable raft.StableStore, state uint64) error {
+func (e *Engines) claim(stable raft.StableStore, state uint64) error {
 	if e.dir == "" {
 		return nil
 	}
 	was, err := stable.Get(keyLogStore)
-	if err != nil && !absent(err) {
+	if err != nil && !Absent(err) {
 		return err
 	}
-	last, err := e.logs.LastIndex()
+	last, err := e.Logs.LastIndex()
 	if err != nil {
 		return fmt.Errorf("read the log's end: %w", err)
 	}
@@ -199,7 +199,7 @@ func (e *engines) claim(stable raft.StableStore, state uint64) error {
 }
 
 // checkOther refuses to leave a log behind in another kind of store.
-func (e *engines) checkOther(kind string) error {
+func (e *Engines) checkOther(kind string) error {
 	if _, err := os.Stat(e.logPath(kind)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -223,7 +223,7 @@ func (e *engines) checkOther(kind string) error {
 }
 
 // Close closes what was opened, in reverse order.
-func (e *engines) Close() error {
+func (e *Engines) Close() error {
 	var err error
 	for i := len(e.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, e.closers[i]())

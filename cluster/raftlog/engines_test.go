@@ -1,4 +1,4 @@
-package cluster
+package raftlog
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func TestTheKindOfLogDoesNotChangeUnderData(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		s, _ := mustDiskStores(t, dir, c.was)
-		if err := s.logs.StoreLogs(commands(1, c.last)); err != nil {
+		if err := s.Logs.StoreLogs(commands(1, c.last)); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -47,7 +47,7 @@ func TestTheKindOfLogDoesNotChangeUnderData(t *testing.T) {
 			t.Errorf("%s opened as %s: %v is not told as a wrong setting", c.was, c.now, err)
 		}
 		if err == nil {
-			if last, err := s.logs.LastIndex(); err != nil || last != c.last {
+			if last, err := s.Logs.LastIndex(); err != nil || last != c.last {
 				t.Errorf("%s opened as %s: ends at %d, %v", c.was, c.now, last, err)
 			}
 		}
@@ -58,7 +58,7 @@ func TestTheKindOfLogDoesNotChangeUnderData(t *testing.T) {
 func TestALogWithoutItsStableStoreIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := mustDiskStores(t, dir, "")
-	if err := s.logs.StoreLogs(commands(1, 5)); err != nil {
+	if err := s.Logs.StoreLogs(commands(1, 5)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -77,10 +77,10 @@ func TestStoresOpenAgainAfterAnOrderlyEnd(t *testing.T) {
 		dir := t.TempDir()
 		for round := range uint64(3) {
 			s, _ := mustDiskStores(t, dir, kind)
-			if last, err := s.logs.LastIndex(); err != nil || last != 10*round {
+			if last, err := s.Logs.LastIndex(); err != nil || last != 10*round {
 				t.Fatalf("%s: ends at %d, %v; want %d", kind, last, err, 10*round)
 			}
-			if err := s.logs.StoreLogs(commands(10*round+1, 10*round+10)); err != nil {
+			if err := s.Logs.StoreLogs(commands(10*round+1, 10*round+10)); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Close(); err != nil {
