@@ -128,7 +128,7 @@ func TestScripts(t *testing.T) {
 }
 
 // changing is what a real node says otherwise each time.
-var changing = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{5,}\b|\bindex +\d+\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+var changing = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{5,}\b|\bindex +\d+\b`)
 
 // play runs a script and returns it with what came out.
 func play(t *testing.T, c *console, script string) string {

@@ -42,9 +42,9 @@ func codesOfAgent(t *testing.T) []agent.Code {
 	if len(codes) < 20 {
 		t.Fatalf("only %d codes in agent/error.go", len(codes))
 	}
-	ofSessions := codesOf(t, "../../agent/session_error.go")
+	ofSessions := codesOf(t, "../../agent/session.go")
 	if len(ofSessions) < 10 {
-		t.Fatalf("only %d codes in agent/session_error.go", len(ofSessions))
+		t.Fatalf("only %d codes in agent/session.go", len(ofSessions))
 	}
 	return append(codes, ofSessions...)
 }
