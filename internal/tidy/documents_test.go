@@ -37,17 +37,41 @@ func TestTheReadmesGoIsTheExample(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsLinkToWhatIsThere(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
-	documents := []string{"README.md", "ARCHITECTURE.md"}
+// documents returns the pages that a reader starts from, relative to the root.
+func documents(t *testing.T) []string {
+	t.Helper()
+	all := []string{"README.md", "ARCHITECTURE.md"}
 	more, err := filepath.Glob("../../docs/*.md")
 	if err != nil || more == nil {
 		t.Fatalf("no docs: %v", err)
 	}
 	for _, path := range more {
-		documents = append(documents, filepath.Join("docs", filepath.Base(path)))
+		all = append(all, filepath.Join("docs", filepath.Base(path)))
 	}
-	for _, document := range documents {
+	return all
+}
+
+// TestTheDocumentsCiteFilesThatAreThere holds each Go file that a page names in
+// backquotes, with its directory, to be in the repository.
+func TestTheDocumentsCiteFilesThatAreThere(t *testing.T) {
+	file := regexp.MustCompile("`([a-z0-9_]+(?:/[a-z0-9_]+)+\\.go)`")
+	cited := 0
+	for _, document := range documents(t) {
+		for _, match := range file.FindAllStringSubmatch(read(t, document), -1) {
+			cited++
+			if _, err := os.Stat(filepath.Join("..", "..", match[1])); err != nil {
+				t.Errorf("%s cites %s, which is not there", document, match[1])
+			}
+		}
+	}
+	if cited == 0 {
+		t.Error("no page cites a file")
+	}
+}
+
+func TestTheDocumentsLinkToWhatIsThere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	for _, document := range documents(t) {
 		for _, match := range link.FindAllStringSubmatch(read(t, document), -1) {
 			target := filepath.Join("..", "..", filepath.Dir(document), match[1])
 			if _, err := os.Stat(target); err != nil {
