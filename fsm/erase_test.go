@@ -26,7 +26,7 @@ func (r *subject) leftovers() (n int) {
 	return n
 }
 
-// fsm.fsm.fsm.session.sessionsOf makes sessions of an agent, each with a thread of its own, a
+// sessionsOf makes sessions of an agent, each with a thread of its own, a
 // request and a review.
 func (r *subject) sessionsOf(name string, n int) (leases []*agent.Lease) {
 	r.tb.Helper()

@@ -116,7 +116,7 @@ func TestAnInstanceHasSoManyTimersAndNoMore(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteTimer{Manager: "m", Key: "k", ID: "t0"})
 	do[*agent.TimerResult](r, once("one more", startWall+1000))
 
-	// All fall due at once, at most fsm.fsm.fsm.txn.SweepMax in an entry.
+	// All fall due at once, at most txn.SweepMax in an entry.
 	r.after(time.Second)
 	for due := 1 + txn.SweepMax; due < agent.TimersMax; due += txn.SweepMax { // the cron is due from the start, t1 is later
 		r.feed(nil)

@@ -22,7 +22,7 @@ type Conversation struct {
 	Id          string
 	Row         *logpb.ConversationRow // of incarnation 0 if there is none
 	interrupted bool                   // as it is stored
-	places      []string               // by which it is to be found, as it is stored; none below txn.fsm.FoundLevel
+	places      []string               // by which it is to be found, as it is stored; none below txn.FoundLevel
 }
 
 // Open opens the conversation that a reference means, whether it is

@@ -10,7 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// From txn.fsm.FoundLevel on, conversations are found by their agent and by their
+// From txn.FoundLevel on, conversations are found by their agent and by their
 // owner. A conversation that is made or named from then on adds itself to the
 // indexes; Backfill adds the others.
 

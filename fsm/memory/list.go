@@ -17,7 +17,7 @@ import (
 // that tells where that place is. An erasure removes an agent's memories by
 // range deletes, without reading them, and then removes the places a piece an
 // entry; a reader skips a place whose memory is not there, or is elsewhere in
-// the list. Backfill adds the memories from below txn.fsm.ListedLevel.
+// the list. Backfill adds the memories from below txn.ListedLevel.
 
 // listMemory adds a memory to the list of all memories.
 func listMemory(b *txn.Entry, scope, agent, id string, row *logpb.MemoryRow) {

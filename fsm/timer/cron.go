@@ -90,7 +90,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 	for _, job := range dropped {
 		changes = append(changes, agent.CronChange{Job: job})
 	}
-	generation := sync.OnceValue(c.NewIncarnation) // of all: see txn.fsm.MintsMax
+	generation := sync.OnceValue(c.NewIncarnation) // of all: see txn.MintsMax
 	for _, change := range changes {
 		switch {
 		case declared[change.Job] && change.Set != nil:
