@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -74,6 +75,7 @@ func (p *pings) ping(addr string) error {
 	err := p.peers.Ping(ctx, addr)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.forget()
 	if err != nil {
 		delete(p.answered, addr)
 		p.silent[addr] = time.Now()
@@ -98,4 +100,13 @@ func (p *pings) avoid(addr string) bool {
 	defer p.mu.Unlock()
 	last, ok := p.silent[addr]
 	return ok && time.Since(last) < avoidFor
+}
+
+// forget removes what no longer decides anything, so that the maps hold only the
+// addresses of the last seconds, however many hosts come and go.
+//
+// p.mu must be held.
+func (p *pings) forget() {
+	maps.DeleteFunc(p.answered, func(_ string, last time.Time) bool { return time.Since(last) >= pingEvery })
+	maps.DeleteFunc(p.silent, func(_ string, last time.Time) bool { return time.Since(last) >= avoidFor })
 }
