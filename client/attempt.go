@@ -32,7 +32,7 @@ func (k *call) attempt() *outcome {
 		if msg == nil {
 			return k.expired()
 		}
-		size := msg.SizeVT()
+		size := msg.EncodedSize()
 		if size > wire.CallBytesMax && !k.undecided {
 			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, wire.CallBytesMax)}
 		}

@@ -64,7 +64,7 @@ func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGro
 // commit was not taken.
 func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool {
 	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: wire.CommitToProto(c)}}
-	f := &forwarded{call: call, bytes: call.SizeVT(), done: done}
+	f := &forwarded{call: call, bytes: call.EncodedSize(), done: done}
 	x.mu.Lock()
 	switch {
 	case x.broken != nil:

@@ -47,7 +47,7 @@ func TestASampleBelongsToItsInnermostPart(t *testing.T) {
 	file := profiled(t, 2*time.Second,
 		[]string{"cmpbody", "github.com/cockroachdb/pebble/v2.(*memTable).apply", apply, raftLoop},
 		[]string{"runtime.mallocgc", apply, raftLoop},
-		[]string{modpath.Path + "/proto/log.(*Commit).UnmarshalVT", apply, raftLoop},
+		[]string{modpath.Path + "/proto/log.(*Commit).Decode", apply, raftLoop},
 		[]string{"runtime.selectgo", raftLoop},
 		[]string{"main.main"},
 	)

@@ -1,17 +1,13 @@
 package command
 
-// Coded is a message of the log with generated code of its own, several times
-// as fast as reflection. Equal messages give equal bytes: none has a map, and
-// fields go in the order of their numbers.
-//
-// It does not look whether strings are UTF-8; see commitShape.
-type Coded interface {
-	MarshalVTStrict() ([]byte, error)
-	UnmarshalVT(raw []byte) error
-}
+import "dormouse/internal/protocode"
+
+// Coded is a message of the log with generated code. Equal messages have equal
+// encodings. Strings are not checked for UTF-8; see commitShape.
+type Coded = protocode.Message
 
 // Marshal encodes m.
-func Marshal(m Coded) ([]byte, error) { return m.MarshalVTStrict() }
+func Marshal(m Coded) ([]byte, error) { return m.Encode(), nil }
 
-// Unmarshal decodes into m, which must be new: it adds to what is there.
-func Unmarshal(raw []byte, m Coded) error { return m.UnmarshalVT(raw) }
+// Unmarshal decodes raw into m, which must be new, as Decode merges.
+func Unmarshal(raw []byte, m Coded) error { return m.Decode(raw) }

@@ -28,11 +28,9 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 		}
 		ops.Ops[i] = encoded
 	}
-	opsBytes := ops.SizeVT()
+	opsBytes := ops.EncodedSize()
 	raw := make([]byte, opsBytes, opsBytes+restBytes+len(c.Scope)+len(c.Request.Client)+len(c.Principal))
-	if _, err := ops.MarshalToSizedBufferVTStrict(raw); err != nil {
-		return nil, fmt.Errorf("encode commit: %w", err)
-	}
+	ops.EncodeBackward(raw)
 	rest := logpb.Commit{
 		Scope: c.Scope, Client: c.Request.Client, Seq: c.Request.Seq, Low: c.Request.Low,
 		NotAfterTick: notAfterTick, Principal: c.Principal, BodyHash: xxhash.Sum64(raw),
@@ -43,10 +41,8 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 	if c.Fence != nil {
 		rest.Fence = &logpb.Fence{Claim: c.Fence.Claim, Epoch: c.Fence.Epoch, Agent: c.Fence.Agent, Since: c.Fence.Since}
 	}
-	raw = slices.Grow(raw, rest.SizeVT())[:opsBytes+rest.SizeVT()]
-	if _, err := rest.MarshalToSizedBufferVTStrict(raw[opsBytes:]); err != nil {
-		return nil, fmt.Errorf("encode commit: %w", err)
-	}
+	raw = slices.Grow(raw, rest.EncodedSize())[:opsBytes+rest.EncodedSize()]
+	rest.EncodeBackward(raw[opsBytes:])
 	if err := commitShape.Check(raw); err != nil {
 		return nil, fmt.Errorf("encode commit: %w", err)
 	}

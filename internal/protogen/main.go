@@ -1,6 +1,6 @@
-// Command protogen regenerates the Go code of proto/: it compiles the .proto
-// files with protocompile and runs the usual plugins as go tools, so that
-// nothing outside the module proxy is needed.
+// Command protogen generates the Go code of proto/. It compiles the .proto files
+// with protocompile, runs the usual plugins as go tools, so that nothing outside
+// the module proxy is needed, and adds an encoder and a decoder for each message.
 package main
 
 import (
@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bufbuild/protocompile"
@@ -33,14 +32,8 @@ func main() {
 	}
 }
 
-// plugins are the generators, which files they are for, and their options.
-// What is applied and stored has code of its own for each message besides, which
-// is several times as fast as reflection.
-var plugins = []struct{ name, of, with string }{
-	{name: "protoc-gen-go"},
-	{name: "protoc-gen-go-grpc"},
-	{name: "protoc-gen-go-vtproto", with: ",features=marshal_strict+unmarshal+size"},
-}
+// plugins are the generators that run as programs.
+var plugins = []string{"protoc-gen-go", "protoc-gen-go-grpc"}
 
 // run compiles each file, and writes what the plugins make of it into root.
 func run(ctx context.Context, root string, files []string) error {
@@ -56,14 +49,18 @@ func run(ctx context.Context, root string, files []string) error {
 	for _, file := range compiled {
 		request.ProtoFile = append(request.ProtoFile, protodesc.ToFileDescriptorProto(file))
 	}
-	for _, p := range plugins {
-		request.FileToGenerate = slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !strings.HasPrefix(file, p.of) })
-		request.Parameter = proto.String("module=" + modpath.Path + p.with)
-		if err := generate(ctx, p.name, root, request); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+	request.FileToGenerate = files
+	request.Parameter = proto.String("module=" + modpath.Path)
+	for _, plugin := range plugins {
+		if err := generate(ctx, plugin, root, request); err != nil {
+			return fmt.Errorf("%s: %w", plugin, err)
 		}
 	}
-	return nil
+	response, err := codecs(request)
+	if err != nil {
+		return fmt.Errorf("generate codecs: %w", err)
+	}
+	return write(root, request, response)
 }
 
 // generate runs one plugin and writes its files below root.
@@ -78,10 +75,15 @@ func generate(ctx context.Context, plugin, root string, request *pluginpb.CodeGe
 	if err != nil {
 		return err
 	}
-	var response pluginpb.CodeGeneratorResponse
-	if err := proto.Unmarshal(out, &response); err != nil {
+	response := &pluginpb.CodeGeneratorResponse{}
+	if err := proto.Unmarshal(out, response); err != nil {
 		return err
 	}
+	return write(root, request, response)
+}
+
+// write writes what a generator returned below root.
+func write(root string, request *pluginpb.CodeGeneratorRequest, response *pluginpb.CodeGeneratorResponse) error {
 	if response.Error != nil {
 		return fmt.Errorf("%s", *response.Error)
 	}

@@ -1,5 +1,5 @@
 // Package utf8pb reports whether the strings of an encoded protobuf message are
-// UTF-8, as proto3 wants them. Code that vtprotobuf generates does not look; a
+// UTF-8, as proto3 wants them. Package protocode does not check; a
 // message's shape is compiled once, so that looking costs next to nothing
 // beside reflection.
 package utf8pb

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
+	"dormouse/internal/protocode"
 	"dormouse/internal/utf8pb"
 )
 
@@ -24,9 +25,7 @@ type codec struct{}
 // coded is a message with generated code of its own.
 type coded interface {
 	proto.Message
-	SizeVT() int
-	MarshalToSizedBufferVTStrict(into []byte) (int, error)
-	UnmarshalVT(raw []byte) error
+	protocode.Message
 }
 
 // Name is that of gRPC's own, whose place it takes.
@@ -38,7 +37,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	if !ok {
 		return own().Marshal(v)
 	}
-	size := m.SizeVT()
+	size := m.EncodedSize()
 	if mem.IsBelowBufferPoolingThreshold(size) {
 		raw := make([]byte, size)
 		if err := encode(m, raw); err != nil {
@@ -56,9 +55,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func encode(m coded, into []byte) error {
-	if _, err := m.MarshalToSizedBufferVTStrict(into); err != nil {
-		return fmt.Errorf("encode %T: %w", m, err)
-	}
+	m.EncodeBackward(into)
 	return check(m, into)
 }
 
@@ -74,7 +71,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return err
 	}
 	proto.Reset(m)
-	if err := m.UnmarshalVT(raw.ReadOnlyData()); err != nil {
+	if err := m.Decode(raw.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode %T: %w", m, err)
 	}
 	return nil

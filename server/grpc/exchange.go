@@ -124,7 +124,7 @@ func (x *exchange) room(ctx context.Context, s *semaphore.Weighted, n int64) err
 
 // begin waits for room and starts one call. An error ends the stream.
 func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
-	f := &flight{id: call.GetId(), bytes: min(int64(call.SizeVT()), x.inFlightBytesMax)}
+	f := &flight{id: call.GetId(), bytes: min(int64(call.EncodedSize()), x.inFlightBytesMax)}
 	if err := x.room(ctx, x.slots, 1); err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ func (x *exchange) refuseNew() {
 // land hands f's reply to the writer. Only the first reply counts: a commit
 // may be decided after its time was up.
 func (x *exchange) land(f *flight, reply *apipb.Reply) {
-	size := reply.SizeVT()
+	size := reply.EncodedSize()
 	if size > wire.ReplyBytesMax {
 		e := agent.TooLarge("answer", "reply_bytes_max", size, wire.ReplyBytesMax)
 		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: wire.ErrorToProto(e)}}
-		size = reply.SizeVT()
+		size = reply.EncodedSize()
 	}
 	x.mu.Lock()
 	if f.settled {
