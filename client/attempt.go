@@ -4,9 +4,10 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // attempt sends the call on, or parks it until there is a link. mu is held.
@@ -33,8 +34,8 @@ func (k *call) attempt() *outcome {
 			return k.expired()
 		}
 		size := msg.EncodedSize()
-		if size > wire.CallBytesMax && !k.undecided {
-			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, wire.CallBytesMax)}
+		if size > convert.CallBytesMax && !k.undecided {
+			return &outcome{err: agent.TooLarge("call", "call_bytes_max", size, convert.CallBytesMax)}
 		}
 		f := &flight{call: k, link: link, msg: msg, size: size, since: now}
 		if link.enqueue(f) {
@@ -165,11 +166,11 @@ func (k *call) understand(reply *apipb.Reply) (o outcome) {
 	var err error
 	switch r := reply.GetReply().(type) {
 	case *apipb.Reply_Error:
-		o.err = wire.ErrorFromProto(r.Error)
+		o.err = ops.ErrorFromProto(r.Error)
 	case *apipb.Reply_Commit:
-		o.result, err = wire.ResultFromProto(r.Commit)
+		o.result, err = convert.ResultFromProto(r.Commit)
 	case *apipb.Reply_Read:
-		o.answers, err = wire.AnswersFromProto(r.Read)
+		o.answers, err = convert.AnswersFromProto(r.Read)
 	}
 	if err == nil && o.err == nil && (reply.GetCommit() != nil) != (k.commit != nil) {
 		err = agent.Errorf(agent.CodeInternal, "the reply is of another kind")

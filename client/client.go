@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
-	"dormouse/proto/wire"
+	"dormouse/api/convert"
 )
 
 // Client talks to a cluster. Make it with Dial; all methods may be called
@@ -91,7 +91,7 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 		}
 		commit.Request.Seq = k.seq
 	}
-	k.commit = wire.CommitToProto(&commit)
+	k.commit = convert.CommitToProto(&commit)
 	k.ttl = commit.Request.TTL
 	k.done = func(o outcome) {
 		if k.seq != 0 {
@@ -130,7 +130,7 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 	}
 	defer c.reads.Release(1)
 	came := make(chan outcome, 1)
-	k.read = wire.ReadsToProto(&r)
+	k.read = convert.ReadsToProto(&r)
 	k.done = func(o outcome) { came <- o }
 	k.start()
 	o := <-came

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	"dormouse/proto/wire"
+	"dormouse/api/convert"
 )
 
 // clusterID is the id of the cluster that a client talks to: given in its
@@ -26,7 +26,7 @@ func (c *clusterID) get() string {
 // check returns an error if header is of a node of another cluster than this
 // client's. Where the client knows none, it takes the node's.
 func (c *clusterID) check(addr string, header metadata.MD) error {
-	values := header.Get(wire.ClusterHeader)
+	values := header.Get(convert.ClusterHeader)
 	if len(values) == 0 { // a server that is part of no node
 		return nil
 	}
@@ -47,7 +47,7 @@ func (c *clusterID) check(addr string, header metadata.MD) error {
 // with returns ctx with the cluster that calls are for.
 func (c *clusterID) with(ctx context.Context) context.Context {
 	if id := c.get(); id != "" {
-		return metadata.AppendToOutgoingContext(ctx, wire.ClusterHeader, id)
+		return metadata.AppendToOutgoingContext(ctx, convert.ClusterHeader, id)
 	}
 	return ctx
 }

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
-	"dormouse/proto/wire"
 )
 
 const (
@@ -141,7 +141,7 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 		grpc.WithInitialWindowSize(streamWindowBytes),
 		grpc.WithInitialConnWindowSize(connWindowBytes),
 		grpc.WithDefaultCallOptions(
-			grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax), grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax),
+			grpc.MaxCallSendMsgSize(convert.RequestMessageBytesMax), grpc.MaxCallRecvMsgSize(convert.ReplyMessageBytesMax),
 			grpc.ForceCodecV2(codec.Codec),
 		),
 	}, p.cluster.dialOptions()...)

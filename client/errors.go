@@ -5,8 +5,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
-	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
+	"dormouse/api/ops"
+	oppb "dormouse/proto/op"
 )
 
 func errClosed() *agent.Error {
@@ -19,8 +19,8 @@ func errClosed() *agent.Error {
 func errorOf(err error, change bool) *agent.Error {
 	s := status.Convert(err)
 	for _, d := range s.Details() {
-		if e, ok := d.(*apipb.Error); ok {
-			return wire.ErrorFromProto(e)
+		if e, ok := d.(*oppb.Error); ok {
+			return ops.ErrorFromProto(e)
 		}
 	}
 	switch s.Code() {

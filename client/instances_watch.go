@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Watch implements agent.Instances. It goes on by itself on another node when
@@ -54,7 +54,7 @@ func (i instances) watchOnce(ctx context.Context, w agent.InstanceWatch, yield f
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.stream.Context(), cancel)() // a link that breaks takes the watch with it
-	at := wire.Remote{API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) }}
+	at := convert.Remote{API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) }}
 	for event, err := range at.Watch(ctx, w) {
 		if err != nil {
 			if agent.Retryable(err) {

@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // flight is one attempt at a call, on one link.
@@ -120,7 +120,7 @@ func (l *link) read() {
 			return
 		}
 		if err != nil {
-			l.others = l.stream.Trailer().Get(wire.MembersTrailer)
+			l.others = l.stream.Trailer().Get(convert.MembersTrailer)
 			return
 		}
 		replies := frame.Replies
@@ -174,17 +174,17 @@ func (l *link) write() {
 // frame takes the first n flights that fit one frame and marks them as sent;
 // those that were dropped meanwhile stay behind.
 func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
-	frame = &apipb.Calls{Calls: make([]*apipb.Call, 0, min(len(flights), wire.FrameCallsMax))}
+	frame = &apipb.Calls{Calls: make([]*apipb.Call, 0, min(len(flights), convert.FrameCallsMax))}
 	size := 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for n < len(flights) && len(frame.Calls) < wire.FrameCallsMax {
+	for n < len(flights) && len(frame.Calls) < convert.FrameCallsMax {
 		f := flights[n]
 		if l.flying[f.msg.Id] != f {
 			n++
 			continue
 		}
-		if len(frame.Calls) > 0 && (size >= wire.FrameBytesMax || f.size > wire.FrameBytesMax) {
+		if len(frame.Calls) > 0 && (size >= convert.FrameBytesMax || f.size > convert.FrameBytesMax) {
 			break
 		}
 		f.sent = true

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Status is the cluster as some node sees it; see agent.Operator.
@@ -18,7 +18,7 @@ func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	var status agent.ClusterStatus
 	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.Status(ctx, &apipb.StatusRequest{})
-		status = wire.StatusFromProto(res)
+		status = convert.StatusFromProto(res)
 		return err
 	})
 	return status, err
@@ -97,7 +97,7 @@ func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent
 		if err != nil {
 			return errorOf(err, false)
 		}
-		if err := write(wire.ScopePartFromProto(part)); err != nil {
+		if err := write(convert.ScopePartFromProto(part)); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/placement"
-	"dormouse/proto/wire"
 )
 
 // owners remembers where the instances of each partition are kept, as nodes
@@ -90,7 +90,7 @@ func (d *direct) failed() {
 
 // heard takes in what the headers of an answer tell about the owner.
 func (d *direct) heard(headers metadata.MD) {
-	told := headers.Get(wire.OwnerHeader)
+	told := headers.Get(convert.OwnerHeader)
 	if d == nil || len(told) != 1 || !reachable(told[0]) {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 const (
@@ -64,7 +64,7 @@ func (p *pool) learnOnce() {
 		p.o.Logger.Debug("cannot learn the members", "endpoint", l.addr, "error", err)
 		return
 	}
-	p.learn(wire.StatusFromProto(status))
+	p.learn(convert.StatusFromProto(status))
 }
 
 // learn takes in the members' addresses, forgets those of nodes that left, and

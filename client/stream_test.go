@@ -10,21 +10,21 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/client"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // answer replies to each call of a frame with a result.
 func answer(frame *apipb.Calls) *apipb.Replies {
 	out := &apipb.Replies{}
 	for _, call := range frame.Calls {
-		c, err := wire.CommitFromProto(call.GetCommit())
+		c, err := convert.CommitFromProto(call.GetCommit())
 		if err != nil {
 			panic(err)
 		}
 		r := fine(c)
-		out.Replies = append(out.Replies, &apipb.Reply{Id: call.Id, Reply: &apipb.Reply_Commit{Commit: wire.ResultToProto(&r)}})
+		out.Replies = append(out.Replies, &apipb.Reply{Id: call.Id, Reply: &apipb.Reply_Commit{Commit: convert.ResultToProto(&r)}})
 	}
 	return out
 }
@@ -74,7 +74,7 @@ func TestWaitingCallsShareFrames(t *testing.T) {
 		for _, n := range frames {
 			largest = max(largest, n)
 		}
-		if largest > wire.FrameCallsMax || largest == 1 {
+		if largest > convert.FrameCallsMax || largest == 1 {
 			t.Errorf("frames of %v calls", frames)
 		}
 	})
@@ -352,7 +352,7 @@ func TestTheLargestMessagesPassAndLargerOnesAreTooLarge(t *testing.T) {
 		if answers, err := c.Read(t.Context(), get); err != nil || len(answers.Answers[0].Found.(*agent.Value).Bytes) != size {
 			t.Errorf("an answer of %d bytes: %v", size, err)
 		}
-		size = wire.ReplyBytesMax
+		size = convert.ReplyBytesMax
 		if _, err := c.Read(t.Context(), get); !errors.Is(err, agent.ErrTooLarge) {
 			t.Errorf("an answer of %d bytes: %v", size, err)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Watch yields a thread's entries, each once and in order, who holds a claim,
@@ -78,7 +78,7 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 	// A link that breaks takes the watch with it: go on elsewhere.
 	stop := context.AfterFunc(l.stream.Context(), cancel)
 	defer stop()
-	stream, err := apipb.NewStoreClient(l.conn).Watch(ctx, wire.WatchToProto(w))
+	stream, err := apipb.NewStoreClient(l.conn).Watch(ctx, convert.WatchToProto(w))
 	if err != nil {
 		return s.broke(l, err)
 	}
@@ -90,7 +90,7 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 		if err != nil {
 			return s.broke(l, err)
 		}
-		event, err := wire.EventFromProto(m)
+		event, err := convert.EventFromProto(m)
 		if err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 }
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
-	if b.Minted+txn.MintsMax*uint64(len(p.Ops)) > txn.MintedMax || b.Rows.Size() > entryRowsBytesMax {
+	if b.Minted+txn.MintsMax*uint64(len(p.Ops)+len(p.ClusterOps)) > txn.MintedMax || b.Rows.Size() > entryRowsBytesMax {
 		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
 	}
 	began := b.Rows.Size()
@@ -177,9 +177,15 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	if err := c.OpenScope(); err != nil {
 		return nil, err
 	}
-	results := make([]agent.OpResult, len(p.Ops))
-	for i, op := range p.Ops {
-		result, err := runLogOp(c, op, len(p.Ops) == 1)
+	results := make([]agent.OpResult, len(p.Ops)+len(p.ClusterOps))
+	for i := range results {
+		var result agent.OpResult
+		var err error
+		if i < len(p.Ops) {
+			result, err = runLogOp(c, p.Ops[i], len(results) == 1)
+		} else {
+			result, err = runClusterOp(c, p.ClusterOps[i-len(p.Ops)])
+		}
 		if err != nil {
 			if refusal, ok := err.(*agent.Error); ok { //nolint:errorlint // as in decide
 				refusal.Op = i

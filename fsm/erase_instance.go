@@ -19,7 +19,7 @@ import (
 // EncodeEndInstance encodes a commit which notes that a live instance has ended.
 // awake reports whether it was in its owner's memory until then.
 func (m *Machine) EncodeEndInstance(e agent.Ending, awake bool) []byte {
-	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, Ops: []*logpb.Op{{Op: &logpb.Op_EndInstance{
+	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, ClusterOps: []*logpb.ClusterOp{{Op: &logpb.ClusterOp_EndInstance{
 		EndInstance: &logpb.EndInstance{Agent: e.Checkpoint(), ErasedIndex: e.Index, Awake: awake},
 	}}}})
 }

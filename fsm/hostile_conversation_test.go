@@ -9,19 +9,20 @@ import (
 
 	"dormouse/fsm"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
-func (h hostile) ref() *logpb.ConversationRef {
+func (h hostile) ref() *oppb.ConversationRef {
 	if rapid.IntRange(0, 9).Draw(h.T, "no ref") == 0 {
 		return nil
 	}
-	return &logpb.ConversationRef{Id: h.id(), Agent: h.id(), Owner: h.id(), IfIncarnation: rapid.SampledFrom([]uint64{0, 0, 0, 1<<16 + 1}).Draw(h.T, "incarnation")}
+	return &oppb.ConversationRef{Id: h.id(), Agent: h.id(), Owner: h.id(), IfIncarnation: rapid.SampledFrom([]uint64{0, 0, 0, 1<<16 + 1}).Draw(h.T, "incarnation")}
 }
 
 // level is a command that raises the feature level.
 func (h hostile) level() []byte {
 	level := rapid.Uint32Range(1, fsm.FeatureLevelMax).Draw(h.T, "level")
-	raw, err := proto.Marshal(&logpb.Commit{Scope: "s", Ops: []*logpb.Op{{Op: &logpb.Op_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}}}})
+	raw, err := proto.Marshal(&logpb.Commit{Scope: "s", ClusterOps: []*logpb.ClusterOp{{Op: &logpb.ClusterOp_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}}}})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -40,37 +41,37 @@ func (h hostile) messageID() string {
 	return rapid.SampledFrom([]string{"", "x", "call:x", "message_1ekh_0", "message_1ekh_1", "message_1ekh_9", "message_0_0", "a\x00b"}).Draw(h.T, "message")
 }
 
-func (h hostile) conversationOp() *logpb.Op {
+func (h hostile) conversationOp() *oppb.Op {
 	switch rapid.IntRange(0, 8).Draw(h.T, "op") {
 	case 8:
-		return &logpb.Op{Op: &logpb.Op_EraseAgent{EraseAgent: &logpb.EraseAgent{Agent: h.id(), SealMs: h.ttl()}}}
+		return &oppb.Op{Op: &oppb.Op_EraseAgent{EraseAgent: &oppb.EraseAgent{Agent: h.id(), SealMs: h.ttl()}}}
 	case 0:
-		return &logpb.Op{Op: &logpb.Op_SaveConversation{SaveConversation: &logpb.SaveConversation{
+		return &oppb.Op{Op: &oppb.Op_SaveConversation{SaveConversation: &oppb.SaveConversation{
 			Ref: h.ref(), Revision: rapid.SampledFrom([]uint64{0, 0, 1, 2, 1<<64 - 1}).Draw(h.T, "revision"), Lifecycle: h.id(), State: h.state(),
 			Title: h.id(), Consumed: h.number(),
 		}}}
 	case 1:
-		return &logpb.Op{Op: &logpb.Op_SetInterrupted{SetInterrupted: &logpb.SetInterrupted{Ref: h.ref(), Interrupted: rapid.Bool().Draw(h.T, "is")}}}
+		return &oppb.Op{Op: &oppb.Op_SetInterrupted{SetInterrupted: &oppb.SetInterrupted{Ref: h.ref(), Interrupted: rapid.Bool().Draw(h.T, "is")}}}
 	case 2:
-		return &logpb.Op{Op: &logpb.Op_PendMessage{PendMessage: &logpb.PendMessage{Ref: h.ref(), Message: h.bytes()}}}
+		return &oppb.Op{Op: &oppb.Op_PendMessage{PendMessage: &oppb.PendMessage{Ref: h.ref(), Message: h.bytes()}}}
 	case 3:
-		op := &logpb.SaveMessages{Ref: h.ref()}
+		op := &oppb.SaveMessages{Ref: h.ref()}
 		for range rapid.IntRange(0, 3).Draw(h.T, "messages") {
-			op.Messages = append(op.Messages, &logpb.MessageDraft{
+			op.Messages = append(op.Messages, &oppb.MessageDraft{
 				Id: h.messageID(), Role: h.id(), Type: h.id(), Content: h.bytes(), ToolCall: h.id(), Status: h.id(),
 			})
 		}
-		return &logpb.Op{Op: &logpb.Op_SaveMessages{SaveMessages: op}}
+		return &oppb.Op{Op: &oppb.Op_SaveMessages{SaveMessages: op}}
 	case 4:
-		return &logpb.Op{Op: &logpb.Op_UpdateMessage{UpdateMessage: &logpb.UpdateMessage{
+		return &oppb.Op{Op: &oppb.Op_UpdateMessage{UpdateMessage: &oppb.UpdateMessage{
 			Ref: h.ref(), Message: h.messageID(), Status: h.id(), Content: h.bytes(),
 		}}}
 	case 5:
-		return &logpb.Op{Op: &logpb.Op_DeleteConversation{DeleteConversation: &logpb.DeleteConversation{Ref: h.ref(), IfRevision: h.maybe(), SealMs: h.number()}}}
+		return &oppb.Op{Op: &oppb.Op_DeleteConversation{DeleteConversation: &oppb.DeleteConversation{Ref: h.ref(), IfRevision: h.maybe(), SealMs: h.number()}}}
 	case 6:
-		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{Key: h.id(), Bytes: h.bytes(), Metadata: h.bytes()}}}
+		return &oppb.Op{Op: &oppb.Op_PutValue{PutValue: &oppb.PutValue{Key: h.id(), Bytes: h.bytes(), Metadata: h.bytes()}}}
 	default:
-		return &logpb.Op{Op: &logpb.Op_ReviseValue{ReviseValue: &logpb.ReviseValue{
+		return &oppb.Op{Op: &oppb.Op_ReviseValue{ReviseValue: &oppb.ReviseValue{
 			Key: h.id(), To: h.id(), ContentType: h.id(), Metadata: h.bytes(), IfRevision: h.maybe(), IfIncarnation: h.number(),
 		}}}
 	}

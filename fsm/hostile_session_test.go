@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
 func (h hostile) word(words ...string) string {
@@ -25,65 +26,65 @@ func (h hostile) lease() string {
 	return rapid.SampledFrom([]string{agent.LeaseID(epoch), agent.LeaseID(epoch), "", "lease_x", "lease_18446744073709551616"}).Draw(h.T, "lease")
 }
 
-func (h hostile) request() *logpb.SessionRequest {
+func (h hostile) request() *oppb.SessionRequest {
 	if rapid.IntRange(0, 3).Draw(h.T, "no request") == 0 {
 		return nil
 	}
-	return &logpb.SessionRequest{Id: h.id(), Input: h.bytes(), Owner: h.id(), Outcome: "no outcome"}
+	return &oppb.SessionRequest{Id: h.id(), Input: h.bytes(), OwnerId: h.id(), Outcome: "no outcome"}
 }
 
-func (h hostile) snapshot() *logpb.SessionSnapshot {
-	return &logpb.SessionSnapshot{Id: h.id(), Agent: h.word("a"), Phase: h.word("review"), TurnState: h.bytes()}
+func (h hostile) snapshot() *oppb.SessionSnapshot {
+	return &oppb.SessionSnapshot{Id: h.id(), AgentId: h.word("a"), Cursor: &oppb.Cursor{Phase: h.word("review")}, TurnState: h.bytes()}
 }
 
-func (h hostile) reviews() (out []*logpb.ReviewDraft) {
+func (h hostile) reviews() (out []*oppb.ReviewDraft) {
 	for range rapid.IntRange(0, 2).Draw(h.T, "reviews") {
-		out = append(out, &logpb.ReviewDraft{
+		out = append(out, &oppb.ReviewDraft{
 			Id: h.id(), Assignee: h.id(), EscalateTo: h.id(), Arguments: h.bytes(), TtlMs: h.ttl(), EscalateAfterMs: h.ttl(),
 		})
 	}
 	return out
 }
 
-func (h hostile) conversation() *logpb.Conversation {
+func (h hostile) conversation() *oppb.Conversation {
 	if rapid.Bool().Draw(h.T, "no conversation") {
 		return nil
 	}
-	return &logpb.Conversation{AgentState: h.bytes(), ContinuationRevision: h.number()}
+	return &oppb.Conversation{AgentState: h.bytes(), ContinuationRevision: h.number()}
 }
 
-func (h hostile) sessionOp() *logpb.Op {
+func (h hostile) sessionOp() *oppb.Op {
 	switch rapid.IntRange(0, 15).Draw(h.T, "session op") {
 	case 0, 1, 2:
-		return &logpb.Op{Op: &logpb.Op_PutSession{PutSession: &logpb.PutSession{
-			Session: h.id(), Mode: h.word("classic", "lease"), SchemaVersion: h.number() % 5, Agent: "a", Status: h.status(),
+		return &oppb.Op{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{
+			Session: h.id(), Mode: h.word("classic", "lease"), SchemaVersion: h.number() % 5, AgentId: "a", Status: h.status(),
 			Conversation: h.conversation(), Busy: h.word("enqueue", "interrupt", "rollback"), QueueMax: h.number(),
 			Thread: h.id(), Checkpoint: h.id(), Result: h.bytes(), Request: h.request(), IfRevision: h.maybe(), IfIncarnation: h.number(),
 		}}}
 	case 3, 4, 5:
-		return &logpb.Op{Op: &logpb.Op_ClaimSession{ClaimSession: &logpb.ClaimSession{
-			Session: h.id(), Owner: "a", Request: h.request(), TtlMs: h.ttl(), ConversationRevision: h.maybe(),
+		return &oppb.Op{Op: &oppb.Op_ClaimSession{ClaimSession: &oppb.ClaimSession{
+			Session: h.id(), OwnerId: "a", Request: h.request(), TtlMs: h.ttl(), ConversationRevision: h.maybe(),
 		}}}
 	case 6:
-		return &logpb.Op{Op: &logpb.Op_ResumeSession{ResumeSession: &logpb.ResumeSession{Session: h.id(), Owner: "a", TtlMs: h.ttl()}}}
+		return &oppb.Op{Op: &oppb.Op_ResumeSession{ResumeSession: &oppb.ResumeSession{Session: h.id(), OwnerId: "a", TtlMs: h.ttl()}}}
 	case 7:
-		return &logpb.Op{Op: &logpb.Op_RecoverSession{RecoverSession: &logpb.RecoverSession{Session: h.id(), Owner: h.id(), TtlMs: h.ttl()}}}
+		return &oppb.Op{Op: &oppb.Op_RecoverSession{RecoverSession: &oppb.RecoverSession{Session: h.id(), OwnerId: h.id(), TtlMs: h.ttl()}}}
 	case 8, 9:
-		return &logpb.Op{Op: &logpb.Op_CheckpointSession{CheckpointSession: &logpb.CheckpointSession{
-			Session: h.id(), Lease: h.lease(), Owner: "a", TtlMs: h.ttl(), Snapshot: h.snapshot(), Reviews: h.reviews(),
+		return &oppb.Op{Op: &oppb.Op_CheckpointSession{CheckpointSession: &oppb.CheckpointSession{
+			Session: h.id(), LeaseId: h.lease(), OwnerId: "a", TtlMs: h.ttl(), Snapshot: h.snapshot(), Reviews: h.reviews(),
 		}}}
 	case 10:
-		return &logpb.Op{Op: &logpb.Op_CommitSession{CommitSession: &logpb.CommitSession{
-			Session: h.id(), Lease: h.lease(), Owner: "a", Status: h.status(), Result: h.bytes(), Conversation: h.conversation(),
-			Snapshots: []*logpb.SessionSnapshot{h.snapshot()}, Reviews: h.reviews(),
+		return &oppb.Op{Op: &oppb.Op_CommitSession{CommitSession: &oppb.CommitSession{
+			Session: h.id(), LeaseId: h.lease(), OwnerId: "a", Status: h.status(), Result: h.bytes(), Conversation: h.conversation(),
+			Snapshots: []*oppb.SessionSnapshot{h.snapshot()}, Reviews: h.reviews(),
 		}}}
 	case 11:
-		return &logpb.Op{Op: &logpb.Op_DecideReview{DecideReview: &logpb.DecideReview{
+		return &oppb.Op{Op: &oppb.Op_DecideReview{DecideReview: &oppb.DecideReview{
 			Review: h.id(), Decision: h.word("approve", "deny", "edit"), By: h.id(), Arguments: h.bytes(),
 		}}}
 	case 12:
-		return &logpb.Op{Op: &logpb.Op_ForkSession{ForkSession: &logpb.ForkSession{
-			Session: h.id(), NewSession: h.id(), Snapshot: h.id(), IfRevision: h.maybe(),
+		return &oppb.Op{Op: &oppb.Op_ForkSession{ForkSession: &oppb.ForkSession{
+			Session: h.id(), NewSession: h.id(), SnapshotId: h.id(), IfRevision: h.maybe(),
 		}}}
 	case 13, 14:
 		return h.agentOp()
@@ -92,18 +93,18 @@ func (h hostile) sessionOp() *logpb.Op {
 	}
 }
 
-func (h hostile) endingOp() *logpb.Op {
+func (h hostile) endingOp() *oppb.Op {
 	if rapid.Bool().Draw(h.T, "cancel") {
-		return &logpb.Op{Op: &logpb.Op_CancelSession{CancelSession: &logpb.CancelSession{Session: h.id(), Reason: h.bytes(), IfRevision: h.maybe()}}}
+		return &oppb.Op{Op: &oppb.Op_CancelSession{CancelSession: &oppb.CancelSession{Session: h.id(), Reason: h.bytes(), IfRevision: h.maybe()}}}
 	}
-	return &logpb.Op{Op: &logpb.Op_DeleteSession{DeleteSession: &logpb.DeleteSession{Session: h.id(), IfRevision: h.maybe(), SealMs: h.ttl()}}}
+	return &oppb.Op{Op: &oppb.Op_DeleteSession{DeleteSession: &oppb.DeleteSession{Session: h.id(), IfRevision: h.maybe(), SealMs: h.ttl()}}}
 }
 
 // Answers are part of the state: of two faults that no door has seen all
 // replicas name the same.
 func TestAllReplicasNameTheSameFaultOfASession(t *testing.T) {
-	commit, err := proto.Marshal(&logpb.Commit{Scope: "s", Client: "c", Seq: 1, NotAfterTick: 1 << 40, Ops: []*logpb.Op{
-		{Op: &logpb.Op_PutSession{PutSession: &logpb.PutSession{Session: "s", Agent: "a", Thread: strings.Repeat("t", 600), Checkpoint: "."}}},
+	commit, err := proto.Marshal(&logpb.Commit{Scope: "s", Client: "c", Seq: 1, NotAfterTick: 1 << 40, Ops: []*oppb.Op{
+		{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{Session: "s", AgentId: "a", Thread: strings.Repeat("t", 600), Checkpoint: "."}}},
 	}})
 	if err != nil {
 		t.Fatal(err)

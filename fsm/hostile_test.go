@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -12,6 +13,7 @@ import (
 	"dormouse/fsm"
 	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 	"dormouse/storage"
 )
 
@@ -91,13 +93,13 @@ func (h hostile) bytes() []byte {
 	return []byte(rapid.SampledFrom([]string{"", "{}", `{"a":1}`, "null", "{", "\xff", "[1]"}).Draw(h.T, "bytes"))
 }
 
-func (h hostile) head() []byte {
-	return make([]byte, rapid.SampledFrom([]int{0, 1, 32, 33}).Draw(h.T, "head"))
+func (h hostile) head() string {
+	return rapid.SampledFrom([]string{"", "00", strings.Repeat("0", 64), strings.Repeat("A", 64), strings.Repeat("z", 64), strings.Repeat("0", 66)}).Draw(h.T, "head")
 }
 
-func (h hostile) drafts() (out []*logpb.Draft) {
+func (h hostile) drafts() (out []*oppb.Draft) {
 	for range rapid.IntRange(0, 3).Draw(h.T, "drafts") {
-		out = append(out, &logpb.Draft{
+		out = append(out, &oppb.Draft{
 			Id:   rapid.SampledFrom([]string{"", "x", "entry_1ekh_0", "entry_1ekh_1", "entry_0_0"}).Draw(h.T, "id"),
 			Kind: "k", Payload: h.bytes(), Refs: h.bytes(),
 		})
@@ -105,50 +107,57 @@ func (h hostile) drafts() (out []*logpb.Draft) {
 	return out
 }
 
-func (h hostile) op() *logpb.Op {
+func (h hostile) expect() *oppb.ExpectBytes {
+	return rapid.SampledFrom([]*oppb.ExpectBytes{nil, {Absent: true}, {}, {Bytes: h.bytes()}}).Draw(h.T, "expect")
+}
+
+func (h hostile) clusterOp() *logpb.ClusterOp {
+	if rapid.Bool().Draw(h.T, "put member") {
+		return &logpb.ClusterOp{Op: &logpb.ClusterOp_PutMember{PutMember: &logpb.PutMember{Member: &logpb.Member{Id: h.id(), Incarnation: h.id()}}}}
+	}
+	return &logpb.ClusterOp{Op: &logpb.ClusterOp_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
+}
+
+func (h hostile) op() *oppb.Op {
 	switch rapid.IntRange(0, 27).Draw(h.T, "op") {
 	case 0:
-		return &logpb.Op{Op: &logpb.Op_PutValue{PutValue: &logpb.PutValue{
-			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfAbsent: rapid.Bool().Draw(h.T, "absent"), IfIncarnation: h.number(),
+		return &oppb.Op{Op: &oppb.Op_PutValue{PutValue: &oppb.PutValue{
+			Key: h.id(), Bytes: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(), IfBytes: h.expect(), IfIncarnation: h.number(),
 		}}}
 	case 1:
-		return &logpb.Op{Op: &logpb.Op_DeleteValue{DeleteValue: &logpb.DeleteValue{
-			Key: h.id(), IfRevision: h.maybe(), IfBytes: &logpb.Bytes{Bytes: h.bytes()}, SealMs: h.number(),
+		return &oppb.Op{Op: &oppb.Op_DeleteValue{DeleteValue: &oppb.DeleteValue{
+			Key: h.id(), IfRevision: h.maybe(), IfBytes: h.expect(), SealMs: h.number(),
 		}}}
 	case 2:
-		return &logpb.Op{Op: &logpb.Op_PutCheckpoint{PutCheckpoint: &logpb.PutCheckpoint{
+		return &oppb.Op{Op: &oppb.Op_PutCheckpoint{PutCheckpoint: &oppb.PutCheckpoint{
 			Key: h.id(), State: h.bytes(), TtlMs: h.number(), IfRevision: h.maybe(),
-			Thread: &logpb.Pointer{Thread: h.id(), Rev: h.number(), Head: h.head(), Incarnation: h.number()},
+			Thread: &oppb.Pointer{Thread: h.id(), Rev: h.number(), Head: h.head(), Incarnation: h.number()},
 		}}}
 	case 3:
-		return &logpb.Op{Op: &logpb.Op_PatchCheckpoint{PatchCheckpoint: &logpb.PatchCheckpoint{Key: h.id(), Patch: h.bytes(), IfIncarnation: h.number()}}}
+		return &oppb.Op{Op: &oppb.Op_PatchCheckpoint{PatchCheckpoint: &oppb.PatchCheckpoint{Key: h.id(), Patch: h.bytes(), IfIncarnation: h.number()}}}
 	case 4:
-		return &logpb.Op{Op: &logpb.Op_DeleteCheckpoint{DeleteCheckpoint: &logpb.DeleteCheckpoint{Key: h.id(), SealMs: h.number()}}}
+		return &oppb.Op{Op: &oppb.Op_DeleteCheckpoint{DeleteCheckpoint: &oppb.DeleteCheckpoint{Key: h.id(), SealMs: h.number()}}}
 	case 5, 6:
-		return &logpb.Op{Op: &logpb.Op_AppendThread{AppendThread: &logpb.AppendThread{
+		return &oppb.Op{Op: &oppb.Op_AppendThread{AppendThread: &oppb.AppendThread{
 			Thread: h.id(), Entries: h.drafts(), ExpectedRev: h.maybe(), ExpectedHead: h.head(), Metadata: h.bytes(),
 		}}}
 	case 7:
-		return &logpb.Op{Op: &logpb.Op_HibernateThread{HibernateThread: &logpb.HibernateThread{
+		return &oppb.Op{Op: &oppb.Op_HibernateThread{HibernateThread: &oppb.HibernateThread{
 			Thread: h.id(), Rev: h.number(), FromSeq: h.number(), Entries: h.drafts(),
 		}}}
 	case 8:
-		return &logpb.Op{Op: &logpb.Op_DeleteThread{DeleteThread: &logpb.DeleteThread{Thread: h.id(), SealMs: h.number()}}}
+		return &oppb.Op{Op: &oppb.Op_DeleteThread{DeleteThread: &oppb.DeleteThread{Thread: h.id(), SealMs: h.number()}}}
 	case 9:
-		return &logpb.Op{Op: &logpb.Op_CompactThread{CompactThread: &logpb.CompactThread{Thread: h.id(), BeforeSeq: h.number(), Summary: h.bytes()}}}
+		return &oppb.Op{Op: &oppb.Op_CompactThread{CompactThread: &oppb.CompactThread{Thread: h.id(), BeforeSeq: h.number(), Summary: h.bytes()}}}
 	case 10:
-		return &logpb.Op{Op: &logpb.Op_ForkThread{ForkThread: &logpb.ForkThread{Thread: h.id(), NewThread: h.id(), AtRev: h.maybe()}}}
+		return &oppb.Op{Op: &oppb.Op_ForkThread{ForkThread: &oppb.ForkThread{Thread: h.id(), NewThread: h.id(), AtRev: h.maybe()}}}
 	case 11:
-		return &logpb.Op{Op: &logpb.Op_PutScope{PutScope: &logpb.PutScope{
+		return &oppb.Op{Op: &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: &oppb.Policy{
 			History: h.number(), KeysMax: h.number(), MemoriesMax: h.number(), MemoryBytesMax: h.number(),
-		}}}
+		}}}}
 	case 12:
-		return &logpb.Op{Op: &logpb.Op_DeleteScope{DeleteScope: &logpb.DeleteScope{}}}
-	case 13:
-		return &logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: &logpb.Member{Id: h.id(), Incarnation: h.id()}}}}
-	case 14:
-		return &logpb.Op{Op: &logpb.Op_RemoveMember{RemoveMember: &logpb.RemoveMember{Id: h.id(), Incarnation: h.id()}}}
-	case 15, 16:
+		return &oppb.Op{Op: &oppb.Op_DeleteScope{DeleteScope: &oppb.DeleteScope{}}}
+	case 13, 14, 15, 16:
 		return h.memoryOp()
 	case 17, 18, 19, 20:
 		return h.sessionOp()
@@ -161,13 +170,13 @@ func (h hostile) op() *logpb.Op {
 	}
 }
 
-func (h hostile) memoryOp() *logpb.Op {
+func (h hostile) memoryOp() *oppb.Op {
 	if rapid.IntRange(0, 3).Draw(h.T, "delete") == 0 {
-		return &logpb.Op{Op: &logpb.Op_DeleteMemory{DeleteMemory: &logpb.DeleteMemory{
+		return &oppb.Op{Op: &oppb.Op_DeleteMemory{DeleteMemory: &oppb.DeleteMemory{
 			Agent: h.id(), Id: h.id(), IfRevision: h.maybe(), IfIncarnation: h.number(), SealMs: h.number(),
 		}}}
 	}
-	return &logpb.Op{Op: &logpb.Op_WriteMemory{WriteMemory: &logpb.WriteMemory{
+	return &oppb.Op{Op: &oppb.Op_WriteMemory{WriteMemory: &oppb.WriteMemory{
 		Agent: h.id(), Id: h.id(), Session: h.id(), Class: "no class", Content: string(h.bytes()[:0]), Data: h.bytes(), Metadata: h.bytes(),
 		Embedding:  rapid.SampledFrom([][]float32{nil, nil, {1}, {0}, {1, 2}, {float32(math.NaN())}}).Draw(h.T, "embedding"),
 		ObservedAt: (*int64)(nil), ExpiresAt: int64(h.number()), TtlMs: h.number(), IfRevision: h.maybe(), IfIncarnation: h.number(),
@@ -178,18 +187,18 @@ func (h hostile) ttl() uint64 {
 	return rapid.SampledFrom([]uint64{0, 1, 999, 1000, 1000, 1000, 24 * 3600e3, 24*3600e3 + 1, 1 << 63, 1<<64 - 1}).Draw(h.T, "ttl")
 }
 
-func (h hostile) claimOp() *logpb.Op {
+func (h hostile) claimOp() *oppb.Op {
 	switch rapid.IntRange(0, 3).Draw(h.T, "claim op") {
 	case 0:
-		return &logpb.Op{Op: &logpb.Op_RenewClaim{RenewClaim: &logpb.RenewClaim{
+		return &oppb.Op{Op: &oppb.Op_RenewClaim{RenewClaim: &oppb.RenewClaim{
 			Claim: h.id(), Holder: h.id(), Epoch: h.number(), TtlMs: h.ttl(),
 		}}}
 	case 1:
-		return &logpb.Op{Op: &logpb.Op_ReleaseClaim{ReleaseClaim: &logpb.ReleaseClaim{
+		return &oppb.Op{Op: &oppb.Op_ReleaseClaim{ReleaseClaim: &oppb.ReleaseClaim{
 			Claim: h.id(), Holder: h.id(), Epoch: h.number(), To: h.id(), TtlMs: h.ttl(),
 		}}}
 	default:
-		return &logpb.Op{Op: &logpb.Op_TakeClaim{TakeClaim: &logpb.TakeClaim{Claim: h.id(), Holder: h.id(), TtlMs: h.ttl()}}}
+		return &oppb.Op{Op: &oppb.Op_TakeClaim{TakeClaim: &oppb.TakeClaim{Claim: h.id(), Holder: h.id(), TtlMs: h.ttl()}}}
 	}
 }
 
@@ -203,6 +212,9 @@ func (h hostile) commit() []byte {
 	}
 	for range rapid.IntRange(0, 3).Draw(h.T, "ops") {
 		c.Ops = append(c.Ops, h.op())
+	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2}).Draw(h.T, "cluster ops") {
+		c.ClusterOps = append(c.ClusterOps, h.clusterOp())
 	}
 	raw, err := proto.Marshal(c)
 	if err != nil {

@@ -3,7 +3,7 @@ package fsm_test
 import (
 	"pgregory.net/rapid"
 
-	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
 func (h hostile) instant() int64 {
@@ -15,32 +15,29 @@ func (h hostile) generation() uint64 {
 	return uint64(rapid.IntRange(0, 3).Draw(h.T, "entry"))<<16 + uint64(rapid.IntRange(0, 4).Draw(h.T, "ordinal"))
 }
 
-func (h hostile) timerOp() *logpb.Op {
+func (h hostile) timerOp() *oppb.Op {
 	switch rapid.IntRange(0, 7).Draw(h.T, "timer op") {
 	case 0:
-		return &logpb.Op{Op: &logpb.Op_DeleteTimer{DeleteTimer: &logpb.DeleteTimer{Manager: h.id(), Key: "a", Id: h.id()}}}
+		return &oppb.Op{Op: &oppb.Op_DeleteTimer{DeleteTimer: &oppb.DeleteTimer{Manager: h.id(), Key: "a", Id: h.id()}}}
 	case 1:
-		return &logpb.Op{Op: &logpb.Op_AckTimer{AckTimer: &logpb.AckTimer{
+		return &oppb.Op{Op: &oppb.Op_AckTimer{AckTimer: &oppb.AckTimer{
 			Manager: "a", Key: h.id(), Id: h.id(), Generation: h.generation(), Instant: h.instant(), Next: h.instant(),
 		}}}
 	case 2:
-		return &logpb.Op{Op: &logpb.Op_FailTimer{FailTimer: &logpb.FailTimer{
+		return &oppb.Op{Op: &oppb.Op_FailTimer{FailTimer: &oppb.FailTimer{
 			Manager: "a", Key: "a", Id: h.id(), Generation: h.generation(), Instant: h.instant(), NotBefore: h.instant(), Error: h.id(),
 		}}}
 	case 3, 4:
-		return &logpb.Op{Op: &logpb.Op_PatchCron{PatchCron: &logpb.PatchCron{
+		return &oppb.Op{Op: &oppb.Op_PatchCron{PatchCron: &oppb.PatchCron{
 			Key: h.word("instances/a/a", "instances/a/b", "instances/%/a", "instances//", "a"), IfRevision: h.maybe(), IfIncarnation: h.number(),
 			Specs: []byte(h.word(``, `null`, `[]`, `{"j":`, `{"j":null}`, `{"":null,"x":{}}`, `{"j":{"cron_expression":"@daily","message":1}}`,
 				`{"\u0000":{"cron_expression":"no cron","message":{"type":"","data":[]},"timezone":7}}`,
 				`{"k":{"cron_expression":"* * * * *","message":{"type":"t"},"missed":"often","catch_up":18446744073709551615}}`)),
 		}}}
 	default:
-		plan := &logpb.TimerPlan{
-			Cron: h.word("@daily", "no cron"), TimeZone: h.id(), Missed: h.word("skip"), CatchUp: h.number(), Type: h.id(), Data: h.bytes(),
-		}
-		if rapid.IntRange(0, 3).Draw(h.T, "no plan") == 0 {
-			plan = nil
-		}
-		return &logpb.Op{Op: &logpb.Op_PutTimer{PutTimer: &logpb.PutTimer{Manager: "a", Key: "a", Id: h.id(), Plan: plan, Next: h.instant()}}}
+		return &oppb.Op{Op: &oppb.Op_PutTimer{PutTimer: &oppb.PutTimer{
+			Manager: "a", Key: "a", Id: h.id(), Cron: h.word("@daily", "no cron"), TimeZone: h.id(), Missed: h.word("skip"),
+			CatchUp: h.number(), Type: h.id(), Data: h.bytes(), At: h.instant(),
+		}}}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 	"dormouse/storage"
 )
 
@@ -82,9 +83,9 @@ func (b *batch) writable(p *logpb.Commit) error {
 	if row == nil || row.Done {
 		return nil
 	}
-	if len(p.Ops) == 1 {
+	if len(p.Ops) == 1 && len(p.ClusterOps) == 0 {
 		switch p.Ops[0].Op.(type) {
-		case *logpb.Op_ImportScope, *logpb.Op_DeleteScope:
+		case *oppb.Op_ImportScope, *oppb.Op_DeleteScope:
 			return nil
 		}
 	}

@@ -102,23 +102,23 @@ func (m *Machine) FeatureLevel() uint32 {
 
 // EncodePutMember encodes a commit that adds a member, or changes it.
 func (m *Machine) EncodePutMember(member agent.Member) []byte {
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
 }
 
 // EncodeRemoveMember encodes a commit that removes a member for good.
 func (m *Machine) EncodeRemoveMember(id, incarnation string) []byte {
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RemoveMember{
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_RemoveMember{
 		RemoveMember: &logpb.RemoveMember{Id: id, Incarnation: incarnation},
 	}})
 }
 
 // EncodeFeatureLevel encodes a commit that raises the cluster's level.
 func (m *Machine) EncodeFeatureLevel(level uint32) []byte {
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}})
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}})
 }
 
-func encodeLogOp(op *logpb.Op) []byte {
-	return command.EncodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, Ops: []*logpb.Op{op}})
+func encodeClusterOp(op *logpb.ClusterOp) []byte {
+	return command.EncodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, ClusterOps: []*logpb.ClusterOp{op}})
 }
 
 // ownRoster is the entry's copy of the roster, before the commit changes it.

@@ -31,12 +31,12 @@ func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []b
 			Addr: row.RaftAddr, Version: row.Version, FeatureLevelMax: row.FeatureLevelMax, Zone: row.Zone, Weight: uint32(max(row.Weight, 0)),
 		}
 	}
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_RenewNodeLease{RenewNodeLease: p}})
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_RenewNodeLease{RenewNodeLease: p}})
 }
 
 // EncodeEndNodeLease encodes a commit that ends it, which frees what it owns.
 func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
 }
 
 // renewNodeLease renews a lease. What has lapsed is not there any more, so it

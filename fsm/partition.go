@@ -15,7 +15,7 @@ func (m *Machine) EncodeMovePartitions(moves []agent.PartitionMove, why string) 
 			Partition: uint32(move.Partition), Epoch: move.Epoch, Action: actions[move.Action], To: move.To,
 		})
 	}
-	return encodeLogOp(&logpb.Op{Op: &logpb.Op_MovePartitions{MovePartitions: p}})
+	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_MovePartitions{MovePartitions: p}})
 }
 
 var actions = map[agent.PartitionAction]logpb.PartitionAction{

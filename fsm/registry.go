@@ -19,6 +19,7 @@ import (
 	"dormouse/fsm/txn"
 	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
 // runOp runs one op of a commit. alone reports that it is the commit's only op.
@@ -67,23 +68,7 @@ func machineOp[T agent.Op](run func(machineCommit, T, bool) (agent.OpResult, err
 }
 
 // runLogOp runs one op of a log entry. alone reports that it is its commit's only one.
-func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) {
-	switch p := p.Op.(type) { // those that only nodes send
-	case *logpb.Op_PutMember:
-		return c.putMember(p.PutMember)
-	case *logpb.Op_RemoveMember:
-		return c.removeMember(p.RemoveMember)
-	case *logpb.Op_SetFeatureLevel:
-		return c.setFeatureLevel(p.SetFeatureLevel)
-	case *logpb.Op_RenewNodeLease:
-		return c.renewNodeLease(p.RenewNodeLease)
-	case *logpb.Op_EndNodeLease:
-		return c.endNodeLease(p.EndNodeLease)
-	case *logpb.Op_MovePartitions:
-		return c.movePartitions(p.MovePartitions)
-	case *logpb.Op_EndInstance:
-		return erasure.EndInstance(c.Tx, p.EndInstance)
-	}
+func runLogOp(c machineCommit, p *oppb.Op, alone bool) (agent.OpResult, error) {
 	decoded, err := command.DecodeOp(p)
 	if err != nil {
 		return nil, err
@@ -96,6 +81,28 @@ func runLogOp(c machineCommit, p *logpb.Op, alone bool) (agent.OpResult, error) 
 		return nil, fmt.Errorf("op of type %T is unknown to this version", decoded)
 	}
 	return run(c, decoded, alone)
+}
+
+// runClusterOp runs one op that only nodes send.
+func runClusterOp(c machineCommit, p *logpb.ClusterOp) (agent.OpResult, error) {
+	switch p := p.Op.(type) {
+	case *logpb.ClusterOp_PutMember:
+		return c.putMember(p.PutMember)
+	case *logpb.ClusterOp_RemoveMember:
+		return c.removeMember(p.RemoveMember)
+	case *logpb.ClusterOp_SetFeatureLevel:
+		return c.setFeatureLevel(p.SetFeatureLevel)
+	case *logpb.ClusterOp_RenewNodeLease:
+		return c.renewNodeLease(p.RenewNodeLease)
+	case *logpb.ClusterOp_EndNodeLease:
+		return c.endNodeLease(p.EndNodeLease)
+	case *logpb.ClusterOp_MovePartitions:
+		return c.movePartitions(p.MovePartitions)
+	case *logpb.ClusterOp_EndInstance:
+		return erasure.EndInstance(c.Tx, p.EndInstance)
+	default:
+		return nil, fmt.Errorf("cluster op of type %T is unknown to this version", p)
+	}
 }
 
 // runRead answers one read.

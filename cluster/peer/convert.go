@@ -8,11 +8,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
+	"dormouse/api/ops"
 	"dormouse/cluster"
 	"dormouse/cluster/raftlog"
-	apipb "dormouse/proto/api"
+	oppb "dormouse/proto/op"
 	peerpb "dormouse/proto/peer"
-	"dormouse/proto/wire"
 )
 
 func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
@@ -71,7 +71,7 @@ func toStatus(err error) error {
 	if !errors.As(err, &e) {
 		return status.Error(codes.Internal, err.Error())
 	}
-	s, detailErr := status.New(codes.Unavailable, e.Detail).WithDetails(wire.ErrorToProto(e))
+	s, detailErr := status.New(codes.Unavailable, e.Detail).WithDetails(ops.ErrorToProto(e))
 	if detailErr != nil {
 		return status.Error(codes.Internal, err.Error())
 	}
@@ -84,8 +84,8 @@ func toStatus(err error) error {
 func fromStatus(err error) error {
 	s := status.Convert(err)
 	for _, detail := range s.Details() {
-		if e, ok := detail.(*apipb.Error); ok {
-			return wire.ErrorFromProto(e)
+		if e, ok := detail.(*oppb.Error); ok {
+			return ops.ErrorFromProto(e)
 		}
 	}
 	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", s.Message())

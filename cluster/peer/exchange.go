@@ -6,8 +6,9 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Bounds of one stream of forwarded commits.
@@ -63,7 +64,7 @@ func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGro
 // submit queues a commit. It is false where the stream is broken and the
 // commit was not taken.
 func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool {
-	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: wire.CommitToProto(c)}}
+	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: convert.CommitToProto(c)}}
 	f := &forwarded{call: call, bytes: call.EncodedSize(), done: done}
 	x.mu.Lock()
 	switch {
@@ -114,9 +115,9 @@ func (x *exchange) frame() []*apipb.Call {
 	defer x.mu.Unlock()
 	var calls []*apipb.Call
 	size := 0
-	for len(x.queue) > 0 && len(calls) < wire.FrameCallsMax {
+	for len(x.queue) > 0 && len(calls) < convert.FrameCallsMax {
 		f := x.queue[0]
-		if len(calls) > 0 && size+f.bytes > wire.FrameBytesMax {
+		if len(calls) > 0 && size+f.bytes > convert.FrameBytesMax {
 			break
 		}
 		f.sent = true
@@ -151,9 +152,9 @@ func (x *exchange) receive(stream apipb.Store_ExchangeClient) error {
 func decode(reply *apipb.Reply) (agent.Result, error) {
 	switch r := reply.Reply.(type) {
 	case *apipb.Reply_Commit:
-		return wire.ResultFromProto(r.Commit)
+		return convert.ResultFromProto(r.Commit)
 	case *apipb.Reply_Error:
-		return agent.Result{}, wire.ErrorFromProto(r.Error)
+		return agent.Result{}, ops.ErrorFromProto(r.Error)
 	default:
 		return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the leader answered what this node does not understand; are the versions mixed?")
 	}

@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster/peer"
 	apipb "dormouse/proto/api"
+	oppb "dormouse/proto/op"
 )
 
 // leader answers streams of forwarded commits as a test says.
@@ -137,7 +138,7 @@ func TestARefusalAndAnAnswerOfAnotherKindAreToldApart(t *testing.T) {
 		}
 	})
 	kinds <- func(id uint64) *apipb.Reply {
-		return &apipb.Reply{Id: id, Reply: &apipb.Reply_Error{Error: &apipb.Error{Code: string(agent.CodeConflict), Final: true}}}
+		return &apipb.Reply{Id: id, Reply: &apipb.Reply_Error{Error: &oppb.Error{Code: string(agent.CodeConflict), Final: true}}}
 	}
 	var refusal *agent.Error
 	if err := <-forward(t, pool); !errors.As(err, &refusal) || refusal.Code != agent.CodeConflict || !refusal.Final {

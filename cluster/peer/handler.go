@@ -8,9 +8,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
+	oppb "dormouse/proto/op"
 	peerpb "dormouse/proto/peer"
-	"dormouse/proto/wire"
 )
 
 // RegisterHandlers handles remote turns for peers.
@@ -37,8 +39,8 @@ func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*p
 	if err != nil { // it would be no better elsewhere
 		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("invalid_change", err)})
 	}
-	if n := proto.Size(answer); n > wire.ReplyMessageBytesMax {
-		err := agent.TooLarge("turn", "errand_bytes_max", n, wire.ReplyMessageBytesMax)
+	if n := proto.Size(answer); n > convert.ReplyMessageBytesMax {
+		err := agent.TooLarge("turn", "errand_bytes_max", n, convert.ReplyMessageBytesMax)
 		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("too_large", err)})
 	}
 	return answer, nil
@@ -80,7 +82,7 @@ func remoteTurnToProto(e *agent.RemoteTurn) (*peerpb.HandleRequest, error) {
 		return out, nil
 	}
 	var err error
-	if out.Signal, err = proto.Marshal(wire.SignalToProto(e.InstanceRef, *e.Signal)); err != nil {
+	if out.Signal, err = proto.Marshal(convert.SignalToProto(e.InstanceRef, *e.Signal)); err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "encode a signal: %v", err)
 	}
 	return out, nil
@@ -99,7 +101,7 @@ func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
 	if err := proto.Unmarshal(r.Signal, &p); err != nil {
 		return e, agent.Invalid("signal", "the remote turn's signal is damaged: %v", err)
 	}
-	s, err := wire.SignalFromProto(&p)
+	s, err := convert.SignalFromProto(&p)
 	e.Signal = &s
 	return e, err
 }
@@ -110,7 +112,7 @@ func resultToProto(e *agent.RemoteTurn, done agent.RemoteTurnResult) (*peerpb.Ha
 	out := &peerpb.HandleResponse{State: done.State, Durable: done.Durable, Reply: done.Reply, Crashed: done.Crashed}
 	var err error
 	if done.Refusal != nil {
-		if out.Refusal, err = proto.Marshal(wire.ErrorToProto(done.Refusal)); err != nil {
+		if out.Refusal, err = proto.Marshal(ops.ErrorToProto(done.Refusal)); err != nil {
 			return nil, agent.Errorf(agent.CodeInternal, "encode a refusal: %v", err)
 		}
 		return out, nil
@@ -123,7 +125,7 @@ func resultToProto(e *agent.RemoteTurn, done agent.RemoteTurnResult) (*peerpb.Ha
 		ops = append([]agent.Op{&agent.AppendThread{Thread: e.Checkpoint(), Entries: done.Entries}}, ops...)
 	}
 	if len(ops) > 0 {
-		out.Wants, err = proto.Marshal(wire.CommitToProto(&agent.Commit{Ops: ops}))
+		out.Wants, err = proto.Marshal(convert.CommitToProto(&agent.Commit{Ops: ops}))
 	}
 	return out, err
 }
@@ -139,11 +141,11 @@ func first(ops []agent.Op) agent.Op {
 // handler failed.
 func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	if len(r.Refusal) > 0 {
-		var p apipb.Error
+		var p oppb.Error
 		if err := proto.Unmarshal(r.Refusal, &p); err != nil {
 			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 		}
-		return agent.RemoteTurnResult{Refusal: wire.ErrorFromProto(&p), Crashed: r.Crashed}, nil
+		return agent.RemoteTurnResult{Refusal: ops.ErrorFromProto(&p), Crashed: r.Crashed}, nil
 	}
 	done := agent.RemoteTurnResult{State: r.State, Durable: r.Durable, Reply: r.Reply}
 	for _, specs := range r.Jobs {
@@ -156,7 +158,7 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	if err := proto.Unmarshal(r.Wants, &p); err != nil {
 		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 	}
-	wants, err := wire.CommitFromProto(&p)
+	wants, err := convert.CommitFromProto(&p)
 	if err != nil {
 		reason := "invalid_change"
 		if errors.Is(err, agent.ErrTooLarge) {

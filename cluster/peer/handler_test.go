@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/cluster/peer"
 	peerpb "dormouse/proto/peer"
-	"dormouse/proto/wire"
 )
 
 type doer func(e agent.RemoteTurn) (agent.RemoteTurnResult, error)
@@ -26,7 +26,7 @@ func (d doer) Handle(_ context.Context, e agent.RemoteTurn) (agent.RemoteTurnRes
 func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.RemoteHandlers {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(wire.RequestMessageBytesMax), grpc.MaxSendMsgSize(wire.ReplyMessageBytesMax))
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(convert.RequestMessageBytesMax), grpc.MaxSendMsgSize(convert.ReplyMessageBytesMax))
 	register(server)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -85,7 +85,7 @@ func TestARemoteTurnArrivesWhole(t *testing.T) {
 // What cannot be sent would fail everywhere: it is the handler's fault. What did
 // not come to be is not.
 func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
-	big := agent.JSON(`"` + strings.Repeat("x", wire.ReplyMessageBytesMax/2) + `"`)
+	big := agent.JSON(`"` + strings.Repeat("x", convert.ReplyMessageBytesMax/2) + `"`)
 	for reason, want := range map[string]agent.RemoteTurnResult{
 		"invalid_change": {State: agent.JSON(`{}`), Entries: []agent.Draft{{Kind: "\xff"}}},
 		"too_large":      {State: big, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: big}}},

@@ -11,9 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
+	oppb "dormouse/proto/op"
 	peerpb "dormouse/proto/peer"
-	"dormouse/proto/wire"
 )
 
 // connectMax is how long a call on an instance waits for a connection to its
@@ -24,13 +26,13 @@ const connectMax = time.Second
 // addr keeps. What breaks once it was sent is unknown, unless it may be made
 // again.
 func (p *Pool) Instances(addr string) agent.Instances {
-	return wire.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
+	return convert.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
 }
 
 // Relay implements router.InstancePeers: the instances that the node at addr can
 // reach. Its errors are those of Instances.
 func (p *Pool) Relay(addr string) agent.Instances {
-	return wire.Remote{API: apipb.NewInstancesClient(relayed{connected{pool: p, addr: addr}}), Fail: instanceError}
+	return convert.Remote{API: apipb.NewInstancesClient(relayed{connected{pool: p, addr: addr}}), Fail: instanceError}
 }
 
 // relayed asks the node to send calls on to the owner.
@@ -38,7 +40,7 @@ type relayed struct{ connected }
 
 // Invoke implements grpc.ClientConnInterface.
 func (r relayed) Invoke(ctx context.Context, method string, args, reply any, o ...grpc.CallOption) error {
-	return r.connected.Invoke(metadata.AppendToOutgoingContext(ctx, wire.RelayHeader, "1"), method, args, reply, o...)
+	return r.connected.Invoke(metadata.AppendToOutgoingContext(ctx, convert.RelayHeader, "1"), method, args, reply, o...)
 }
 
 // Ping implements router.Pinger. Any answer of the process counts: a host does not
@@ -116,8 +118,8 @@ func ready(ctx context.Context, conn *grpc.ClientConn) bool {
 func instanceError(err error, change bool) error {
 	s := status.Convert(err)
 	for _, detail := range s.Details() {
-		if e, ok := detail.(*apipb.Error); ok {
-			return wire.ErrorFromProto(e)
+		if e, ok := detail.(*oppb.Error); ok {
+			return ops.ErrorFromProto(e)
 		}
 	}
 	if change {

@@ -5,6 +5,7 @@ import (
 
 	"dormouse/agent"
 	apipb "dormouse/proto/api"
+	oppb "dormouse/proto/op"
 )
 
 // What was sent to a node that leads no more, and is not answered, is unknown
@@ -23,7 +24,7 @@ func TestACommitThatWasSentToWhoLeadsNoMoreIsUnknown(t *testing.T) {
 			came <- answer
 			select {
 			case <-answer:
-				refusal := &apipb.Error{Code: string(agent.CodeConflict), Final: true}
+				refusal := &oppb.Error{Code: string(agent.CodeConflict), Final: true}
 				if err := s.Send(&apipb.Replies{Replies: []*apipb.Reply{{Id: calls[0].Id, Reply: &apipb.Reply_Error{Error: refusal}}}}); err != nil {
 					return err
 				}

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	"dormouse/cluster"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 	peerpb "dormouse/proto/peer"
-	"dormouse/proto/wire"
 )
 
 // pingEvery paces the question whether a silent peer is still there.
@@ -250,7 +250,7 @@ func (p *Pool) link(addr string) (*link, error) {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return p.dial(ctx, addr) }),
 		grpc.WithDefaultCallOptions(
-			grpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax),
+			grpc.MaxCallRecvMsgSize(convert.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(convert.RequestMessageBytesMax),
 			grpc.ForceCodecV2(codec.Codec),
 		),
 		// A peer that comes back is to be found within a heartbeat or two.

@@ -8,31 +8,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func encodeManagerOp(op agent.Op) *logpb.Op {
-	switch o := op.(type) {
-	case *agent.PutManager:
-		return &logpb.Op{Op: &logpb.Op_PutManager{PutManager: &logpb.PutManager{
-			Name: o.Manager.Name, Settings: EncodeManager(&o.Manager), IfRevision: o.IfRevision,
-		}}}
-	case *agent.DeleteManager:
-		return &logpb.Op{Op: &logpb.Op_DeleteManager{DeleteManager: &logpb.DeleteManager{Name: o.Name, IfRevision: o.IfRevision}}}
-	case *agent.AnswerSignal:
-		return &logpb.Op{Op: &logpb.Op_AnswerSignal{AnswerSignal: &logpb.AnswerSignal{Hash: o.Hash, Reply: o.Reply}}}
-	default:
-		return nil
-	}
-}
-
-func decodePutManager(p *logpb.PutManager) *agent.PutManager {
-	m := decodeManager(p.GetSettings())
-	m.Name = p.GetName()
-	o := &agent.PutManager{Manager: m}
-	if p != nil {
-		o.IfRevision = p.IfRevision
-	}
-	return o
-}
-
 // EncodeManager is what a caller writes of a manager but its name.
 func EncodeManager(m *agent.Manager) *logpb.ManagerSettings {
 	return &logpb.ManagerSettings{
@@ -73,12 +48,6 @@ func ManagerOf(name string, row *logpb.ManagerRow) *agent.Manager {
 	m.Name, m.Incarnation, m.Revision = name, row.GetIncarnation(), row.GetRevision()
 	m.CreatedAt, m.UpdatedAt = row.GetCreatedAt(), row.GetUpdatedAt()
 	return &m
-}
-
-func encodeManagerResult(m *agent.Manager) *logpb.ManagerResult {
-	return &logpb.ManagerResult{Name: m.Name, Manager: &logpb.ManagerRow{
-		Settings: EncodeManager(m), Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
-	}}
 }
 
 // MarshalRow encodes a row whose id is for the error.

@@ -7,34 +7,6 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-func encodeWriteMemory(o *agent.WriteMemory) *logpb.WriteMemory {
-	return &logpb.WriteMemory{
-		Agent: o.Agent, Id: o.ID, Session: o.Session, Class: o.Class, Kind: o.Kind, Content: o.Content, Data: o.Data, Tags: o.Tags,
-		Source: o.Source, Metadata: o.Metadata, Embedding: o.Embedding, ObservedAt: o.ObservedAt, ExpiresAt: o.ExpiresAt,
-		TtlMs: Millis(o.TTL), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
-	}
-}
-
-func decodeWriteMemory(p *logpb.WriteMemory) *agent.WriteMemory {
-	return &agent.WriteMemory{
-		Agent: p.Agent, ID: p.Id, Session: p.Session, Class: p.Class, Kind: p.Kind, Content: p.Content, Data: p.Data, Tags: p.Tags,
-		Source: p.Source, Metadata: p.Metadata, Embedding: p.Embedding, ObservedAt: p.ObservedAt, ExpiresAt: p.ExpiresAt,
-		TTL: Duration(p.TtlMs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
-	}
-}
-
-func encodeDeleteMemory(o *agent.DeleteMemory) *logpb.DeleteMemory {
-	return &logpb.DeleteMemory{
-		Agent: o.Agent, Id: o.ID, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
-	}
-}
-
-func decodeDeleteMemory(p *logpb.DeleteMemory) *agent.DeleteMemory {
-	return &agent.DeleteMemory{
-		Agent: p.Agent, ID: p.Id, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: Duration(p.SealMs),
-	}
-}
-
 // DecodeMemoryRow decodes the row of a memory; the id is for the error.
 func DecodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
 	row := &logpb.MemoryRow{}

@@ -27,13 +27,15 @@ var mayImport = map[string][]string{
 	"cluster/gossip": nil,
 	"storage":        nil,
 	"proto":          nil,
-	"proto/api":      nil,
-	"proto/log":      nil,
+	"proto/op":       nil,
+	"proto/api":      {"proto/op"},
+	"proto/log":      {"proto/op"},
 	"proto/peer":     nil,
 
 	// What translates between the domain and the wire, and what reads the
 	// header of a snapshot's stream without the state machine that wrote it.
-	"proto/wire":     {"agent", "proto/api"},
+	"api/ops":        {"agent", "proto/op"},
+	"api/convert":    {"agent", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
 	"proto/snapfile": {"proto/log"},
 
@@ -50,13 +52,13 @@ var mayImport = map[string][]string{
 	"cluster":                   {"agent", "cluster/raftlog", "placement"},
 	"cluster/raftlog":           {"agent"},
 	"cluster/clustertest":       {"cluster"},
-	"cluster/peer":              {"agent", "cluster", "cluster/raftlog", "proto/api", "proto/codec", "proto/peer", "proto/wire"},
+	"cluster/peer":              {"agent", "cluster", "cluster/raftlog", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
-		"fsm/thread", "fsm/timer", "fsm/txn", "fsm/value", "placement", "proto/log", "recall", "storage",
+		"fsm/thread", "fsm/timer", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
 	},
-	"fsm/command":             {"agent", "fsm/kv", "proto/log"},
+	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
 	"fsm/command/commandtest": {"agent"},
 	"fsm/kv":                  {"proto/log", "storage"},
 	"fsm/snapshot":            {"fsm/command", "proto/log", "storage"},
@@ -81,7 +83,7 @@ var mayImport = map[string][]string{
 
 	// The surface of a node.
 	"router":      {"agent", "placement"},
-	"server/grpc": {"agent", "proto/api", "proto/codec", "proto/wire"},
+	"server/grpc": {"agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
 		"agent", "cluster", "cluster/gossip", "cluster/peer", "cluster/raftlog", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
@@ -113,7 +115,7 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"agent", "instance/pod", "placement", "proto/api", "proto/codec", "proto/wire"},
+	"client":        {"agent", "instance/pod", "placement", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them

@@ -36,7 +36,7 @@ var notYet = []string{
 	"jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
 	"jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set", "jepsen/workload/timer",
 	"jepsen/workload/turn", "jepsen/workload/watch", "node", "node/nodetest", "placement", "proto/api", "proto/log", "proto/peer",
-	"proto/wire", "router", "scripts", "server/grpc", "server/rest", "storage", "store",
+	"router", "scripts", "server/grpc", "server/rest", "storage", "store",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.

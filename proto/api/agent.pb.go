@@ -23,186 +23,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ForkAgent makes another agent of one: its checkpoint at a revision that is
-// kept, the thread as that one points to it, what the agent remembers, and one
-// of its sessions where one is named.
-type ForkAgent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	NewAgent      string                 `protobuf:"bytes,2,opt,name=new_agent,json=newAgent,proto3" json:"new_agent,omitempty"`
-	NewThread     string                 `protobuf:"bytes,3,opt,name=new_thread,json=newThread,proto3" json:"new_thread,omitempty"` // "" for new_agent
-	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`                   // of the checkpoint; 0 for the current one
-	WithoutMemory bool                   `protobuf:"varint,5,opt,name=without_memory,json=withoutMemory,proto3" json:"without_memory,omitempty"`
-	Session       string                 `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"` // "" for none
-	NewSession    string                 `protobuf:"bytes,7,opt,name=new_session,json=newSession,proto3" json:"new_session,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,8,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,9,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkAgent) Reset() {
-	*x = ForkAgent{}
-	mi := &file_proto_api_agent_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkAgent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkAgent) ProtoMessage() {}
-
-func (x *ForkAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_agent_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkAgent.ProtoReflect.Descriptor instead.
-func (*ForkAgent) Descriptor() ([]byte, []int) {
-	return file_proto_api_agent_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *ForkAgent) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewAgent() string {
-	if x != nil {
-		return x.NewAgent
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewThread() string {
-	if x != nil {
-		return x.NewThread
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *ForkAgent) GetWithoutMemory() bool {
-	if x != nil {
-		return x.WithoutMemory
-	}
-	return false
-}
-
-func (x *ForkAgent) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewSession() string {
-	if x != nil {
-		return x.NewSession
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ForkAgent) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-// EraseAgent removes an agent everywhere; one that is not there is fine.
-type EraseAgent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,3,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,4,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"` // nothing is written to the agent for so long
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EraseAgent) Reset() {
-	*x = EraseAgent{}
-	mi := &file_proto_api_agent_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EraseAgent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EraseAgent) ProtoMessage() {}
-
-func (x *EraseAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_agent_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EraseAgent.ProtoReflect.Descriptor instead.
-func (*EraseAgent) Descriptor() ([]byte, []int) {
-	return file_proto_api_agent_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *EraseAgent) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *EraseAgent) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *EraseAgent) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *EraseAgent) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
 type GetErasure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
@@ -212,7 +32,7 @@ type GetErasure struct {
 
 func (x *GetErasure) Reset() {
 	*x = GetErasure{}
-	mi := &file_proto_api_agent_proto_msgTypes[2]
+	mi := &file_proto_api_agent_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -224,7 +44,7 @@ func (x *GetErasure) String() string {
 func (*GetErasure) ProtoMessage() {}
 
 func (x *GetErasure) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_agent_proto_msgTypes[2]
+	mi := &file_proto_api_agent_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -237,7 +57,7 @@ func (x *GetErasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetErasure.ProtoReflect.Descriptor instead.
 func (*GetErasure) Descriptor() ([]byte, []int) {
-	return file_proto_api_agent_proto_rawDescGZIP(), []int{2}
+	return file_proto_api_agent_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *GetErasure) GetAgent() string {
@@ -247,330 +67,14 @@ func (x *GetErasure) GetAgent() string {
 	return ""
 }
 
-// Erasure is the receipt of an agent that was erased.
-type Erasure struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
-	ErasedAt      int64                  `protobuf:"varint,3,opt,name=erased_at,json=erasedAt,proto3" json:"erased_at,omitempty"`
-	CompletedAt   int64                  `protobuf:"varint,4,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"` // 0 while garbage is left, which nobody can read
-	SealedUntil   int64                  `protobuf:"varint,5,opt,name=sealed_until,json=sealedUntil,proto3" json:"sealed_until,omitempty"`
-	Checkpoints   uint64                 `protobuf:"varint,6,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	Revisions     uint64                 `protobuf:"varint,7,opt,name=revisions,proto3" json:"revisions,omitempty"`
-	Threads       uint64                 `protobuf:"varint,8,opt,name=threads,proto3" json:"threads,omitempty"`
-	Entries       uint64                 `protobuf:"varint,9,opt,name=entries,proto3" json:"entries,omitempty"`
-	Memories      uint64                 `protobuf:"varint,10,opt,name=memories,proto3" json:"memories,omitempty"`
-	Sessions      uint64                 `protobuf:"varint,11,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	Reviews       uint64                 `protobuf:"varint,12,opt,name=reviews,proto3" json:"reviews,omitempty"`
-	Claims        uint64                 `protobuf:"varint,13,opt,name=claims,proto3" json:"claims,omitempty"`
-	Kept          uint64                 `protobuf:"varint,14,opt,name=kept,proto3" json:"kept,omitempty"` // threads and checkpoints that others use too
-	Hash          []byte                 `protobuf:"bytes,15,opt,name=hash,proto3" json:"hash,omitempty"`
-	Conversations *uint64                `protobuf:"varint,221,opt,name=conversations,proto3,oneof" json:"conversations,omitempty"` // absent where they were not looked for, and stay
-	Timers        uint64                 `protobuf:"varint,223,opt,name=timers,proto3" json:"timers,omitempty"`
-	Instances     uint64                 `protobuf:"varint,224,opt,name=instances,proto3" json:"instances,omitempty"`
-	Ending        uint64                 `protobuf:"varint,225,opt,name=ending,proto3" json:"ending,omitempty"` // the log index of an erasure that has yet to end the live instance; 0 where none has
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Erasure) Reset() {
-	*x = Erasure{}
-	mi := &file_proto_api_agent_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Erasure) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Erasure) ProtoMessage() {}
-
-func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_agent_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
-func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_proto_api_agent_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *Erasure) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *Erasure) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *Erasure) GetErasedAt() int64 {
-	if x != nil {
-		return x.ErasedAt
-	}
-	return 0
-}
-
-func (x *Erasure) GetCompletedAt() int64 {
-	if x != nil {
-		return x.CompletedAt
-	}
-	return 0
-}
-
-func (x *Erasure) GetSealedUntil() int64 {
-	if x != nil {
-		return x.SealedUntil
-	}
-	return 0
-}
-
-func (x *Erasure) GetCheckpoints() uint64 {
-	if x != nil {
-		return x.Checkpoints
-	}
-	return 0
-}
-
-func (x *Erasure) GetRevisions() uint64 {
-	if x != nil {
-		return x.Revisions
-	}
-	return 0
-}
-
-func (x *Erasure) GetThreads() uint64 {
-	if x != nil {
-		return x.Threads
-	}
-	return 0
-}
-
-func (x *Erasure) GetEntries() uint64 {
-	if x != nil {
-		return x.Entries
-	}
-	return 0
-}
-
-func (x *Erasure) GetMemories() uint64 {
-	if x != nil {
-		return x.Memories
-	}
-	return 0
-}
-
-func (x *Erasure) GetSessions() uint64 {
-	if x != nil {
-		return x.Sessions
-	}
-	return 0
-}
-
-func (x *Erasure) GetReviews() uint64 {
-	if x != nil {
-		return x.Reviews
-	}
-	return 0
-}
-
-func (x *Erasure) GetClaims() uint64 {
-	if x != nil {
-		return x.Claims
-	}
-	return 0
-}
-
-func (x *Erasure) GetKept() uint64 {
-	if x != nil {
-		return x.Kept
-	}
-	return 0
-}
-
-func (x *Erasure) GetHash() []byte {
-	if x != nil {
-		return x.Hash
-	}
-	return nil
-}
-
-func (x *Erasure) GetConversations() uint64 {
-	if x != nil && x.Conversations != nil {
-		return *x.Conversations
-	}
-	return 0
-}
-
-func (x *Erasure) GetTimers() uint64 {
-	if x != nil {
-		return x.Timers
-	}
-	return 0
-}
-
-func (x *Erasure) GetInstances() uint64 {
-	if x != nil {
-		return x.Instances
-	}
-	return 0
-}
-
-func (x *Erasure) GetEnding() uint64 {
-	if x != nil {
-		return x.Ending
-	}
-	return 0
-}
-
-// SetTTL says when a thread, a session or a conversation goes by itself: one is named.
-type SetTTL struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for never
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	Conversation  string                 `protobuf:"bytes,220,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetTTL) Reset() {
-	*x = SetTTL{}
-	mi := &file_proto_api_agent_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetTTL) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetTTL) ProtoMessage() {}
-
-func (x *SetTTL) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_agent_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetTTL.ProtoReflect.Descriptor instead.
-func (*SetTTL) Descriptor() ([]byte, []int) {
-	return file_proto_api_agent_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *SetTTL) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *SetTTL) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *SetTTL) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *SetTTL) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *SetTTL) GetConversation() string {
-	if x != nil {
-		return x.Conversation
-	}
-	return ""
-}
-
 var File_proto_api_agent_proto protoreflect.FileDescriptor
 
 const file_proto_api_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/api/agent.proto\x12\x0fdormouse.api.v1\"\xb8\x02\n" +
-	"\tForkAgent\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x1b\n" +
-	"\tnew_agent\x18\x02 \x01(\tR\bnewAgent\x12\x1d\n" +
-	"\n" +
-	"new_thread\x18\x03 \x01(\tR\tnewThread\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\x12%\n" +
-	"\x0ewithout_memory\x18\x05 \x01(\bR\rwithoutMemory\x12\x18\n" +
-	"\asession\x18\x06 \x01(\tR\asession\x12\x1f\n" +
-	"\vnew_session\x18\a \x01(\tR\n" +
-	"newSession\x12$\n" +
-	"\vif_revision\x18\b \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\t \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x98\x01\n" +
-	"\n" +
-	"EraseAgent\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\"\n" +
+	"\x15proto/api/agent.proto\x12\x0fdormouse.api.v1\"\"\n" +
 	"\n" +
 	"GetErasure\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\"\xad\x04\n" +
-	"\aErasure\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
-	"\terased_at\x18\x03 \x01(\x03R\berasedAt\x12!\n" +
-	"\fcompleted_at\x18\x04 \x01(\x03R\vcompletedAt\x12!\n" +
-	"\fsealed_until\x18\x05 \x01(\x03R\vsealedUntil\x12 \n" +
-	"\vcheckpoints\x18\x06 \x01(\x04R\vcheckpoints\x12\x1c\n" +
-	"\trevisions\x18\a \x01(\x04R\trevisions\x12\x18\n" +
-	"\athreads\x18\b \x01(\x04R\athreads\x12\x18\n" +
-	"\aentries\x18\t \x01(\x04R\aentries\x12\x1a\n" +
-	"\bmemories\x18\n" +
-	" \x01(\x04R\bmemories\x12\x1a\n" +
-	"\bsessions\x18\v \x01(\x04R\bsessions\x12\x18\n" +
-	"\areviews\x18\f \x01(\x04R\areviews\x12\x16\n" +
-	"\x06claims\x18\r \x01(\x04R\x06claims\x12\x12\n" +
-	"\x04kept\x18\x0e \x01(\x04R\x04kept\x12\x12\n" +
-	"\x04hash\x18\x0f \x01(\fR\x04hash\x12*\n" +
-	"\rconversations\x18\xdd\x01 \x01(\x04H\x00R\rconversations\x88\x01\x01\x12\x17\n" +
-	"\x06timers\x18\xdf\x01 \x01(\x04R\x06timers\x12\x1d\n" +
-	"\tinstances\x18\xe0\x01 \x01(\x04R\tinstances\x12\x17\n" +
-	"\x06ending\x18\xe1\x01 \x01(\x04R\x06endingB\x10\n" +
-	"\x0e_conversations\"\x9d\x01\n" +
-	"\x06SetTTL\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +
-	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
-	"\fconversation\x18\xdc\x01 \x01(\tR\fconversationB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
+	"\x05agent\x18\x01 \x01(\tR\x05agentB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
 	file_proto_api_agent_proto_rawDescOnce sync.Once
@@ -584,13 +88,9 @@ func file_proto_api_agent_proto_rawDescGZIP() []byte {
 	return file_proto_api_agent_proto_rawDescData
 }
 
-var file_proto_api_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_proto_api_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
 var file_proto_api_agent_proto_goTypes = []any{
-	(*ForkAgent)(nil),  // 0: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil), // 1: dormouse.api.v1.EraseAgent
-	(*GetErasure)(nil), // 2: dormouse.api.v1.GetErasure
-	(*Erasure)(nil),    // 3: dormouse.api.v1.Erasure
-	(*SetTTL)(nil),     // 4: dormouse.api.v1.SetTTL
+	(*GetErasure)(nil), // 0: dormouse.api.v1.GetErasure
 }
 var file_proto_api_agent_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -605,16 +105,13 @@ func file_proto_api_agent_proto_init() {
 	if File_proto_api_agent_proto != nil {
 		return
 	}
-	file_proto_api_agent_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_api_agent_proto_msgTypes[1].OneofWrappers = []any{}
-	file_proto_api_agent_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_agent_proto_rawDesc), len(file_proto_api_agent_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   1,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

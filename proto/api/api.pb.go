@@ -10,6 +10,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -285,7 +286,7 @@ func (x *Reply) GetRead() *ReadResponse {
 	return nil
 }
 
-func (x *Reply) GetError() *Error {
+func (x *Reply) GetError() *op.Error {
 	if x != nil {
 		if x, ok := x.Reply.(*Reply_Error); ok {
 			return x.Error
@@ -307,7 +308,7 @@ type Reply_Read struct {
 }
 
 type Reply_Error struct {
-	Error *Error `protobuf:"bytes,4,opt,name=error,proto3,oneof"`
+	Error *op.Error `protobuf:"bytes,4,opt,name=error,proto3,oneof"`
 }
 
 func (*Reply_Commit) isReply_Reply() {}
@@ -321,7 +322,7 @@ type CommitRequest struct {
 	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
 	Request       *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	Fence         *Fence                 `protobuf:"bytes,3,opt,name=fence,proto3" json:"fence,omitempty"`
-	Ops           []*Op                  `protobuf:"bytes,4,rep,name=ops,proto3" json:"ops,omitempty"`
+	Ops           []*op.Op               `protobuf:"bytes,4,rep,name=ops,proto3" json:"ops,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -377,7 +378,7 @@ func (x *CommitRequest) GetFence() *Fence {
 	return nil
 }
 
-func (x *CommitRequest) GetOps() []*Op {
+func (x *CommitRequest) GetOps() []*op.Op {
 	if x != nil {
 		return x.Ops
 	}
@@ -520,2176 +521,18 @@ func (x *Fence) GetSince() uint64 {
 	return 0
 }
 
-type Op struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Types that are valid to be assigned to Op:
-	//
-	//	*Op_PutValue
-	//	*Op_DeleteValue
-	//	*Op_PutCheckpoint
-	//	*Op_PatchCheckpoint
-	//	*Op_DeleteCheckpoint
-	//	*Op_AppendThread
-	//	*Op_HibernateThread
-	//	*Op_DeleteThread
-	//	*Op_CompactThread
-	//	*Op_ForkThread
-	//	*Op_PutScope
-	//	*Op_DeleteScope
-	//	*Op_TakeClaim
-	//	*Op_RenewClaim
-	//	*Op_ReleaseClaim
-	//	*Op_WriteMemory
-	//	*Op_DeleteMemory
-	//	*Op_PutSession
-	//	*Op_ClaimSession
-	//	*Op_ResumeSession
-	//	*Op_RecoverSession
-	//	*Op_CheckpointSession
-	//	*Op_CommitSession
-	//	*Op_RenewSession
-	//	*Op_CancelSession
-	//	*Op_ForkSession
-	//	*Op_DeleteSession
-	//	*Op_DecideReview
-	//	*Op_ForkAgent
-	//	*Op_EraseAgent
-	//	*Op_SetTtl
-	//	*Op_SaveConversation
-	//	*Op_SetInterrupted
-	//	*Op_PendMessage
-	//	*Op_SaveMessages
-	//	*Op_UpdateMessage
-	//	*Op_DeleteConversation
-	//	*Op_ReviseValue
-	//	*Op_PutTimer
-	//	*Op_DeleteTimer
-	//	*Op_AckTimer
-	//	*Op_FailTimer
-	//	*Op_PutManager
-	//	*Op_DeleteManager
-	//	*Op_AnswerSignal
-	//	*Op_PatchCron
-	//	*Op_ImportScope
-	Op            isOp_Op `protobuf_oneof:"op"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Op) Reset() {
-	*x = Op{}
-	mi := &file_proto_api_api_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Op) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Op) ProtoMessage() {}
-
-func (x *Op) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Op.ProtoReflect.Descriptor instead.
-func (*Op) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *Op) GetOp() isOp_Op {
-	if x != nil {
-		return x.Op
-	}
-	return nil
-}
-
-func (x *Op) GetPutValue() *PutValue {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutValue); ok {
-			return x.PutValue
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteValue() *DeleteValue {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteValue); ok {
-			return x.DeleteValue
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPutCheckpoint() *PutCheckpoint {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutCheckpoint); ok {
-			return x.PutCheckpoint
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPatchCheckpoint() *PatchCheckpoint {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PatchCheckpoint); ok {
-			return x.PatchCheckpoint
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteCheckpoint() *DeleteCheckpoint {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteCheckpoint); ok {
-			return x.DeleteCheckpoint
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetAppendThread() *AppendThread {
-	if x != nil {
-		if x, ok := x.Op.(*Op_AppendThread); ok {
-			return x.AppendThread
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetHibernateThread() *HibernateThread {
-	if x != nil {
-		if x, ok := x.Op.(*Op_HibernateThread); ok {
-			return x.HibernateThread
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteThread() *DeleteThread {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteThread); ok {
-			return x.DeleteThread
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetCompactThread() *CompactThread {
-	if x != nil {
-		if x, ok := x.Op.(*Op_CompactThread); ok {
-			return x.CompactThread
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetForkThread() *ForkThread {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ForkThread); ok {
-			return x.ForkThread
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPutScope() *PutScope {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutScope); ok {
-			return x.PutScope
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteScope() *DeleteScope {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteScope); ok {
-			return x.DeleteScope
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetTakeClaim() *TakeClaim {
-	if x != nil {
-		if x, ok := x.Op.(*Op_TakeClaim); ok {
-			return x.TakeClaim
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetRenewClaim() *RenewClaim {
-	if x != nil {
-		if x, ok := x.Op.(*Op_RenewClaim); ok {
-			return x.RenewClaim
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetReleaseClaim() *ReleaseClaim {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ReleaseClaim); ok {
-			return x.ReleaseClaim
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetWriteMemory() *WriteMemory {
-	if x != nil {
-		if x, ok := x.Op.(*Op_WriteMemory); ok {
-			return x.WriteMemory
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteMemory() *DeleteMemory {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteMemory); ok {
-			return x.DeleteMemory
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPutSession() *PutSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutSession); ok {
-			return x.PutSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetClaimSession() *ClaimSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ClaimSession); ok {
-			return x.ClaimSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetResumeSession() *ResumeSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ResumeSession); ok {
-			return x.ResumeSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetRecoverSession() *RecoverSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_RecoverSession); ok {
-			return x.RecoverSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetCheckpointSession() *CheckpointSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_CheckpointSession); ok {
-			return x.CheckpointSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetCommitSession() *CommitSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_CommitSession); ok {
-			return x.CommitSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetRenewSession() *RenewSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_RenewSession); ok {
-			return x.RenewSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetCancelSession() *CancelSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_CancelSession); ok {
-			return x.CancelSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetForkSession() *ForkSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ForkSession); ok {
-			return x.ForkSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteSession() *DeleteSession {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteSession); ok {
-			return x.DeleteSession
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDecideReview() *DecideReview {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DecideReview); ok {
-			return x.DecideReview
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetForkAgent() *ForkAgent {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ForkAgent); ok {
-			return x.ForkAgent
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetEraseAgent() *EraseAgent {
-	if x != nil {
-		if x, ok := x.Op.(*Op_EraseAgent); ok {
-			return x.EraseAgent
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetSetTtl() *SetTTL {
-	if x != nil {
-		if x, ok := x.Op.(*Op_SetTtl); ok {
-			return x.SetTtl
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetSaveConversation() *SaveConversation {
-	if x != nil {
-		if x, ok := x.Op.(*Op_SaveConversation); ok {
-			return x.SaveConversation
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetSetInterrupted() *SetInterrupted {
-	if x != nil {
-		if x, ok := x.Op.(*Op_SetInterrupted); ok {
-			return x.SetInterrupted
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPendMessage() *PendMessage {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PendMessage); ok {
-			return x.PendMessage
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetSaveMessages() *SaveMessages {
-	if x != nil {
-		if x, ok := x.Op.(*Op_SaveMessages); ok {
-			return x.SaveMessages
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetUpdateMessage() *UpdateMessage {
-	if x != nil {
-		if x, ok := x.Op.(*Op_UpdateMessage); ok {
-			return x.UpdateMessage
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteConversation() *DeleteConversation {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteConversation); ok {
-			return x.DeleteConversation
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetReviseValue() *ReviseValue {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ReviseValue); ok {
-			return x.ReviseValue
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPutTimer() *PutTimer {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutTimer); ok {
-			return x.PutTimer
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteTimer() *DeleteTimer {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteTimer); ok {
-			return x.DeleteTimer
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetAckTimer() *AckTimer {
-	if x != nil {
-		if x, ok := x.Op.(*Op_AckTimer); ok {
-			return x.AckTimer
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetFailTimer() *FailTimer {
-	if x != nil {
-		if x, ok := x.Op.(*Op_FailTimer); ok {
-			return x.FailTimer
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPutManager() *PutManager {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PutManager); ok {
-			return x.PutManager
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetDeleteManager() *DeleteManager {
-	if x != nil {
-		if x, ok := x.Op.(*Op_DeleteManager); ok {
-			return x.DeleteManager
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetAnswerSignal() *AnswerSignal {
-	if x != nil {
-		if x, ok := x.Op.(*Op_AnswerSignal); ok {
-			return x.AnswerSignal
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetPatchCron() *PatchCron {
-	if x != nil {
-		if x, ok := x.Op.(*Op_PatchCron); ok {
-			return x.PatchCron
-		}
-	}
-	return nil
-}
-
-func (x *Op) GetImportScope() *ImportScope {
-	if x != nil {
-		if x, ok := x.Op.(*Op_ImportScope); ok {
-			return x.ImportScope
-		}
-	}
-	return nil
-}
-
-type isOp_Op interface {
-	isOp_Op()
-}
-
-type Op_PutValue struct {
-	PutValue *PutValue `protobuf:"bytes,1,opt,name=put_value,json=putValue,proto3,oneof"`
-}
-
-type Op_DeleteValue struct {
-	DeleteValue *DeleteValue `protobuf:"bytes,2,opt,name=delete_value,json=deleteValue,proto3,oneof"`
-}
-
-type Op_PutCheckpoint struct {
-	PutCheckpoint *PutCheckpoint `protobuf:"bytes,3,opt,name=put_checkpoint,json=putCheckpoint,proto3,oneof"`
-}
-
-type Op_PatchCheckpoint struct {
-	PatchCheckpoint *PatchCheckpoint `protobuf:"bytes,4,opt,name=patch_checkpoint,json=patchCheckpoint,proto3,oneof"`
-}
-
-type Op_DeleteCheckpoint struct {
-	DeleteCheckpoint *DeleteCheckpoint `protobuf:"bytes,5,opt,name=delete_checkpoint,json=deleteCheckpoint,proto3,oneof"`
-}
-
-type Op_AppendThread struct {
-	AppendThread *AppendThread `protobuf:"bytes,6,opt,name=append_thread,json=appendThread,proto3,oneof"`
-}
-
-type Op_HibernateThread struct {
-	HibernateThread *HibernateThread `protobuf:"bytes,7,opt,name=hibernate_thread,json=hibernateThread,proto3,oneof"`
-}
-
-type Op_DeleteThread struct {
-	DeleteThread *DeleteThread `protobuf:"bytes,8,opt,name=delete_thread,json=deleteThread,proto3,oneof"`
-}
-
-type Op_CompactThread struct {
-	CompactThread *CompactThread `protobuf:"bytes,9,opt,name=compact_thread,json=compactThread,proto3,oneof"`
-}
-
-type Op_ForkThread struct {
-	ForkThread *ForkThread `protobuf:"bytes,10,opt,name=fork_thread,json=forkThread,proto3,oneof"`
-}
-
-type Op_PutScope struct {
-	PutScope *PutScope `protobuf:"bytes,11,opt,name=put_scope,json=putScope,proto3,oneof"`
-}
-
-type Op_DeleteScope struct {
-	DeleteScope *DeleteScope `protobuf:"bytes,12,opt,name=delete_scope,json=deleteScope,proto3,oneof"`
-}
-
-type Op_TakeClaim struct {
-	TakeClaim *TakeClaim `protobuf:"bytes,13,opt,name=take_claim,json=takeClaim,proto3,oneof"`
-}
-
-type Op_RenewClaim struct {
-	RenewClaim *RenewClaim `protobuf:"bytes,14,opt,name=renew_claim,json=renewClaim,proto3,oneof"`
-}
-
-type Op_ReleaseClaim struct {
-	ReleaseClaim *ReleaseClaim `protobuf:"bytes,15,opt,name=release_claim,json=releaseClaim,proto3,oneof"`
-}
-
-type Op_WriteMemory struct {
-	WriteMemory *WriteMemory `protobuf:"bytes,30,opt,name=write_memory,json=writeMemory,proto3,oneof"`
-}
-
-type Op_DeleteMemory struct {
-	DeleteMemory *DeleteMemory `protobuf:"bytes,31,opt,name=delete_memory,json=deleteMemory,proto3,oneof"`
-}
-
-type Op_PutSession struct {
-	PutSession *PutSession `protobuf:"bytes,40,opt,name=put_session,json=putSession,proto3,oneof"`
-}
-
-type Op_ClaimSession struct {
-	ClaimSession *ClaimSession `protobuf:"bytes,41,opt,name=claim_session,json=claimSession,proto3,oneof"`
-}
-
-type Op_ResumeSession struct {
-	ResumeSession *ResumeSession `protobuf:"bytes,42,opt,name=resume_session,json=resumeSession,proto3,oneof"`
-}
-
-type Op_RecoverSession struct {
-	RecoverSession *RecoverSession `protobuf:"bytes,43,opt,name=recover_session,json=recoverSession,proto3,oneof"`
-}
-
-type Op_CheckpointSession struct {
-	CheckpointSession *CheckpointSession `protobuf:"bytes,44,opt,name=checkpoint_session,json=checkpointSession,proto3,oneof"`
-}
-
-type Op_CommitSession struct {
-	CommitSession *CommitSession `protobuf:"bytes,45,opt,name=commit_session,json=commitSession,proto3,oneof"`
-}
-
-type Op_RenewSession struct {
-	RenewSession *RenewSession `protobuf:"bytes,46,opt,name=renew_session,json=renewSession,proto3,oneof"`
-}
-
-type Op_CancelSession struct {
-	CancelSession *CancelSession `protobuf:"bytes,47,opt,name=cancel_session,json=cancelSession,proto3,oneof"`
-}
-
-type Op_ForkSession struct {
-	ForkSession *ForkSession `protobuf:"bytes,48,opt,name=fork_session,json=forkSession,proto3,oneof"`
-}
-
-type Op_DeleteSession struct {
-	DeleteSession *DeleteSession `protobuf:"bytes,49,opt,name=delete_session,json=deleteSession,proto3,oneof"`
-}
-
-type Op_DecideReview struct {
-	DecideReview *DecideReview `protobuf:"bytes,50,opt,name=decide_review,json=decideReview,proto3,oneof"`
-}
-
-type Op_ForkAgent struct {
-	ForkAgent *ForkAgent `protobuf:"bytes,80,opt,name=fork_agent,json=forkAgent,proto3,oneof"`
-}
-
-type Op_EraseAgent struct {
-	EraseAgent *EraseAgent `protobuf:"bytes,81,opt,name=erase_agent,json=eraseAgent,proto3,oneof"`
-}
-
-type Op_SetTtl struct {
-	SetTtl *SetTTL `protobuf:"bytes,82,opt,name=set_ttl,json=setTtl,proto3,oneof"`
-}
-
-type Op_SaveConversation struct {
-	SaveConversation *SaveConversation `protobuf:"bytes,70,opt,name=save_conversation,json=saveConversation,proto3,oneof"`
-}
-
-type Op_SetInterrupted struct {
-	SetInterrupted *SetInterrupted `protobuf:"bytes,71,opt,name=set_interrupted,json=setInterrupted,proto3,oneof"`
-}
-
-type Op_PendMessage struct {
-	PendMessage *PendMessage `protobuf:"bytes,72,opt,name=pend_message,json=pendMessage,proto3,oneof"`
-}
-
-type Op_SaveMessages struct {
-	SaveMessages *SaveMessages `protobuf:"bytes,73,opt,name=save_messages,json=saveMessages,proto3,oneof"`
-}
-
-type Op_UpdateMessage struct {
-	UpdateMessage *UpdateMessage `protobuf:"bytes,74,opt,name=update_message,json=updateMessage,proto3,oneof"`
-}
-
-type Op_DeleteConversation struct {
-	DeleteConversation *DeleteConversation `protobuf:"bytes,75,opt,name=delete_conversation,json=deleteConversation,proto3,oneof"`
-}
-
-type Op_ReviseValue struct {
-	ReviseValue *ReviseValue `protobuf:"bytes,76,opt,name=revise_value,json=reviseValue,proto3,oneof"`
-}
-
-type Op_PutTimer struct {
-	PutTimer *PutTimer `protobuf:"bytes,120,opt,name=put_timer,json=putTimer,proto3,oneof"`
-}
-
-type Op_DeleteTimer struct {
-	DeleteTimer *DeleteTimer `protobuf:"bytes,121,opt,name=delete_timer,json=deleteTimer,proto3,oneof"`
-}
-
-type Op_AckTimer struct {
-	AckTimer *AckTimer `protobuf:"bytes,122,opt,name=ack_timer,json=ackTimer,proto3,oneof"`
-}
-
-type Op_FailTimer struct {
-	FailTimer *FailTimer `protobuf:"bytes,123,opt,name=fail_timer,json=failTimer,proto3,oneof"`
-}
-
-type Op_PutManager struct {
-	PutManager *PutManager `protobuf:"bytes,140,opt,name=put_manager,json=putManager,proto3,oneof"`
-}
-
-type Op_DeleteManager struct {
-	DeleteManager *DeleteManager `protobuf:"bytes,141,opt,name=delete_manager,json=deleteManager,proto3,oneof"`
-}
-
-type Op_AnswerSignal struct {
-	AnswerSignal *AnswerSignal `protobuf:"bytes,142,opt,name=answer_signal,json=answerSignal,proto3,oneof"`
-}
-
-type Op_PatchCron struct {
-	PatchCron *PatchCron `protobuf:"bytes,190,opt,name=patch_cron,json=patchCron,proto3,oneof"`
-}
-
-type Op_ImportScope struct {
-	ImportScope *ImportScope `protobuf:"bytes,240,opt,name=import_scope,json=importScope,proto3,oneof"`
-}
-
-func (*Op_PutValue) isOp_Op() {}
-
-func (*Op_DeleteValue) isOp_Op() {}
-
-func (*Op_PutCheckpoint) isOp_Op() {}
-
-func (*Op_PatchCheckpoint) isOp_Op() {}
-
-func (*Op_DeleteCheckpoint) isOp_Op() {}
-
-func (*Op_AppendThread) isOp_Op() {}
-
-func (*Op_HibernateThread) isOp_Op() {}
-
-func (*Op_DeleteThread) isOp_Op() {}
-
-func (*Op_CompactThread) isOp_Op() {}
-
-func (*Op_ForkThread) isOp_Op() {}
-
-func (*Op_PutScope) isOp_Op() {}
-
-func (*Op_DeleteScope) isOp_Op() {}
-
-func (*Op_TakeClaim) isOp_Op() {}
-
-func (*Op_RenewClaim) isOp_Op() {}
-
-func (*Op_ReleaseClaim) isOp_Op() {}
-
-func (*Op_WriteMemory) isOp_Op() {}
-
-func (*Op_DeleteMemory) isOp_Op() {}
-
-func (*Op_PutSession) isOp_Op() {}
-
-func (*Op_ClaimSession) isOp_Op() {}
-
-func (*Op_ResumeSession) isOp_Op() {}
-
-func (*Op_RecoverSession) isOp_Op() {}
-
-func (*Op_CheckpointSession) isOp_Op() {}
-
-func (*Op_CommitSession) isOp_Op() {}
-
-func (*Op_RenewSession) isOp_Op() {}
-
-func (*Op_CancelSession) isOp_Op() {}
-
-func (*Op_ForkSession) isOp_Op() {}
-
-func (*Op_DeleteSession) isOp_Op() {}
-
-func (*Op_DecideReview) isOp_Op() {}
-
-func (*Op_ForkAgent) isOp_Op() {}
-
-func (*Op_EraseAgent) isOp_Op() {}
-
-func (*Op_SetTtl) isOp_Op() {}
-
-func (*Op_SaveConversation) isOp_Op() {}
-
-func (*Op_SetInterrupted) isOp_Op() {}
-
-func (*Op_PendMessage) isOp_Op() {}
-
-func (*Op_SaveMessages) isOp_Op() {}
-
-func (*Op_UpdateMessage) isOp_Op() {}
-
-func (*Op_DeleteConversation) isOp_Op() {}
-
-func (*Op_ReviseValue) isOp_Op() {}
-
-func (*Op_PutTimer) isOp_Op() {}
-
-func (*Op_DeleteTimer) isOp_Op() {}
-
-func (*Op_AckTimer) isOp_Op() {}
-
-func (*Op_FailTimer) isOp_Op() {}
-
-func (*Op_PutManager) isOp_Op() {}
-
-func (*Op_DeleteManager) isOp_Op() {}
-
-func (*Op_AnswerSignal) isOp_Op() {}
-
-func (*Op_PatchCron) isOp_Op() {}
-
-func (*Op_ImportScope) isOp_Op() {}
-
-type ExpectBytes struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Absent        bool                   `protobuf:"varint,1,opt,name=absent,proto3" json:"absent,omitempty"` // must not exist
-	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes,proto3" json:"bytes,omitempty"`    // otherwise must equal these
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ExpectBytes) Reset() {
-	*x = ExpectBytes{}
-	mi := &file_proto_api_api_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ExpectBytes) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ExpectBytes) ProtoMessage() {}
-
-func (x *ExpectBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ExpectBytes.ProtoReflect.Descriptor instead.
-func (*ExpectBytes) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *ExpectBytes) GetAbsent() bool {
-	if x != nil {
-		return x.Absent
-	}
-	return false
-}
-
-func (x *ExpectBytes) GetBytes() []byte {
-	if x != nil {
-		return x.Bytes
-	}
-	return nil
-}
-
-type PutValue struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	ContentType   string                 `protobuf:"bytes,2,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	Bytes         []byte                 `protobuf:"bytes,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfBytes       *ExpectBytes           `protobuf:"bytes,6,opt,name=if_bytes,json=ifBytes,proto3" json:"if_bytes,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,7,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata,proto3" json:"metadata,omitempty"` // empty keeps what is there
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutValue) Reset() {
-	*x = PutValue{}
-	mi := &file_proto_api_api_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutValue) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutValue) ProtoMessage() {}
-
-func (x *PutValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutValue.ProtoReflect.Descriptor instead.
-func (*PutValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *PutValue) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PutValue) GetContentType() string {
-	if x != nil {
-		return x.ContentType
-	}
-	return ""
-}
-
-func (x *PutValue) GetBytes() []byte {
-	if x != nil {
-		return x.Bytes
-	}
-	return nil
-}
-
-func (x *PutValue) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *PutValue) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PutValue) GetIfBytes() *ExpectBytes {
-	if x != nil {
-		return x.IfBytes
-	}
-	return nil
-}
-
-func (x *PutValue) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *PutValue) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-type DeleteValue struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfBytes       *ExpectBytes           `protobuf:"bytes,3,opt,name=if_bytes,json=ifBytes,proto3" json:"if_bytes,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,5,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteValue) Reset() {
-	*x = DeleteValue{}
-	mi := &file_proto_api_api_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteValue) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteValue) ProtoMessage() {}
-
-func (x *DeleteValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteValue.ProtoReflect.Descriptor instead.
-func (*DeleteValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *DeleteValue) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *DeleteValue) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteValue) GetIfBytes() *ExpectBytes {
-	if x != nil {
-		return x.IfBytes
-	}
-	return nil
-}
-
-func (x *DeleteValue) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteValue) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type Pointer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Rev           uint64                 `protobuf:"varint,2,opt,name=rev,proto3" json:"rev,omitempty"`
-	Head          string                 `protobuf:"bytes,3,opt,name=head,proto3" json:"head,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,4,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Pointer) Reset() {
-	*x = Pointer{}
-	mi := &file_proto_api_api_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Pointer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Pointer) ProtoMessage() {}
-
-func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
-func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Pointer) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *Pointer) GetRev() uint64 {
-	if x != nil {
-		return x.Rev
-	}
-	return 0
-}
-
-func (x *Pointer) GetHead() string {
-	if x != nil {
-		return x.Head
-	}
-	return ""
-}
-
-func (x *Pointer) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-type PutCheckpoint struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Version       uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	State         []byte                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
-	Thread        *Pointer               `protobuf:"bytes,4,opt,name=thread,proto3" json:"thread,omitempty"`
-	Lifecycle     string                 `protobuf:"bytes,5,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,7,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,8,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,9,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutCheckpoint) Reset() {
-	*x = PutCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutCheckpoint) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutCheckpoint) ProtoMessage() {}
-
-func (x *PutCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutCheckpoint.ProtoReflect.Descriptor instead.
-func (*PutCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *PutCheckpoint) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PutCheckpoint) GetVersion() uint64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *PutCheckpoint) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *PutCheckpoint) GetThread() *Pointer {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-func (x *PutCheckpoint) GetLifecycle() string {
-	if x != nil {
-		return x.Lifecycle
-	}
-	return ""
-}
-
-func (x *PutCheckpoint) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *PutCheckpoint) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *PutCheckpoint) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PutCheckpoint) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type PatchCheckpoint struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Patch         []byte                 `protobuf:"bytes,2,opt,name=patch,proto3" json:"patch,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PatchCheckpoint) Reset() {
-	*x = PatchCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PatchCheckpoint) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PatchCheckpoint) ProtoMessage() {}
-
-func (x *PatchCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PatchCheckpoint.ProtoReflect.Descriptor instead.
-func (*PatchCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *PatchCheckpoint) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PatchCheckpoint) GetPatch() []byte {
-	if x != nil {
-		return x.Patch
-	}
-	return nil
-}
-
-func (x *PatchCheckpoint) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PatchCheckpoint) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteCheckpoint struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,3,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,4,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteCheckpoint) Reset() {
-	*x = DeleteCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteCheckpoint) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteCheckpoint) ProtoMessage() {}
-
-func (x *DeleteCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteCheckpoint.ProtoReflect.Descriptor instead.
-func (*DeleteCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *DeleteCheckpoint) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *DeleteCheckpoint) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteCheckpoint) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteCheckpoint) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type Draft struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	At            *int64                 `protobuf:"varint,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
-	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
-	Payload       []byte                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`
-	Refs          []byte                 `protobuf:"bytes,5,opt,name=refs,proto3" json:"refs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Draft) Reset() {
-	*x = Draft{}
-	mi := &file_proto_api_api_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Draft) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Draft) ProtoMessage() {}
-
-func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Draft.ProtoReflect.Descriptor instead.
-func (*Draft) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *Draft) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Draft) GetAt() int64 {
-	if x != nil && x.At != nil {
-		return *x.At
-	}
-	return 0
-}
-
-func (x *Draft) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *Draft) GetPayload() []byte {
-	if x != nil {
-		return x.Payload
-	}
-	return nil
-}
-
-func (x *Draft) GetRefs() []byte {
-	if x != nil {
-		return x.Refs
-	}
-	return nil
-}
-
-type AppendThread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Entries       []*Draft               `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
-	ExpectedRev   *uint64                `protobuf:"varint,3,opt,name=expected_rev,json=expectedRev,proto3,oneof" json:"expected_rev,omitempty"`
-	ExpectedHead  string                 `protobuf:"bytes,4,opt,name=expected_head,json=expectedHead,proto3" json:"expected_head,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,6,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AppendThread) Reset() {
-	*x = AppendThread{}
-	mi := &file_proto_api_api_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AppendThread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AppendThread) ProtoMessage() {}
-
-func (x *AppendThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AppendThread.ProtoReflect.Descriptor instead.
-func (*AppendThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *AppendThread) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *AppendThread) GetEntries() []*Draft {
-	if x != nil {
-		return x.Entries
-	}
-	return nil
-}
-
-func (x *AppendThread) GetExpectedRev() uint64 {
-	if x != nil && x.ExpectedRev != nil {
-		return *x.ExpectedRev
-	}
-	return 0
-}
-
-func (x *AppendThread) GetExpectedHead() string {
-	if x != nil {
-		return x.ExpectedHead
-	}
-	return ""
-}
-
-func (x *AppendThread) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *AppendThread) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type HibernateThread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Rev           uint64                 `protobuf:"varint,2,opt,name=rev,proto3" json:"rev,omitempty"`
-	FromSeq       uint64                 `protobuf:"varint,3,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
-	Entries       []*Draft               `protobuf:"bytes,4,rep,name=entries,proto3" json:"entries,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,6,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *HibernateThread) Reset() {
-	*x = HibernateThread{}
-	mi := &file_proto_api_api_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *HibernateThread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*HibernateThread) ProtoMessage() {}
-
-func (x *HibernateThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use HibernateThread.ProtoReflect.Descriptor instead.
-func (*HibernateThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *HibernateThread) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *HibernateThread) GetRev() uint64 {
-	if x != nil {
-		return x.Rev
-	}
-	return 0
-}
-
-func (x *HibernateThread) GetFromSeq() uint64 {
-	if x != nil {
-		return x.FromSeq
-	}
-	return 0
-}
-
-func (x *HibernateThread) GetEntries() []*Draft {
-	if x != nil {
-		return x.Entries
-	}
-	return nil
-}
-
-func (x *HibernateThread) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *HibernateThread) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteThread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,2,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,3,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteThread) Reset() {
-	*x = DeleteThread{}
-	mi := &file_proto_api_api_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteThread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteThread) ProtoMessage() {}
-
-func (x *DeleteThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteThread.ProtoReflect.Descriptor instead.
-func (*DeleteThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *DeleteThread) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *DeleteThread) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteThread) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type CompactThread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	BeforeSeq     uint64                 `protobuf:"varint,2,opt,name=before_seq,json=beforeSeq,proto3" json:"before_seq,omitempty"`
-	Summary       []byte                 `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CompactThread) Reset() {
-	*x = CompactThread{}
-	mi := &file_proto_api_api_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CompactThread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CompactThread) ProtoMessage() {}
-
-func (x *CompactThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CompactThread.ProtoReflect.Descriptor instead.
-func (*CompactThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *CompactThread) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *CompactThread) GetBeforeSeq() uint64 {
-	if x != nil {
-		return x.BeforeSeq
-	}
-	return 0
-}
-
-func (x *CompactThread) GetSummary() []byte {
-	if x != nil {
-		return x.Summary
-	}
-	return nil
-}
-
-func (x *CompactThread) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type ForkThread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	NewThread     string                 `protobuf:"bytes,2,opt,name=new_thread,json=newThread,proto3" json:"new_thread,omitempty"`
-	AtRev         *uint64                `protobuf:"varint,3,opt,name=at_rev,json=atRev,proto3,oneof" json:"at_rev,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkThread) Reset() {
-	*x = ForkThread{}
-	mi := &file_proto_api_api_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkThread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkThread) ProtoMessage() {}
-
-func (x *ForkThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkThread.ProtoReflect.Descriptor instead.
-func (*ForkThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ForkThread) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *ForkThread) GetNewThread() string {
-	if x != nil {
-		return x.NewThread
-	}
-	return ""
-}
-
-func (x *ForkThread) GetAtRev() uint64 {
-	if x != nil && x.AtRev != nil {
-		return *x.AtRev
-	}
-	return 0
-}
-
-func (x *ForkThread) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type Policy struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	History        uint64                 `protobuf:"varint,1,opt,name=history,proto3" json:"history,omitempty"`
-	KeysMax        uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax,proto3" json:"keys_max,omitempty"`
-	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax,proto3" json:"bytes_max,omitempty"`
-	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax,proto3" json:"memories_max,omitempty"`
-	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
-	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
-	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *Policy) Reset() {
-	*x = Policy{}
-	mi := &file_proto_api_api_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Policy) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Policy) ProtoMessage() {}
-
-func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Policy.ProtoReflect.Descriptor instead.
-func (*Policy) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *Policy) GetHistory() uint64 {
-	if x != nil {
-		return x.History
-	}
-	return 0
-}
-
-func (x *Policy) GetKeysMax() uint64 {
-	if x != nil {
-		return x.KeysMax
-	}
-	return 0
-}
-
-func (x *Policy) GetBytesMax() uint64 {
-	if x != nil {
-		return x.BytesMax
-	}
-	return 0
-}
-
-func (x *Policy) GetMemoriesMax() uint64 {
-	if x != nil {
-		return x.MemoriesMax
-	}
-	return 0
-}
-
-func (x *Policy) GetMemoryBytesMax() uint64 {
-	if x != nil {
-		return x.MemoryBytesMax
-	}
-	return 0
-}
-
-func (x *Policy) GetChangesMax() uint64 {
-	if x != nil {
-		return x.ChangesMax
-	}
-	return 0
-}
-
-func (x *Policy) GetHistoryAgeMs() uint64 {
-	if x != nil {
-		return x.HistoryAgeMs
-	}
-	return 0
-}
-
-type PutScope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Policy        *Policy                `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutScope) Reset() {
-	*x = PutScope{}
-	mi := &file_proto_api_api_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutScope) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutScope) ProtoMessage() {}
-
-func (x *PutScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutScope.ProtoReflect.Descriptor instead.
-func (*PutScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *PutScope) GetPolicy() *Policy {
-	if x != nil {
-		return x.Policy
-	}
-	return nil
-}
-
-type DeleteScope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteScope) Reset() {
-	*x = DeleteScope{}
-	mi := &file_proto_api_api_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteScope) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteScope) ProtoMessage() {}
-
-func (x *DeleteScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteScope.ProtoReflect.Descriptor instead.
-func (*DeleteScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{23}
-}
-
-type TakeClaim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TakeClaim) Reset() {
-	*x = TakeClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TakeClaim) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TakeClaim) ProtoMessage() {}
-
-func (x *TakeClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TakeClaim.ProtoReflect.Descriptor instead.
-func (*TakeClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *TakeClaim) GetClaim() string {
-	if x != nil {
-		return x.Claim
-	}
-	return ""
-}
-
-func (x *TakeClaim) GetHolder() string {
-	if x != nil {
-		return x.Holder
-	}
-	return ""
-}
-
-func (x *TakeClaim) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type RenewClaim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenewClaim) Reset() {
-	*x = RenewClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenewClaim) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenewClaim) ProtoMessage() {}
-
-func (x *RenewClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenewClaim.ProtoReflect.Descriptor instead.
-func (*RenewClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *RenewClaim) GetClaim() string {
-	if x != nil {
-		return x.Claim
-	}
-	return ""
-}
-
-func (x *RenewClaim) GetHolder() string {
-	if x != nil {
-		return x.Holder
-	}
-	return ""
-}
-
-func (x *RenewClaim) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *RenewClaim) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type ReleaseClaim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	To            string                 `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,5,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReleaseClaim) Reset() {
-	*x = ReleaseClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReleaseClaim) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReleaseClaim) ProtoMessage() {}
-
-func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReleaseClaim.ProtoReflect.Descriptor instead.
-func (*ReleaseClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *ReleaseClaim) GetClaim() string {
-	if x != nil {
-		return x.Claim
-	}
-	return ""
-}
-
-func (x *ReleaseClaim) GetHolder() string {
-	if x != nil {
-		return x.Holder
-	}
-	return ""
-}
-
-func (x *ReleaseClaim) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *ReleaseClaim) GetTo() string {
-	if x != nil {
-		return x.To
-	}
-	return ""
-}
-
-func (x *ReleaseClaim) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
 type CommitResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	TimeMs        int64                  `protobuf:"varint,2,opt,name=time_ms,json=timeMs,proto3" json:"time_ms,omitempty"`
-	Results       []*OpResult            `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
+	Results       []*op.OpResult         `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CommitResponse) Reset() {
 	*x = CommitResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +544,7 @@ func (x *CommitResponse) String() string {
 func (*CommitResponse) ProtoMessage() {}
 
 func (x *CommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +557,7 @@ func (x *CommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitResponse.ProtoReflect.Descriptor instead.
 func (*CommitResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CommitResponse) GetIndex() uint64 {
@@ -2731,915 +574,11 @@ func (x *CommitResponse) GetTimeMs() int64 {
 	return 0
 }
 
-func (x *CommitResponse) GetResults() []*OpResult {
+func (x *CommitResponse) GetResults() []*op.OpResult {
 	if x != nil {
 		return x.Results
 	}
 	return nil
-}
-
-type OpResult struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Types that are valid to be assigned to Result:
-	//
-	//	*OpResult_Value
-	//	*OpResult_Checkpoint
-	//	*OpResult_Thread
-	//	*OpResult_Deleted
-	//	*OpResult_Scope
-	//	*OpResult_Claim
-	//	*OpResult_Memory
-	//	*OpResult_Session
-	//	*OpResult_Review
-	//	*OpResult_ForkedAgent
-	//	*OpResult_Erasure
-	//	*OpResult_Conversation
-	//	*OpResult_Message
-	//	*OpResult_Timer
-	//	*OpResult_Manager
-	//	*OpResult_Signal
-	//	*OpResult_Import
-	Result        isOpResult_Result `protobuf_oneof:"result"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *OpResult) Reset() {
-	*x = OpResult{}
-	mi := &file_proto_api_api_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *OpResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*OpResult) ProtoMessage() {}
-
-func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
-func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *OpResult) GetResult() isOpResult_Result {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *OpResult) GetValue() *ValueResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Value); ok {
-			return x.Value
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetCheckpoint() *CheckpointResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Checkpoint); ok {
-			return x.Checkpoint
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetThread() *ThreadResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Thread); ok {
-			return x.Thread
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetDeleted() *DeleteResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Deleted); ok {
-			return x.Deleted
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetScope() *Scope {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Scope); ok {
-			return x.Scope
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetClaim() *Claim {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Claim); ok {
-			return x.Claim
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetMemory() *MemoryResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Memory); ok {
-			return x.Memory
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetSession() *SessionResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Session); ok {
-			return x.Session
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetReview() *Review {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Review); ok {
-			return x.Review
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetForkedAgent() *ForkedAgent {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_ForkedAgent); ok {
-			return x.ForkedAgent
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetErasure() *Erasure {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Erasure); ok {
-			return x.Erasure
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetConversation() *ConversationResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Conversation); ok {
-			return x.Conversation
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetMessage() *MessageResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Message); ok {
-			return x.Message
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetTimer() *Timer {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Timer); ok {
-			return x.Timer
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetManager() *Manager {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Manager); ok {
-			return x.Manager
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetSignal() *SignalResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Signal); ok {
-			return x.Signal
-		}
-	}
-	return nil
-}
-
-func (x *OpResult) GetImport() *ImportResult {
-	if x != nil {
-		if x, ok := x.Result.(*OpResult_Import); ok {
-			return x.Import
-		}
-	}
-	return nil
-}
-
-type isOpResult_Result interface {
-	isOpResult_Result()
-}
-
-type OpResult_Value struct {
-	Value *ValueResult `protobuf:"bytes,1,opt,name=value,proto3,oneof"`
-}
-
-type OpResult_Checkpoint struct {
-	Checkpoint *CheckpointResult `protobuf:"bytes,2,opt,name=checkpoint,proto3,oneof"`
-}
-
-type OpResult_Thread struct {
-	Thread *ThreadResult `protobuf:"bytes,3,opt,name=thread,proto3,oneof"`
-}
-
-type OpResult_Deleted struct {
-	Deleted *DeleteResult `protobuf:"bytes,4,opt,name=deleted,proto3,oneof"`
-}
-
-type OpResult_Scope struct {
-	Scope *Scope `protobuf:"bytes,5,opt,name=scope,proto3,oneof"`
-}
-
-type OpResult_Claim struct {
-	Claim *Claim `protobuf:"bytes,6,opt,name=claim,proto3,oneof"`
-}
-
-type OpResult_Memory struct {
-	Memory *MemoryResult `protobuf:"bytes,30,opt,name=memory,proto3,oneof"`
-}
-
-type OpResult_Session struct {
-	Session *SessionResult `protobuf:"bytes,40,opt,name=session,proto3,oneof"`
-}
-
-type OpResult_Review struct {
-	Review *Review `protobuf:"bytes,41,opt,name=review,proto3,oneof"`
-}
-
-type OpResult_ForkedAgent struct {
-	ForkedAgent *ForkedAgent `protobuf:"bytes,80,opt,name=forked_agent,json=forkedAgent,proto3,oneof"`
-}
-
-type OpResult_Erasure struct {
-	Erasure *Erasure `protobuf:"bytes,81,opt,name=erasure,proto3,oneof"`
-}
-
-type OpResult_Conversation struct {
-	Conversation *ConversationResult `protobuf:"bytes,70,opt,name=conversation,proto3,oneof"`
-}
-
-type OpResult_Message struct {
-	Message *MessageResult `protobuf:"bytes,71,opt,name=message,proto3,oneof"`
-}
-
-type OpResult_Timer struct {
-	Timer *Timer `protobuf:"bytes,120,opt,name=timer,proto3,oneof"`
-}
-
-type OpResult_Manager struct {
-	Manager *Manager `protobuf:"bytes,140,opt,name=manager,proto3,oneof"`
-}
-
-type OpResult_Signal struct {
-	Signal *SignalResult `protobuf:"bytes,141,opt,name=signal,proto3,oneof"`
-}
-
-type OpResult_Import struct {
-	Import *ImportResult `protobuf:"bytes,240,opt,name=import,proto3,oneof"`
-}
-
-func (*OpResult_Value) isOpResult_Result() {}
-
-func (*OpResult_Checkpoint) isOpResult_Result() {}
-
-func (*OpResult_Thread) isOpResult_Result() {}
-
-func (*OpResult_Deleted) isOpResult_Result() {}
-
-func (*OpResult_Scope) isOpResult_Result() {}
-
-func (*OpResult_Claim) isOpResult_Result() {}
-
-func (*OpResult_Memory) isOpResult_Result() {}
-
-func (*OpResult_Session) isOpResult_Result() {}
-
-func (*OpResult_Review) isOpResult_Result() {}
-
-func (*OpResult_ForkedAgent) isOpResult_Result() {}
-
-func (*OpResult_Erasure) isOpResult_Result() {}
-
-func (*OpResult_Conversation) isOpResult_Result() {}
-
-func (*OpResult_Message) isOpResult_Result() {}
-
-func (*OpResult_Timer) isOpResult_Result() {}
-
-func (*OpResult_Manager) isOpResult_Result() {}
-
-func (*OpResult_Signal) isOpResult_Result() {}
-
-func (*OpResult_Import) isOpResult_Result() {}
-
-type ValueResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ValueResult) Reset() {
-	*x = ValueResult{}
-	mi := &file_proto_api_api_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ValueResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ValueResult) ProtoMessage() {}
-
-func (x *ValueResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ValueResult.ProtoReflect.Descriptor instead.
-func (*ValueResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *ValueResult) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *ValueResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *ValueResult) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *ValueResult) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *ValueResult) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-type CheckpointResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Thread        *Pointer               `protobuf:"bytes,6,opt,name=thread,proto3" json:"thread,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointResult) Reset() {
-	*x = CheckpointResult{}
-	mi := &file_proto_api_api_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointResult) ProtoMessage() {}
-
-func (x *CheckpointResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointResult.ProtoReflect.Descriptor instead.
-func (*CheckpointResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
-}
-
-func (x *CheckpointResult) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *CheckpointResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *CheckpointResult) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *CheckpointResult) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *CheckpointResult) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *CheckpointResult) GetThread() *Pointer {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-type ThreadResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        *Thread                `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Entries       []*EntryStamp          `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ThreadResult) Reset() {
-	*x = ThreadResult{}
-	mi := &file_proto_api_api_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ThreadResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ThreadResult) ProtoMessage() {}
-
-func (x *ThreadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ThreadResult.ProtoReflect.Descriptor instead.
-func (*ThreadResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *ThreadResult) GetThread() *Thread {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-func (x *ThreadResult) GetEntries() []*EntryStamp {
-	if x != nil {
-		return x.Entries
-	}
-	return nil
-}
-
-type EntryStamp struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
-	At            int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EntryStamp) Reset() {
-	*x = EntryStamp{}
-	mi := &file_proto_api_api_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EntryStamp) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EntryStamp) ProtoMessage() {}
-
-func (x *EntryStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EntryStamp.ProtoReflect.Descriptor instead.
-func (*EntryStamp) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *EntryStamp) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *EntryStamp) GetSeq() uint64 {
-	if x != nil {
-		return x.Seq
-	}
-	return 0
-}
-
-func (x *EntryStamp) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-type ForkedAgent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Checkpoint    *CheckpointResult      `protobuf:"bytes,1,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	Thread        *Thread                `protobuf:"bytes,2,opt,name=thread,proto3" json:"thread,omitempty"` // absent where the agent has none
-	Session       *SessionRow            `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
-	Memories      uint64                 `protobuf:"varint,4,opt,name=memories,proto3" json:"memories,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkedAgent) Reset() {
-	*x = ForkedAgent{}
-	mi := &file_proto_api_api_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkedAgent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkedAgent) ProtoMessage() {}
-
-func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkedAgent.ProtoReflect.Descriptor instead.
-func (*ForkedAgent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *ForkedAgent) GetCheckpoint() *CheckpointResult {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return nil
-}
-
-func (x *ForkedAgent) GetThread() *Thread {
-	if x != nil {
-		return x.Thread
-	}
-	return nil
-}
-
-func (x *ForkedAgent) GetSession() *SessionRow {
-	if x != nil {
-		return x.Session
-	}
-	return nil
-}
-
-func (x *ForkedAgent) GetMemories() uint64 {
-	if x != nil {
-		return x.Memories
-	}
-	return 0
-}
-
-type DeleteResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Existed       bool                   `protobuf:"varint,1,opt,name=existed,proto3" json:"existed,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteResult) Reset() {
-	*x = DeleteResult{}
-	mi := &file_proto_api_api_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteResult) ProtoMessage() {}
-
-func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
-func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *DeleteResult) GetExisted() bool {
-	if x != nil {
-		return x.Existed
-	}
-	return false
-}
-
-func (x *DeleteResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-// Error is what refuses or leaves open a call; in unary calls it is the
-// status's detail.
-type Error struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
-	Op            int32                  `protobuf:"varint,3,opt,name=op,proto3" json:"op,omitempty"` // -1 for none
-	Field         string                 `protobuf:"bytes,4,opt,name=field,proto3" json:"field,omitempty"`
-	Limit         string                 `protobuf:"bytes,5,opt,name=limit,proto3" json:"limit,omitempty"`
-	Rev           uint64                 `protobuf:"varint,6,opt,name=rev,proto3" json:"rev,omitempty"`
-	Head          string                 `protobuf:"bytes,7,opt,name=head,proto3" json:"head,omitempty"`
-	Thread        string                 `protobuf:"bytes,8,opt,name=thread,proto3" json:"thread,omitempty"`
-	Revision      uint64                 `protobuf:"varint,9,opt,name=revision,proto3" json:"revision,omitempty"`
-	Seq           uint64                 `protobuf:"varint,10,opt,name=seq,proto3" json:"seq,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,11,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Floor         uint64                 `protobuf:"varint,12,opt,name=floor,proto3" json:"floor,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,13,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	Holder        string                 `protobuf:"bytes,14,opt,name=holder,proto3" json:"holder,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	RetryAfterMs  int64                  `protobuf:"varint,16,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
-	Final         bool                   `protobuf:"varint,17,opt,name=final,proto3" json:"final,omitempty"`   // decided in the log: settles every attempt of its request
-	State         string                 `protobuf:"bytes,40,opt,name=state,proto3" json:"state,omitempty"`    // the status of the session or review that it is about
-	Reason        string                 `protobuf:"bytes,140,opt,name=reason,proto3" json:"reason,omitempty"` // in a word
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Error) Reset() {
-	*x = Error{}
-	mi := &file_proto_api_api_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Error) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Error) ProtoMessage() {}
-
-func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Error.ProtoReflect.Descriptor instead.
-func (*Error) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *Error) GetCode() string {
-	if x != nil {
-		return x.Code
-	}
-	return ""
-}
-
-func (x *Error) GetDetail() string {
-	if x != nil {
-		return x.Detail
-	}
-	return ""
-}
-
-func (x *Error) GetOp() int32 {
-	if x != nil {
-		return x.Op
-	}
-	return 0
-}
-
-func (x *Error) GetField() string {
-	if x != nil {
-		return x.Field
-	}
-	return ""
-}
-
-func (x *Error) GetLimit() string {
-	if x != nil {
-		return x.Limit
-	}
-	return ""
-}
-
-func (x *Error) GetRev() uint64 {
-	if x != nil {
-		return x.Rev
-	}
-	return 0
-}
-
-func (x *Error) GetHead() string {
-	if x != nil {
-		return x.Head
-	}
-	return ""
-}
-
-func (x *Error) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *Error) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *Error) GetSeq() uint64 {
-	if x != nil {
-		return x.Seq
-	}
-	return 0
-}
-
-func (x *Error) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Error) GetFloor() uint64 {
-	if x != nil {
-		return x.Floor
-	}
-	return 0
-}
-
-func (x *Error) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *Error) GetHolder() string {
-	if x != nil {
-		return x.Holder
-	}
-	return ""
-}
-
-func (x *Error) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-func (x *Error) GetRetryAfterMs() int64 {
-	if x != nil {
-		return x.RetryAfterMs
-	}
-	return 0
-}
-
-func (x *Error) GetFinal() bool {
-	if x != nil {
-		return x.Final
-	}
-	return false
-}
-
-func (x *Error) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Error) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
 }
 
 type ReadRequest struct {
@@ -3654,7 +593,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3666,7 +605,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3679,7 +618,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReadRequest) GetScope() string {
@@ -3752,7 +691,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3764,7 +703,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3777,7 +716,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Read) GetRead() isRead_Read {
@@ -3994,7 +933,7 @@ func (x *Read) GetGetErasure() *GetErasure {
 	return nil
 }
 
-func (x *Read) GetGetConversation() *ConversationRef {
+func (x *Read) GetGetConversation() *op.ConversationRef {
 	if x != nil {
 		if x, ok := x.Read.(*Read_GetConversation); ok {
 			return x.GetConversation
@@ -4163,7 +1102,7 @@ type Read_GetErasure struct {
 }
 
 type Read_GetConversation struct {
-	GetConversation *ConversationRef `protobuf:"bytes,70,opt,name=get_conversation,json=getConversation,proto3,oneof"`
+	GetConversation *op.ConversationRef `protobuf:"bytes,70,opt,name=get_conversation,json=getConversation,proto3,oneof"`
 }
 
 type Read_ListConversations struct {
@@ -4265,7 +1204,7 @@ type GetValue struct {
 
 func (x *GetValue) Reset() {
 	*x = GetValue{}
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4277,7 +1216,7 @@ func (x *GetValue) String() string {
 func (*GetValue) ProtoMessage() {}
 
 func (x *GetValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4290,7 +1229,7 @@ func (x *GetValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetValue.ProtoReflect.Descriptor instead.
 func (*GetValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetValue) GetKey() string {
@@ -4311,7 +1250,7 @@ type ListPage struct {
 
 func (x *ListPage) Reset() {
 	*x = ListPage{}
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4323,7 +1262,7 @@ func (x *ListPage) String() string {
 func (*ListPage) ProtoMessage() {}
 
 func (x *ListPage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4336,7 +1275,7 @@ func (x *ListPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPage.ProtoReflect.Descriptor instead.
 func (*ListPage) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListPage) GetPrefix() string {
@@ -4370,7 +1309,7 @@ type GetCheckpoint struct {
 
 func (x *GetCheckpoint) Reset() {
 	*x = GetCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4382,7 +1321,7 @@ func (x *GetCheckpoint) String() string {
 func (*GetCheckpoint) ProtoMessage() {}
 
 func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4395,7 +1334,7 @@ func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpoint.ProtoReflect.Descriptor instead.
 func (*GetCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetCheckpoint) GetKey() string {
@@ -4421,7 +1360,7 @@ type CheckpointHistory struct {
 
 func (x *CheckpointHistory) Reset() {
 	*x = CheckpointHistory{}
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4433,7 +1372,7 @@ func (x *CheckpointHistory) String() string {
 func (*CheckpointHistory) ProtoMessage() {}
 
 func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4446,7 +1385,7 @@ func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistory.ProtoReflect.Descriptor instead.
 func (*CheckpointHistory) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckpointHistory) GetKey() string {
@@ -4465,7 +1404,7 @@ type GetThread struct {
 
 func (x *GetThread) Reset() {
 	*x = GetThread{}
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4477,7 +1416,7 @@ func (x *GetThread) String() string {
 func (*GetThread) ProtoMessage() {}
 
 func (x *GetThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4490,7 +1429,7 @@ func (x *GetThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThread.ProtoReflect.Descriptor instead.
 func (*GetThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetThread) GetThread() string {
@@ -4515,7 +1454,7 @@ type LoadEntries struct {
 
 func (x *LoadEntries) Reset() {
 	*x = LoadEntries{}
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4527,7 +1466,7 @@ func (x *LoadEntries) String() string {
 func (*LoadEntries) ProtoMessage() {}
 
 func (x *LoadEntries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4540,7 +1479,7 @@ func (x *LoadEntries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntries.ProtoReflect.Descriptor instead.
 func (*LoadEntries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LoadEntries) GetThread() string {
@@ -4602,7 +1541,7 @@ type GetEntry struct {
 
 func (x *GetEntry) Reset() {
 	*x = GetEntry{}
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4614,7 +1553,7 @@ func (x *GetEntry) String() string {
 func (*GetEntry) ProtoMessage() {}
 
 func (x *GetEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4627,7 +1566,7 @@ func (x *GetEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntry.ProtoReflect.Descriptor instead.
 func (*GetEntry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetEntry) GetThread() string {
@@ -4653,7 +1592,7 @@ type VerifyThread struct {
 
 func (x *VerifyThread) Reset() {
 	*x = VerifyThread{}
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4665,7 +1604,7 @@ func (x *VerifyThread) String() string {
 func (*VerifyThread) ProtoMessage() {}
 
 func (x *VerifyThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4678,7 +1617,7 @@ func (x *VerifyThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThread.ProtoReflect.Descriptor instead.
 func (*VerifyThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *VerifyThread) GetThread() string {
@@ -4699,7 +1638,7 @@ type Thaw struct {
 
 func (x *Thaw) Reset() {
 	*x = Thaw{}
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4711,7 +1650,7 @@ func (x *Thaw) String() string {
 func (*Thaw) ProtoMessage() {}
 
 func (x *Thaw) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4724,7 +1663,7 @@ func (x *Thaw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thaw.ProtoReflect.Descriptor instead.
 func (*Thaw) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Thaw) GetKey() string {
@@ -4756,7 +1695,7 @@ type GetScope struct {
 
 func (x *GetScope) Reset() {
 	*x = GetScope{}
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4768,7 +1707,7 @@ func (x *GetScope) String() string {
 func (*GetScope) ProtoMessage() {}
 
 func (x *GetScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4781,7 +1720,7 @@ func (x *GetScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScope.ProtoReflect.Descriptor instead.
 func (*GetScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{19}
 }
 
 type GetClaim struct {
@@ -4793,7 +1732,7 @@ type GetClaim struct {
 
 func (x *GetClaim) Reset() {
 	*x = GetClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4805,7 +1744,7 @@ func (x *GetClaim) String() string {
 func (*GetClaim) ProtoMessage() {}
 
 func (x *GetClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4818,7 +1757,7 @@ func (x *GetClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaim.ProtoReflect.Descriptor instead.
 func (*GetClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetClaim) GetClaim() string {
@@ -4840,7 +1779,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4852,7 +1791,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4865,7 +1804,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReadResponse) GetIndex() uint64 {
@@ -4938,7 +1877,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4950,7 +1889,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4963,7 +1902,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Answer) GetAnswer() isAnswer_Answer {
@@ -4973,7 +1912,7 @@ func (x *Answer) GetAnswer() isAnswer_Answer {
 	return nil
 }
 
-func (x *Answer) GetError() *Error {
+func (x *Answer) GetError() *op.Error {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Error); ok {
 			return x.Error
@@ -5018,7 +1957,7 @@ func (x *Answer) GetCheckpoints() *CheckpointList {
 	return nil
 }
 
-func (x *Answer) GetThread() *Thread {
+func (x *Answer) GetThread() *op.Thread {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Thread); ok {
 			return x.Thread
@@ -5081,7 +2020,7 @@ func (x *Answer) GetScopes() *ScopeList {
 	return nil
 }
 
-func (x *Answer) GetScope() *Scope {
+func (x *Answer) GetScope() *op.Scope {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Scope); ok {
 			return x.Scope
@@ -5090,7 +2029,7 @@ func (x *Answer) GetScope() *Scope {
 	return nil
 }
 
-func (x *Answer) GetClaim() *Claim {
+func (x *Answer) GetClaim() *op.Claim {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Claim); ok {
 			return x.Claim
@@ -5153,7 +2092,7 @@ func (x *Answer) GetSessions() *SessionList {
 	return nil
 }
 
-func (x *Answer) GetReview() *Review {
+func (x *Answer) GetReview() *op.Review {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Review); ok {
 			return x.Review
@@ -5171,7 +2110,7 @@ func (x *Answer) GetReviews() *ReviewList {
 	return nil
 }
 
-func (x *Answer) GetErasure() *Erasure {
+func (x *Answer) GetErasure() *op.Erasure {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Erasure); ok {
 			return x.Erasure
@@ -5207,7 +2146,7 @@ func (x *Answer) GetMessages() *MessageList {
 	return nil
 }
 
-func (x *Answer) GetTimer() *Timer {
+func (x *Answer) GetTimer() *op.Timer {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Timer); ok {
 			return x.Timer
@@ -5225,7 +2164,7 @@ func (x *Answer) GetTimers() *TimerList {
 	return nil
 }
 
-func (x *Answer) GetManager() *Manager {
+func (x *Answer) GetManager() *op.Manager {
 	if x != nil {
 		if x, ok := x.Answer.(*Answer_Manager); ok {
 			return x.Manager
@@ -5257,7 +2196,7 @@ type isAnswer_Answer interface {
 }
 
 type Answer_Error struct {
-	Error *Error `protobuf:"bytes,1,opt,name=error,proto3,oneof"`
+	Error *op.Error `protobuf:"bytes,1,opt,name=error,proto3,oneof"`
 }
 
 type Answer_Value struct {
@@ -5277,7 +2216,7 @@ type Answer_Checkpoints struct {
 }
 
 type Answer_Thread struct {
-	Thread *Thread `protobuf:"bytes,6,opt,name=thread,proto3,oneof"`
+	Thread *op.Thread `protobuf:"bytes,6,opt,name=thread,proto3,oneof"`
 }
 
 type Answer_Threads struct {
@@ -5305,11 +2244,11 @@ type Answer_Scopes struct {
 }
 
 type Answer_Scope struct {
-	Scope *Scope `protobuf:"bytes,13,opt,name=scope,proto3,oneof"`
+	Scope *op.Scope `protobuf:"bytes,13,opt,name=scope,proto3,oneof"`
 }
 
 type Answer_Claim struct {
-	Claim *Claim `protobuf:"bytes,14,opt,name=claim,proto3,oneof"`
+	Claim *op.Claim `protobuf:"bytes,14,opt,name=claim,proto3,oneof"`
 }
 
 type Answer_Claims struct {
@@ -5337,7 +2276,7 @@ type Answer_Sessions struct {
 }
 
 type Answer_Review struct {
-	Review *Review `protobuf:"bytes,42,opt,name=review,proto3,oneof"`
+	Review *op.Review `protobuf:"bytes,42,opt,name=review,proto3,oneof"`
 }
 
 type Answer_Reviews struct {
@@ -5345,7 +2284,7 @@ type Answer_Reviews struct {
 }
 
 type Answer_Erasure struct {
-	Erasure *Erasure `protobuf:"bytes,80,opt,name=erasure,proto3,oneof"`
+	Erasure *op.Erasure `protobuf:"bytes,80,opt,name=erasure,proto3,oneof"`
 }
 
 type Answer_Conversation struct {
@@ -5361,7 +2300,7 @@ type Answer_Messages struct {
 }
 
 type Answer_Timer struct {
-	Timer *Timer `protobuf:"bytes,120,opt,name=timer,proto3,oneof"`
+	Timer *op.Timer `protobuf:"bytes,120,opt,name=timer,proto3,oneof"`
 }
 
 type Answer_Timers struct {
@@ -5369,7 +2308,7 @@ type Answer_Timers struct {
 }
 
 type Answer_Manager struct {
-	Manager *Manager `protobuf:"bytes,140,opt,name=manager,proto3,oneof"`
+	Manager *op.Manager `protobuf:"bytes,140,opt,name=manager,proto3,oneof"`
 }
 
 type Answer_Managers struct {
@@ -5446,14 +2385,14 @@ func (*Answer_Answered) isAnswer_Answer() {}
 type Answered struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Result        *CommitResponse        `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	Error         *Error                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"` // instead
+	Error         *op.Error              `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"` // instead
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5465,7 +2404,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5478,7 +2417,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Answered) GetResult() *CommitResponse {
@@ -5488,7 +2427,7 @@ func (x *Answered) GetResult() *CommitResponse {
 	return nil
 }
 
-func (x *Answered) GetError() *Error {
+func (x *Answered) GetError() *op.Error {
 	if x != nil {
 		return x.Error
 	}
@@ -5512,7 +2451,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5524,7 +2463,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5537,7 +2476,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Value) GetKey() string {
@@ -5619,7 +2558,7 @@ type ValueRow struct {
 
 func (x *ValueRow) Reset() {
 	*x = ValueRow{}
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5631,7 +2570,7 @@ func (x *ValueRow) String() string {
 func (*ValueRow) ProtoMessage() {}
 
 func (x *ValueRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5644,7 +2583,7 @@ func (x *ValueRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueRow.ProtoReflect.Descriptor instead.
 func (*ValueRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ValueRow) GetKey() string {
@@ -5713,7 +2652,7 @@ type ValueList struct {
 
 func (x *ValueList) Reset() {
 	*x = ValueList{}
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5725,7 +2664,7 @@ func (x *ValueList) String() string {
 func (*ValueList) ProtoMessage() {}
 
 func (x *ValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5738,7 +2677,7 @@ func (x *ValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueList.ProtoReflect.Descriptor instead.
 func (*ValueList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ValueList) GetItems() []*ValueRow {
@@ -5762,7 +2701,7 @@ type Checkpoint struct {
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Version       uint64                 `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
 	State         []byte                 `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
-	Thread        *Pointer               `protobuf:"bytes,6,opt,name=thread,proto3" json:"thread,omitempty"`
+	Thread        *op.Pointer            `protobuf:"bytes,6,opt,name=thread,proto3" json:"thread,omitempty"`
 	Lifecycle     string                 `protobuf:"bytes,7,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,8,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -5774,7 +2713,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5786,7 +2725,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5799,7 +2738,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Checkpoint) GetKey() string {
@@ -5837,7 +2776,7 @@ func (x *Checkpoint) GetState() []byte {
 	return nil
 }
 
-func (x *Checkpoint) GetThread() *Pointer {
+func (x *Checkpoint) GetThread() *op.Pointer {
 	if x != nil {
 		return x.Thread
 	}
@@ -5885,7 +2824,7 @@ type CheckpointRow struct {
 	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Bytes         uint64                 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	Thread        *Pointer               `protobuf:"bytes,5,opt,name=thread,proto3" json:"thread,omitempty"`
+	Thread        *op.Pointer            `protobuf:"bytes,5,opt,name=thread,proto3" json:"thread,omitempty"`
 	Lifecycle     string                 `protobuf:"bytes,6,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
@@ -5895,7 +2834,7 @@ type CheckpointRow struct {
 
 func (x *CheckpointRow) Reset() {
 	*x = CheckpointRow{}
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5907,7 +2846,7 @@ func (x *CheckpointRow) String() string {
 func (*CheckpointRow) ProtoMessage() {}
 
 func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5920,7 +2859,7 @@ func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointRow.ProtoReflect.Descriptor instead.
 func (*CheckpointRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CheckpointRow) GetKey() string {
@@ -5951,7 +2890,7 @@ func (x *CheckpointRow) GetBytes() uint64 {
 	return 0
 }
 
-func (x *CheckpointRow) GetThread() *Pointer {
+func (x *CheckpointRow) GetThread() *op.Pointer {
 	if x != nil {
 		return x.Thread
 	}
@@ -5989,7 +2928,7 @@ type CheckpointList struct {
 
 func (x *CheckpointList) Reset() {
 	*x = CheckpointList{}
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6001,7 +2940,7 @@ func (x *CheckpointList) String() string {
 func (*CheckpointList) ProtoMessage() {}
 
 func (x *CheckpointList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[57]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6014,7 +2953,7 @@ func (x *CheckpointList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointList.ProtoReflect.Descriptor instead.
 func (*CheckpointList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CheckpointList) GetItems() []*CheckpointRow {
@@ -6031,193 +2970,9 @@ func (x *CheckpointList) GetNext() string {
 	return ""
 }
 
-type Thread struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Rev           uint64                 `protobuf:"varint,3,opt,name=rev,proto3" json:"rev,omitempty"`
-	Head          []byte                 `protobuf:"bytes,4,opt,name=head,proto3" json:"head,omitempty"`
-	Floor         uint64                 `protobuf:"varint,5,opt,name=floor,proto3" json:"floor,omitempty"`
-	Summary       []byte                 `protobuf:"bytes,6,opt,name=summary,proto3" json:"summary,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,8,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,9,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	ForkedFrom    *ForkPoint             `protobuf:"bytes,10,opt,name=forked_from,json=forkedFrom,proto3" json:"forked_from,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // Unix ms; 0 for never
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Thread) Reset() {
-	*x = Thread{}
-	mi := &file_proto_api_api_proto_msgTypes[58]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Thread) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Thread) ProtoMessage() {}
-
-func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[58]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Thread.ProtoReflect.Descriptor instead.
-func (*Thread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{58}
-}
-
-func (x *Thread) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Thread) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Thread) GetRev() uint64 {
-	if x != nil {
-		return x.Rev
-	}
-	return 0
-}
-
-func (x *Thread) GetHead() []byte {
-	if x != nil {
-		return x.Head
-	}
-	return nil
-}
-
-func (x *Thread) GetFloor() uint64 {
-	if x != nil {
-		return x.Floor
-	}
-	return 0
-}
-
-func (x *Thread) GetSummary() []byte {
-	if x != nil {
-		return x.Summary
-	}
-	return nil
-}
-
-func (x *Thread) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *Thread) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *Thread) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *Thread) GetForkedFrom() *ForkPoint {
-	if x != nil {
-		return x.ForkedFrom
-	}
-	return nil
-}
-
-func (x *Thread) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-type ForkPoint struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Rev           uint64                 `protobuf:"varint,3,opt,name=rev,proto3" json:"rev,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkPoint) Reset() {
-	*x = ForkPoint{}
-	mi := &file_proto_api_api_proto_msgTypes[59]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkPoint) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkPoint) ProtoMessage() {}
-
-func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[59]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
-func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{59}
-}
-
-func (x *ForkPoint) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *ForkPoint) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *ForkPoint) GetRev() uint64 {
-	if x != nil {
-		return x.Rev
-	}
-	return 0
-}
-
 type ThreadList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Thread              `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Thread           `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6225,7 +2980,7 @@ type ThreadList struct {
 
 func (x *ThreadList) Reset() {
 	*x = ThreadList{}
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6237,7 +2992,7 @@ func (x *ThreadList) String() string {
 func (*ThreadList) ProtoMessage() {}
 
 func (x *ThreadList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[60]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6250,10 +3005,10 @@ func (x *ThreadList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadList.ProtoReflect.Descriptor instead.
 func (*ThreadList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{60}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *ThreadList) GetItems() []*Thread {
+func (x *ThreadList) GetItems() []*op.Thread {
 	if x != nil {
 		return x.Items
 	}
@@ -6281,7 +3036,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6293,7 +3048,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[61]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6306,7 +3061,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{61}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Entry) GetId() string {
@@ -6353,7 +3108,7 @@ func (x *Entry) GetRefs() []byte {
 
 type Entries struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        *Thread                `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
+	Thread        *op.Thread             `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
 	Items         []*Entry               `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
 	Next          *uint64                `protobuf:"varint,3,opt,name=next,proto3,oneof" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -6362,7 +3117,7 @@ type Entries struct {
 
 func (x *Entries) Reset() {
 	*x = Entries{}
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6374,7 +3129,7 @@ func (x *Entries) String() string {
 func (*Entries) ProtoMessage() {}
 
 func (x *Entries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[62]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6387,10 +3142,10 @@ func (x *Entries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entries.ProtoReflect.Descriptor instead.
 func (*Entries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{62}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
 }
 
-func (x *Entries) GetThread() *Thread {
+func (x *Entries) GetThread() *op.Thread {
 	if x != nil {
 		return x.Thread
 	}
@@ -6423,7 +3178,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6435,7 +3190,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[63]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6448,7 +3203,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{63}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Verified) GetOk() bool {
@@ -6482,7 +3237,7 @@ func (x *Verified) GetWhy() string {
 type Thawed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Checkpoint    *Checkpoint            `protobuf:"bytes,1,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	Thread        *Thread                `protobuf:"bytes,2,opt,name=thread,proto3" json:"thread,omitempty"`
+	Thread        *op.Thread             `protobuf:"bytes,2,opt,name=thread,proto3" json:"thread,omitempty"`
 	Entries       []*Entry               `protobuf:"bytes,3,rep,name=entries,proto3" json:"entries,omitempty"`
 	Ahead         uint64                 `protobuf:"varint,4,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -6491,7 +3246,7 @@ type Thawed struct {
 
 func (x *Thawed) Reset() {
 	*x = Thawed{}
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6503,7 +3258,7 @@ func (x *Thawed) String() string {
 func (*Thawed) ProtoMessage() {}
 
 func (x *Thawed) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[64]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6516,7 +3271,7 @@ func (x *Thawed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thawed.ProtoReflect.Descriptor instead.
 func (*Thawed) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{64}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Thawed) GetCheckpoint() *Checkpoint {
@@ -6526,7 +3281,7 @@ func (x *Thawed) GetCheckpoint() *Checkpoint {
 	return nil
 }
 
-func (x *Thawed) GetThread() *Thread {
+func (x *Thawed) GetThread() *op.Thread {
 	if x != nil {
 		return x.Thread
 	}
@@ -6547,85 +3302,9 @@ func (x *Thawed) GetAhead() uint64 {
 	return 0
 }
 
-type Scope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Keys          uint64                 `protobuf:"varint,2,opt,name=keys,proto3" json:"keys,omitempty"`
-	Bytes         uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	Policy        *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Scope) Reset() {
-	*x = Scope{}
-	mi := &file_proto_api_api_proto_msgTypes[65]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Scope) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Scope) ProtoMessage() {}
-
-func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[65]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Scope.ProtoReflect.Descriptor instead.
-func (*Scope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{65}
-}
-
-func (x *Scope) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Scope) GetKeys() uint64 {
-	if x != nil {
-		return x.Keys
-	}
-	return 0
-}
-
-func (x *Scope) GetBytes() uint64 {
-	if x != nil {
-		return x.Bytes
-	}
-	return 0
-}
-
-func (x *Scope) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *Scope) GetPolicy() *Policy {
-	if x != nil {
-		return x.Policy
-	}
-	return nil
-}
-
 type ScopeList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Scope               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Scope            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6633,7 +3312,7 @@ type ScopeList struct {
 
 func (x *ScopeList) Reset() {
 	*x = ScopeList{}
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6645,7 +3324,7 @@ func (x *ScopeList) String() string {
 func (*ScopeList) ProtoMessage() {}
 
 func (x *ScopeList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[66]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6658,10 +3337,10 @@ func (x *ScopeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeList.ProtoReflect.Descriptor instead.
 func (*ScopeList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{66}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
 }
 
-func (x *ScopeList) GetItems() []*Scope {
+func (x *ScopeList) GetItems() []*op.Scope {
 	if x != nil {
 		return x.Items
 	}
@@ -6675,93 +3354,9 @@ func (x *ScopeList) GetNext() string {
 	return ""
 }
 
-type Claim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	ClaimedAt     int64                  `protobuf:"varint,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Claim) Reset() {
-	*x = Claim{}
-	mi := &file_proto_api_api_proto_msgTypes[67]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Claim) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Claim) ProtoMessage() {}
-
-func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[67]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Claim.ProtoReflect.Descriptor instead.
-func (*Claim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{67}
-}
-
-func (x *Claim) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Claim) GetHolder() string {
-	if x != nil {
-		return x.Holder
-	}
-	return ""
-}
-
-func (x *Claim) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *Claim) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *Claim) GetClaimedAt() int64 {
-	if x != nil {
-		return x.ClaimedAt
-	}
-	return 0
-}
-
-func (x *Claim) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
 type ClaimList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Claim               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Claim            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6769,7 +3364,7 @@ type ClaimList struct {
 
 func (x *ClaimList) Reset() {
 	*x = ClaimList{}
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6781,7 +3376,7 @@ func (x *ClaimList) String() string {
 func (*ClaimList) ProtoMessage() {}
 
 func (x *ClaimList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[68]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6794,10 +3389,10 @@ func (x *ClaimList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimList.ProtoReflect.Descriptor instead.
 func (*ClaimList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{68}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
 }
 
-func (x *ClaimList) GetItems() []*Claim {
+func (x *ClaimList) GetItems() []*op.Claim {
 	if x != nil {
 		return x.Items
 	}
@@ -6827,7 +3422,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6839,7 +3434,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[69]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6852,7 +3447,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{69}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchRequest) GetScope() string {
@@ -6927,7 +3522,7 @@ type WatchEvent struct {
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6939,7 +3534,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[70]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6952,7 +3547,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{70}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchEvent) GetEvent() isWatchEvent_Event {
@@ -6989,7 +3584,7 @@ func (x *WatchEvent) GetDeleted() bool {
 	return false
 }
 
-func (x *WatchEvent) GetClaim() *Claim {
+func (x *WatchEvent) GetClaim() *op.Claim {
 	if x != nil {
 		if x, ok := x.Event.(*WatchEvent_Claim); ok {
 			return x.Claim
@@ -7024,7 +3619,7 @@ type WatchEvent_Deleted struct {
 }
 
 type WatchEvent_Claim struct {
-	Claim *Claim `protobuf:"bytes,4,opt,name=claim,proto3,oneof"`
+	Claim *op.Claim `protobuf:"bytes,4,opt,name=claim,proto3,oneof"`
 }
 
 type WatchEvent_Changes struct {
@@ -7049,7 +3644,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7061,7 +3656,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[71]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7074,7 +3669,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{71}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
 }
 
 type ClusterStatus struct {
@@ -7095,7 +3690,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7107,7 +3702,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[72]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7120,7 +3715,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{72}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -7214,7 +3809,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7226,7 +3821,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[73]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7239,7 +3834,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{73}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Member) GetId() string {
@@ -7342,7 +3937,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7354,7 +3949,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[74]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7367,7 +3962,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{74}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -7386,7 +3981,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7398,7 +3993,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[75]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7411,7 +4006,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{75}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -7429,7 +4024,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7441,7 +4036,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[76]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7454,7 +4049,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{76}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
 }
 
 type BackupChunk struct {
@@ -7466,7 +4061,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7478,7 +4073,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[77]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7491,7 +4086,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{77}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -7510,7 +4105,7 @@ type ExportScopeRequest struct {
 
 func (x *ExportScopeRequest) Reset() {
 	*x = ExportScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7522,7 +4117,7 @@ func (x *ExportScopeRequest) String() string {
 func (*ExportScopeRequest) ProtoMessage() {}
 
 func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[78]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7535,7 +4130,7 @@ func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
 func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{78}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExportScopeRequest) GetScope() string {
@@ -7555,7 +4150,7 @@ type ExportScopeChunk struct {
 
 func (x *ExportScopeChunk) Reset() {
 	*x = ExportScopeChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7567,7 +4162,7 @@ func (x *ExportScopeChunk) String() string {
 func (*ExportScopeChunk) ProtoMessage() {}
 
 func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[79]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7580,7 +4175,7 @@ func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
 func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{79}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
@@ -7600,7 +4195,7 @@ func (x *ExportScopeChunk) GetRows() []byte {
 type ScopeHeader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ClusterId     string                 `protobuf:"bytes,240,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
-	Scope         *Scope                 `protobuf:"bytes,241,opt,name=scope,proto3" json:"scope,omitempty"`
+	Scope         *op.Scope              `protobuf:"bytes,241,opt,name=scope,proto3" json:"scope,omitempty"`
 	Index         uint64                 `protobuf:"varint,242,opt,name=index,proto3" json:"index,omitempty"`
 	Minted        uint64                 `protobuf:"varint,243,opt,name=minted,proto3" json:"minted,omitempty"`
 	FeatureLevel  uint32                 `protobuf:"varint,244,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
@@ -7613,7 +4208,7 @@ type ScopeHeader struct {
 
 func (x *ScopeHeader) Reset() {
 	*x = ScopeHeader{}
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7625,7 +4220,7 @@ func (x *ScopeHeader) String() string {
 func (*ScopeHeader) ProtoMessage() {}
 
 func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[80]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7638,7 +4233,7 @@ func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
 func (*ScopeHeader) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{80}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ScopeHeader) GetClusterId() string {
@@ -7648,7 +4243,7 @@ func (x *ScopeHeader) GetClusterId() string {
 	return ""
 }
 
-func (x *ScopeHeader) GetScope() *Scope {
+func (x *ScopeHeader) GetScope() *op.Scope {
 	if x != nil {
 		return x.Scope
 	}
@@ -7697,149 +4292,11 @@ func (x *ScopeHeader) GetImport() string {
 	return ""
 }
 
-// ImportScope is one step of an import: with a scope it begins the import, with
-// finish it ends the import, and otherwise it adds the rows of one chunk.
-type ImportScope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Import        string                 `protobuf:"bytes,240,opt,name=import,proto3" json:"import,omitempty"`
-	Scope         *Scope                 `protobuf:"bytes,241,opt,name=scope,proto3" json:"scope,omitempty"`
-	Minted        uint64                 `protobuf:"varint,242,opt,name=minted,proto3" json:"minted,omitempty"`
-	Chunk         uint64                 `protobuf:"varint,243,opt,name=chunk,proto3" json:"chunk,omitempty"`
-	Rows          []byte                 `protobuf:"bytes,244,opt,name=rows,proto3" json:"rows,omitempty"`
-	Finish        bool                   `protobuf:"varint,245,opt,name=finish,proto3" json:"finish,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ImportScope) Reset() {
-	*x = ImportScope{}
-	mi := &file_proto_api_api_proto_msgTypes[81]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ImportScope) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ImportScope) ProtoMessage() {}
-
-func (x *ImportScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[81]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ImportScope.ProtoReflect.Descriptor instead.
-func (*ImportScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{81}
-}
-
-func (x *ImportScope) GetImport() string {
-	if x != nil {
-		return x.Import
-	}
-	return ""
-}
-
-func (x *ImportScope) GetScope() *Scope {
-	if x != nil {
-		return x.Scope
-	}
-	return nil
-}
-
-func (x *ImportScope) GetMinted() uint64 {
-	if x != nil {
-		return x.Minted
-	}
-	return 0
-}
-
-func (x *ImportScope) GetChunk() uint64 {
-	if x != nil {
-		return x.Chunk
-	}
-	return 0
-}
-
-func (x *ImportScope) GetRows() []byte {
-	if x != nil {
-		return x.Rows
-	}
-	return nil
-}
-
-func (x *ImportScope) GetFinish() bool {
-	if x != nil {
-		return x.Finish
-	}
-	return false
-}
-
-type ImportResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Chunks        uint64                 `protobuf:"varint,240,opt,name=chunks,proto3" json:"chunks,omitempty"`
-	Done          bool                   `protobuf:"varint,241,opt,name=done,proto3" json:"done,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ImportResult) Reset() {
-	*x = ImportResult{}
-	mi := &file_proto_api_api_proto_msgTypes[82]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ImportResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ImportResult) ProtoMessage() {}
-
-func (x *ImportResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[82]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ImportResult.ProtoReflect.Descriptor instead.
-func (*ImportResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{82}
-}
-
-func (x *ImportResult) GetChunks() uint64 {
-	if x != nil {
-		return x.Chunks
-	}
-	return 0
-}
-
-func (x *ImportResult) GetDone() bool {
-	if x != nil {
-		return x.Done
-	}
-	return false
-}
-
 var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -7850,18 +4307,18 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"timeout_ms\x18\x04 \x01(\x04R\ttimeoutMsB\x06\n" +
 	"\x04call\";\n" +
 	"\aReplies\x120\n" +
-	"\areplies\x18\x01 \x03(\v2\x16.dormouse.api.v1.ReplyR\areplies\"\xc0\x01\n" +
+	"\areplies\x18\x01 \x03(\v2\x16.dormouse.api.v1.ReplyR\areplies\"\xbf\x01\n" +
 	"\x05Reply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x129\n" +
 	"\x06commit\x18\x02 \x01(\v2\x1f.dormouse.api.v1.CommitResponseH\x00R\x06commit\x123\n" +
-	"\x04read\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ReadResponseH\x00R\x04read\x12.\n" +
-	"\x05error\x18\x04 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05errorB\a\n" +
-	"\x05reply\"\xae\x01\n" +
+	"\x04read\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ReadResponseH\x00R\x04read\x12-\n" +
+	"\x05error\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorH\x00R\x05errorB\a\n" +
+	"\x05reply\"\xad\x01\n" +
 	"\rCommitRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x122\n" +
 	"\arequest\x18\x02 \x01(\v2\x18.dormouse.api.v1.RequestR\arequest\x12,\n" +
-	"\x05fence\x18\x03 \x01(\v2\x16.dormouse.api.v1.FenceR\x05fence\x12%\n" +
-	"\x03ops\x18\x04 \x03(\v2\x13.dormouse.api.v1.OpR\x03ops\"\\\n" +
+	"\x05fence\x18\x03 \x01(\v2\x16.dormouse.api.v1.FenceR\x05fence\x12$\n" +
+	"\x03ops\x18\x04 \x03(\v2\x12.dormouse.op.v1.OpR\x03ops\"\\\n" +
 	"\aRequest\x12\x16\n" +
 	"\x06client\x18\x01 \x01(\tR\x06client\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x10\n" +
@@ -7871,274 +4328,16 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x04R\x05since\"\xbc\x19\n" +
-	"\x02Op\x128\n" +
-	"\tput_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.PutValueH\x00R\bputValue\x12A\n" +
-	"\fdelete_value\x18\x02 \x01(\v2\x1c.dormouse.api.v1.DeleteValueH\x00R\vdeleteValue\x12G\n" +
-	"\x0eput_checkpoint\x18\x03 \x01(\v2\x1e.dormouse.api.v1.PutCheckpointH\x00R\rputCheckpoint\x12M\n" +
-	"\x10patch_checkpoint\x18\x04 \x01(\v2 .dormouse.api.v1.PatchCheckpointH\x00R\x0fpatchCheckpoint\x12P\n" +
-	"\x11delete_checkpoint\x18\x05 \x01(\v2!.dormouse.api.v1.DeleteCheckpointH\x00R\x10deleteCheckpoint\x12D\n" +
-	"\rappend_thread\x18\x06 \x01(\v2\x1d.dormouse.api.v1.AppendThreadH\x00R\fappendThread\x12M\n" +
-	"\x10hibernate_thread\x18\a \x01(\v2 .dormouse.api.v1.HibernateThreadH\x00R\x0fhibernateThread\x12D\n" +
-	"\rdelete_thread\x18\b \x01(\v2\x1d.dormouse.api.v1.DeleteThreadH\x00R\fdeleteThread\x12G\n" +
-	"\x0ecompact_thread\x18\t \x01(\v2\x1e.dormouse.api.v1.CompactThreadH\x00R\rcompactThread\x12>\n" +
-	"\vfork_thread\x18\n" +
-	" \x01(\v2\x1b.dormouse.api.v1.ForkThreadH\x00R\n" +
-	"forkThread\x128\n" +
-	"\tput_scope\x18\v \x01(\v2\x19.dormouse.api.v1.PutScopeH\x00R\bputScope\x12A\n" +
-	"\fdelete_scope\x18\f \x01(\v2\x1c.dormouse.api.v1.DeleteScopeH\x00R\vdeleteScope\x12;\n" +
-	"\n" +
-	"take_claim\x18\r \x01(\v2\x1a.dormouse.api.v1.TakeClaimH\x00R\ttakeClaim\x12>\n" +
-	"\vrenew_claim\x18\x0e \x01(\v2\x1b.dormouse.api.v1.RenewClaimH\x00R\n" +
-	"renewClaim\x12D\n" +
-	"\rrelease_claim\x18\x0f \x01(\v2\x1d.dormouse.api.v1.ReleaseClaimH\x00R\freleaseClaim\x12A\n" +
-	"\fwrite_memory\x18\x1e \x01(\v2\x1c.dormouse.api.v1.WriteMemoryH\x00R\vwriteMemory\x12D\n" +
-	"\rdelete_memory\x18\x1f \x01(\v2\x1d.dormouse.api.v1.DeleteMemoryH\x00R\fdeleteMemory\x12>\n" +
-	"\vput_session\x18( \x01(\v2\x1b.dormouse.api.v1.PutSessionH\x00R\n" +
-	"putSession\x12D\n" +
-	"\rclaim_session\x18) \x01(\v2\x1d.dormouse.api.v1.ClaimSessionH\x00R\fclaimSession\x12G\n" +
-	"\x0eresume_session\x18* \x01(\v2\x1e.dormouse.api.v1.ResumeSessionH\x00R\rresumeSession\x12J\n" +
-	"\x0frecover_session\x18+ \x01(\v2\x1f.dormouse.api.v1.RecoverSessionH\x00R\x0erecoverSession\x12S\n" +
-	"\x12checkpoint_session\x18, \x01(\v2\".dormouse.api.v1.CheckpointSessionH\x00R\x11checkpointSession\x12G\n" +
-	"\x0ecommit_session\x18- \x01(\v2\x1e.dormouse.api.v1.CommitSessionH\x00R\rcommitSession\x12D\n" +
-	"\rrenew_session\x18. \x01(\v2\x1d.dormouse.api.v1.RenewSessionH\x00R\frenewSession\x12G\n" +
-	"\x0ecancel_session\x18/ \x01(\v2\x1e.dormouse.api.v1.CancelSessionH\x00R\rcancelSession\x12A\n" +
-	"\ffork_session\x180 \x01(\v2\x1c.dormouse.api.v1.ForkSessionH\x00R\vforkSession\x12G\n" +
-	"\x0edelete_session\x181 \x01(\v2\x1e.dormouse.api.v1.DeleteSessionH\x00R\rdeleteSession\x12D\n" +
-	"\rdecide_review\x182 \x01(\v2\x1d.dormouse.api.v1.DecideReviewH\x00R\fdecideReview\x12;\n" +
-	"\n" +
-	"fork_agent\x18P \x01(\v2\x1a.dormouse.api.v1.ForkAgentH\x00R\tforkAgent\x12>\n" +
-	"\verase_agent\x18Q \x01(\v2\x1b.dormouse.api.v1.EraseAgentH\x00R\n" +
-	"eraseAgent\x122\n" +
-	"\aset_ttl\x18R \x01(\v2\x17.dormouse.api.v1.SetTTLH\x00R\x06setTtl\x12P\n" +
-	"\x11save_conversation\x18F \x01(\v2!.dormouse.api.v1.SaveConversationH\x00R\x10saveConversation\x12J\n" +
-	"\x0fset_interrupted\x18G \x01(\v2\x1f.dormouse.api.v1.SetInterruptedH\x00R\x0esetInterrupted\x12A\n" +
-	"\fpend_message\x18H \x01(\v2\x1c.dormouse.api.v1.PendMessageH\x00R\vpendMessage\x12D\n" +
-	"\rsave_messages\x18I \x01(\v2\x1d.dormouse.api.v1.SaveMessagesH\x00R\fsaveMessages\x12G\n" +
-	"\x0eupdate_message\x18J \x01(\v2\x1e.dormouse.api.v1.UpdateMessageH\x00R\rupdateMessage\x12V\n" +
-	"\x13delete_conversation\x18K \x01(\v2#.dormouse.api.v1.DeleteConversationH\x00R\x12deleteConversation\x12A\n" +
-	"\frevise_value\x18L \x01(\v2\x1c.dormouse.api.v1.ReviseValueH\x00R\vreviseValue\x128\n" +
-	"\tput_timer\x18x \x01(\v2\x19.dormouse.api.v1.PutTimerH\x00R\bputTimer\x12A\n" +
-	"\fdelete_timer\x18y \x01(\v2\x1c.dormouse.api.v1.DeleteTimerH\x00R\vdeleteTimer\x128\n" +
-	"\tack_timer\x18z \x01(\v2\x19.dormouse.api.v1.AckTimerH\x00R\backTimer\x12;\n" +
-	"\n" +
-	"fail_timer\x18{ \x01(\v2\x1a.dormouse.api.v1.FailTimerH\x00R\tfailTimer\x12?\n" +
-	"\vput_manager\x18\x8c\x01 \x01(\v2\x1b.dormouse.api.v1.PutManagerH\x00R\n" +
-	"putManager\x12H\n" +
-	"\x0edelete_manager\x18\x8d\x01 \x01(\v2\x1e.dormouse.api.v1.DeleteManagerH\x00R\rdeleteManager\x12E\n" +
-	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1d.dormouse.api.v1.AnswerSignalH\x00R\fanswerSignal\x12<\n" +
-	"\n" +
-	"patch_cron\x18\xbe\x01 \x01(\v2\x1a.dormouse.api.v1.PatchCronH\x00R\tpatchCron\x12B\n" +
-	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1c.dormouse.api.v1.ImportScopeH\x00R\vimportScopeB\x04\n" +
-	"\x02op\";\n" +
-	"\vExpectBytes\x12\x16\n" +
-	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\fR\x05bytes\"\x9e\x02\n" +
-	"\bPutValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12!\n" +
-	"\fcontent_type\x18\x02 \x01(\tR\vcontentType\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\fR\x05bytes\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12$\n" +
-	"\vif_revision\x18\x05 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x127\n" +
-	"\bif_bytes\x18\x06 \x01(\v2\x1c.dormouse.api.v1.ExpectBytesR\aifBytes\x12%\n" +
-	"\x0eif_incarnation\x18\a \x01(\x04R\rifIncarnation\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadataB\x0e\n" +
-	"\f_if_revision\"\xce\x01\n" +
-	"\vDeleteValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x127\n" +
-	"\bif_bytes\x18\x03 \x01(\v2\x1c.dormouse.api.v1.ExpectBytesR\aifBytes\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x05 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"i\n" +
-	"\aPointer\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x10\n" +
-	"\x03rev\x18\x02 \x01(\x04R\x03rev\x12\x12\n" +
-	"\x04head\x18\x03 \x01(\tR\x04head\x12 \n" +
-	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\"\xb1\x02\n" +
-	"\rPutCheckpoint\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
-	"\x05state\x18\x03 \x01(\fR\x05state\x120\n" +
-	"\x06thread\x18\x04 \x01(\v2\x18.dormouse.api.v1.PointerR\x06thread\x12\x1c\n" +
-	"\tlifecycle\x18\x05 \x01(\tR\tlifecycle\x12\x1a\n" +
-	"\bmetadata\x18\x06 \x01(\fR\bmetadata\x12\x15\n" +
-	"\x06ttl_ms\x18\a \x01(\x04R\x05ttlMs\x12$\n" +
-	"\vif_revision\x18\b \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\t \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x96\x01\n" +
-	"\x0fPatchCheckpoint\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05patch\x18\x02 \x01(\fR\x05patch\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x9a\x01\n" +
-	"\x10DeleteCheckpoint\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"u\n" +
-	"\x05Draft\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x13\n" +
-	"\x02at\x18\x02 \x01(\x03H\x00R\x02at\x88\x01\x01\x12\x12\n" +
-	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x18\n" +
-	"\apayload\x18\x04 \x01(\fR\apayload\x12\x12\n" +
-	"\x04refs\x18\x05 \x01(\fR\x04refsB\x05\n" +
-	"\x03_at\"\xf9\x01\n" +
-	"\fAppendThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x120\n" +
-	"\aentries\x18\x02 \x03(\v2\x16.dormouse.api.v1.DraftR\aentries\x12&\n" +
-	"\fexpected_rev\x18\x03 \x01(\x04H\x00R\vexpectedRev\x88\x01\x01\x12#\n" +
-	"\rexpected_head\x18\x04 \x01(\tR\fexpectedHead\x12\x1a\n" +
-	"\bmetadata\x18\x05 \x01(\fR\bmetadata\x12%\n" +
-	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnationB\x0f\n" +
-	"\r_expected_rev\"\xcb\x01\n" +
-	"\x0fHibernateThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x10\n" +
-	"\x03rev\x18\x02 \x01(\x04R\x03rev\x12\x19\n" +
-	"\bfrom_seq\x18\x03 \x01(\x04R\afromSeq\x120\n" +
-	"\aentries\x18\x04 \x03(\v2\x16.dormouse.api.v1.DraftR\aentries\x12\x1a\n" +
-	"\bmetadata\x18\x05 \x01(\fR\bmetadata\x12%\n" +
-	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnation\"f\n" +
-	"\fDeleteThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12%\n" +
-	"\x0eif_incarnation\x18\x02 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x03 \x01(\x04R\x06sealMs\"\x87\x01\n" +
-	"\rCompactThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x1d\n" +
-	"\n" +
-	"before_seq\x18\x02 \x01(\x04R\tbeforeSeq\x12\x18\n" +
-	"\asummary\x18\x03 \x01(\fR\asummary\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\x91\x01\n" +
-	"\n" +
-	"ForkThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x1d\n" +
-	"\n" +
-	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1a\n" +
-	"\x06at_rev\x18\x03 \x01(\x04H\x00R\x05atRev\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\t\n" +
-	"\a_at_rev\"\xee\x01\n" +
-	"\x06Policy\x12\x18\n" +
-	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
-	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
-	"\tbytes_max\x18\x03 \x01(\x04R\bbytesMax\x12!\n" +
-	"\fmemories_max\x18\x1e \x01(\x04R\vmemoriesMax\x12(\n" +
-	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
-	"\vchanges_max\x18< \x01(\x04R\n" +
-	"changesMax\x12$\n" +
-	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\";\n" +
-	"\bPutScope\x12/\n" +
-	"\x06policy\x18\x01 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"\r\n" +
-	"\vDeleteScope\"P\n" +
-	"\tTakeClaim\x12\x14\n" +
-	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
-	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"g\n" +
-	"\n" +
-	"RenewClaim\x12\x14\n" +
-	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
-	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"y\n" +
-	"\fReleaseClaim\x12\x14\n" +
-	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
-	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x0e\n" +
-	"\x02to\x18\x04 \x01(\tR\x02to\x12\x15\n" +
-	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"t\n" +
+	"\x05since\x18\x04 \x01(\x04R\x05since\"s\n" +
 	"\x0eCommitResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x17\n" +
-	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x123\n" +
-	"\aresults\x18\x03 \x03(\v2\x19.dormouse.api.v1.OpResultR\aresults\"\xe6\a\n" +
-	"\bOpResult\x124\n" +
-	"\x05value\x18\x01 \x01(\v2\x1c.dormouse.api.v1.ValueResultH\x00R\x05value\x12C\n" +
-	"\n" +
-	"checkpoint\x18\x02 \x01(\v2!.dormouse.api.v1.CheckpointResultH\x00R\n" +
-	"checkpoint\x127\n" +
-	"\x06thread\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ThreadResultH\x00R\x06thread\x129\n" +
-	"\adeleted\x18\x04 \x01(\v2\x1d.dormouse.api.v1.DeleteResultH\x00R\adeleted\x12.\n" +
-	"\x05scope\x18\x05 \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
-	"\x05claim\x18\x06 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x127\n" +
-	"\x06memory\x18\x1e \x01(\v2\x1d.dormouse.api.v1.MemoryResultH\x00R\x06memory\x12:\n" +
-	"\asession\x18( \x01(\v2\x1e.dormouse.api.v1.SessionResultH\x00R\asession\x121\n" +
-	"\x06review\x18) \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x12A\n" +
-	"\fforked_agent\x18P \x01(\v2\x1c.dormouse.api.v1.ForkedAgentH\x00R\vforkedAgent\x124\n" +
-	"\aerasure\x18Q \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12I\n" +
-	"\fconversation\x18F \x01(\v2#.dormouse.api.v1.ConversationResultH\x00R\fconversation\x12:\n" +
-	"\amessage\x18G \x01(\v2\x1e.dormouse.api.v1.MessageResultH\x00R\amessage\x12.\n" +
-	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x125\n" +
-	"\amanager\x18\x8c\x01 \x01(\v2\x18.dormouse.api.v1.ManagerH\x00R\amanager\x128\n" +
-	"\x06signal\x18\x8d\x01 \x01(\v2\x1d.dormouse.api.v1.SignalResultH\x00R\x06signal\x128\n" +
-	"\x06import\x18\xf0\x01 \x01(\v2\x1d.dormouse.api.v1.ImportResultH\x00R\x06importB\b\n" +
-	"\x06result\"\x9b\x01\n" +
-	"\vValueResult\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x05 \x01(\x03R\tupdatedAt\"\xd2\x01\n" +
-	"\x10CheckpointResult\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x05 \x01(\x03R\tupdatedAt\x120\n" +
-	"\x06thread\x18\x06 \x01(\v2\x18.dormouse.api.v1.PointerR\x06thread\"v\n" +
-	"\fThreadResult\x12/\n" +
-	"\x06thread\x18\x01 \x01(\v2\x17.dormouse.api.v1.ThreadR\x06thread\x125\n" +
-	"\aentries\x18\x02 \x03(\v2\x1b.dormouse.api.v1.EntryStampR\aentries\">\n" +
-	"\n" +
-	"EntryStamp\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"\xd4\x01\n" +
-	"\vForkedAgent\x12A\n" +
-	"\n" +
-	"checkpoint\x18\x01 \x01(\v2!.dormouse.api.v1.CheckpointResultR\n" +
-	"checkpoint\x12/\n" +
-	"\x06thread\x18\x02 \x01(\v2\x17.dormouse.api.v1.ThreadR\x06thread\x125\n" +
-	"\asession\x18\x03 \x01(\v2\x1b.dormouse.api.v1.SessionRowR\asession\x12\x1a\n" +
-	"\bmemories\x18\x04 \x01(\x04R\bmemories\"J\n" +
-	"\fDeleteResult\x12\x18\n" +
-	"\aexisted\x18\x01 \x01(\bR\aexisted\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\"\xcb\x03\n" +
-	"\x05Error\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code\x12\x16\n" +
-	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x0e\n" +
-	"\x02op\x18\x03 \x01(\x05R\x02op\x12\x14\n" +
-	"\x05field\x18\x04 \x01(\tR\x05field\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\tR\x05limit\x12\x10\n" +
-	"\x03rev\x18\x06 \x01(\x04R\x03rev\x12\x12\n" +
-	"\x04head\x18\a \x01(\tR\x04head\x12\x16\n" +
-	"\x06thread\x18\b \x01(\tR\x06thread\x12\x1a\n" +
-	"\brevision\x18\t \x01(\x04R\brevision\x12\x10\n" +
-	"\x03seq\x18\n" +
-	" \x01(\x04R\x03seq\x12 \n" +
-	"\vincarnation\x18\v \x01(\x04R\vincarnation\x12\x14\n" +
-	"\x05floor\x18\f \x01(\x04R\x05floor\x12\x14\n" +
-	"\x05epoch\x18\r \x01(\x04R\x05epoch\x12\x16\n" +
-	"\x06holder\x18\x0e \x01(\tR\x06holder\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12$\n" +
-	"\x0eretry_after_ms\x18\x10 \x01(\x03R\fretryAfterMs\x12\x14\n" +
-	"\x05final\x18\x11 \x01(\bR\x05final\x12\x14\n" +
-	"\x05state\x18( \x01(\tR\x05state\x12\x17\n" +
-	"\x06reason\x18\x8c\x01 \x01(\tR\x06reason\"\x83\x01\n" +
+	"\atime_ms\x18\x02 \x01(\x03R\x06timeMs\x122\n" +
+	"\aresults\x18\x03 \x03(\v2\x18.dormouse.op.v1.OpResultR\aresults\"\x83\x01\n" +
 	"\vReadRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xeb\x0f\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xea\x0f\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -8171,8 +4370,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"get_review\x18* \x01(\v2\x1a.dormouse.api.v1.GetReviewH\x00R\tgetReview\x12A\n" +
 	"\flist_reviews\x18+ \x01(\v2\x1c.dormouse.api.v1.ListReviewsH\x00R\vlistReviews\x12>\n" +
 	"\vget_erasure\x18P \x01(\v2\x1b.dormouse.api.v1.GetErasureH\x00R\n" +
-	"getErasure\x12M\n" +
-	"\x10get_conversation\x18F \x01(\v2 .dormouse.api.v1.ConversationRefH\x00R\x0fgetConversation\x12S\n" +
+	"getErasure\x12L\n" +
+	"\x10get_conversation\x18F \x01(\v2\x1f.dormouse.op.v1.ConversationRefH\x00R\x0fgetConversation\x12S\n" +
 	"\x12list_conversations\x18G \x01(\v2\".dormouse.api.v1.ListConversationsH\x00R\x11listConversations\x12D\n" +
 	"\rlist_messages\x18H \x01(\v2\x1d.dormouse.api.v1.ListMessagesH\x00R\flistMessages\x128\n" +
 	"\tget_timer\x18x \x01(\v2\x19.dormouse.api.v1.GetTimerH\x00R\bgetTimer\x12>\n" +
@@ -8225,46 +4424,46 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xd6\r\n" +
-	"\x06Answer\x12.\n" +
-	"\x05error\x18\x01 \x01(\v2\x16.dormouse.api.v1.ErrorH\x00R\x05error\x12.\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xce\r\n" +
+	"\x06Answer\x12-\n" +
+	"\x05error\x18\x01 \x01(\v2\x15.dormouse.op.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
 	"\x06values\x18\x03 \x01(\v2\x1a.dormouse.api.v1.ValueListH\x00R\x06values\x12=\n" +
 	"\n" +
 	"checkpoint\x18\x04 \x01(\v2\x1b.dormouse.api.v1.CheckpointH\x00R\n" +
 	"checkpoint\x12C\n" +
-	"\vcheckpoints\x18\x05 \x01(\v2\x1f.dormouse.api.v1.CheckpointListH\x00R\vcheckpoints\x121\n" +
-	"\x06thread\x18\x06 \x01(\v2\x17.dormouse.api.v1.ThreadH\x00R\x06thread\x127\n" +
+	"\vcheckpoints\x18\x05 \x01(\v2\x1f.dormouse.api.v1.CheckpointListH\x00R\vcheckpoints\x120\n" +
+	"\x06thread\x18\x06 \x01(\v2\x16.dormouse.op.v1.ThreadH\x00R\x06thread\x127\n" +
 	"\athreads\x18\a \x01(\v2\x1b.dormouse.api.v1.ThreadListH\x00R\athreads\x124\n" +
 	"\aentries\x18\b \x01(\v2\x18.dormouse.api.v1.EntriesH\x00R\aentries\x12.\n" +
 	"\x05entry\x18\t \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x127\n" +
 	"\bverified\x18\n" +
 	" \x01(\v2\x19.dormouse.api.v1.VerifiedH\x00R\bverified\x121\n" +
 	"\x06thawed\x18\v \x01(\v2\x17.dormouse.api.v1.ThawedH\x00R\x06thawed\x124\n" +
-	"\x06scopes\x18\f \x01(\v2\x1a.dormouse.api.v1.ScopeListH\x00R\x06scopes\x12.\n" +
-	"\x05scope\x18\r \x01(\v2\x16.dormouse.api.v1.ScopeH\x00R\x05scope\x12.\n" +
-	"\x05claim\x18\x0e \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
+	"\x06scopes\x18\f \x01(\v2\x1a.dormouse.api.v1.ScopeListH\x00R\x06scopes\x12-\n" +
+	"\x05scope\x18\r \x01(\v2\x15.dormouse.op.v1.ScopeH\x00R\x05scope\x12-\n" +
+	"\x05claim\x18\x0e \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
 	"\x06claims\x18\x0f \x01(\v2\x1a.dormouse.api.v1.ClaimListH\x00R\x06claims\x121\n" +
 	"\x06memory\x18\x1e \x01(\v2\x17.dormouse.api.v1.MemoryH\x00R\x06memory\x129\n" +
 	"\bmemories\x18\x1f \x01(\v2\x1b.dormouse.api.v1.MemoryListH\x00R\bmemories\x127\n" +
 	"\brecalled\x18  \x01(\v2\x19.dormouse.api.v1.RecalledH\x00R\brecalled\x124\n" +
 	"\asession\x18( \x01(\v2\x18.dormouse.api.v1.SessionH\x00R\asession\x12:\n" +
-	"\bsessions\x18) \x01(\v2\x1c.dormouse.api.v1.SessionListH\x00R\bsessions\x121\n" +
-	"\x06review\x18* \x01(\v2\x17.dormouse.api.v1.ReviewH\x00R\x06review\x127\n" +
-	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviews\x124\n" +
-	"\aerasure\x18P \x01(\v2\x18.dormouse.api.v1.ErasureH\x00R\aerasure\x12H\n" +
+	"\bsessions\x18) \x01(\v2\x1c.dormouse.api.v1.SessionListH\x00R\bsessions\x120\n" +
+	"\x06review\x18* \x01(\v2\x16.dormouse.op.v1.ReviewH\x00R\x06review\x127\n" +
+	"\areviews\x18+ \x01(\v2\x1b.dormouse.api.v1.ReviewListH\x00R\areviews\x123\n" +
+	"\aerasure\x18P \x01(\v2\x17.dormouse.op.v1.ErasureH\x00R\aerasure\x12H\n" +
 	"\fconversation\x18F \x01(\v2\".dormouse.api.v1.SavedConversationH\x00R\fconversation\x12I\n" +
 	"\rconversations\x18G \x01(\v2!.dormouse.api.v1.ConversationListH\x00R\rconversations\x12:\n" +
-	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessages\x12.\n" +
-	"\x05timer\x18x \x01(\v2\x16.dormouse.api.v1.TimerH\x00R\x05timer\x124\n" +
-	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timers\x125\n" +
-	"\amanager\x18\x8c\x01 \x01(\v2\x18.dormouse.api.v1.ManagerH\x00R\amanager\x12;\n" +
+	"\bmessages\x18H \x01(\v2\x1c.dormouse.api.v1.MessageListH\x00R\bmessages\x12-\n" +
+	"\x05timer\x18x \x01(\v2\x15.dormouse.op.v1.TimerH\x00R\x05timer\x124\n" +
+	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timers\x124\n" +
+	"\amanager\x18\x8c\x01 \x01(\v2\x17.dormouse.op.v1.ManagerH\x00R\amanager\x12;\n" +
 	"\bmanagers\x18\x8d\x01 \x01(\v2\x1c.dormouse.api.v1.ManagerListH\x00R\bmanagers\x128\n" +
 	"\banswered\x18\x8e\x01 \x01(\v2\x19.dormouse.api.v1.AnsweredH\x00R\bansweredB\b\n" +
-	"\x06answer\"q\n" +
+	"\x06answer\"p\n" +
 	"\bAnswered\x127\n" +
-	"\x06result\x18\x01 \x01(\v2\x1f.dormouse.api.v1.CommitResponseR\x06result\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.dormouse.api.v1.ErrorR\x05error\"\x89\x02\n" +
+	"\x06result\x18\x01 \x01(\v2\x1f.dormouse.api.v1.CommitResponseR\x06result\x12+\n" +
+	"\x05error\x18\x02 \x01(\v2\x15.dormouse.op.v1.ErrorR\x05error\"\x89\x02\n" +
 	"\x05Value\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -8291,15 +4490,15 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bmetadata\x18F \x01(\fR\bmetadata\"P\n" +
 	"\tValueList\x12/\n" +
 	"\x05items\x18\x01 \x03(\v2\x19.dormouse.api.v1.ValueRowR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xd5\x02\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xd4\x02\n" +
 	"\n" +
 	"Checkpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x18\n" +
 	"\aversion\x18\x04 \x01(\x04R\aversion\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\fR\x05state\x120\n" +
-	"\x06thread\x18\x06 \x01(\v2\x18.dormouse.api.v1.PointerR\x06thread\x12\x1c\n" +
+	"\x05state\x18\x05 \x01(\fR\x05state\x12/\n" +
+	"\x06thread\x18\x06 \x01(\v2\x17.dormouse.op.v1.PointerR\x06thread\x12\x1c\n" +
 	"\tlifecycle\x18\a \x01(\tR\tlifecycle\x12\x1a\n" +
 	"\bmetadata\x18\b \x01(\fR\bmetadata\x12\x1d\n" +
 	"\n" +
@@ -8308,13 +4507,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\n" +
 	" \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\v \x01(\x03R\texpiresAt\"\x83\x02\n" +
+	"expires_at\x18\v \x01(\x03R\texpiresAt\"\x82\x02\n" +
 	"\rCheckpointRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05bytes\x18\x04 \x01(\x04R\x05bytes\x120\n" +
-	"\x06thread\x18\x05 \x01(\v2\x18.dormouse.api.v1.PointerR\x06thread\x12\x1c\n" +
+	"\x05bytes\x18\x04 \x01(\x04R\x05bytes\x12/\n" +
+	"\x06thread\x18\x05 \x01(\v2\x17.dormouse.op.v1.PointerR\x06thread\x12\x1c\n" +
 	"\tlifecycle\x18\x06 \x01(\tR\tlifecycle\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
@@ -8322,31 +4521,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"expires_at\x18\b \x01(\x03R\texpiresAt\"Z\n" +
 	"\x0eCheckpointList\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.dormouse.api.v1.CheckpointRowR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xc6\x02\n" +
-	"\x06Thread\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
-	"\x03rev\x18\x03 \x01(\x04R\x03rev\x12\x12\n" +
-	"\x04head\x18\x04 \x01(\fR\x04head\x12\x14\n" +
-	"\x05floor\x18\x05 \x01(\x04R\x05floor\x12\x18\n" +
-	"\asummary\x18\x06 \x01(\fR\asummary\x12\x1d\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"N\n" +
 	"\n" +
-	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\b \x01(\x03R\tupdatedAt\x12\x1a\n" +
-	"\bmetadata\x18\t \x01(\fR\bmetadata\x12;\n" +
-	"\vforked_from\x18\n" +
-	" \x01(\v2\x1a.dormouse.api.v1.ForkPointR\n" +
-	"forkedFrom\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18P \x01(\x03R\texpiresAt\"W\n" +
-	"\tForkPoint\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
-	"\x03rev\x18\x03 \x01(\x04R\x03rev\"O\n" +
-	"\n" +
-	"ThreadList\x12-\n" +
-	"\x05items\x18\x01 \x03(\v2\x17.dormouse.api.v1.ThreadR\x05items\x12\x12\n" +
+	"ThreadList\x12,\n" +
+	"\x05items\x18\x01 \x03(\v2\x16.dormouse.op.v1.ThreadR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"{\n" +
 	"\x05Entry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
@@ -8354,9 +4532,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\x12\x12\n" +
 	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x18\n" +
 	"\apayload\x18\x05 \x01(\fR\apayload\x12\x12\n" +
-	"\x04refs\x18\x06 \x01(\fR\x04refs\"\x8a\x01\n" +
-	"\aEntries\x12/\n" +
-	"\x06thread\x18\x01 \x01(\v2\x17.dormouse.api.v1.ThreadR\x06thread\x12,\n" +
+	"\x04refs\x18\x06 \x01(\fR\x04refs\"\x89\x01\n" +
+	"\aEntries\x12.\n" +
+	"\x06thread\x18\x01 \x01(\v2\x16.dormouse.op.v1.ThreadR\x06thread\x12,\n" +
 	"\x05items\x18\x02 \x03(\v2\x16.dormouse.api.v1.EntryR\x05items\x12\x17\n" +
 	"\x04next\x18\x03 \x01(\x04H\x00R\x04next\x88\x01\x01B\a\n" +
 	"\x05_next\"R\n" +
@@ -8364,35 +4542,19 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x02ok\x18\x01 \x01(\bR\x02ok\x12\x10\n" +
 	"\x03rev\x18\x02 \x01(\x04R\x03rev\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\fR\x04head\x12\x10\n" +
-	"\x03why\x18\x04 \x01(\tR\x03why\"\xbe\x01\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"\xbd\x01\n" +
 	"\x06Thawed\x12;\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2\x1b.dormouse.api.v1.CheckpointR\n" +
-	"checkpoint\x12/\n" +
-	"\x06thread\x18\x02 \x01(\v2\x17.dormouse.api.v1.ThreadR\x06thread\x120\n" +
+	"checkpoint\x12.\n" +
+	"\x06thread\x18\x02 \x01(\v2\x16.dormouse.op.v1.ThreadR\x06thread\x120\n" +
 	"\aentries\x18\x03 \x03(\v2\x16.dormouse.api.v1.EntryR\aentries\x12\x14\n" +
-	"\x05ahead\x18\x04 \x01(\x04R\x05ahead\"\x95\x01\n" +
-	"\x05Scope\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12/\n" +
-	"\x06policy\x18\x05 \x01(\v2\x17.dormouse.api.v1.PolicyR\x06policy\"M\n" +
-	"\tScopeList\x12,\n" +
-	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.ScopeR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\x9e\x01\n" +
-	"\x05Claim\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12\x1d\n" +
-	"\n" +
-	"claimed_at\x18\x05 \x01(\x03R\tclaimedAt\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"M\n" +
-	"\tClaimList\x12,\n" +
-	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.ClaimR\x05items\x12\x12\n" +
+	"\x05ahead\x18\x04 \x01(\x04R\x05ahead\"L\n" +
+	"\tScopeList\x12+\n" +
+	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.ScopeR\x05items\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"L\n" +
+	"\tClaimList\x12+\n" +
+	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.ClaimR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"\xce\x01\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
@@ -8402,13 +4564,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x05 \x01(\tR\x05claim\x12\x18\n" +
 	"\achanges\x18< \x01(\bR\achanges\x12\x12\n" +
 	"\x04skip\x18= \x01(\x04R\x04skip\x12\x16\n" +
-	"\x06prefix\x18> \x01(\tR\x06prefix\"\xf2\x01\n" +
+	"\x06prefix\x18> \x01(\tR\x06prefix\"\xf1\x01\n" +
 	"\n" +
 	"WatchEvent\x12.\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x12)\n" +
 	"\x0fcompacted_floor\x18\x02 \x01(\x04H\x00R\x0ecompactedFloor\x12\x1a\n" +
-	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12.\n" +
-	"\x05claim\x18\x04 \x01(\v2\x16.dormouse.api.v1.ClaimH\x00R\x05claim\x124\n" +
+	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12-\n" +
+	"\x05claim\x18\x04 \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
 	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
 	"\x05event\"\x0f\n" +
 	"\rStatusRequest\"\xbe\x02\n" +
@@ -8452,28 +4614,18 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\xf0\x01 \x01(\tR\x05scope\"^\n" +
 	"\x10ExportScopeChunk\x125\n" +
 	"\x06header\x18\xf0\x01 \x01(\v2\x1c.dormouse.api.v1.ScopeHeaderR\x06header\x12\x13\n" +
-	"\x04rows\x18\xf1\x01 \x01(\fR\x04rows\"\x85\x02\n" +
+	"\x04rows\x18\xf1\x01 \x01(\fR\x04rows\"\x84\x02\n" +
 	"\vScopeHeader\x12\x1e\n" +
 	"\n" +
-	"cluster_id\x18\xf0\x01 \x01(\tR\tclusterId\x12-\n" +
-	"\x05scope\x18\xf1\x01 \x01(\v2\x16.dormouse.api.v1.ScopeR\x05scope\x12\x15\n" +
+	"cluster_id\x18\xf0\x01 \x01(\tR\tclusterId\x12,\n" +
+	"\x05scope\x18\xf1\x01 \x01(\v2\x15.dormouse.op.v1.ScopeR\x05scope\x12\x15\n" +
 	"\x05index\x18\xf2\x01 \x01(\x04R\x05index\x12\x17\n" +
 	"\x06minted\x18\xf3\x01 \x01(\x04R\x06minted\x12$\n" +
 	"\rfeature_level\x18\xf4\x01 \x01(\rR\ffeatureLevel\x12\x1e\n" +
 	"\n" +
 	"row_format\x18\xf5\x01 \x01(\rR\trowFormat\x12\x18\n" +
 	"\atime_ms\x18\xf6\x01 \x01(\x03R\x06timeMs\x12\x17\n" +
-	"\x06import\x18\xf7\x01 \x01(\tR\x06import\"\xb3\x01\n" +
-	"\vImportScope\x12\x17\n" +
-	"\x06import\x18\xf0\x01 \x01(\tR\x06import\x12-\n" +
-	"\x05scope\x18\xf1\x01 \x01(\v2\x16.dormouse.api.v1.ScopeR\x05scope\x12\x17\n" +
-	"\x06minted\x18\xf2\x01 \x01(\x04R\x06minted\x12\x15\n" +
-	"\x05chunk\x18\xf3\x01 \x01(\x04R\x05chunk\x12\x13\n" +
-	"\x04rows\x18\xf4\x01 \x01(\fR\x04rows\x12\x17\n" +
-	"\x06finish\x18\xf5\x01 \x01(\bR\x06finish\"<\n" +
-	"\fImportResult\x12\x17\n" +
-	"\x06chunks\x18\xf0\x01 \x01(\x04R\x06chunks\x12\x13\n" +
-	"\x04done\x18\xf1\x01 \x01(\bR\x04done2\xa0\x02\n" +
+	"\x06import\x18\xf7\x01 \x01(\tR\x06import2\xa0\x02\n" +
 	"\x05Store\x12@\n" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
@@ -8501,7 +4653,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
 	(*Call)(nil),               // 1: dormouse.api.v1.Call
@@ -8510,357 +4662,214 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*CommitRequest)(nil),      // 4: dormouse.api.v1.CommitRequest
 	(*Request)(nil),            // 5: dormouse.api.v1.Request
 	(*Fence)(nil),              // 6: dormouse.api.v1.Fence
-	(*Op)(nil),                 // 7: dormouse.api.v1.Op
-	(*ExpectBytes)(nil),        // 8: dormouse.api.v1.ExpectBytes
-	(*PutValue)(nil),           // 9: dormouse.api.v1.PutValue
-	(*DeleteValue)(nil),        // 10: dormouse.api.v1.DeleteValue
-	(*Pointer)(nil),            // 11: dormouse.api.v1.Pointer
-	(*PutCheckpoint)(nil),      // 12: dormouse.api.v1.PutCheckpoint
-	(*PatchCheckpoint)(nil),    // 13: dormouse.api.v1.PatchCheckpoint
-	(*DeleteCheckpoint)(nil),   // 14: dormouse.api.v1.DeleteCheckpoint
-	(*Draft)(nil),              // 15: dormouse.api.v1.Draft
-	(*AppendThread)(nil),       // 16: dormouse.api.v1.AppendThread
-	(*HibernateThread)(nil),    // 17: dormouse.api.v1.HibernateThread
-	(*DeleteThread)(nil),       // 18: dormouse.api.v1.DeleteThread
-	(*CompactThread)(nil),      // 19: dormouse.api.v1.CompactThread
-	(*ForkThread)(nil),         // 20: dormouse.api.v1.ForkThread
-	(*Policy)(nil),             // 21: dormouse.api.v1.Policy
-	(*PutScope)(nil),           // 22: dormouse.api.v1.PutScope
-	(*DeleteScope)(nil),        // 23: dormouse.api.v1.DeleteScope
-	(*TakeClaim)(nil),          // 24: dormouse.api.v1.TakeClaim
-	(*RenewClaim)(nil),         // 25: dormouse.api.v1.RenewClaim
-	(*ReleaseClaim)(nil),       // 26: dormouse.api.v1.ReleaseClaim
-	(*CommitResponse)(nil),     // 27: dormouse.api.v1.CommitResponse
-	(*OpResult)(nil),           // 28: dormouse.api.v1.OpResult
-	(*ValueResult)(nil),        // 29: dormouse.api.v1.ValueResult
-	(*CheckpointResult)(nil),   // 30: dormouse.api.v1.CheckpointResult
-	(*ThreadResult)(nil),       // 31: dormouse.api.v1.ThreadResult
-	(*EntryStamp)(nil),         // 32: dormouse.api.v1.EntryStamp
-	(*ForkedAgent)(nil),        // 33: dormouse.api.v1.ForkedAgent
-	(*DeleteResult)(nil),       // 34: dormouse.api.v1.DeleteResult
-	(*Error)(nil),              // 35: dormouse.api.v1.Error
-	(*ReadRequest)(nil),        // 36: dormouse.api.v1.ReadRequest
-	(*Read)(nil),               // 37: dormouse.api.v1.Read
-	(*GetValue)(nil),           // 38: dormouse.api.v1.GetValue
-	(*ListPage)(nil),           // 39: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),      // 40: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),  // 41: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),          // 42: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),        // 43: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),           // 44: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),       // 45: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),               // 46: dormouse.api.v1.Thaw
-	(*GetScope)(nil),           // 47: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),           // 48: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),       // 49: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),             // 50: dormouse.api.v1.Answer
-	(*Answered)(nil),           // 51: dormouse.api.v1.Answered
-	(*Value)(nil),              // 52: dormouse.api.v1.Value
-	(*ValueRow)(nil),           // 53: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),          // 54: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),         // 55: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),      // 56: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),     // 57: dormouse.api.v1.CheckpointList
-	(*Thread)(nil),             // 58: dormouse.api.v1.Thread
-	(*ForkPoint)(nil),          // 59: dormouse.api.v1.ForkPoint
-	(*ThreadList)(nil),         // 60: dormouse.api.v1.ThreadList
-	(*Entry)(nil),              // 61: dormouse.api.v1.Entry
-	(*Entries)(nil),            // 62: dormouse.api.v1.Entries
-	(*Verified)(nil),           // 63: dormouse.api.v1.Verified
-	(*Thawed)(nil),             // 64: dormouse.api.v1.Thawed
-	(*Scope)(nil),              // 65: dormouse.api.v1.Scope
-	(*ScopeList)(nil),          // 66: dormouse.api.v1.ScopeList
-	(*Claim)(nil),              // 67: dormouse.api.v1.Claim
-	(*ClaimList)(nil),          // 68: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),       // 69: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),         // 70: dormouse.api.v1.WatchEvent
-	(*StatusRequest)(nil),      // 71: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),      // 72: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),             // 73: dormouse.api.v1.Member
-	(*NodeRequest)(nil),        // 74: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),       // 75: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),      // 76: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),        // 77: dormouse.api.v1.BackupChunk
-	(*ExportScopeRequest)(nil), // 78: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),   // 79: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),        // 80: dormouse.api.v1.ScopeHeader
-	(*ImportScope)(nil),        // 81: dormouse.api.v1.ImportScope
-	(*ImportResult)(nil),       // 82: dormouse.api.v1.ImportResult
-	(*WriteMemory)(nil),        // 83: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),       // 84: dormouse.api.v1.DeleteMemory
-	(*PutSession)(nil),         // 85: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),       // 86: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),      // 87: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),     // 88: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil),  // 89: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),      // 90: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),       // 91: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),      // 92: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),        // 93: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),      // 94: dormouse.api.v1.DeleteSession
-	(*DecideReview)(nil),       // 95: dormouse.api.v1.DecideReview
-	(*ForkAgent)(nil),          // 96: dormouse.api.v1.ForkAgent
-	(*EraseAgent)(nil),         // 97: dormouse.api.v1.EraseAgent
-	(*SetTTL)(nil),             // 98: dormouse.api.v1.SetTTL
-	(*SaveConversation)(nil),   // 99: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),     // 100: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),        // 101: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),       // 102: dormouse.api.v1.SaveMessages
-	(*UpdateMessage)(nil),      // 103: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil), // 104: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),        // 105: dormouse.api.v1.ReviseValue
-	(*PutTimer)(nil),           // 106: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil),        // 107: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),           // 108: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),          // 109: dormouse.api.v1.FailTimer
-	(*PutManager)(nil),         // 110: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil),      // 111: dormouse.api.v1.DeleteManager
-	(*AnswerSignal)(nil),       // 112: dormouse.api.v1.AnswerSignal
-	(*PatchCron)(nil),          // 113: dormouse.api.v1.PatchCron
-	(*MemoryResult)(nil),       // 114: dormouse.api.v1.MemoryResult
-	(*SessionResult)(nil),      // 115: dormouse.api.v1.SessionResult
-	(*Review)(nil),             // 116: dormouse.api.v1.Review
-	(*Erasure)(nil),            // 117: dormouse.api.v1.Erasure
-	(*ConversationResult)(nil), // 118: dormouse.api.v1.ConversationResult
-	(*MessageResult)(nil),      // 119: dormouse.api.v1.MessageResult
-	(*Timer)(nil),              // 120: dormouse.api.v1.Timer
-	(*Manager)(nil),            // 121: dormouse.api.v1.Manager
-	(*SignalResult)(nil),       // 122: dormouse.api.v1.SignalResult
-	(*SessionRow)(nil),         // 123: dormouse.api.v1.SessionRow
-	(*GetMemory)(nil),          // 124: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),       // 125: dormouse.api.v1.ListMemories
-	(*Recall)(nil),             // 126: dormouse.api.v1.Recall
-	(*GetSession)(nil),         // 127: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),       // 128: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 129: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 130: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),         // 131: dormouse.api.v1.GetErasure
-	(*ConversationRef)(nil),    // 132: dormouse.api.v1.ConversationRef
-	(*ListConversations)(nil),  // 133: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 134: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),           // 135: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),         // 136: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),         // 137: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),          // 138: dormouse.api.v1.GetAnswer
-	(*Memory)(nil),             // 139: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 140: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 141: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 142: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 143: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),         // 144: dormouse.api.v1.ReviewList
-	(*SavedConversation)(nil),  // 145: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 146: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 147: dormouse.api.v1.MessageList
-	(*TimerList)(nil),          // 148: dormouse.api.v1.TimerList
-	(*ManagerList)(nil),        // 149: dormouse.api.v1.ManagerList
-	(*Changes)(nil),            // 150: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 151: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),    // 152: dormouse.api.v1.PlacementReport
+	(*CommitResponse)(nil),     // 7: dormouse.api.v1.CommitResponse
+	(*ReadRequest)(nil),        // 8: dormouse.api.v1.ReadRequest
+	(*Read)(nil),               // 9: dormouse.api.v1.Read
+	(*GetValue)(nil),           // 10: dormouse.api.v1.GetValue
+	(*ListPage)(nil),           // 11: dormouse.api.v1.ListPage
+	(*GetCheckpoint)(nil),      // 12: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),  // 13: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),          // 14: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),        // 15: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),           // 16: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),       // 17: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),               // 18: dormouse.api.v1.Thaw
+	(*GetScope)(nil),           // 19: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),           // 20: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),       // 21: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),             // 22: dormouse.api.v1.Answer
+	(*Answered)(nil),           // 23: dormouse.api.v1.Answered
+	(*Value)(nil),              // 24: dormouse.api.v1.Value
+	(*ValueRow)(nil),           // 25: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),          // 26: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),         // 27: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),      // 28: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),     // 29: dormouse.api.v1.CheckpointList
+	(*ThreadList)(nil),         // 30: dormouse.api.v1.ThreadList
+	(*Entry)(nil),              // 31: dormouse.api.v1.Entry
+	(*Entries)(nil),            // 32: dormouse.api.v1.Entries
+	(*Verified)(nil),           // 33: dormouse.api.v1.Verified
+	(*Thawed)(nil),             // 34: dormouse.api.v1.Thawed
+	(*ScopeList)(nil),          // 35: dormouse.api.v1.ScopeList
+	(*ClaimList)(nil),          // 36: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),       // 37: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),         // 38: dormouse.api.v1.WatchEvent
+	(*StatusRequest)(nil),      // 39: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),      // 40: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),             // 41: dormouse.api.v1.Member
+	(*NodeRequest)(nil),        // 42: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),       // 43: dormouse.api.v1.NodeResponse
+	(*BackupRequest)(nil),      // 44: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),        // 45: dormouse.api.v1.BackupChunk
+	(*ExportScopeRequest)(nil), // 46: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),   // 47: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),        // 48: dormouse.api.v1.ScopeHeader
+	(*op.Error)(nil),           // 49: dormouse.op.v1.Error
+	(*op.Op)(nil),              // 50: dormouse.op.v1.Op
+	(*op.OpResult)(nil),        // 51: dormouse.op.v1.OpResult
+	(*GetMemory)(nil),          // 52: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),       // 53: dormouse.api.v1.ListMemories
+	(*Recall)(nil),             // 54: dormouse.api.v1.Recall
+	(*GetSession)(nil),         // 55: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 56: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 57: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 58: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),         // 59: dormouse.api.v1.GetErasure
+	(*op.ConversationRef)(nil), // 60: dormouse.op.v1.ConversationRef
+	(*ListConversations)(nil),  // 61: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 62: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),           // 63: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),         // 64: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),         // 65: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),          // 66: dormouse.api.v1.GetAnswer
+	(*op.Thread)(nil),          // 67: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 68: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 69: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 70: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 71: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 72: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 73: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 74: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 75: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 76: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 77: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 78: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 79: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 80: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 81: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 82: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 83: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 84: dormouse.api.v1.ManagerList
+	(*op.Pointer)(nil),         // 85: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 86: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 87: dormouse.api.v1.PlacementRequest
+	(*PlacementReport)(nil),    // 88: dormouse.api.v1.PlacementReport
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
 	4,   // 1: dormouse.api.v1.Call.commit:type_name -> dormouse.api.v1.CommitRequest
-	36,  // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
+	8,   // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
-	27,  // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
-	49,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	35,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.api.v1.Error
+	7,   // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
+	21,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
+	49,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
-	7,   // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.api.v1.Op
-	9,   // 10: dormouse.api.v1.Op.put_value:type_name -> dormouse.api.v1.PutValue
-	10,  // 11: dormouse.api.v1.Op.delete_value:type_name -> dormouse.api.v1.DeleteValue
-	12,  // 12: dormouse.api.v1.Op.put_checkpoint:type_name -> dormouse.api.v1.PutCheckpoint
-	13,  // 13: dormouse.api.v1.Op.patch_checkpoint:type_name -> dormouse.api.v1.PatchCheckpoint
-	14,  // 14: dormouse.api.v1.Op.delete_checkpoint:type_name -> dormouse.api.v1.DeleteCheckpoint
-	16,  // 15: dormouse.api.v1.Op.append_thread:type_name -> dormouse.api.v1.AppendThread
-	17,  // 16: dormouse.api.v1.Op.hibernate_thread:type_name -> dormouse.api.v1.HibernateThread
-	18,  // 17: dormouse.api.v1.Op.delete_thread:type_name -> dormouse.api.v1.DeleteThread
-	19,  // 18: dormouse.api.v1.Op.compact_thread:type_name -> dormouse.api.v1.CompactThread
-	20,  // 19: dormouse.api.v1.Op.fork_thread:type_name -> dormouse.api.v1.ForkThread
-	22,  // 20: dormouse.api.v1.Op.put_scope:type_name -> dormouse.api.v1.PutScope
-	23,  // 21: dormouse.api.v1.Op.delete_scope:type_name -> dormouse.api.v1.DeleteScope
-	24,  // 22: dormouse.api.v1.Op.take_claim:type_name -> dormouse.api.v1.TakeClaim
-	25,  // 23: dormouse.api.v1.Op.renew_claim:type_name -> dormouse.api.v1.RenewClaim
-	26,  // 24: dormouse.api.v1.Op.release_claim:type_name -> dormouse.api.v1.ReleaseClaim
-	83,  // 25: dormouse.api.v1.Op.write_memory:type_name -> dormouse.api.v1.WriteMemory
-	84,  // 26: dormouse.api.v1.Op.delete_memory:type_name -> dormouse.api.v1.DeleteMemory
-	85,  // 27: dormouse.api.v1.Op.put_session:type_name -> dormouse.api.v1.PutSession
-	86,  // 28: dormouse.api.v1.Op.claim_session:type_name -> dormouse.api.v1.ClaimSession
-	87,  // 29: dormouse.api.v1.Op.resume_session:type_name -> dormouse.api.v1.ResumeSession
-	88,  // 30: dormouse.api.v1.Op.recover_session:type_name -> dormouse.api.v1.RecoverSession
-	89,  // 31: dormouse.api.v1.Op.checkpoint_session:type_name -> dormouse.api.v1.CheckpointSession
-	90,  // 32: dormouse.api.v1.Op.commit_session:type_name -> dormouse.api.v1.CommitSession
-	91,  // 33: dormouse.api.v1.Op.renew_session:type_name -> dormouse.api.v1.RenewSession
-	92,  // 34: dormouse.api.v1.Op.cancel_session:type_name -> dormouse.api.v1.CancelSession
-	93,  // 35: dormouse.api.v1.Op.fork_session:type_name -> dormouse.api.v1.ForkSession
-	94,  // 36: dormouse.api.v1.Op.delete_session:type_name -> dormouse.api.v1.DeleteSession
-	95,  // 37: dormouse.api.v1.Op.decide_review:type_name -> dormouse.api.v1.DecideReview
-	96,  // 38: dormouse.api.v1.Op.fork_agent:type_name -> dormouse.api.v1.ForkAgent
-	97,  // 39: dormouse.api.v1.Op.erase_agent:type_name -> dormouse.api.v1.EraseAgent
-	98,  // 40: dormouse.api.v1.Op.set_ttl:type_name -> dormouse.api.v1.SetTTL
-	99,  // 41: dormouse.api.v1.Op.save_conversation:type_name -> dormouse.api.v1.SaveConversation
-	100, // 42: dormouse.api.v1.Op.set_interrupted:type_name -> dormouse.api.v1.SetInterrupted
-	101, // 43: dormouse.api.v1.Op.pend_message:type_name -> dormouse.api.v1.PendMessage
-	102, // 44: dormouse.api.v1.Op.save_messages:type_name -> dormouse.api.v1.SaveMessages
-	103, // 45: dormouse.api.v1.Op.update_message:type_name -> dormouse.api.v1.UpdateMessage
-	104, // 46: dormouse.api.v1.Op.delete_conversation:type_name -> dormouse.api.v1.DeleteConversation
-	105, // 47: dormouse.api.v1.Op.revise_value:type_name -> dormouse.api.v1.ReviseValue
-	106, // 48: dormouse.api.v1.Op.put_timer:type_name -> dormouse.api.v1.PutTimer
-	107, // 49: dormouse.api.v1.Op.delete_timer:type_name -> dormouse.api.v1.DeleteTimer
-	108, // 50: dormouse.api.v1.Op.ack_timer:type_name -> dormouse.api.v1.AckTimer
-	109, // 51: dormouse.api.v1.Op.fail_timer:type_name -> dormouse.api.v1.FailTimer
-	110, // 52: dormouse.api.v1.Op.put_manager:type_name -> dormouse.api.v1.PutManager
-	111, // 53: dormouse.api.v1.Op.delete_manager:type_name -> dormouse.api.v1.DeleteManager
-	112, // 54: dormouse.api.v1.Op.answer_signal:type_name -> dormouse.api.v1.AnswerSignal
-	113, // 55: dormouse.api.v1.Op.patch_cron:type_name -> dormouse.api.v1.PatchCron
-	81,  // 56: dormouse.api.v1.Op.import_scope:type_name -> dormouse.api.v1.ImportScope
-	8,   // 57: dormouse.api.v1.PutValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	8,   // 58: dormouse.api.v1.DeleteValue.if_bytes:type_name -> dormouse.api.v1.ExpectBytes
-	11,  // 59: dormouse.api.v1.PutCheckpoint.thread:type_name -> dormouse.api.v1.Pointer
-	15,  // 60: dormouse.api.v1.AppendThread.entries:type_name -> dormouse.api.v1.Draft
-	15,  // 61: dormouse.api.v1.HibernateThread.entries:type_name -> dormouse.api.v1.Draft
-	21,  // 62: dormouse.api.v1.PutScope.policy:type_name -> dormouse.api.v1.Policy
-	28,  // 63: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.api.v1.OpResult
-	29,  // 64: dormouse.api.v1.OpResult.value:type_name -> dormouse.api.v1.ValueResult
-	30,  // 65: dormouse.api.v1.OpResult.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	31,  // 66: dormouse.api.v1.OpResult.thread:type_name -> dormouse.api.v1.ThreadResult
-	34,  // 67: dormouse.api.v1.OpResult.deleted:type_name -> dormouse.api.v1.DeleteResult
-	65,  // 68: dormouse.api.v1.OpResult.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 69: dormouse.api.v1.OpResult.claim:type_name -> dormouse.api.v1.Claim
-	114, // 70: dormouse.api.v1.OpResult.memory:type_name -> dormouse.api.v1.MemoryResult
-	115, // 71: dormouse.api.v1.OpResult.session:type_name -> dormouse.api.v1.SessionResult
-	116, // 72: dormouse.api.v1.OpResult.review:type_name -> dormouse.api.v1.Review
-	33,  // 73: dormouse.api.v1.OpResult.forked_agent:type_name -> dormouse.api.v1.ForkedAgent
-	117, // 74: dormouse.api.v1.OpResult.erasure:type_name -> dormouse.api.v1.Erasure
-	118, // 75: dormouse.api.v1.OpResult.conversation:type_name -> dormouse.api.v1.ConversationResult
-	119, // 76: dormouse.api.v1.OpResult.message:type_name -> dormouse.api.v1.MessageResult
-	120, // 77: dormouse.api.v1.OpResult.timer:type_name -> dormouse.api.v1.Timer
-	121, // 78: dormouse.api.v1.OpResult.manager:type_name -> dormouse.api.v1.Manager
-	122, // 79: dormouse.api.v1.OpResult.signal:type_name -> dormouse.api.v1.SignalResult
-	82,  // 80: dormouse.api.v1.OpResult.import:type_name -> dormouse.api.v1.ImportResult
-	11,  // 81: dormouse.api.v1.CheckpointResult.thread:type_name -> dormouse.api.v1.Pointer
-	58,  // 82: dormouse.api.v1.ThreadResult.thread:type_name -> dormouse.api.v1.Thread
-	32,  // 83: dormouse.api.v1.ThreadResult.entries:type_name -> dormouse.api.v1.EntryStamp
-	30,  // 84: dormouse.api.v1.ForkedAgent.checkpoint:type_name -> dormouse.api.v1.CheckpointResult
-	58,  // 85: dormouse.api.v1.ForkedAgent.thread:type_name -> dormouse.api.v1.Thread
-	123, // 86: dormouse.api.v1.ForkedAgent.session:type_name -> dormouse.api.v1.SessionRow
-	37,  // 87: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
-	38,  // 88: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
-	39,  // 89: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	40,  // 90: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
-	39,  // 91: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	41,  // 92: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	42,  // 93: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
-	39,  // 94: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	43,  // 95: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	44,  // 96: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	45,  // 97: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	46,  // 98: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
-	39,  // 99: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	47,  // 100: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	48,  // 101: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
-	39,  // 102: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	124, // 103: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	125, // 104: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	126, // 105: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	127, // 106: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	128, // 107: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	129, // 108: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	130, // 109: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	131, // 110: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	132, // 111: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.api.v1.ConversationRef
-	133, // 112: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	134, // 113: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	135, // 114: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	136, // 115: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	137, // 116: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
-	39,  // 117: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	138, // 118: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	50,  // 119: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	35,  // 120: dormouse.api.v1.Answer.error:type_name -> dormouse.api.v1.Error
-	52,  // 121: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	54,  // 122: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	55,  // 123: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	57,  // 124: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	58,  // 125: dormouse.api.v1.Answer.thread:type_name -> dormouse.api.v1.Thread
-	60,  // 126: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	62,  // 127: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	61,  // 128: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	63,  // 129: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	64,  // 130: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	66,  // 131: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	65,  // 132: dormouse.api.v1.Answer.scope:type_name -> dormouse.api.v1.Scope
-	67,  // 133: dormouse.api.v1.Answer.claim:type_name -> dormouse.api.v1.Claim
-	68,  // 134: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	139, // 135: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	140, // 136: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	141, // 137: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	142, // 138: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	143, // 139: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	116, // 140: dormouse.api.v1.Answer.review:type_name -> dormouse.api.v1.Review
-	144, // 141: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	117, // 142: dormouse.api.v1.Answer.erasure:type_name -> dormouse.api.v1.Erasure
-	145, // 143: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	146, // 144: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	147, // 145: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	120, // 146: dormouse.api.v1.Answer.timer:type_name -> dormouse.api.v1.Timer
-	148, // 147: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	121, // 148: dormouse.api.v1.Answer.manager:type_name -> dormouse.api.v1.Manager
-	149, // 149: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	51,  // 150: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	27,  // 151: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	35,  // 152: dormouse.api.v1.Answered.error:type_name -> dormouse.api.v1.Error
-	53,  // 153: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	11,  // 154: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.api.v1.Pointer
-	11,  // 155: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.api.v1.Pointer
-	56,  // 156: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	59,  // 157: dormouse.api.v1.Thread.forked_from:type_name -> dormouse.api.v1.ForkPoint
-	58,  // 158: dormouse.api.v1.ThreadList.items:type_name -> dormouse.api.v1.Thread
-	58,  // 159: dormouse.api.v1.Entries.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 160: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	55,  // 161: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	58,  // 162: dormouse.api.v1.Thawed.thread:type_name -> dormouse.api.v1.Thread
-	61,  // 163: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	21,  // 164: dormouse.api.v1.Scope.policy:type_name -> dormouse.api.v1.Policy
-	65,  // 165: dormouse.api.v1.ScopeList.items:type_name -> dormouse.api.v1.Scope
-	67,  // 166: dormouse.api.v1.ClaimList.items:type_name -> dormouse.api.v1.Claim
-	61,  // 167: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	67,  // 168: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.api.v1.Claim
-	150, // 169: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	73,  // 170: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	80,  // 171: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	65,  // 172: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.api.v1.Scope
-	65,  // 173: dormouse.api.v1.ImportScope.scope:type_name -> dormouse.api.v1.Scope
-	0,   // 174: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 175: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	36,  // 176: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	69,  // 177: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	71,  // 178: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	74,  // 179: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	74,  // 180: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	74,  // 181: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	74,  // 182: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	76,  // 183: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	78,  // 184: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	151, // 185: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 186: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	27,  // 187: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	49,  // 188: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	70,  // 189: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	72,  // 190: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	75,  // 191: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	75,  // 192: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	75,  // 193: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	75,  // 194: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	77,  // 195: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	79,  // 196: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	152, // 197: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	186, // [186:198] is the sub-list for method output_type
-	174, // [174:186] is the sub-list for method input_type
-	174, // [174:174] is the sub-list for extension type_name
-	174, // [174:174] is the sub-list for extension extendee
-	0,   // [0:174] is the sub-list for field type_name
+	50,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
+	51,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
+	9,   // 11: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
+	10,  // 12: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
+	11,  // 13: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
+	12,  // 14: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	11,  // 15: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
+	13,  // 16: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	14,  // 17: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	11,  // 18: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
+	15,  // 19: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	16,  // 20: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	17,  // 21: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	18,  // 22: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	11,  // 23: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
+	19,  // 24: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	20,  // 25: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	11,  // 26: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
+	52,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	53,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	54,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	55,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	56,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	57,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	58,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	59,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	60,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
+	61,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	62,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	63,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	64,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	65,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	11,  // 41: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
+	66,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	22,  // 43: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	49,  // 44: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	24,  // 45: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	26,  // 46: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	27,  // 47: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	29,  // 48: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	67,  // 49: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	30,  // 50: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	32,  // 51: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	31,  // 52: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	33,  // 53: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	34,  // 54: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	35,  // 55: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	68,  // 56: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	69,  // 57: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	36,  // 58: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	70,  // 59: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	71,  // 60: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	72,  // 61: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	73,  // 62: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	74,  // 63: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	75,  // 64: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	76,  // 65: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	77,  // 66: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	78,  // 67: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	79,  // 68: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	80,  // 69: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	81,  // 70: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	82,  // 71: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	83,  // 72: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	84,  // 73: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	23,  // 74: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	7,   // 75: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	49,  // 76: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	25,  // 77: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	85,  // 78: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	85,  // 79: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	28,  // 80: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	67,  // 81: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	67,  // 82: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 83: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	27,  // 84: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	67,  // 85: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 86: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	68,  // 87: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	69,  // 88: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	31,  // 89: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	69,  // 90: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	86,  // 91: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	41,  // 92: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	48,  // 93: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	68,  // 94: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 95: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 96: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 97: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	37,  // 98: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	39,  // 99: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	42,  // 100: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 101: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 102: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 103: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	44,  // 104: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	46,  // 105: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	87,  // 106: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	2,   // 107: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 108: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	21,  // 109: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	38,  // 110: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	40,  // 111: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	43,  // 112: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 113: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 114: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 115: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	45,  // 116: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	47,  // 117: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	88,  // 118: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	107, // [107:119] is the sub-list for method output_type
+	95,  // [95:107] is the sub-list for method input_type
+	95,  // [95:95] is the sub-list for extension type_name
+	95,  // [95:95] is the sub-list for extension extendee
+	0,   // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -8885,83 +4894,7 @@ func file_proto_api_api_proto_init() {
 		(*Reply_Read)(nil),
 		(*Reply_Error)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[7].OneofWrappers = []any{
-		(*Op_PutValue)(nil),
-		(*Op_DeleteValue)(nil),
-		(*Op_PutCheckpoint)(nil),
-		(*Op_PatchCheckpoint)(nil),
-		(*Op_DeleteCheckpoint)(nil),
-		(*Op_AppendThread)(nil),
-		(*Op_HibernateThread)(nil),
-		(*Op_DeleteThread)(nil),
-		(*Op_CompactThread)(nil),
-		(*Op_ForkThread)(nil),
-		(*Op_PutScope)(nil),
-		(*Op_DeleteScope)(nil),
-		(*Op_TakeClaim)(nil),
-		(*Op_RenewClaim)(nil),
-		(*Op_ReleaseClaim)(nil),
-		(*Op_WriteMemory)(nil),
-		(*Op_DeleteMemory)(nil),
-		(*Op_PutSession)(nil),
-		(*Op_ClaimSession)(nil),
-		(*Op_ResumeSession)(nil),
-		(*Op_RecoverSession)(nil),
-		(*Op_CheckpointSession)(nil),
-		(*Op_CommitSession)(nil),
-		(*Op_RenewSession)(nil),
-		(*Op_CancelSession)(nil),
-		(*Op_ForkSession)(nil),
-		(*Op_DeleteSession)(nil),
-		(*Op_DecideReview)(nil),
-		(*Op_ForkAgent)(nil),
-		(*Op_EraseAgent)(nil),
-		(*Op_SetTtl)(nil),
-		(*Op_SaveConversation)(nil),
-		(*Op_SetInterrupted)(nil),
-		(*Op_PendMessage)(nil),
-		(*Op_SaveMessages)(nil),
-		(*Op_UpdateMessage)(nil),
-		(*Op_DeleteConversation)(nil),
-		(*Op_ReviseValue)(nil),
-		(*Op_PutTimer)(nil),
-		(*Op_DeleteTimer)(nil),
-		(*Op_AckTimer)(nil),
-		(*Op_FailTimer)(nil),
-		(*Op_PutManager)(nil),
-		(*Op_DeleteManager)(nil),
-		(*Op_AnswerSignal)(nil),
-		(*Op_PatchCron)(nil),
-		(*Op_ImportScope)(nil),
-	}
-	file_proto_api_api_proto_msgTypes[9].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[10].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[12].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[13].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[14].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[15].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[16].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[20].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[28].OneofWrappers = []any{
-		(*OpResult_Value)(nil),
-		(*OpResult_Checkpoint)(nil),
-		(*OpResult_Thread)(nil),
-		(*OpResult_Deleted)(nil),
-		(*OpResult_Scope)(nil),
-		(*OpResult_Claim)(nil),
-		(*OpResult_Memory)(nil),
-		(*OpResult_Session)(nil),
-		(*OpResult_Review)(nil),
-		(*OpResult_ForkedAgent)(nil),
-		(*OpResult_Erasure)(nil),
-		(*OpResult_Conversation)(nil),
-		(*OpResult_Message)(nil),
-		(*OpResult_Timer)(nil),
-		(*OpResult_Manager)(nil),
-		(*OpResult_Signal)(nil),
-		(*OpResult_Import)(nil),
-	}
-	file_proto_api_api_proto_msgTypes[37].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[9].OneofWrappers = []any{
 		(*Read_GetValue)(nil),
 		(*Read_ListValues)(nil),
 		(*Read_GetCheckpoint)(nil),
@@ -8994,9 +4927,9 @@ func file_proto_api_api_proto_init() {
 		(*Read_ListManagers)(nil),
 		(*Read_GetAnswer)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[43].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[46].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[50].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[15].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[18].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[22].OneofWrappers = []any{
 		(*Answer_Error)(nil),
 		(*Answer_Value)(nil),
 		(*Answer_Values)(nil),
@@ -9029,8 +4962,8 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Managers)(nil),
 		(*Answer_Answered)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[62].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[70].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[32].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[38].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
 		(*WatchEvent_CompactedFloor)(nil),
 		(*WatchEvent_Deleted)(nil),
@@ -9043,7 +4976,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   83,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -10,6 +10,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -23,790 +24,6 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
-
-type ConversationRef struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Agent         string                 `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"` // "" for any
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"` // "" for any
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationRef) Reset() {
-	*x = ConversationRef{}
-	mi := &file_proto_api_conversation_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationRef) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationRef) ProtoMessage() {}
-
-func (x *ConversationRef) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationRef.ProtoReflect.Descriptor instead.
-func (*ConversationRef) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *ConversationRef) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type SaveConversation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`  // that the state was loaded at; 0 for the first save
-	Lifecycle     string                 `protobuf:"bytes,3,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"` // completion, cancel, error, interrupt, title_generated, shutdown
-	State         []byte                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	Title         string                 `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`        // "" keeps it
-	Consumed      uint64                 `protobuf:"varint,6,opt,name=consumed,proto3" json:"consumed,omitempty"` // pending messages up to this number go
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveConversation) Reset() {
-	*x = SaveConversation{}
-	mi := &file_proto_api_conversation_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveConversation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveConversation) ProtoMessage() {}
-
-func (x *SaveConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveConversation.ProtoReflect.Descriptor instead.
-func (*SaveConversation) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *SaveConversation) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SaveConversation) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *SaveConversation) GetLifecycle() string {
-	if x != nil {
-		return x.Lifecycle
-	}
-	return ""
-}
-
-func (x *SaveConversation) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *SaveConversation) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *SaveConversation) GetConsumed() uint64 {
-	if x != nil {
-		return x.Consumed
-	}
-	return 0
-}
-
-type SetInterrupted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Interrupted   bool                   `protobuf:"varint,2,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetInterrupted) Reset() {
-	*x = SetInterrupted{}
-	mi := &file_proto_api_conversation_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetInterrupted) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetInterrupted) ProtoMessage() {}
-
-func (x *SetInterrupted) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetInterrupted.ProtoReflect.Descriptor instead.
-func (*SetInterrupted) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *SetInterrupted) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SetInterrupted) GetInterrupted() bool {
-	if x != nil {
-		return x.Interrupted
-	}
-	return false
-}
-
-type PendMessage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Message       []byte                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PendMessage) Reset() {
-	*x = PendMessage{}
-	mi := &file_proto_api_conversation_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PendMessage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PendMessage) ProtoMessage() {}
-
-func (x *PendMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PendMessage.ProtoReflect.Descriptor instead.
-func (*PendMessage) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *PendMessage) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *PendMessage) GetMessage() []byte {
-	if x != nil {
-		return x.Message
-	}
-	return nil
-}
-
-type SaveMessages struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Messages      []*MessageDraft        `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveMessages) Reset() {
-	*x = SaveMessages{}
-	mi := &file_proto_api_conversation_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveMessages) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveMessages) ProtoMessage() {}
-
-func (x *SaveMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveMessages.ProtoReflect.Descriptor instead.
-func (*SaveMessages) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *SaveMessages) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SaveMessages) GetMessages() []*MessageDraft {
-	if x != nil {
-		return x.Messages
-	}
-	return nil
-}
-
-type MessageDraft struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`     // "" for a generated one, and for that of its tool call
-	Role          string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"` // user, assistant, tool, system
-	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"` // "" for text
-	Content       []byte                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
-	ToolCall      string                 `protobuf:"bytes,5,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
-	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"` // executing, completed, failed, interrupted, cancelled
-	Synthetic     bool                   `protobuf:"varint,7,opt,name=synthetic,proto3" json:"synthetic,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageDraft) Reset() {
-	*x = MessageDraft{}
-	mi := &file_proto_api_conversation_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageDraft) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageDraft) ProtoMessage() {}
-
-func (x *MessageDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageDraft.ProtoReflect.Descriptor instead.
-func (*MessageDraft) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *MessageDraft) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetRole() string {
-	if x != nil {
-		return x.Role
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetType() string {
-	if x != nil {
-		return x.Type
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetContent() []byte {
-	if x != nil {
-		return x.Content
-	}
-	return nil
-}
-
-func (x *MessageDraft) GetToolCall() string {
-	if x != nil {
-		return x.ToolCall
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetSynthetic() bool {
-	if x != nil {
-		return x.Synthetic
-	}
-	return false
-}
-
-type UpdateMessage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`   // "" keeps it
-	Content       []byte                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"` // empty keeps it
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdateMessage) Reset() {
-	*x = UpdateMessage{}
-	mi := &file_proto_api_conversation_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateMessage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateMessage) ProtoMessage() {}
-
-func (x *UpdateMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateMessage.ProtoReflect.Descriptor instead.
-func (*UpdateMessage) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *UpdateMessage) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *UpdateMessage) GetMessage() string {
-	if x != nil {
-		return x.Message
-	}
-	return ""
-}
-
-func (x *UpdateMessage) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *UpdateMessage) GetContent() []byte {
-	if x != nil {
-		return x.Content
-	}
-	return nil
-}
-
-type DeleteConversation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,3,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteConversation) Reset() {
-	*x = DeleteConversation{}
-	mi := &file_proto_api_conversation_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteConversation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteConversation) ProtoMessage() {}
-
-func (x *DeleteConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteConversation.ProtoReflect.Descriptor instead.
-func (*DeleteConversation) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *DeleteConversation) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *DeleteConversation) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteConversation) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type ReviseValue struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`                                      // "" for where it is
-	ContentType   string                 `protobuf:"bytes,3,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"` // "" keeps it
-	Metadata      []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`                          // a merge patch; empty keeps it
-	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,6,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviseValue) Reset() {
-	*x = ReviseValue{}
-	mi := &file_proto_api_conversation_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviseValue) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviseValue) ProtoMessage() {}
-
-func (x *ReviseValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviseValue.ProtoReflect.Descriptor instead.
-func (*ReviseValue) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *ReviseValue) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetTo() string {
-	if x != nil {
-		return x.To
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetContentType() string {
-	if x != nil {
-		return x.ContentType
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *ReviseValue) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ReviseValue) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type ConversationResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Conversation  *ConversationRow       `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Pending       uint64                 `protobuf:"varint,2,opt,name=pending,proto3" json:"pending,omitempty"`
-	Messages      []*MessageStamp        `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationResult) Reset() {
-	*x = ConversationResult{}
-	mi := &file_proto_api_conversation_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationResult) ProtoMessage() {}
-
-func (x *ConversationResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationResult.ProtoReflect.Descriptor instead.
-func (*ConversationResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *ConversationResult) GetConversation() *ConversationRow {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-func (x *ConversationResult) GetPending() uint64 {
-	if x != nil {
-		return x.Pending
-	}
-	return 0
-}
-
-func (x *ConversationResult) GetMessages() []*MessageStamp {
-	if x != nil {
-		return x.Messages
-	}
-	return nil
-}
-
-type MessageStamp struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
-	At            int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageStamp) Reset() {
-	*x = MessageStamp{}
-	mi := &file_proto_api_conversation_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageStamp) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageStamp) ProtoMessage() {}
-
-func (x *MessageStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageStamp.ProtoReflect.Descriptor instead.
-func (*MessageStamp) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *MessageStamp) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MessageStamp) GetSeq() uint64 {
-	if x != nil {
-		return x.Seq
-	}
-	return 0
-}
-
-func (x *MessageStamp) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-type MessageResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Found         bool                   `protobuf:"varint,1,opt,name=found,proto3" json:"found,omitempty"`
-	Message       *MessageStamp          `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageResult) Reset() {
-	*x = MessageResult{}
-	mi := &file_proto_api_conversation_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageResult) ProtoMessage() {}
-
-func (x *MessageResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageResult.ProtoReflect.Descriptor instead.
-func (*MessageResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *MessageResult) GetFound() bool {
-	if x != nil {
-		return x.Found
-	}
-	return false
-}
-
-func (x *MessageResult) GetMessage() *MessageStamp {
-	if x != nil {
-		return x.Message
-	}
-	return nil
-}
 
 type ListConversations struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -823,7 +40,7 @@ type ListConversations struct {
 
 func (x *ListConversations) Reset() {
 	*x = ListConversations{}
-	mi := &file_proto_api_conversation_proto_msgTypes[12]
+	mi := &file_proto_api_conversation_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +52,7 @@ func (x *ListConversations) String() string {
 func (*ListConversations) ProtoMessage() {}
 
 func (x *ListConversations) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[12]
+	mi := &file_proto_api_conversation_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +65,7 @@ func (x *ListConversations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListConversations.ProtoReflect.Descriptor instead.
 func (*ListConversations) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{12}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ListConversations) GetPrefix() string {
@@ -895,7 +112,7 @@ func (x *ListConversations) GetOwner() string {
 
 type ListMessages struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	Ref           *op.ConversationRef    `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
 	From          uint64                 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	Tail          uint64                 `protobuf:"varint,3,opt,name=tail,proto3" json:"tail,omitempty"`
 	Limit         uint64                 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
@@ -905,7 +122,7 @@ type ListMessages struct {
 
 func (x *ListMessages) Reset() {
 	*x = ListMessages{}
-	mi := &file_proto_api_conversation_proto_msgTypes[13]
+	mi := &file_proto_api_conversation_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +134,7 @@ func (x *ListMessages) String() string {
 func (*ListMessages) ProtoMessage() {}
 
 func (x *ListMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[13]
+	mi := &file_proto_api_conversation_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,10 +147,10 @@ func (x *ListMessages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessages.ProtoReflect.Descriptor instead.
 func (*ListMessages) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{13}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *ListMessages) GetRef() *ConversationRef {
+func (x *ListMessages) GetRef() *op.ConversationRef {
 	if x != nil {
 		return x.Ref
 	}
@@ -961,173 +178,9 @@ func (x *ListMessages) GetLimit() uint64 {
 	return 0
 }
 
-type ConversationRow struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	Agent         string                 `protobuf:"bytes,4,opt,name=agent,proto3" json:"agent,omitempty"`
-	Owner         string                 `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
-	Lifecycle     string                 `protobuf:"bytes,6,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
-	Interrupted   bool                   `protobuf:"varint,7,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
-	Version       uint64                 `protobuf:"varint,8,opt,name=version,proto3" json:"version,omitempty"`
-	Title         string                 `protobuf:"bytes,9,opt,name=title,proto3" json:"title,omitempty"`
-	MessageCount  uint64                 `protobuf:"varint,10,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
-	PendingCount  uint64                 `protobuf:"varint,11,opt,name=pending_count,json=pendingCount,proto3" json:"pending_count,omitempty"`
-	Consumed      uint64                 `protobuf:"varint,12,opt,name=consumed,proto3" json:"consumed,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,14,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	SavedAt       int64                  `protobuf:"varint,15,opt,name=saved_at,json=savedAt,proto3" json:"saved_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,220,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 for never
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationRow) Reset() {
-	*x = ConversationRow{}
-	mi := &file_proto_api_conversation_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationRow) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationRow) ProtoMessage() {}
-
-func (x *ConversationRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationRow.ProtoReflect.Descriptor instead.
-func (*ConversationRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *ConversationRow) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ConversationRow) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *ConversationRow) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *ConversationRow) GetLifecycle() string {
-	if x != nil {
-		return x.Lifecycle
-	}
-	return ""
-}
-
-func (x *ConversationRow) GetInterrupted() bool {
-	if x != nil {
-		return x.Interrupted
-	}
-	return false
-}
-
-func (x *ConversationRow) GetVersion() uint64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *ConversationRow) GetMessageCount() uint64 {
-	if x != nil {
-		return x.MessageCount
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetPendingCount() uint64 {
-	if x != nil {
-		return x.PendingCount
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetConsumed() uint64 {
-	if x != nil {
-		return x.Consumed
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetSavedAt() int64 {
-	if x != nil {
-		return x.SavedAt
-	}
-	return 0
-}
-
-func (x *ConversationRow) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
 type SavedConversation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Row           *ConversationRow       `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
+	Row           *op.ConversationRow    `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
 	State         []byte                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	Pending       []*PendingMessage      `protobuf:"bytes,3,rep,name=pending,proto3" json:"pending,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1136,7 +189,7 @@ type SavedConversation struct {
 
 func (x *SavedConversation) Reset() {
 	*x = SavedConversation{}
-	mi := &file_proto_api_conversation_proto_msgTypes[15]
+	mi := &file_proto_api_conversation_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +201,7 @@ func (x *SavedConversation) String() string {
 func (*SavedConversation) ProtoMessage() {}
 
 func (x *SavedConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[15]
+	mi := &file_proto_api_conversation_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,10 +214,10 @@ func (x *SavedConversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SavedConversation.ProtoReflect.Descriptor instead.
 func (*SavedConversation) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{15}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *SavedConversation) GetRow() *ConversationRow {
+func (x *SavedConversation) GetRow() *op.ConversationRow {
 	if x != nil {
 		return x.Row
 	}
@@ -1196,7 +249,7 @@ type PendingMessage struct {
 
 func (x *PendingMessage) Reset() {
 	*x = PendingMessage{}
-	mi := &file_proto_api_conversation_proto_msgTypes[16]
+	mi := &file_proto_api_conversation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +261,7 @@ func (x *PendingMessage) String() string {
 func (*PendingMessage) ProtoMessage() {}
 
 func (x *PendingMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[16]
+	mi := &file_proto_api_conversation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +274,7 @@ func (x *PendingMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingMessage.ProtoReflect.Descriptor instead.
 func (*PendingMessage) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{16}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PendingMessage) GetNumber() uint64 {
@@ -1247,7 +300,7 @@ func (x *PendingMessage) GetAt() int64 {
 
 type ConversationList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*ConversationRow     `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.ConversationRow  `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1255,7 +308,7 @@ type ConversationList struct {
 
 func (x *ConversationList) Reset() {
 	*x = ConversationList{}
-	mi := &file_proto_api_conversation_proto_msgTypes[17]
+	mi := &file_proto_api_conversation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +320,7 @@ func (x *ConversationList) String() string {
 func (*ConversationList) ProtoMessage() {}
 
 func (x *ConversationList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[17]
+	mi := &file_proto_api_conversation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,10 +333,10 @@ func (x *ConversationList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationList.ProtoReflect.Descriptor instead.
 func (*ConversationList) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{17}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *ConversationList) GetItems() []*ConversationRow {
+func (x *ConversationList) GetItems() []*op.ConversationRow {
 	if x != nil {
 		return x.Items
 	}
@@ -1316,7 +369,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_proto_api_conversation_proto_msgTypes[18]
+	mi := &file_proto_api_conversation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +381,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[18]
+	mi := &file_proto_api_conversation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +394,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{18}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Message) GetId() string {
@@ -1423,7 +476,7 @@ func (x *Message) GetRevision() uint64 {
 
 type MessageList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Conversation  *ConversationRow       `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	Conversation  *op.ConversationRow    `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	Items         []*Message             `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
 	Next          *uint64                `protobuf:"varint,3,opt,name=next,proto3,oneof" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1432,7 +485,7 @@ type MessageList struct {
 
 func (x *MessageList) Reset() {
 	*x = MessageList{}
-	mi := &file_proto_api_conversation_proto_msgTypes[19]
+	mi := &file_proto_api_conversation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +497,7 @@ func (x *MessageList) String() string {
 func (*MessageList) ProtoMessage() {}
 
 func (x *MessageList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_conversation_proto_msgTypes[19]
+	mi := &file_proto_api_conversation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,10 +510,10 @@ func (x *MessageList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageList.ProtoReflect.Descriptor instead.
 func (*MessageList) Descriptor() ([]byte, []int) {
-	return file_proto_api_conversation_proto_rawDescGZIP(), []int{19}
+	return file_proto_api_conversation_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *MessageList) GetConversation() *ConversationRow {
+func (x *MessageList) GetConversation() *op.ConversationRow {
 	if x != nil {
 		return x.Conversation
 	}
@@ -1485,110 +538,29 @@ var File_proto_api_conversation_proto protoreflect.FileDescriptor
 
 const file_proto_api_conversation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cproto/api/conversation.proto\x12\x0fdormouse.api.v1\"t\n" +
-	"\x0fConversationRef\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xc8\x01\n" +
-	"\x10SaveConversation\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x1c\n" +
-	"\tlifecycle\x18\x03 \x01(\tR\tlifecycle\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\fR\x05state\x12\x14\n" +
-	"\x05title\x18\x05 \x01(\tR\x05title\x12\x1a\n" +
-	"\bconsumed\x18\x06 \x01(\x04R\bconsumed\"f\n" +
-	"\x0eSetInterrupted\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12 \n" +
-	"\vinterrupted\x18\x02 \x01(\bR\vinterrupted\"[\n" +
-	"\vPendMessage\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\fR\amessage\"}\n" +
-	"\fSaveMessages\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x129\n" +
-	"\bmessages\x18\x02 \x03(\v2\x1d.dormouse.api.v1.MessageDraftR\bmessages\"\xb3\x01\n" +
-	"\fMessageDraft\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\x12\x18\n" +
-	"\acontent\x18\x04 \x01(\fR\acontent\x12\x1b\n" +
-	"\ttool_call\x18\x05 \x01(\tR\btoolCall\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\x12\x1c\n" +
-	"\tsynthetic\x18\a \x01(\bR\tsynthetic\"\x8f\x01\n" +
-	"\rUpdateMessage\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
-	"\x06status\x18\x03 \x01(\tR\x06status\x12\x18\n" +
-	"\acontent\x18\x04 \x01(\fR\acontent\"\x97\x01\n" +
-	"\x12DeleteConversation\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12\x17\n" +
-	"\aseal_ms\x18\x03 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xcb\x01\n" +
-	"\vReviseValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\x12!\n" +
-	"\fcontent_type\x18\x03 \x01(\tR\vcontentType\x12\x1a\n" +
-	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x12$\n" +
-	"\vif_revision\x18\x05 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\xaf\x01\n" +
-	"\x12ConversationResult\x12D\n" +
-	"\fconversation\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRowR\fconversation\x12\x18\n" +
-	"\apending\x18\x02 \x01(\x04R\apending\x129\n" +
-	"\bmessages\x18\x03 \x03(\v2\x1d.dormouse.api.v1.MessageStampR\bmessages\"@\n" +
-	"\fMessageStamp\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
-	"\rMessageResult\x12\x14\n" +
-	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.api.v1.MessageStampR\amessage\"\xa7\x01\n" +
+	"\x1cproto/api/conversation.proto\x12\x0fdormouse.api.v1\x1a\x1bproto/op/conversation.proto\"\xa7\x01\n" +
 	"\x11ListConversations\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x04R\x05limit\x12 \n" +
 	"\vinterrupted\x18\x04 \x01(\bR\vinterrupted\x12\x15\n" +
 	"\x05agent\x18\xdd\x01 \x01(\tR\x05agent\x12\x15\n" +
-	"\x05owner\x18\xde\x01 \x01(\tR\x05owner\"\x80\x01\n" +
-	"\fListMessages\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRefR\x03ref\x12\x12\n" +
+	"\x05owner\x18\xde\x01 \x01(\tR\x05owner\"\x7f\n" +
+	"\fListMessages\x121\n" +
+	"\x03ref\x18\x01 \x01(\v2\x1f.dormouse.op.v1.ConversationRefR\x03ref\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x12\n" +
 	"\x04tail\x18\x03 \x01(\x04R\x04tail\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\xda\x03\n" +
-	"\x0fConversationRow\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05agent\x18\x04 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05owner\x18\x05 \x01(\tR\x05owner\x12\x1c\n" +
-	"\tlifecycle\x18\x06 \x01(\tR\tlifecycle\x12 \n" +
-	"\vinterrupted\x18\a \x01(\bR\vinterrupted\x12\x18\n" +
-	"\aversion\x18\b \x01(\x04R\aversion\x12\x14\n" +
-	"\x05title\x18\t \x01(\tR\x05title\x12#\n" +
-	"\rmessage_count\x18\n" +
-	" \x01(\x04R\fmessageCount\x12#\n" +
-	"\rpending_count\x18\v \x01(\x04R\fpendingCount\x12\x1a\n" +
-	"\bconsumed\x18\f \x01(\x04R\bconsumed\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\r \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x0e \x01(\x03R\tupdatedAt\x12\x19\n" +
-	"\bsaved_at\x18\x0f \x01(\x03R\asavedAt\x12\x1e\n" +
-	"\n" +
-	"expires_at\x18\xdc\x01 \x01(\x03R\texpiresAt\"\x98\x01\n" +
-	"\x11SavedConversation\x122\n" +
-	"\x03row\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRowR\x03row\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\x97\x01\n" +
+	"\x11SavedConversation\x121\n" +
+	"\x03row\x18\x01 \x01(\v2\x1f.dormouse.op.v1.ConversationRowR\x03row\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\fR\x05state\x129\n" +
 	"\apending\x18\x03 \x03(\v2\x1f.dormouse.api.v1.PendingMessageR\apending\"R\n" +
 	"\x0ePendingMessage\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\fR\amessage\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
-	"\x10ConversationList\x126\n" +
-	"\x05items\x18\x01 \x03(\v2 .dormouse.api.v1.ConversationRowR\x05items\x12\x12\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"]\n" +
+	"\x10ConversationList\x125\n" +
+	"\x05items\x18\x01 \x03(\v2\x1f.dormouse.op.v1.ConversationRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"\x8b\x02\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
@@ -1603,9 +575,9 @@ const file_proto_api_conversation_proto_rawDesc = "" +
 	"\x06status\x18\t \x01(\tR\x06status\x12\x1c\n" +
 	"\tsynthetic\x18\n" +
 	" \x01(\bR\tsynthetic\x12\x1a\n" +
-	"\brevision\x18\v \x01(\x04R\brevision\"\xa5\x01\n" +
-	"\vMessageList\x12D\n" +
-	"\fconversation\x18\x01 \x01(\v2 .dormouse.api.v1.ConversationRowR\fconversation\x12.\n" +
+	"\brevision\x18\v \x01(\x04R\brevision\"\xa4\x01\n" +
+	"\vMessageList\x12C\n" +
+	"\fconversation\x18\x01 \x01(\v2\x1f.dormouse.op.v1.ConversationRowR\fconversation\x12.\n" +
 	"\x05items\x18\x02 \x03(\v2\x18.dormouse.api.v1.MessageR\x05items\x12\x17\n" +
 	"\x04next\x18\x03 \x01(\x04H\x00R\x04next\x88\x01\x01B\a\n" +
 	"\x05_nextB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
@@ -1622,51 +594,30 @@ func file_proto_api_conversation_proto_rawDescGZIP() []byte {
 	return file_proto_api_conversation_proto_rawDescData
 }
 
-var file_proto_api_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_proto_api_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_proto_api_conversation_proto_goTypes = []any{
-	(*ConversationRef)(nil),    // 0: dormouse.api.v1.ConversationRef
-	(*SaveConversation)(nil),   // 1: dormouse.api.v1.SaveConversation
-	(*SetInterrupted)(nil),     // 2: dormouse.api.v1.SetInterrupted
-	(*PendMessage)(nil),        // 3: dormouse.api.v1.PendMessage
-	(*SaveMessages)(nil),       // 4: dormouse.api.v1.SaveMessages
-	(*MessageDraft)(nil),       // 5: dormouse.api.v1.MessageDraft
-	(*UpdateMessage)(nil),      // 6: dormouse.api.v1.UpdateMessage
-	(*DeleteConversation)(nil), // 7: dormouse.api.v1.DeleteConversation
-	(*ReviseValue)(nil),        // 8: dormouse.api.v1.ReviseValue
-	(*ConversationResult)(nil), // 9: dormouse.api.v1.ConversationResult
-	(*MessageStamp)(nil),       // 10: dormouse.api.v1.MessageStamp
-	(*MessageResult)(nil),      // 11: dormouse.api.v1.MessageResult
-	(*ListConversations)(nil),  // 12: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 13: dormouse.api.v1.ListMessages
-	(*ConversationRow)(nil),    // 14: dormouse.api.v1.ConversationRow
-	(*SavedConversation)(nil),  // 15: dormouse.api.v1.SavedConversation
-	(*PendingMessage)(nil),     // 16: dormouse.api.v1.PendingMessage
-	(*ConversationList)(nil),   // 17: dormouse.api.v1.ConversationList
-	(*Message)(nil),            // 18: dormouse.api.v1.Message
-	(*MessageList)(nil),        // 19: dormouse.api.v1.MessageList
+	(*ListConversations)(nil),  // 0: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 1: dormouse.api.v1.ListMessages
+	(*SavedConversation)(nil),  // 2: dormouse.api.v1.SavedConversation
+	(*PendingMessage)(nil),     // 3: dormouse.api.v1.PendingMessage
+	(*ConversationList)(nil),   // 4: dormouse.api.v1.ConversationList
+	(*Message)(nil),            // 5: dormouse.api.v1.Message
+	(*MessageList)(nil),        // 6: dormouse.api.v1.MessageList
+	(*op.ConversationRef)(nil), // 7: dormouse.op.v1.ConversationRef
+	(*op.ConversationRow)(nil), // 8: dormouse.op.v1.ConversationRow
 }
 var file_proto_api_conversation_proto_depIdxs = []int32{
-	0,  // 0: dormouse.api.v1.SaveConversation.ref:type_name -> dormouse.api.v1.ConversationRef
-	0,  // 1: dormouse.api.v1.SetInterrupted.ref:type_name -> dormouse.api.v1.ConversationRef
-	0,  // 2: dormouse.api.v1.PendMessage.ref:type_name -> dormouse.api.v1.ConversationRef
-	0,  // 3: dormouse.api.v1.SaveMessages.ref:type_name -> dormouse.api.v1.ConversationRef
-	5,  // 4: dormouse.api.v1.SaveMessages.messages:type_name -> dormouse.api.v1.MessageDraft
-	0,  // 5: dormouse.api.v1.UpdateMessage.ref:type_name -> dormouse.api.v1.ConversationRef
-	0,  // 6: dormouse.api.v1.DeleteConversation.ref:type_name -> dormouse.api.v1.ConversationRef
-	14, // 7: dormouse.api.v1.ConversationResult.conversation:type_name -> dormouse.api.v1.ConversationRow
-	10, // 8: dormouse.api.v1.ConversationResult.messages:type_name -> dormouse.api.v1.MessageStamp
-	10, // 9: dormouse.api.v1.MessageResult.message:type_name -> dormouse.api.v1.MessageStamp
-	0,  // 10: dormouse.api.v1.ListMessages.ref:type_name -> dormouse.api.v1.ConversationRef
-	14, // 11: dormouse.api.v1.SavedConversation.row:type_name -> dormouse.api.v1.ConversationRow
-	16, // 12: dormouse.api.v1.SavedConversation.pending:type_name -> dormouse.api.v1.PendingMessage
-	14, // 13: dormouse.api.v1.ConversationList.items:type_name -> dormouse.api.v1.ConversationRow
-	14, // 14: dormouse.api.v1.MessageList.conversation:type_name -> dormouse.api.v1.ConversationRow
-	18, // 15: dormouse.api.v1.MessageList.items:type_name -> dormouse.api.v1.Message
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	7, // 0: dormouse.api.v1.ListMessages.ref:type_name -> dormouse.op.v1.ConversationRef
+	8, // 1: dormouse.api.v1.SavedConversation.row:type_name -> dormouse.op.v1.ConversationRow
+	3, // 2: dormouse.api.v1.SavedConversation.pending:type_name -> dormouse.api.v1.PendingMessage
+	8, // 3: dormouse.api.v1.ConversationList.items:type_name -> dormouse.op.v1.ConversationRow
+	8, // 4: dormouse.api.v1.MessageList.conversation:type_name -> dormouse.op.v1.ConversationRow
+	5, // 5: dormouse.api.v1.MessageList.items:type_name -> dormouse.api.v1.Message
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_conversation_proto_init() }
@@ -1674,16 +625,14 @@ func file_proto_api_conversation_proto_init() {
 	if File_proto_api_conversation_proto != nil {
 		return
 	}
-	file_proto_api_conversation_proto_msgTypes[7].OneofWrappers = []any{}
-	file_proto_api_conversation_proto_msgTypes[8].OneofWrappers = []any{}
-	file_proto_api_conversation_proto_msgTypes[19].OneofWrappers = []any{}
+	file_proto_api_conversation_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_conversation_proto_rawDesc), len(file_proto_api_conversation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

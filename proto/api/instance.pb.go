@@ -10,6 +10,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -511,7 +512,7 @@ type SignalRequest struct {
 	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
 	Data          []byte                 `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
 	Cast          bool                   `protobuf:"varint,5,opt,name=cast,proto3" json:"cast,omitempty"`
-	Ack           *AckTimer              `protobuf:"bytes,120,opt,name=ack,proto3" json:"ack,omitempty"` // from nodes only: what the turn's commit acknowledges
+	Ack           *op.AckTimer           `protobuf:"bytes,120,opt,name=ack,proto3" json:"ack,omitempty"` // from nodes only: what the turn's commit acknowledges
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -581,7 +582,7 @@ func (x *SignalRequest) GetCast() bool {
 	return false
 }
 
-func (x *SignalRequest) GetAck() *AckTimer {
+func (x *SignalRequest) GetAck() *op.AckTimer {
 	if x != nil {
 		return x.Ack
 	}
@@ -912,7 +913,7 @@ var File_proto_api_instance_proto protoreflect.FileDescriptor
 
 const file_proto_api_instance_proto_rawDesc = "" +
 	"\n" +
-	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x1eproto/api/instance_watch.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\"O\n" +
+	"\x18proto/api/instance.proto\x12\x0fdormouse.api.v1\x1a\x13proto/api/api.proto\x1a\x1eproto/api/instance_watch.proto\x1a\x17proto/api/manager.proto\x1a\x15proto/api/timer.proto\x1a\x14proto/op/timer.proto\"O\n" +
 	"\vInstanceRef\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x18\n" +
 	"\amanager\x18\x02 \x01(\tR\amanager\x12\x10\n" +
@@ -952,14 +953,14 @@ const file_proto_api_instance_proto_rawDesc = "" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x12\x1e\n" +
 	"\n" +
 	"attachment\x18\x02 \x01(\tR\n" +
-	"attachment\"\xdc\x01\n" +
+	"attachment\"\xdb\x01\n" +
 	"\rSignalRequest\x12.\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1c.dormouse.api.v1.InstanceRefR\x03ref\x122\n" +
 	"\arequest\x18\x02 \x01(\v2\x18.dormouse.api.v1.RequestR\arequest\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x12\n" +
 	"\x04data\x18\x04 \x01(\fR\x04data\x12\x12\n" +
-	"\x04cast\x18\x05 \x01(\bR\x04cast\x12+\n" +
-	"\x03ack\x18x \x01(\v2\x19.dormouse.api.v1.AckTimerR\x03ack\"\x93\x01\n" +
+	"\x04cast\x18\x05 \x01(\bR\x04cast\x12*\n" +
+	"\x03ack\x18x \x01(\v2\x18.dormouse.op.v1.AckTimerR\x03ack\"\x93\x01\n" +
 	"\vSignalReply\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x10\n" +
@@ -1029,7 +1030,7 @@ var file_proto_api_instance_proto_goTypes = []any{
 	(*ManagerStats)(nil),          // 11: dormouse.api.v1.ManagerStats
 	(*NodeStats)(nil),             // 12: dormouse.api.v1.NodeStats
 	(*Request)(nil),               // 13: dormouse.api.v1.Request
-	(*AckTimer)(nil),              // 14: dormouse.api.v1.AckTimer
+	(*op.AckTimer)(nil),           // 14: dormouse.op.v1.AckTimer
 	(*WatchInstancesRequest)(nil), // 15: dormouse.api.v1.WatchInstancesRequest
 	(*InstanceEvent)(nil),         // 16: dormouse.api.v1.InstanceEvent
 }
@@ -1042,7 +1043,7 @@ var file_proto_api_instance_proto_depIdxs = []int32{
 	0,  // 5: dormouse.api.v1.AttachmentRequest.ref:type_name -> dormouse.api.v1.InstanceRef
 	0,  // 6: dormouse.api.v1.SignalRequest.ref:type_name -> dormouse.api.v1.InstanceRef
 	13, // 7: dormouse.api.v1.SignalRequest.request:type_name -> dormouse.api.v1.Request
-	14, // 8: dormouse.api.v1.SignalRequest.ack:type_name -> dormouse.api.v1.AckTimer
+	14, // 8: dormouse.api.v1.SignalRequest.ack:type_name -> dormouse.op.v1.AckTimer
 	12, // 9: dormouse.api.v1.ManagerStats.nodes:type_name -> dormouse.api.v1.NodeStats
 	1,  // 10: dormouse.api.v1.Instances.Start:input_type -> dormouse.api.v1.StartRequest
 	2,  // 11: dormouse.api.v1.Instances.Lookup:input_type -> dormouse.api.v1.InstanceRequest

@@ -9,6 +9,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -23,470 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type Handler struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // document, go or http
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Url           string                 `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
-	Key           string                 `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Handler) Reset() {
-	*x = Handler{}
-	mi := &file_proto_api_manager_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Handler) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Handler) ProtoMessage() {}
-
-func (x *Handler) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Handler.ProtoReflect.Descriptor instead.
-func (*Handler) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *Handler) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *Handler) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Handler) GetUrl() string {
-	if x != nil {
-		return x.Url
-	}
-	return ""
-}
-
-func (x *Handler) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-type Manager struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Handler       *Handler               `protobuf:"bytes,2,opt,name=handler,proto3" json:"handler,omitempty"`
-	IdleTimeoutMs uint64                 `protobuf:"varint,3,opt,name=idle_timeout_ms,json=idleTimeoutMs,proto3" json:"idle_timeout_ms,omitempty"`
-	Durability    string                 `protobuf:"bytes,4,opt,name=durability,proto3" json:"durability,omitempty"` // turn or idle
-	Storage       string                 `protobuf:"bytes,5,opt,name=storage,proto3" json:"storage,omitempty"`       // cluster or none
-	Version       uint64                 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
-	MailboxMax    uint64                 `protobuf:"varint,7,opt,name=mailbox_max,json=mailboxMax,proto3" json:"mailbox_max,omitempty"`
-	AwakeMax      uint64                 `protobuf:"varint,8,opt,name=awake_max,json=awakeMax,proto3" json:"awake_max,omitempty"`
-	SignalTtlMs   uint64                 `protobuf:"varint,9,opt,name=signal_ttl_ms,json=signalTtlMs,proto3" json:"signal_ttl_ms,omitempty"`
-	AttachTtlMs   uint64                 `protobuf:"varint,10,opt,name=attach_ttl_ms,json=attachTtlMs,proto3" json:"attach_ttl_ms,omitempty"`
-	Track         bool                   `protobuf:"varint,11,opt,name=track,proto3" json:"track,omitempty"`
-	Untracked     bool                   `protobuf:"varint,30,opt,name=untracked,proto3" json:"untracked,omitempty"` // neither: of a Go or HTTP handler, once the instance has a thread
-	SkipsPersist  []string               `protobuf:"bytes,12,rep,name=skips_persist,json=skipsPersist,proto3" json:"skips_persist,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,13,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,14,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,15,opt,name=revision,proto3" json:"revision,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Schedules     []byte                 `protobuf:"bytes,190,opt,name=schedules,proto3" json:"schedules,omitempty"` // JSON: recurring jobs of each instance, as PatchCron.specs without nulls
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Manager) Reset() {
-	*x = Manager{}
-	mi := &file_proto_api_manager_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Manager) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Manager) ProtoMessage() {}
-
-func (x *Manager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Manager.ProtoReflect.Descriptor instead.
-func (*Manager) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Manager) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Manager) GetHandler() *Handler {
-	if x != nil {
-		return x.Handler
-	}
-	return nil
-}
-
-func (x *Manager) GetIdleTimeoutMs() uint64 {
-	if x != nil {
-		return x.IdleTimeoutMs
-	}
-	return 0
-}
-
-func (x *Manager) GetDurability() string {
-	if x != nil {
-		return x.Durability
-	}
-	return ""
-}
-
-func (x *Manager) GetStorage() string {
-	if x != nil {
-		return x.Storage
-	}
-	return ""
-}
-
-func (x *Manager) GetVersion() uint64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *Manager) GetMailboxMax() uint64 {
-	if x != nil {
-		return x.MailboxMax
-	}
-	return 0
-}
-
-func (x *Manager) GetAwakeMax() uint64 {
-	if x != nil {
-		return x.AwakeMax
-	}
-	return 0
-}
-
-func (x *Manager) GetSignalTtlMs() uint64 {
-	if x != nil {
-		return x.SignalTtlMs
-	}
-	return 0
-}
-
-func (x *Manager) GetAttachTtlMs() uint64 {
-	if x != nil {
-		return x.AttachTtlMs
-	}
-	return 0
-}
-
-func (x *Manager) GetTrack() bool {
-	if x != nil {
-		return x.Track
-	}
-	return false
-}
-
-func (x *Manager) GetUntracked() bool {
-	if x != nil {
-		return x.Untracked
-	}
-	return false
-}
-
-func (x *Manager) GetSkipsPersist() []string {
-	if x != nil {
-		return x.SkipsPersist
-	}
-	return nil
-}
-
-func (x *Manager) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *Manager) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Manager) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *Manager) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *Manager) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *Manager) GetSchedules() []byte {
-	if x != nil {
-		return x.Schedules
-	}
-	return nil
-}
-
-type PutManager struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       *Manager               `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutManager) Reset() {
-	*x = PutManager{}
-	mi := &file_proto_api_manager_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutManager) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutManager) ProtoMessage() {}
-
-func (x *PutManager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutManager.ProtoReflect.Descriptor instead.
-func (*PutManager) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *PutManager) GetManager() *Manager {
-	if x != nil {
-		return x.Manager
-	}
-	return nil
-}
-
-func (x *PutManager) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type DeleteManager struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteManager) Reset() {
-	*x = DeleteManager{}
-	mi := &file_proto_api_manager_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteManager) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteManager) ProtoMessage() {}
-
-func (x *DeleteManager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteManager.ProtoReflect.Descriptor instead.
-func (*DeleteManager) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *DeleteManager) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *DeleteManager) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type AnswerSignal struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"varint,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Reply         []byte                 `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AnswerSignal) Reset() {
-	*x = AnswerSignal{}
-	mi := &file_proto_api_manager_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AnswerSignal) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AnswerSignal) ProtoMessage() {}
-
-func (x *AnswerSignal) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AnswerSignal.ProtoReflect.Descriptor instead.
-func (*AnswerSignal) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *AnswerSignal) GetHash() uint64 {
-	if x != nil {
-		return x.Hash
-	}
-	return 0
-}
-
-func (x *AnswerSignal) GetReply() []byte {
-	if x != nil {
-		return x.Reply
-	}
-	return nil
-}
-
-type SignalResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"varint,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Reply         []byte                 `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SignalResult) Reset() {
-	*x = SignalResult{}
-	mi := &file_proto_api_manager_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SignalResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SignalResult) ProtoMessage() {}
-
-func (x *SignalResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SignalResult.ProtoReflect.Descriptor instead.
-func (*SignalResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *SignalResult) GetHash() uint64 {
-	if x != nil {
-		return x.Hash
-	}
-	return 0
-}
-
-func (x *SignalResult) GetReply() []byte {
-	if x != nil {
-		return x.Reply
-	}
-	return nil
-}
-
 type GetManager struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -496,7 +33,7 @@ type GetManager struct {
 
 func (x *GetManager) Reset() {
 	*x = GetManager{}
-	mi := &file_proto_api_manager_proto_msgTypes[6]
+	mi := &file_proto_api_manager_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -508,7 +45,7 @@ func (x *GetManager) String() string {
 func (*GetManager) ProtoMessage() {}
 
 func (x *GetManager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[6]
+	mi := &file_proto_api_manager_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -521,7 +58,7 @@ func (x *GetManager) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetManager.ProtoReflect.Descriptor instead.
 func (*GetManager) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_manager_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *GetManager) GetName() string {
@@ -541,7 +78,7 @@ type GetAnswer struct {
 
 func (x *GetAnswer) Reset() {
 	*x = GetAnswer{}
-	mi := &file_proto_api_manager_proto_msgTypes[7]
+	mi := &file_proto_api_manager_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +90,7 @@ func (x *GetAnswer) String() string {
 func (*GetAnswer) ProtoMessage() {}
 
 func (x *GetAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[7]
+	mi := &file_proto_api_manager_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +103,7 @@ func (x *GetAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAnswer.ProtoReflect.Descriptor instead.
 func (*GetAnswer) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{7}
+	return file_proto_api_manager_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *GetAnswer) GetClient() string {
@@ -585,7 +122,7 @@ func (x *GetAnswer) GetSeq() uint64 {
 
 type ManagerList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Manager             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Manager          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -593,7 +130,7 @@ type ManagerList struct {
 
 func (x *ManagerList) Reset() {
 	*x = ManagerList{}
-	mi := &file_proto_api_manager_proto_msgTypes[8]
+	mi := &file_proto_api_manager_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -605,7 +142,7 @@ func (x *ManagerList) String() string {
 func (*ManagerList) ProtoMessage() {}
 
 func (x *ManagerList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_manager_proto_msgTypes[8]
+	mi := &file_proto_api_manager_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -618,10 +155,10 @@ func (x *ManagerList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManagerList.ProtoReflect.Descriptor instead.
 func (*ManagerList) Descriptor() ([]byte, []int) {
-	return file_proto_api_manager_proto_rawDescGZIP(), []int{8}
+	return file_proto_api_manager_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *ManagerList) GetItems() []*Manager {
+func (x *ManagerList) GetItems() []*op.Manager {
 	if x != nil {
 		return x.Items
 	}
@@ -639,63 +176,15 @@ var File_proto_api_manager_proto protoreflect.FileDescriptor
 
 const file_proto_api_manager_proto_rawDesc = "" +
 	"\n" +
-	"\x17proto/api/manager.proto\x12\x0fdormouse.api.v1\"U\n" +
-	"\aHandler\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
-	"\x03url\x18\x03 \x01(\tR\x03url\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"\xe3\x04\n" +
-	"\aManager\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x122\n" +
-	"\ahandler\x18\x02 \x01(\v2\x18.dormouse.api.v1.HandlerR\ahandler\x12&\n" +
-	"\x0fidle_timeout_ms\x18\x03 \x01(\x04R\ridleTimeoutMs\x12\x1e\n" +
-	"\n" +
-	"durability\x18\x04 \x01(\tR\n" +
-	"durability\x12\x18\n" +
-	"\astorage\x18\x05 \x01(\tR\astorage\x12\x18\n" +
-	"\aversion\x18\x06 \x01(\x04R\aversion\x12\x1f\n" +
-	"\vmailbox_max\x18\a \x01(\x04R\n" +
-	"mailboxMax\x12\x1b\n" +
-	"\tawake_max\x18\b \x01(\x04R\bawakeMax\x12\"\n" +
-	"\rsignal_ttl_ms\x18\t \x01(\x04R\vsignalTtlMs\x12\"\n" +
-	"\rattach_ttl_ms\x18\n" +
-	" \x01(\x04R\vattachTtlMs\x12\x14\n" +
-	"\x05track\x18\v \x01(\bR\x05track\x12\x1c\n" +
-	"\tuntracked\x18\x1e \x01(\bR\tuntracked\x12#\n" +
-	"\rskips_persist\x18\f \x03(\tR\fskipsPersist\x12\x1a\n" +
-	"\bmetadata\x18\r \x01(\fR\bmetadata\x12 \n" +
-	"\vincarnation\x18\x0e \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x0f \x01(\x04R\brevision\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x10 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x11 \x01(\x03R\tupdatedAt\x12\x1d\n" +
-	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"v\n" +
-	"\n" +
-	"PutManager\x122\n" +
-	"\amanager\x18\x01 \x01(\v2\x18.dormouse.api.v1.ManagerR\amanager\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"Y\n" +
-	"\rDeleteManager\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"8\n" +
-	"\fAnswerSignal\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\"8\n" +
-	"\fSignalResult\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\" \n" +
+	"\x17proto/api/manager.proto\x12\x0fdormouse.api.v1\x1a\x16proto/op/manager.proto\" \n" +
 	"\n" +
 	"GetManager\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"5\n" +
 	"\tGetAnswer\x12\x16\n" +
 	"\x06client\x18\x01 \x01(\tR\x06client\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\"Q\n" +
-	"\vManagerList\x12.\n" +
-	"\x05items\x18\x01 \x03(\v2\x18.dormouse.api.v1.ManagerR\x05items\x12\x12\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\"P\n" +
+	"\vManagerList\x12-\n" +
+	"\x05items\x18\x01 \x03(\v2\x17.dormouse.op.v1.ManagerR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04nextB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
@@ -710,27 +199,20 @@ func file_proto_api_manager_proto_rawDescGZIP() []byte {
 	return file_proto_api_manager_proto_rawDescData
 }
 
-var file_proto_api_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_proto_api_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_proto_api_manager_proto_goTypes = []any{
-	(*Handler)(nil),       // 0: dormouse.api.v1.Handler
-	(*Manager)(nil),       // 1: dormouse.api.v1.Manager
-	(*PutManager)(nil),    // 2: dormouse.api.v1.PutManager
-	(*DeleteManager)(nil), // 3: dormouse.api.v1.DeleteManager
-	(*AnswerSignal)(nil),  // 4: dormouse.api.v1.AnswerSignal
-	(*SignalResult)(nil),  // 5: dormouse.api.v1.SignalResult
-	(*GetManager)(nil),    // 6: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),     // 7: dormouse.api.v1.GetAnswer
-	(*ManagerList)(nil),   // 8: dormouse.api.v1.ManagerList
+	(*GetManager)(nil),  // 0: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),   // 1: dormouse.api.v1.GetAnswer
+	(*ManagerList)(nil), // 2: dormouse.api.v1.ManagerList
+	(*op.Manager)(nil),  // 3: dormouse.op.v1.Manager
 }
 var file_proto_api_manager_proto_depIdxs = []int32{
-	0, // 0: dormouse.api.v1.Manager.handler:type_name -> dormouse.api.v1.Handler
-	1, // 1: dormouse.api.v1.PutManager.manager:type_name -> dormouse.api.v1.Manager
-	1, // 2: dormouse.api.v1.ManagerList.items:type_name -> dormouse.api.v1.Manager
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	3, // 0: dormouse.api.v1.ManagerList.items:type_name -> dormouse.op.v1.Manager
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_manager_proto_init() }
@@ -738,15 +220,13 @@ func file_proto_api_manager_proto_init() {
 	if File_proto_api_manager_proto != nil {
 		return
 	}
-	file_proto_api_manager_proto_msgTypes[2].OneofWrappers = []any{}
-	file_proto_api_manager_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_manager_proto_rawDesc), len(file_proto_api_manager_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

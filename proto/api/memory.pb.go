@@ -23,330 +23,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type WriteMemory struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"` // "" for one made from the content
-	Session       string                 `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
-	Class         string                 `protobuf:"bytes,4,opt,name=class,proto3" json:"class,omitempty"`
-	Kind          string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
-	Content       string                 `protobuf:"bytes,6,opt,name=content,proto3" json:"content,omitempty"`
-	Data          []byte                 `protobuf:"bytes,7,opt,name=data,proto3" json:"data,omitempty"`
-	Tags          []string               `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
-	Source        string                 `protobuf:"bytes,9,opt,name=source,proto3" json:"source,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,10,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Embedding     []float32              `protobuf:"fixed32,11,rep,packed,name=embedding,proto3" json:"embedding,omitempty"`
-	ObservedAt    *int64                 `protobuf:"varint,12,opt,name=observed_at,json=observedAt,proto3,oneof" json:"observed_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,13,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,14,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,15,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,16,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WriteMemory) Reset() {
-	*x = WriteMemory{}
-	mi := &file_proto_api_memory_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WriteMemory) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WriteMemory) ProtoMessage() {}
-
-func (x *WriteMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WriteMemory.ProtoReflect.Descriptor instead.
-func (*WriteMemory) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *WriteMemory) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetClass() string {
-	if x != nil {
-		return x.Class
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetContent() string {
-	if x != nil {
-		return x.Content
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetTags() []string {
-	if x != nil {
-		return x.Tags
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetEmbedding() []float32 {
-	if x != nil {
-		return x.Embedding
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetObservedAt() int64 {
-	if x != nil && x.ObservedAt != nil {
-		return *x.ObservedAt
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteMemory struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,5,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteMemory) Reset() {
-	*x = DeleteMemory{}
-	mi := &file_proto_api_memory_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteMemory) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteMemory) ProtoMessage() {}
-
-func (x *DeleteMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteMemory.ProtoReflect.Descriptor instead.
-func (*DeleteMemory) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *DeleteMemory) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *DeleteMemory) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *DeleteMemory) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteMemory) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteMemory) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type MemoryResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MemoryResult) Reset() {
-	*x = MemoryResult{}
-	mi := &file_proto_api_memory_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MemoryResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MemoryResult) ProtoMessage() {}
-
-func (x *MemoryResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MemoryResult.ProtoReflect.Descriptor instead.
-func (*MemoryResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *MemoryResult) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *MemoryResult) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MemoryResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
 type GetMemory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
@@ -357,7 +33,7 @@ type GetMemory struct {
 
 func (x *GetMemory) Reset() {
 	*x = GetMemory{}
-	mi := &file_proto_api_memory_proto_msgTypes[3]
+	mi := &file_proto_api_memory_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -369,7 +45,7 @@ func (x *GetMemory) String() string {
 func (*GetMemory) ProtoMessage() {}
 
 func (x *GetMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[3]
+	mi := &file_proto_api_memory_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -382,7 +58,7 @@ func (x *GetMemory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMemory.ProtoReflect.Descriptor instead.
 func (*GetMemory) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{3}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *GetMemory) GetAgent() string {
@@ -411,7 +87,7 @@ type ListMemories struct {
 
 func (x *ListMemories) Reset() {
 	*x = ListMemories{}
-	mi := &file_proto_api_memory_proto_msgTypes[4]
+	mi := &file_proto_api_memory_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -423,7 +99,7 @@ func (x *ListMemories) String() string {
 func (*ListMemories) ProtoMessage() {}
 
 func (x *ListMemories) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[4]
+	mi := &file_proto_api_memory_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -436,7 +112,7 @@ func (x *ListMemories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMemories.ProtoReflect.Descriptor instead.
 func (*ListMemories) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{4}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListMemories) GetAgent() string {
@@ -482,7 +158,7 @@ type MemoryFilter struct {
 
 func (x *MemoryFilter) Reset() {
 	*x = MemoryFilter{}
-	mi := &file_proto_api_memory_proto_msgTypes[5]
+	mi := &file_proto_api_memory_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -494,7 +170,7 @@ func (x *MemoryFilter) String() string {
 func (*MemoryFilter) ProtoMessage() {}
 
 func (x *MemoryFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[5]
+	mi := &file_proto_api_memory_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -507,7 +183,7 @@ func (x *MemoryFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFilter.ProtoReflect.Descriptor instead.
 func (*MemoryFilter) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MemoryFilter) GetClasses() []string {
@@ -577,7 +253,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_proto_api_memory_proto_msgTypes[6]
+	mi := &file_proto_api_memory_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +265,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[6]
+	mi := &file_proto_api_memory_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +278,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Recall) GetAgent() string {
@@ -700,7 +376,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_proto_api_memory_proto_msgTypes[7]
+	mi := &file_proto_api_memory_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +388,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[7]
+	mi := &file_proto_api_memory_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +401,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{7}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Memory) GetAgent() string {
@@ -857,7 +533,7 @@ type MemoryList struct {
 
 func (x *MemoryList) Reset() {
 	*x = MemoryList{}
-	mi := &file_proto_api_memory_proto_msgTypes[8]
+	mi := &file_proto_api_memory_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +545,7 @@ func (x *MemoryList) String() string {
 func (*MemoryList) ProtoMessage() {}
 
 func (x *MemoryList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[8]
+	mi := &file_proto_api_memory_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +558,7 @@ func (x *MemoryList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryList.ProtoReflect.Descriptor instead.
 func (*MemoryList) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{8}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MemoryList) GetItems() []*Memory {
@@ -911,7 +587,7 @@ type Recalled struct {
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_proto_api_memory_proto_msgTypes[9]
+	mi := &file_proto_api_memory_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +599,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[9]
+	mi := &file_proto_api_memory_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +612,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{9}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Recalled) GetRequest() *Recall {
@@ -977,7 +653,7 @@ type RecalledMemory struct {
 
 func (x *RecalledMemory) Reset() {
 	*x = RecalledMemory{}
-	mi := &file_proto_api_memory_proto_msgTypes[10]
+	mi := &file_proto_api_memory_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +665,7 @@ func (x *RecalledMemory) String() string {
 func (*RecalledMemory) ProtoMessage() {}
 
 func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_memory_proto_msgTypes[10]
+	mi := &file_proto_api_memory_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +678,7 @@ func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledMemory.ProtoReflect.Descriptor instead.
 func (*RecalledMemory) Descriptor() ([]byte, []int) {
-	return file_proto_api_memory_proto_rawDescGZIP(), []int{10}
+	return file_proto_api_memory_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RecalledMemory) GetMemory() *Memory {
@@ -1023,47 +699,7 @@ var File_proto_api_memory_proto protoreflect.FileDescriptor
 
 const file_proto_api_memory_proto_rawDesc = "" +
 	"\n" +
-	"\x16proto/api/memory.proto\x12\x0fdormouse.api.v1\"\xd4\x03\n" +
-	"\vWriteMemory\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
-	"\asession\x18\x03 \x01(\tR\asession\x12\x14\n" +
-	"\x05class\x18\x04 \x01(\tR\x05class\x12\x12\n" +
-	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x18\n" +
-	"\acontent\x18\x06 \x01(\tR\acontent\x12\x12\n" +
-	"\x04data\x18\a \x01(\fR\x04data\x12\x12\n" +
-	"\x04tags\x18\b \x03(\tR\x04tags\x12\x16\n" +
-	"\x06source\x18\t \x01(\tR\x06source\x12\x1a\n" +
-	"\bmetadata\x18\n" +
-	" \x01(\fR\bmetadata\x12\x1c\n" +
-	"\tembedding\x18\v \x03(\x02R\tembedding\x12$\n" +
-	"\vobserved_at\x18\f \x01(\x03H\x00R\n" +
-	"observedAt\x88\x01\x01\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\r \x01(\x03R\texpiresAt\x12\x15\n" +
-	"\x06ttl_ms\x18\x0e \x01(\x04R\x05ttlMs\x12$\n" +
-	"\vif_revision\x18\x0f \x01(\x04H\x01R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x10 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_observed_atB\x0e\n" +
-	"\f_if_revision\"\xaa\x01\n" +
-	"\fDeleteMemory\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x05 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xb0\x01\n" +
-	"\fMemoryResult\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x03 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x05 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\"1\n" +
+	"\x16proto/api/memory.proto\x12\x0fdormouse.api.v1\"1\n" +
 	"\tGetMemory\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"h\n" +
@@ -1142,31 +778,28 @@ func file_proto_api_memory_proto_rawDescGZIP() []byte {
 	return file_proto_api_memory_proto_rawDescData
 }
 
-var file_proto_api_memory_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_proto_api_memory_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_proto_api_memory_proto_goTypes = []any{
-	(*WriteMemory)(nil),    // 0: dormouse.api.v1.WriteMemory
-	(*DeleteMemory)(nil),   // 1: dormouse.api.v1.DeleteMemory
-	(*MemoryResult)(nil),   // 2: dormouse.api.v1.MemoryResult
-	(*GetMemory)(nil),      // 3: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),   // 4: dormouse.api.v1.ListMemories
-	(*MemoryFilter)(nil),   // 5: dormouse.api.v1.MemoryFilter
-	(*Recall)(nil),         // 6: dormouse.api.v1.Recall
-	(*Memory)(nil),         // 7: dormouse.api.v1.Memory
-	(*MemoryList)(nil),     // 8: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),       // 9: dormouse.api.v1.Recalled
-	(*RecalledMemory)(nil), // 10: dormouse.api.v1.RecalledMemory
+	(*GetMemory)(nil),      // 0: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),   // 1: dormouse.api.v1.ListMemories
+	(*MemoryFilter)(nil),   // 2: dormouse.api.v1.MemoryFilter
+	(*Recall)(nil),         // 3: dormouse.api.v1.Recall
+	(*Memory)(nil),         // 4: dormouse.api.v1.Memory
+	(*MemoryList)(nil),     // 5: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),       // 6: dormouse.api.v1.Recalled
+	(*RecalledMemory)(nil), // 7: dormouse.api.v1.RecalledMemory
 }
 var file_proto_api_memory_proto_depIdxs = []int32{
-	5,  // 0: dormouse.api.v1.Recall.filter:type_name -> dormouse.api.v1.MemoryFilter
-	7,  // 1: dormouse.api.v1.MemoryList.items:type_name -> dormouse.api.v1.Memory
-	6,  // 2: dormouse.api.v1.Recalled.request:type_name -> dormouse.api.v1.Recall
-	10, // 3: dormouse.api.v1.Recalled.items:type_name -> dormouse.api.v1.RecalledMemory
-	7,  // 4: dormouse.api.v1.RecalledMemory.memory:type_name -> dormouse.api.v1.Memory
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	2, // 0: dormouse.api.v1.Recall.filter:type_name -> dormouse.api.v1.MemoryFilter
+	4, // 1: dormouse.api.v1.MemoryList.items:type_name -> dormouse.api.v1.Memory
+	3, // 2: dormouse.api.v1.Recalled.request:type_name -> dormouse.api.v1.Recall
+	7, // 3: dormouse.api.v1.Recalled.items:type_name -> dormouse.api.v1.RecalledMemory
+	4, // 4: dormouse.api.v1.RecalledMemory.memory:type_name -> dormouse.api.v1.Memory
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_memory_proto_init() }
@@ -1174,16 +807,14 @@ func file_proto_api_memory_proto_init() {
 	if File_proto_api_memory_proto != nil {
 		return
 	}
-	file_proto_api_memory_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_api_memory_proto_msgTypes[1].OneofWrappers = []any{}
-	file_proto_api_memory_proto_msgTypes[5].OneofWrappers = []any{}
+	file_proto_api_memory_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_memory_proto_rawDesc), len(file_proto_api_memory_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -9,6 +9,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -23,1154 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type PutSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`                                         // lease, classic; "" for lease, or what it was
-	SchemaVersion uint64                 `protobuf:"varint,3,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"` // 0 for the newest
-	AgentId       string                 `protobuf:"bytes,4,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	Spec          []byte                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Environment   []byte                 `protobuf:"bytes,7,opt,name=environment,proto3" json:"environment,omitempty"`
-	Status        string                 `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"` // "" for new, or what it was
-	Conversation  *Conversation          `protobuf:"bytes,9,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Busy          string                 `protobuf:"bytes,10,opt,name=busy,proto3" json:"busy,omitempty"` // reject, enqueue, interrupt, rollback; "" for reject
-	QueueMax      uint64                 `protobuf:"varint,11,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
-	Thread        string                 `protobuf:"bytes,12,opt,name=thread,proto3" json:"thread,omitempty"`
-	Checkpoint    string                 `protobuf:"bytes,13,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	Result        []byte                 `protobuf:"bytes,14,opt,name=result,proto3" json:"result,omitempty"`
-	Failure       []byte                 `protobuf:"bytes,15,opt,name=failure,proto3" json:"failure,omitempty"`
-	Request       *SessionRequest        `protobuf:"bytes,16,opt,name=request,proto3" json:"request,omitempty"` // classic mode only
-	IfRevision    *uint64                `protobuf:"varint,17,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,18,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutSession) Reset() {
-	*x = PutSession{}
-	mi := &file_proto_api_session_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutSession) ProtoMessage() {}
-
-func (x *PutSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutSession.ProtoReflect.Descriptor instead.
-func (*PutSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *PutSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *PutSession) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *PutSession) GetSchemaVersion() uint64 {
-	if x != nil {
-		return x.SchemaVersion
-	}
-	return 0
-}
-
-func (x *PutSession) GetAgentId() string {
-	if x != nil {
-		return x.AgentId
-	}
-	return ""
-}
-
-func (x *PutSession) GetSpec() []byte {
-	if x != nil {
-		return x.Spec
-	}
-	return nil
-}
-
-func (x *PutSession) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *PutSession) GetEnvironment() []byte {
-	if x != nil {
-		return x.Environment
-	}
-	return nil
-}
-
-func (x *PutSession) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *PutSession) GetConversation() *Conversation {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-func (x *PutSession) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
-func (x *PutSession) GetQueueMax() uint64 {
-	if x != nil {
-		return x.QueueMax
-	}
-	return 0
-}
-
-func (x *PutSession) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *PutSession) GetCheckpoint() string {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return ""
-}
-
-func (x *PutSession) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *PutSession) GetFailure() []byte {
-	if x != nil {
-		return x.Failure
-	}
-	return nil
-}
-
-func (x *PutSession) GetRequest() *SessionRequest {
-	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-func (x *PutSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PutSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type ClaimSession struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Session              string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	OwnerId              string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Request              *SessionRequest        `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"` // none for the head of the queue
-	TtlMs                uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	ConversationRevision *uint64                `protobuf:"varint,5,opt,name=conversation_revision,json=conversationRevision,proto3,oneof" json:"conversation_revision,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *ClaimSession) Reset() {
-	*x = ClaimSession{}
-	mi := &file_proto_api_session_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ClaimSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ClaimSession) ProtoMessage() {}
-
-func (x *ClaimSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ClaimSession.ProtoReflect.Descriptor instead.
-func (*ClaimSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *ClaimSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ClaimSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *ClaimSession) GetRequest() *SessionRequest {
-	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-func (x *ClaimSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *ClaimSession) GetConversationRevision() uint64 {
-	if x != nil && x.ConversationRevision != nil {
-		return *x.ConversationRevision
-	}
-	return 0
-}
-
-type ResumeSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeSession) Reset() {
-	*x = ResumeSession{}
-	mi := &file_proto_api_session_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeSession) ProtoMessage() {}
-
-func (x *ResumeSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeSession.ProtoReflect.Descriptor instead.
-func (*ResumeSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ResumeSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ResumeSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *ResumeSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type RecoverSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecoverSession) Reset() {
-	*x = RecoverSession{}
-	mi := &file_proto_api_session_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecoverSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecoverSession) ProtoMessage() {}
-
-func (x *RecoverSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecoverSession.ProtoReflect.Descriptor instead.
-func (*RecoverSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *RecoverSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *RecoverSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *RecoverSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type CheckpointSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	LeaseId       string                 `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	Snapshot      *SessionSnapshot       `protobuf:"bytes,5,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
-	Reviews       []*ReviewDraft         `protobuf:"bytes,6,rep,name=reviews,proto3" json:"reviews,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointSession) Reset() {
-	*x = CheckpointSession{}
-	mi := &file_proto_api_session_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointSession) ProtoMessage() {}
-
-func (x *CheckpointSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointSession.ProtoReflect.Descriptor instead.
-func (*CheckpointSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *CheckpointSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetLeaseId() string {
-	if x != nil {
-		return x.LeaseId
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *CheckpointSession) GetSnapshot() *SessionSnapshot {
-	if x != nil {
-		return x.Snapshot
-	}
-	return nil
-}
-
-func (x *CheckpointSession) GetReviews() []*ReviewDraft {
-	if x != nil {
-		return x.Reviews
-	}
-	return nil
-}
-
-type CommitSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	LeaseId       string                 `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	AgentId       string                 `protobuf:"bytes,4,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	RequestId     string                 `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
-	Result        []byte                 `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
-	Failure       []byte                 `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	Environment   []byte                 `protobuf:"bytes,9,opt,name=environment,proto3" json:"environment,omitempty"`
-	Conversation  *Conversation          `protobuf:"bytes,10,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Snapshots     []*SessionSnapshot     `protobuf:"bytes,11,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
-	Reviews       []*ReviewDraft         `protobuf:"bytes,12,rep,name=reviews,proto3" json:"reviews,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CommitSession) Reset() {
-	*x = CommitSession{}
-	mi := &file_proto_api_session_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CommitSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CommitSession) ProtoMessage() {}
-
-func (x *CommitSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CommitSession.ProtoReflect.Descriptor instead.
-func (*CommitSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *CommitSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CommitSession) GetLeaseId() string {
-	if x != nil {
-		return x.LeaseId
-	}
-	return ""
-}
-
-func (x *CommitSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *CommitSession) GetAgentId() string {
-	if x != nil {
-		return x.AgentId
-	}
-	return ""
-}
-
-func (x *CommitSession) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *CommitSession) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *CommitSession) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *CommitSession) GetFailure() []byte {
-	if x != nil {
-		return x.Failure
-	}
-	return nil
-}
-
-func (x *CommitSession) GetEnvironment() []byte {
-	if x != nil {
-		return x.Environment
-	}
-	return nil
-}
-
-func (x *CommitSession) GetConversation() *Conversation {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-func (x *CommitSession) GetSnapshots() []*SessionSnapshot {
-	if x != nil {
-		return x.Snapshots
-	}
-	return nil
-}
-
-func (x *CommitSession) GetReviews() []*ReviewDraft {
-	if x != nil {
-		return x.Reviews
-	}
-	return nil
-}
-
-type RenewSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	LeaseId       string                 `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenewSession) Reset() {
-	*x = RenewSession{}
-	mi := &file_proto_api_session_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenewSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenewSession) ProtoMessage() {}
-
-func (x *RenewSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenewSession.ProtoReflect.Descriptor instead.
-func (*RenewSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *RenewSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *RenewSession) GetLeaseId() string {
-	if x != nil {
-		return x.LeaseId
-	}
-	return ""
-}
-
-func (x *RenewSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *RenewSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type CancelSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	LeaseId       string                 `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,3,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	Reason        []byte                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CancelSession) Reset() {
-	*x = CancelSession{}
-	mi := &file_proto_api_session_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CancelSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CancelSession) ProtoMessage() {}
-
-func (x *CancelSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CancelSession.ProtoReflect.Descriptor instead.
-func (*CancelSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *CancelSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CancelSession) GetLeaseId() string {
-	if x != nil {
-		return x.LeaseId
-	}
-	return ""
-}
-
-func (x *CancelSession) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *CancelSession) GetReason() []byte {
-	if x != nil {
-		return x.Reason
-	}
-	return nil
-}
-
-func (x *CancelSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type ForkSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	NewSession    string                 `protobuf:"bytes,2,opt,name=new_session,json=newSession,proto3" json:"new_session,omitempty"`
-	SnapshotId    string                 `protobuf:"bytes,3,opt,name=snapshot_id,json=snapshotId,proto3" json:"snapshot_id,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,4,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,5,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkSession) Reset() {
-	*x = ForkSession{}
-	mi := &file_proto_api_session_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkSession) ProtoMessage() {}
-
-func (x *ForkSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkSession.ProtoReflect.Descriptor instead.
-func (*ForkSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *ForkSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ForkSession) GetNewSession() string {
-	if x != nil {
-		return x.NewSession
-	}
-	return ""
-}
-
-func (x *ForkSession) GetSnapshotId() string {
-	if x != nil {
-		return x.SnapshotId
-	}
-	return ""
-}
-
-func (x *ForkSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ForkSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,3,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,4,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteSession) Reset() {
-	*x = DeleteSession{}
-	mi := &file_proto_api_session_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteSession) ProtoMessage() {}
-
-func (x *DeleteSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteSession.ProtoReflect.Descriptor instead.
-func (*DeleteSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *DeleteSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *DeleteSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteSession) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type ReviewDraft struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	InterruptId     string                 `protobuf:"bytes,2,opt,name=interrupt_id,json=interruptId,proto3" json:"interrupt_id,omitempty"`
-	RequestId       string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Operation       string                 `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
-	Arguments       []byte                 `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	Metadata        []byte                 `protobuf:"bytes,7,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Assignee        string                 `protobuf:"bytes,8,opt,name=assignee,proto3" json:"assignee,omitempty"`
-	EscalateTo      string                 `protobuf:"bytes,9,opt,name=escalate_to,json=escalateTo,proto3" json:"escalate_to,omitempty"`
-	TtlMs           uint64                 `protobuf:"varint,10,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	EscalateAfterMs uint64                 `protobuf:"varint,11,opt,name=escalate_after_ms,json=escalateAfterMs,proto3" json:"escalate_after_ms,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *ReviewDraft) Reset() {
-	*x = ReviewDraft{}
-	mi := &file_proto_api_session_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviewDraft) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviewDraft) ProtoMessage() {}
-
-func (x *ReviewDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviewDraft.ProtoReflect.Descriptor instead.
-func (*ReviewDraft) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *ReviewDraft) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetInterruptId() string {
-	if x != nil {
-		return x.InterruptId
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetOperation() string {
-	if x != nil {
-		return x.Operation
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *ReviewDraft) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *ReviewDraft) GetAssignee() string {
-	if x != nil {
-		return x.Assignee
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetEscalateTo() string {
-	if x != nil {
-		return x.EscalateTo
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *ReviewDraft) GetEscalateAfterMs() uint64 {
-	if x != nil {
-		return x.EscalateAfterMs
-	}
-	return 0
-}
-
-type DecideReview struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Review        string                 `protobuf:"bytes,1,opt,name=review,proto3" json:"review,omitempty"`
-	Decision      string                 `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"` // approve, deny, edit
-	By            string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Note          string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
-	InterruptId   string                 `protobuf:"bytes,6,opt,name=interrupt_id,json=interruptId,proto3" json:"interrupt_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DecideReview) Reset() {
-	*x = DecideReview{}
-	mi := &file_proto_api_session_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DecideReview) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DecideReview) ProtoMessage() {}
-
-func (x *DecideReview) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DecideReview.ProtoReflect.Descriptor instead.
-func (*DecideReview) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *DecideReview) GetReview() string {
-	if x != nil {
-		return x.Review
-	}
-	return ""
-}
-
-func (x *DecideReview) GetDecision() string {
-	if x != nil {
-		return x.Decision
-	}
-	return ""
-}
-
-func (x *DecideReview) GetBy() string {
-	if x != nil {
-		return x.By
-	}
-	return ""
-}
-
-func (x *DecideReview) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *DecideReview) GetNote() string {
-	if x != nil {
-		return x.Note
-	}
-	return ""
-}
-
-func (x *DecideReview) GetInterruptId() string {
-	if x != nil {
-		return x.InterruptId
-	}
-	return ""
-}
-
-type SessionResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       *SessionRow            `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Recovery      *SessionRecovery       `protobuf:"bytes,2,opt,name=recovery,proto3" json:"recovery,omitempty"`
-	Queued        uint64                 `protobuf:"varint,3,opt,name=queued,proto3" json:"queued,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionResult) Reset() {
-	*x = SessionResult{}
-	mi := &file_proto_api_session_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionResult) ProtoMessage() {}
-
-func (x *SessionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionResult.ProtoReflect.Descriptor instead.
-func (*SessionResult) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *SessionResult) GetSession() *SessionRow {
-	if x != nil {
-		return x.Session
-	}
-	return nil
-}
-
-func (x *SessionResult) GetRecovery() *SessionRecovery {
-	if x != nil {
-		return x.Recovery
-	}
-	return nil
-}
-
-func (x *SessionResult) GetQueued() uint64 {
-	if x != nil {
-		return x.Queued
-	}
-	return 0
-}
-
 type GetSession struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
@@ -1180,7 +33,7 @@ type GetSession struct {
 
 func (x *GetSession) Reset() {
 	*x = GetSession{}
-	mi := &file_proto_api_session_proto_msgTypes[13]
+	mi := &file_proto_api_session_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +45,7 @@ func (x *GetSession) String() string {
 func (*GetSession) ProtoMessage() {}
 
 func (x *GetSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[13]
+	mi := &file_proto_api_session_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +58,7 @@ func (x *GetSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSession.ProtoReflect.Descriptor instead.
 func (*GetSession) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{13}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *GetSession) GetSession() string {
@@ -1230,7 +83,7 @@ type ListSessions struct {
 
 func (x *ListSessions) Reset() {
 	*x = ListSessions{}
-	mi := &file_proto_api_session_proto_msgTypes[14]
+	mi := &file_proto_api_session_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +95,7 @@ func (x *ListSessions) String() string {
 func (*ListSessions) ProtoMessage() {}
 
 func (x *ListSessions) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[14]
+	mi := &file_proto_api_session_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +108,7 @@ func (x *ListSessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessions.ProtoReflect.Descriptor instead.
 func (*ListSessions) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{14}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListSessions) GetPrefix() string {
@@ -1316,7 +169,7 @@ type GetReview struct {
 
 func (x *GetReview) Reset() {
 	*x = GetReview{}
-	mi := &file_proto_api_session_proto_msgTypes[15]
+	mi := &file_proto_api_session_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +181,7 @@ func (x *GetReview) String() string {
 func (*GetReview) ProtoMessage() {}
 
 func (x *GetReview) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[15]
+	mi := &file_proto_api_session_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +194,7 @@ func (x *GetReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReview.ProtoReflect.Descriptor instead.
 func (*GetReview) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{15}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GetReview) GetReview() string {
@@ -1366,7 +219,7 @@ type ListReviews struct {
 
 func (x *ListReviews) Reset() {
 	*x = ListReviews{}
-	mi := &file_proto_api_session_proto_msgTypes[16]
+	mi := &file_proto_api_session_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +231,7 @@ func (x *ListReviews) String() string {
 func (*ListReviews) ProtoMessage() {}
 
 func (x *ListReviews) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[16]
+	mi := &file_proto_api_session_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +244,7 @@ func (x *ListReviews) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviews.ProtoReflect.Descriptor instead.
 func (*ListReviews) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{16}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ListReviews) GetAfter() string {
@@ -1443,331 +296,31 @@ func (x *ListReviews) GetPrefix() string {
 	return ""
 }
 
-type SessionRow struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	Mode          string                 `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
-	Busy          string                 `protobuf:"bytes,5,opt,name=busy,proto3" json:"busy,omitempty"`
-	AgentId       string                 `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	Status        string                 `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
-	RequestId     string                 `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Lease         *SessionLease          `protobuf:"bytes,9,opt,name=lease,proto3" json:"lease,omitempty"`
-	Recoverable   bool                   `protobuf:"varint,10,opt,name=recoverable,proto3" json:"recoverable,omitempty"`
-	RequestCount  uint64                 `protobuf:"varint,11,opt,name=request_count,json=requestCount,proto3" json:"request_count,omitempty"`
-	SnapshotCount uint64                 `protobuf:"varint,12,opt,name=snapshot_count,json=snapshotCount,proto3" json:"snapshot_count,omitempty"`
-	QueueLength   uint64                 `protobuf:"varint,13,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // Unix ms; 0 for never
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionRow) Reset() {
-	*x = SessionRow{}
-	mi := &file_proto_api_session_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionRow) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionRow) ProtoMessage() {}
-
-func (x *SessionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionRow.ProtoReflect.Descriptor instead.
-func (*SessionRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *SessionRow) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *SessionRow) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *SessionRow) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *SessionRow) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *SessionRow) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
-func (x *SessionRow) GetAgentId() string {
-	if x != nil {
-		return x.AgentId
-	}
-	return ""
-}
-
-func (x *SessionRow) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *SessionRow) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *SessionRow) GetLease() *SessionLease {
-	if x != nil {
-		return x.Lease
-	}
-	return nil
-}
-
-func (x *SessionRow) GetRecoverable() bool {
-	if x != nil {
-		return x.Recoverable
-	}
-	return false
-}
-
-func (x *SessionRow) GetRequestCount() uint64 {
-	if x != nil {
-		return x.RequestCount
-	}
-	return 0
-}
-
-func (x *SessionRow) GetSnapshotCount() uint64 {
-	if x != nil {
-		return x.SnapshotCount
-	}
-	return 0
-}
-
-func (x *SessionRow) GetQueueLength() uint64 {
-	if x != nil {
-		return x.QueueLength
-	}
-	return 0
-}
-
-func (x *SessionRow) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *SessionRow) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *SessionRow) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-type SessionLease struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LeaseId       string                 `protobuf:"bytes,1,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	AcquiredAt    int64                  `protobuf:"varint,5,opt,name=acquired_at,json=acquiredAt,proto3" json:"acquired_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionLease) Reset() {
-	*x = SessionLease{}
-	mi := &file_proto_api_session_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionLease) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionLease) ProtoMessage() {}
-
-func (x *SessionLease) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionLease.ProtoReflect.Descriptor instead.
-func (*SessionLease) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *SessionLease) GetLeaseId() string {
-	if x != nil {
-		return x.LeaseId
-	}
-	return ""
-}
-
-func (x *SessionLease) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *SessionLease) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *SessionLease) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *SessionLease) GetAcquiredAt() int64 {
-	if x != nil {
-		return x.AcquiredAt
-	}
-	return 0
-}
-
-func (x *SessionLease) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-type SessionRecovery struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Resume        string                 `protobuf:"bytes,1,opt,name=resume,proto3" json:"resume,omitempty"`
-	Restart       string                 `protobuf:"bytes,2,opt,name=restart,proto3" json:"restart,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionRecovery) Reset() {
-	*x = SessionRecovery{}
-	mi := &file_proto_api_session_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionRecovery) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionRecovery) ProtoMessage() {}
-
-func (x *SessionRecovery) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionRecovery.ProtoReflect.Descriptor instead.
-func (*SessionRecovery) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *SessionRecovery) GetResume() string {
-	if x != nil {
-		return x.Resume
-	}
-	return ""
-}
-
-func (x *SessionRecovery) GetRestart() string {
-	if x != nil {
-		return x.Restart
-	}
-	return ""
-}
-
 type Session struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
-	Row            *SessionRow            `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
+	Row            *op.SessionRow         `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
 	SchemaVersion  uint64                 `protobuf:"varint,2,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	Spec           []byte                 `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
 	Metadata       []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	Environment    []byte                 `protobuf:"bytes,5,opt,name=environment,proto3" json:"environment,omitempty"`
-	Conversation   *Conversation          `protobuf:"bytes,6,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	Conversation   *op.Conversation       `protobuf:"bytes,6,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	Lineage        *SessionLineage        `protobuf:"bytes,7,opt,name=lineage,proto3" json:"lineage,omitempty"`
 	QueueMax       uint64                 `protobuf:"varint,8,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
 	Thread         string                 `protobuf:"bytes,9,opt,name=thread,proto3" json:"thread,omitempty"`
 	Checkpoint     string                 `protobuf:"bytes,10,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	Result         []byte                 `protobuf:"bytes,11,opt,name=result,proto3" json:"result,omitempty"`
 	Failure        []byte                 `protobuf:"bytes,12,opt,name=failure,proto3" json:"failure,omitempty"`
-	Requests       []*SessionRequest      `protobuf:"bytes,13,rep,name=requests,proto3" json:"requests,omitempty"`
-	Snapshots      []*SessionSnapshot     `protobuf:"bytes,14,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
-	Queue          []*SessionRequest      `protobuf:"bytes,15,rep,name=queue,proto3" json:"queue,omitempty"`
-	PendingReviews []*Review              `protobuf:"bytes,16,rep,name=pending_reviews,json=pendingReviews,proto3" json:"pending_reviews,omitempty"`
+	Requests       []*op.SessionRequest   `protobuf:"bytes,13,rep,name=requests,proto3" json:"requests,omitempty"`
+	Snapshots      []*op.SessionSnapshot  `protobuf:"bytes,14,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
+	Queue          []*op.SessionRequest   `protobuf:"bytes,15,rep,name=queue,proto3" json:"queue,omitempty"`
+	PendingReviews []*op.Review           `protobuf:"bytes,16,rep,name=pending_reviews,json=pendingReviews,proto3" json:"pending_reviews,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_proto_api_session_proto_msgTypes[20]
+	mi := &file_proto_api_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +332,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[20]
+	mi := &file_proto_api_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,10 +345,10 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{20}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *Session) GetRow() *SessionRow {
+func (x *Session) GetRow() *op.SessionRow {
 	if x != nil {
 		return x.Row
 	}
@@ -1830,7 +383,7 @@ func (x *Session) GetEnvironment() []byte {
 	return nil
 }
 
-func (x *Session) GetConversation() *Conversation {
+func (x *Session) GetConversation() *op.Conversation {
 	if x != nil {
 		return x.Conversation
 	}
@@ -1879,108 +432,32 @@ func (x *Session) GetFailure() []byte {
 	return nil
 }
 
-func (x *Session) GetRequests() []*SessionRequest {
+func (x *Session) GetRequests() []*op.SessionRequest {
 	if x != nil {
 		return x.Requests
 	}
 	return nil
 }
 
-func (x *Session) GetSnapshots() []*SessionSnapshot {
+func (x *Session) GetSnapshots() []*op.SessionSnapshot {
 	if x != nil {
 		return x.Snapshots
 	}
 	return nil
 }
 
-func (x *Session) GetQueue() []*SessionRequest {
+func (x *Session) GetQueue() []*op.SessionRequest {
 	if x != nil {
 		return x.Queue
 	}
 	return nil
 }
 
-func (x *Session) GetPendingReviews() []*Review {
+func (x *Session) GetPendingReviews() []*op.Review {
 	if x != nil {
 		return x.PendingReviews
 	}
 	return nil
-}
-
-type Conversation struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	AgentState             []byte                 `protobuf:"bytes,1,opt,name=agent_state,json=agentState,proto3" json:"agent_state,omitempty"`
-	ContinuationRevision   uint64                 `protobuf:"varint,2,opt,name=continuation_revision,json=continuationRevision,proto3" json:"continuation_revision,omitempty"`
-	TurnCount              uint64                 `protobuf:"varint,3,opt,name=turn_count,json=turnCount,proto3" json:"turn_count,omitempty"`
-	ContextState           []byte                 `protobuf:"bytes,4,opt,name=context_state,json=contextState,proto3" json:"context_state,omitempty"`
-	LastCompletedRequestId string                 `protobuf:"bytes,5,opt,name=last_completed_request_id,json=lastCompletedRequestId,proto3" json:"last_completed_request_id,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
-}
-
-func (x *Conversation) Reset() {
-	*x = Conversation{}
-	mi := &file_proto_api_session_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Conversation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Conversation) ProtoMessage() {}
-
-func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
-func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *Conversation) GetAgentState() []byte {
-	if x != nil {
-		return x.AgentState
-	}
-	return nil
-}
-
-func (x *Conversation) GetContinuationRevision() uint64 {
-	if x != nil {
-		return x.ContinuationRevision
-	}
-	return 0
-}
-
-func (x *Conversation) GetTurnCount() uint64 {
-	if x != nil {
-		return x.TurnCount
-	}
-	return 0
-}
-
-func (x *Conversation) GetContextState() []byte {
-	if x != nil {
-		return x.ContextState
-	}
-	return nil
-}
-
-func (x *Conversation) GetLastCompletedRequestId() string {
-	if x != nil {
-		return x.LastCompletedRequestId
-	}
-	return ""
 }
 
 type SessionLineage struct {
@@ -1995,7 +472,7 @@ type SessionLineage struct {
 
 func (x *SessionLineage) Reset() {
 	*x = SessionLineage{}
-	mi := &file_proto_api_session_proto_msgTypes[22]
+	mi := &file_proto_api_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2007,7 +484,7 @@ func (x *SessionLineage) String() string {
 func (*SessionLineage) ProtoMessage() {}
 
 func (x *SessionLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[22]
+	mi := &file_proto_api_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2020,7 +497,7 @@ func (x *SessionLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionLineage.ProtoReflect.Descriptor instead.
 func (*SessionLineage) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{22}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SessionLineage) GetSession() string {
@@ -2051,441 +528,9 @@ func (x *SessionLineage) GetSnapshotId() string {
 	return ""
 }
 
-type SessionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Input         []byte                 `protobuf:"bytes,2,opt,name=input,proto3" json:"input,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,3,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	OwnerId       string                 `protobuf:"bytes,4,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	At            int64                  `protobuf:"varint,5,opt,name=at,proto3" json:"at,omitempty"`
-	Outcome       string                 `protobuf:"bytes,6,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionRequest) Reset() {
-	*x = SessionRequest{}
-	mi := &file_proto_api_session_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionRequest) ProtoMessage() {}
-
-func (x *SessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionRequest.ProtoReflect.Descriptor instead.
-func (*SessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *SessionRequest) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *SessionRequest) GetInput() []byte {
-	if x != nil {
-		return x.Input
-	}
-	return nil
-}
-
-func (x *SessionRequest) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *SessionRequest) GetOwnerId() string {
-	if x != nil {
-		return x.OwnerId
-	}
-	return ""
-}
-
-func (x *SessionRequest) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-func (x *SessionRequest) GetOutcome() string {
-	if x != nil {
-		return x.Outcome
-	}
-	return ""
-}
-
-type SessionSnapshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	AgentId       string                 `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Cursor        *Cursor                `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
-	TurnState     []byte                 `protobuf:"bytes,5,opt,name=turn_state,json=turnState,proto3" json:"turn_state,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	At            int64                  `protobuf:"varint,7,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionSnapshot) Reset() {
-	*x = SessionSnapshot{}
-	mi := &file_proto_api_session_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionSnapshot) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionSnapshot) ProtoMessage() {}
-
-func (x *SessionSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionSnapshot.ProtoReflect.Descriptor instead.
-func (*SessionSnapshot) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *SessionSnapshot) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *SessionSnapshot) GetAgentId() string {
-	if x != nil {
-		return x.AgentId
-	}
-	return ""
-}
-
-func (x *SessionSnapshot) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *SessionSnapshot) GetCursor() *Cursor {
-	if x != nil {
-		return x.Cursor
-	}
-	return nil
-}
-
-func (x *SessionSnapshot) GetTurnState() []byte {
-	if x != nil {
-		return x.TurnState
-	}
-	return nil
-}
-
-func (x *SessionSnapshot) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *SessionSnapshot) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-type Cursor struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Phase         string                 `protobuf:"bytes,1,opt,name=phase,proto3" json:"phase,omitempty"`
-	LoopIndex     uint64                 `protobuf:"varint,2,opt,name=loop_index,json=loopIndex,proto3" json:"loop_index,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,3,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Cursor) Reset() {
-	*x = Cursor{}
-	mi := &file_proto_api_session_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Cursor) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Cursor) ProtoMessage() {}
-
-func (x *Cursor) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Cursor.ProtoReflect.Descriptor instead.
-func (*Cursor) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *Cursor) GetPhase() string {
-	if x != nil {
-		return x.Phase
-	}
-	return ""
-}
-
-func (x *Cursor) GetLoopIndex() uint64 {
-	if x != nil {
-		return x.LoopIndex
-	}
-	return 0
-}
-
-func (x *Cursor) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-type Review struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Session       string                 `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
-	RequestId     string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	InterruptId   string                 `protobuf:"bytes,5,opt,name=interrupt_id,json=interruptId,proto3" json:"interrupt_id,omitempty"`
-	Operation     string                 `protobuf:"bytes,6,opt,name=operation,proto3" json:"operation,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,7,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Reason        string                 `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,9,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Assignee      string                 `protobuf:"bytes,10,opt,name=assignee,proto3" json:"assignee,omitempty"`
-	EscalateTo    string                 `protobuf:"bytes,11,opt,name=escalate_to,json=escalateTo,proto3" json:"escalate_to,omitempty"`
-	Escalated     bool                   `protobuf:"varint,12,opt,name=escalated,proto3" json:"escalated,omitempty"`
-	Status        string                 `protobuf:"bytes,13,opt,name=status,proto3" json:"status,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,15,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	EscalateAt    int64                  `protobuf:"varint,16,opt,name=escalate_at,json=escalateAt,proto3" json:"escalate_at,omitempty"`
-	DecidedBy     string                 `protobuf:"bytes,17,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
-	DecidedAt     int64                  `protobuf:"varint,18,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"`
-	Decided       []byte                 `protobuf:"bytes,19,opt,name=decided,proto3" json:"decided,omitempty"`
-	Note          string                 `protobuf:"bytes,20,opt,name=note,proto3" json:"note,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Review) Reset() {
-	*x = Review{}
-	mi := &file_proto_api_session_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Review) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Review) ProtoMessage() {}
-
-func (x *Review) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Review.ProtoReflect.Descriptor instead.
-func (*Review) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *Review) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Review) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *Review) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *Review) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *Review) GetInterruptId() string {
-	if x != nil {
-		return x.InterruptId
-	}
-	return ""
-}
-
-func (x *Review) GetOperation() string {
-	if x != nil {
-		return x.Operation
-	}
-	return ""
-}
-
-func (x *Review) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *Review) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *Review) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *Review) GetAssignee() string {
-	if x != nil {
-		return x.Assignee
-	}
-	return ""
-}
-
-func (x *Review) GetEscalateTo() string {
-	if x != nil {
-		return x.EscalateTo
-	}
-	return ""
-}
-
-func (x *Review) GetEscalated() bool {
-	if x != nil {
-		return x.Escalated
-	}
-	return false
-}
-
-func (x *Review) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *Review) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *Review) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-func (x *Review) GetEscalateAt() int64 {
-	if x != nil {
-		return x.EscalateAt
-	}
-	return 0
-}
-
-func (x *Review) GetDecidedBy() string {
-	if x != nil {
-		return x.DecidedBy
-	}
-	return ""
-}
-
-func (x *Review) GetDecidedAt() int64 {
-	if x != nil {
-		return x.DecidedAt
-	}
-	return 0
-}
-
-func (x *Review) GetDecided() []byte {
-	if x != nil {
-		return x.Decided
-	}
-	return nil
-}
-
-func (x *Review) GetNote() string {
-	if x != nil {
-		return x.Note
-	}
-	return ""
-}
-
 type SessionList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*SessionRow          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.SessionRow       `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2493,7 +538,7 @@ type SessionList struct {
 
 func (x *SessionList) Reset() {
 	*x = SessionList{}
-	mi := &file_proto_api_session_proto_msgTypes[27]
+	mi := &file_proto_api_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2505,7 +550,7 @@ func (x *SessionList) String() string {
 func (*SessionList) ProtoMessage() {}
 
 func (x *SessionList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[27]
+	mi := &file_proto_api_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2518,10 +563,10 @@ func (x *SessionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionList.ProtoReflect.Descriptor instead.
 func (*SessionList) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{27}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *SessionList) GetItems() []*SessionRow {
+func (x *SessionList) GetItems() []*op.SessionRow {
 	if x != nil {
 		return x.Items
 	}
@@ -2537,7 +582,7 @@ func (x *SessionList) GetNext() string {
 
 type ReviewList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Review              `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Review           `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2545,7 +590,7 @@ type ReviewList struct {
 
 func (x *ReviewList) Reset() {
 	*x = ReviewList{}
-	mi := &file_proto_api_session_proto_msgTypes[28]
+	mi := &file_proto_api_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +602,7 @@ func (x *ReviewList) String() string {
 func (*ReviewList) ProtoMessage() {}
 
 func (x *ReviewList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[28]
+	mi := &file_proto_api_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,10 +615,10 @@ func (x *ReviewList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewList.ProtoReflect.Descriptor instead.
 func (*ReviewList) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{28}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *ReviewList) GetItems() []*Review {
+func (x *ReviewList) GetItems() []*op.Review {
 	if x != nil {
 		return x.Items
 	}
@@ -2591,125 +636,7 @@ var File_proto_api_session_proto protoreflect.FileDescriptor
 
 const file_proto_api_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17proto/api/session.proto\x12\x0fdormouse.api.v1\"\xdc\x04\n" +
-	"\n" +
-	"PutSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\x12%\n" +
-	"\x0eschema_version\x18\x03 \x01(\x04R\rschemaVersion\x12\x19\n" +
-	"\bagent_id\x18\x04 \x01(\tR\aagentId\x12\x12\n" +
-	"\x04spec\x18\x05 \x01(\fR\x04spec\x12\x1a\n" +
-	"\bmetadata\x18\x06 \x01(\fR\bmetadata\x12 \n" +
-	"\venvironment\x18\a \x01(\fR\venvironment\x12\x16\n" +
-	"\x06status\x18\b \x01(\tR\x06status\x12A\n" +
-	"\fconversation\x18\t \x01(\v2\x1d.dormouse.api.v1.ConversationR\fconversation\x12\x12\n" +
-	"\x04busy\x18\n" +
-	" \x01(\tR\x04busy\x12\x1b\n" +
-	"\tqueue_max\x18\v \x01(\x04R\bqueueMax\x12\x16\n" +
-	"\x06thread\x18\f \x01(\tR\x06thread\x12\x1e\n" +
-	"\n" +
-	"checkpoint\x18\r \x01(\tR\n" +
-	"checkpoint\x12\x16\n" +
-	"\x06result\x18\x0e \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\x0f \x01(\fR\afailure\x129\n" +
-	"\arequest\x18\x10 \x01(\v2\x1f.dormouse.api.v1.SessionRequestR\arequest\x12$\n" +
-	"\vif_revision\x18\x11 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x12 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\xe9\x01\n" +
-	"\fClaimSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\bowner_id\x18\x02 \x01(\tR\aownerId\x129\n" +
-	"\arequest\x18\x03 \x01(\v2\x1f.dormouse.api.v1.SessionRequestR\arequest\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x128\n" +
-	"\x15conversation_revision\x18\x05 \x01(\x04H\x00R\x14conversationRevision\x88\x01\x01B\x18\n" +
-	"\x16_conversation_revision\"[\n" +
-	"\rResumeSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"\\\n" +
-	"\x0eRecoverSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"\xf0\x01\n" +
-	"\x11CheckpointSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\blease_id\x18\x02 \x01(\tR\aleaseId\x12\x19\n" +
-	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12<\n" +
-	"\bsnapshot\x18\x05 \x01(\v2 .dormouse.api.v1.SessionSnapshotR\bsnapshot\x126\n" +
-	"\areviews\x18\x06 \x03(\v2\x1c.dormouse.api.v1.ReviewDraftR\areviews\"\xc0\x03\n" +
-	"\rCommitSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\blease_id\x18\x02 \x01(\tR\aleaseId\x12\x19\n" +
-	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x19\n" +
-	"\bagent_id\x18\x04 \x01(\tR\aagentId\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\x05 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\x12\x16\n" +
-	"\x06result\x18\a \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\b \x01(\fR\afailure\x12 \n" +
-	"\venvironment\x18\t \x01(\fR\venvironment\x12A\n" +
-	"\fconversation\x18\n" +
-	" \x01(\v2\x1d.dormouse.api.v1.ConversationR\fconversation\x12>\n" +
-	"\tsnapshots\x18\v \x03(\v2 .dormouse.api.v1.SessionSnapshotR\tsnapshots\x126\n" +
-	"\areviews\x18\f \x03(\v2\x1c.dormouse.api.v1.ReviewDraftR\areviews\"u\n" +
-	"\fRenewSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\blease_id\x18\x02 \x01(\tR\aleaseId\x12\x19\n" +
-	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"\xad\x01\n" +
-	"\rCancelSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
-	"\blease_id\x18\x02 \x01(\tR\aleaseId\x12\x19\n" +
-	"\bowner_id\x18\x03 \x01(\tR\aownerId\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\fR\x06reason\x12$\n" +
-	"\vif_revision\x18\x05 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"\xc6\x01\n" +
-	"\vForkSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x1f\n" +
-	"\vnew_session\x18\x02 \x01(\tR\n" +
-	"newSession\x12\x1f\n" +
-	"\vsnapshot_id\x18\x03 \x01(\tR\n" +
-	"snapshotId\x12$\n" +
-	"\vif_revision\x18\x04 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x05 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x9f\x01\n" +
-	"\rDeleteSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xcf\x02\n" +
-	"\vReviewDraft\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
-	"\finterrupt_id\x18\x02 \x01(\tR\vinterruptId\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\x12\x1c\n" +
-	"\toperation\x18\x04 \x01(\tR\toperation\x12\x1c\n" +
-	"\targuments\x18\x05 \x01(\fR\targuments\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
-	"\bmetadata\x18\a \x01(\fR\bmetadata\x12\x1a\n" +
-	"\bassignee\x18\b \x01(\tR\bassignee\x12\x1f\n" +
-	"\vescalate_to\x18\t \x01(\tR\n" +
-	"escalateTo\x12\x15\n" +
-	"\x06ttl_ms\x18\n" +
-	" \x01(\x04R\x05ttlMs\x12*\n" +
-	"\x11escalate_after_ms\x18\v \x01(\x04R\x0fescalateAfterMs\"\xa7\x01\n" +
-	"\fDecideReview\x12\x16\n" +
-	"\x06review\x18\x01 \x01(\tR\x06review\x12\x1a\n" +
-	"\bdecision\x18\x02 \x01(\tR\bdecision\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\x12\x1c\n" +
-	"\targuments\x18\x04 \x01(\fR\targuments\x12\x12\n" +
-	"\x04note\x18\x05 \x01(\tR\x04note\x12!\n" +
-	"\finterrupt_id\x18\x06 \x01(\tR\vinterruptId\"\x9c\x01\n" +
-	"\rSessionResult\x125\n" +
-	"\asession\x18\x01 \x01(\v2\x1b.dormouse.api.v1.SessionRowR\asession\x12<\n" +
-	"\brecovery\x18\x02 \x01(\v2 .dormouse.api.v1.SessionRecoveryR\brecovery\x12\x16\n" +
-	"\x06queued\x18\x03 \x01(\x04R\x06queued\"&\n" +
+	"\x17proto/api/session.proto\x12\x0fdormouse.api.v1\x1a\x16proto/op/session.proto\"&\n" +
 	"\n" +
 	"GetSession\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"\xc2\x01\n" +
@@ -2730,50 +657,14 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x1a\n" +
 	"\bassignee\x18\x05 \x01(\tR\bassignee\x12\x18\n" +
 	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
-	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xf7\x03\n" +
-	"\n" +
-	"SessionRow\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x12\n" +
-	"\x04mode\x18\x04 \x01(\tR\x04mode\x12\x12\n" +
-	"\x04busy\x18\x05 \x01(\tR\x04busy\x12\x19\n" +
-	"\bagent_id\x18\x06 \x01(\tR\aagentId\x12\x16\n" +
-	"\x06status\x18\a \x01(\tR\x06status\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\b \x01(\tR\trequestId\x123\n" +
-	"\x05lease\x18\t \x01(\v2\x1d.dormouse.api.v1.SessionLeaseR\x05lease\x12 \n" +
-	"\vrecoverable\x18\n" +
-	" \x01(\bR\vrecoverable\x12#\n" +
-	"\rrequest_count\x18\v \x01(\x04R\frequestCount\x12%\n" +
-	"\x0esnapshot_count\x18\f \x01(\x04R\rsnapshotCount\x12!\n" +
-	"\fqueue_length\x18\r \x01(\x04R\vqueueLength\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x0e \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18P \x01(\x03R\texpiresAt\"\xb9\x01\n" +
-	"\fSessionLease\x12\x19\n" +
-	"\blease_id\x18\x01 \x01(\tR\aleaseId\x12\x19\n" +
-	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x1f\n" +
-	"\vacquired_at\x18\x05 \x01(\x03R\n" +
-	"acquiredAt\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"C\n" +
-	"\x0fSessionRecovery\x12\x16\n" +
-	"\x06resume\x18\x01 \x01(\tR\x06resume\x12\x18\n" +
-	"\arestart\x18\x02 \x01(\tR\arestart\"\xac\x05\n" +
-	"\aSession\x12-\n" +
-	"\x03row\x18\x01 \x01(\v2\x1b.dormouse.api.v1.SessionRowR\x03row\x12%\n" +
+	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xa6\x05\n" +
+	"\aSession\x12,\n" +
+	"\x03row\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\x03row\x12%\n" +
 	"\x0eschema_version\x18\x02 \x01(\x04R\rschemaVersion\x12\x12\n" +
 	"\x04spec\x18\x03 \x01(\fR\x04spec\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x12 \n" +
-	"\venvironment\x18\x05 \x01(\fR\venvironment\x12A\n" +
-	"\fconversation\x18\x06 \x01(\v2\x1d.dormouse.api.v1.ConversationR\fconversation\x129\n" +
+	"\venvironment\x18\x05 \x01(\fR\venvironment\x12@\n" +
+	"\fconversation\x18\x06 \x01(\v2\x1c.dormouse.op.v1.ConversationR\fconversation\x129\n" +
 	"\alineage\x18\a \x01(\v2\x1f.dormouse.api.v1.SessionLineageR\alineage\x12\x1b\n" +
 	"\tqueue_max\x18\b \x01(\x04R\bqueueMax\x12\x16\n" +
 	"\x06thread\x18\t \x01(\tR\x06thread\x12\x1e\n" +
@@ -2782,82 +673,23 @@ const file_proto_api_session_proto_rawDesc = "" +
 	" \x01(\tR\n" +
 	"checkpoint\x12\x16\n" +
 	"\x06result\x18\v \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\f \x01(\fR\afailure\x12;\n" +
-	"\brequests\x18\r \x03(\v2\x1f.dormouse.api.v1.SessionRequestR\brequests\x12>\n" +
-	"\tsnapshots\x18\x0e \x03(\v2 .dormouse.api.v1.SessionSnapshotR\tsnapshots\x125\n" +
-	"\x05queue\x18\x0f \x03(\v2\x1f.dormouse.api.v1.SessionRequestR\x05queue\x12@\n" +
-	"\x0fpending_reviews\x18\x10 \x03(\v2\x17.dormouse.api.v1.ReviewR\x0ependingReviews\"\xe3\x01\n" +
-	"\fConversation\x12\x1f\n" +
-	"\vagent_state\x18\x01 \x01(\fR\n" +
-	"agentState\x123\n" +
-	"\x15continuation_revision\x18\x02 \x01(\x04R\x14continuationRevision\x12\x1d\n" +
-	"\n" +
-	"turn_count\x18\x03 \x01(\x04R\tturnCount\x12#\n" +
-	"\rcontext_state\x18\x04 \x01(\fR\fcontextState\x129\n" +
-	"\x19last_completed_request_id\x18\x05 \x01(\tR\x16lastCompletedRequestId\"\x89\x01\n" +
+	"\afailure\x18\f \x01(\fR\afailure\x12:\n" +
+	"\brequests\x18\r \x03(\v2\x1e.dormouse.op.v1.SessionRequestR\brequests\x12=\n" +
+	"\tsnapshots\x18\x0e \x03(\v2\x1f.dormouse.op.v1.SessionSnapshotR\tsnapshots\x124\n" +
+	"\x05queue\x18\x0f \x03(\v2\x1e.dormouse.op.v1.SessionRequestR\x05queue\x12?\n" +
+	"\x0fpending_reviews\x18\x10 \x03(\v2\x16.dormouse.op.v1.ReviewR\x0ependingReviews\"\x89\x01\n" +
 	"\x0eSessionLineage\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x1f\n" +
 	"\vsnapshot_id\x18\x04 \x01(\tR\n" +
-	"snapshotId\"\x97\x01\n" +
-	"\x0eSessionRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05input\x18\x02 \x01(\fR\x05input\x12\x1a\n" +
-	"\bmetadata\x18\x03 \x01(\fR\bmetadata\x12\x19\n" +
-	"\bowner_id\x18\x04 \x01(\tR\aownerId\x12\x0e\n" +
-	"\x02at\x18\x05 \x01(\x03R\x02at\x12\x18\n" +
-	"\aoutcome\x18\x06 \x01(\tR\aoutcome\"\xd7\x01\n" +
-	"\x0fSessionSnapshot\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
-	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x1d\n" +
+	"snapshotId\"S\n" +
+	"\vSessionList\x120\n" +
+	"\x05items\x18\x01 \x03(\v2\x1a.dormouse.op.v1.SessionRowR\x05items\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"N\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\x12/\n" +
-	"\x06cursor\x18\x04 \x01(\v2\x17.dormouse.api.v1.CursorR\x06cursor\x12\x1d\n" +
-	"\n" +
-	"turn_state\x18\x05 \x01(\fR\tturnState\x12\x1a\n" +
-	"\bmetadata\x18\x06 \x01(\fR\bmetadata\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x03R\x02at\"Y\n" +
-	"\x06Cursor\x12\x14\n" +
-	"\x05phase\x18\x01 \x01(\tR\x05phase\x12\x1d\n" +
-	"\n" +
-	"loop_index\x18\x02 \x01(\x04R\tloopIndex\x12\x1a\n" +
-	"\bmetadata\x18\x03 \x01(\fR\bmetadata\"\xc4\x04\n" +
-	"\x06Review\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
-	"\asession\x18\x03 \x01(\tR\asession\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId\x12!\n" +
-	"\finterrupt_id\x18\x05 \x01(\tR\vinterruptId\x12\x1c\n" +
-	"\toperation\x18\x06 \x01(\tR\toperation\x12\x1c\n" +
-	"\targuments\x18\a \x01(\fR\targuments\x12\x16\n" +
-	"\x06reason\x18\b \x01(\tR\x06reason\x12\x1a\n" +
-	"\bmetadata\x18\t \x01(\fR\bmetadata\x12\x1a\n" +
-	"\bassignee\x18\n" +
-	" \x01(\tR\bassignee\x12\x1f\n" +
-	"\vescalate_to\x18\v \x01(\tR\n" +
-	"escalateTo\x12\x1c\n" +
-	"\tescalated\x18\f \x01(\bR\tescalated\x12\x16\n" +
-	"\x06status\x18\r \x01(\tR\x06status\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x0e \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\x0f \x01(\x03R\texpiresAt\x12\x1f\n" +
-	"\vescalate_at\x18\x10 \x01(\x03R\n" +
-	"escalateAt\x12\x1d\n" +
-	"\n" +
-	"decided_by\x18\x11 \x01(\tR\tdecidedBy\x12\x1d\n" +
-	"\n" +
-	"decided_at\x18\x12 \x01(\x03R\tdecidedAt\x12\x18\n" +
-	"\adecided\x18\x13 \x01(\fR\adecided\x12\x12\n" +
-	"\x04note\x18\x14 \x01(\tR\x04note\"T\n" +
-	"\vSessionList\x121\n" +
-	"\x05items\x18\x01 \x03(\v2\x1b.dormouse.api.v1.SessionRowR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"O\n" +
-	"\n" +
-	"ReviewList\x12-\n" +
-	"\x05items\x18\x01 \x03(\v2\x17.dormouse.api.v1.ReviewR\x05items\x12\x12\n" +
+	"ReviewList\x12,\n" +
+	"\x05items\x18\x01 \x03(\v2\x16.dormouse.op.v1.ReviewR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04nextB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
@@ -2872,65 +704,37 @@ func file_proto_api_session_proto_rawDescGZIP() []byte {
 	return file_proto_api_session_proto_rawDescData
 }
 
-var file_proto_api_session_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_proto_api_session_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_proto_api_session_proto_goTypes = []any{
-	(*PutSession)(nil),        // 0: dormouse.api.v1.PutSession
-	(*ClaimSession)(nil),      // 1: dormouse.api.v1.ClaimSession
-	(*ResumeSession)(nil),     // 2: dormouse.api.v1.ResumeSession
-	(*RecoverSession)(nil),    // 3: dormouse.api.v1.RecoverSession
-	(*CheckpointSession)(nil), // 4: dormouse.api.v1.CheckpointSession
-	(*CommitSession)(nil),     // 5: dormouse.api.v1.CommitSession
-	(*RenewSession)(nil),      // 6: dormouse.api.v1.RenewSession
-	(*CancelSession)(nil),     // 7: dormouse.api.v1.CancelSession
-	(*ForkSession)(nil),       // 8: dormouse.api.v1.ForkSession
-	(*DeleteSession)(nil),     // 9: dormouse.api.v1.DeleteSession
-	(*ReviewDraft)(nil),       // 10: dormouse.api.v1.ReviewDraft
-	(*DecideReview)(nil),      // 11: dormouse.api.v1.DecideReview
-	(*SessionResult)(nil),     // 12: dormouse.api.v1.SessionResult
-	(*GetSession)(nil),        // 13: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),      // 14: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),         // 15: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),       // 16: dormouse.api.v1.ListReviews
-	(*SessionRow)(nil),        // 17: dormouse.api.v1.SessionRow
-	(*SessionLease)(nil),      // 18: dormouse.api.v1.SessionLease
-	(*SessionRecovery)(nil),   // 19: dormouse.api.v1.SessionRecovery
-	(*Session)(nil),           // 20: dormouse.api.v1.Session
-	(*Conversation)(nil),      // 21: dormouse.api.v1.Conversation
-	(*SessionLineage)(nil),    // 22: dormouse.api.v1.SessionLineage
-	(*SessionRequest)(nil),    // 23: dormouse.api.v1.SessionRequest
-	(*SessionSnapshot)(nil),   // 24: dormouse.api.v1.SessionSnapshot
-	(*Cursor)(nil),            // 25: dormouse.api.v1.Cursor
-	(*Review)(nil),            // 26: dormouse.api.v1.Review
-	(*SessionList)(nil),       // 27: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),        // 28: dormouse.api.v1.ReviewList
+	(*GetSession)(nil),         // 0: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 1: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 2: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 3: dormouse.api.v1.ListReviews
+	(*Session)(nil),            // 4: dormouse.api.v1.Session
+	(*SessionLineage)(nil),     // 5: dormouse.api.v1.SessionLineage
+	(*SessionList)(nil),        // 6: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),         // 7: dormouse.api.v1.ReviewList
+	(*op.SessionRow)(nil),      // 8: dormouse.op.v1.SessionRow
+	(*op.Conversation)(nil),    // 9: dormouse.op.v1.Conversation
+	(*op.SessionRequest)(nil),  // 10: dormouse.op.v1.SessionRequest
+	(*op.SessionSnapshot)(nil), // 11: dormouse.op.v1.SessionSnapshot
+	(*op.Review)(nil),          // 12: dormouse.op.v1.Review
 }
 var file_proto_api_session_proto_depIdxs = []int32{
-	21, // 0: dormouse.api.v1.PutSession.conversation:type_name -> dormouse.api.v1.Conversation
-	23, // 1: dormouse.api.v1.PutSession.request:type_name -> dormouse.api.v1.SessionRequest
-	23, // 2: dormouse.api.v1.ClaimSession.request:type_name -> dormouse.api.v1.SessionRequest
-	24, // 3: dormouse.api.v1.CheckpointSession.snapshot:type_name -> dormouse.api.v1.SessionSnapshot
-	10, // 4: dormouse.api.v1.CheckpointSession.reviews:type_name -> dormouse.api.v1.ReviewDraft
-	21, // 5: dormouse.api.v1.CommitSession.conversation:type_name -> dormouse.api.v1.Conversation
-	24, // 6: dormouse.api.v1.CommitSession.snapshots:type_name -> dormouse.api.v1.SessionSnapshot
-	10, // 7: dormouse.api.v1.CommitSession.reviews:type_name -> dormouse.api.v1.ReviewDraft
-	17, // 8: dormouse.api.v1.SessionResult.session:type_name -> dormouse.api.v1.SessionRow
-	19, // 9: dormouse.api.v1.SessionResult.recovery:type_name -> dormouse.api.v1.SessionRecovery
-	18, // 10: dormouse.api.v1.SessionRow.lease:type_name -> dormouse.api.v1.SessionLease
-	17, // 11: dormouse.api.v1.Session.row:type_name -> dormouse.api.v1.SessionRow
-	21, // 12: dormouse.api.v1.Session.conversation:type_name -> dormouse.api.v1.Conversation
-	22, // 13: dormouse.api.v1.Session.lineage:type_name -> dormouse.api.v1.SessionLineage
-	23, // 14: dormouse.api.v1.Session.requests:type_name -> dormouse.api.v1.SessionRequest
-	24, // 15: dormouse.api.v1.Session.snapshots:type_name -> dormouse.api.v1.SessionSnapshot
-	23, // 16: dormouse.api.v1.Session.queue:type_name -> dormouse.api.v1.SessionRequest
-	26, // 17: dormouse.api.v1.Session.pending_reviews:type_name -> dormouse.api.v1.Review
-	25, // 18: dormouse.api.v1.SessionSnapshot.cursor:type_name -> dormouse.api.v1.Cursor
-	17, // 19: dormouse.api.v1.SessionList.items:type_name -> dormouse.api.v1.SessionRow
-	26, // 20: dormouse.api.v1.ReviewList.items:type_name -> dormouse.api.v1.Review
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	8,  // 0: dormouse.api.v1.Session.row:type_name -> dormouse.op.v1.SessionRow
+	9,  // 1: dormouse.api.v1.Session.conversation:type_name -> dormouse.op.v1.Conversation
+	5,  // 2: dormouse.api.v1.Session.lineage:type_name -> dormouse.api.v1.SessionLineage
+	10, // 3: dormouse.api.v1.Session.requests:type_name -> dormouse.op.v1.SessionRequest
+	11, // 4: dormouse.api.v1.Session.snapshots:type_name -> dormouse.op.v1.SessionSnapshot
+	10, // 5: dormouse.api.v1.Session.queue:type_name -> dormouse.op.v1.SessionRequest
+	12, // 6: dormouse.api.v1.Session.pending_reviews:type_name -> dormouse.op.v1.Review
+	8,  // 7: dormouse.api.v1.SessionList.items:type_name -> dormouse.op.v1.SessionRow
+	12, // 8: dormouse.api.v1.ReviewList.items:type_name -> dormouse.op.v1.Review
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_session_proto_init() }
@@ -2938,18 +742,13 @@ func file_proto_api_session_proto_init() {
 	if File_proto_api_session_proto != nil {
 		return
 	}
-	file_proto_api_session_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_api_session_proto_msgTypes[1].OneofWrappers = []any{}
-	file_proto_api_session_proto_msgTypes[7].OneofWrappers = []any{}
-	file_proto_api_session_proto_msgTypes[8].OneofWrappers = []any{}
-	file_proto_api_session_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_session_proto_rawDesc), len(file_proto_api_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -9,6 +9,7 @@
 package apipb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -23,435 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type PutTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Cron          string                 `protobuf:"bytes,4,opt,name=cron,proto3" json:"cron,omitempty"` // five, six or seven fields, or a macro; "" for one that fires once
-	TimeZone      string                 `protobuf:"bytes,5,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	At            int64                  `protobuf:"varint,6,opt,name=at,proto3" json:"at,omitempty"`        // Unix ms: when one that fires once does
-	Missed        string                 `protobuf:"bytes,7,opt,name=missed,proto3" json:"missed,omitempty"` // skip, fire_once, catch_up
-	CatchUp       uint64                 `protobuf:"varint,8,opt,name=catch_up,json=catchUp,proto3" json:"catch_up,omitempty"`
-	Type          string                 `protobuf:"bytes,9,opt,name=type,proto3" json:"type,omitempty"` // of the signal; "" for timer
-	Data          []byte                 `protobuf:"bytes,10,opt,name=data,proto3" json:"data,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutTimer) Reset() {
-	*x = PutTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutTimer) ProtoMessage() {}
-
-func (x *PutTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutTimer.ProtoReflect.Descriptor instead.
-func (*PutTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *PutTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *PutTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PutTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *PutTimer) GetCron() string {
-	if x != nil {
-		return x.Cron
-	}
-	return ""
-}
-
-func (x *PutTimer) GetTimeZone() string {
-	if x != nil {
-		return x.TimeZone
-	}
-	return ""
-}
-
-func (x *PutTimer) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-func (x *PutTimer) GetMissed() string {
-	if x != nil {
-		return x.Missed
-	}
-	return ""
-}
-
-func (x *PutTimer) GetCatchUp() uint64 {
-	if x != nil {
-		return x.CatchUp
-	}
-	return 0
-}
-
-func (x *PutTimer) GetType() string {
-	if x != nil {
-		return x.Type
-	}
-	return ""
-}
-
-func (x *PutTimer) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-type DeleteTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteTimer) Reset() {
-	*x = DeleteTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteTimer) ProtoMessage() {}
-
-func (x *DeleteTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteTimer.ProtoReflect.Descriptor instead.
-func (*DeleteTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *DeleteTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *DeleteTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *DeleteTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-type AckTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
-	Instant       int64                  `protobuf:"varint,5,opt,name=instant,proto3" json:"instant,omitempty"`
-	Next          int64                  `protobuf:"varint,6,opt,name=next,proto3" json:"next,omitempty"` // 0 ends the timer
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AckTimer) Reset() {
-	*x = AckTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AckTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AckTimer) ProtoMessage() {}
-
-func (x *AckTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AckTimer.ProtoReflect.Descriptor instead.
-func (*AckTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *AckTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *AckTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *AckTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *AckTimer) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *AckTimer) GetInstant() int64 {
-	if x != nil {
-		return x.Instant
-	}
-	return 0
-}
-
-func (x *AckTimer) GetNext() int64 {
-	if x != nil {
-		return x.Next
-	}
-	return 0
-}
-
-type FailTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
-	Instant       int64                  `protobuf:"varint,5,opt,name=instant,proto3" json:"instant,omitempty"`
-	NotBefore     int64                  `protobuf:"varint,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	Error         string                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	Waits         bool                   `protobuf:"varint,190,opt,name=waits,proto3" json:"waits,omitempty"` // its manager is not there: the attempt is not counted
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FailTimer) Reset() {
-	*x = FailTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FailTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FailTimer) ProtoMessage() {}
-
-func (x *FailTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FailTimer.ProtoReflect.Descriptor instead.
-func (*FailTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *FailTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *FailTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *FailTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *FailTimer) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *FailTimer) GetInstant() int64 {
-	if x != nil {
-		return x.Instant
-	}
-	return 0
-}
-
-func (x *FailTimer) GetNotBefore() int64 {
-	if x != nil {
-		return x.NotBefore
-	}
-	return 0
-}
-
-func (x *FailTimer) GetError() string {
-	if x != nil {
-		return x.Error
-	}
-	return ""
-}
-
-func (x *FailTimer) GetWaits() bool {
-	if x != nil {
-		return x.Waits
-	}
-	return false
-}
-
-// PatchCron changes single jobs in the manifest of a checkpoint's state.
-type PatchCron struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Specs         []byte                 `protobuf:"bytes,2,opt,name=specs,proto3" json:"specs,omitempty"` // JSON: {job: {cron_expression, message, timezone?, missed?, catch_up?}}, null to cancel
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PatchCron) Reset() {
-	*x = PatchCron{}
-	mi := &file_proto_api_timer_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PatchCron) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PatchCron) ProtoMessage() {}
-
-func (x *PatchCron) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PatchCron.ProtoReflect.Descriptor instead.
-func (*PatchCron) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *PatchCron) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PatchCron) GetSpecs() []byte {
-	if x != nil {
-		return x.Specs
-	}
-	return nil
-}
-
-func (x *PatchCron) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PatchCron) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
 type GetTimer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
@@ -463,7 +35,7 @@ type GetTimer struct {
 
 func (x *GetTimer) Reset() {
 	*x = GetTimer{}
-	mi := &file_proto_api_timer_proto_msgTypes[5]
+	mi := &file_proto_api_timer_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +47,7 @@ func (x *GetTimer) String() string {
 func (*GetTimer) ProtoMessage() {}
 
 func (x *GetTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[5]
+	mi := &file_proto_api_timer_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +60,7 @@ func (x *GetTimer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTimer.ProtoReflect.Descriptor instead.
 func (*GetTimer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *GetTimer) GetManager() string {
@@ -525,7 +97,7 @@ type ListTimers struct {
 
 func (x *ListTimers) Reset() {
 	*x = ListTimers{}
-	mi := &file_proto_api_timer_proto_msgTypes[6]
+	mi := &file_proto_api_timer_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -537,7 +109,7 @@ func (x *ListTimers) String() string {
 func (*ListTimers) ProtoMessage() {}
 
 func (x *ListTimers) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[6]
+	mi := &file_proto_api_timer_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -550,7 +122,7 @@ func (x *ListTimers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimers.ProtoReflect.Descriptor instead.
 func (*ListTimers) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListTimers) GetManager() string {
@@ -588,181 +160,9 @@ func (x *ListTimers) GetLimit() uint64 {
 	return 0
 }
 
-type Timer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Cron          string                 `protobuf:"bytes,4,opt,name=cron,proto3" json:"cron,omitempty"`
-	TimeZone      string                 `protobuf:"bytes,5,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	Missed        string                 `protobuf:"bytes,6,opt,name=missed,proto3" json:"missed,omitempty"`
-	CatchUp       uint64                 `protobuf:"varint,7,opt,name=catch_up,json=catchUp,proto3" json:"catch_up,omitempty"`
-	Type          string                 `protobuf:"bytes,8,opt,name=type,proto3" json:"type,omitempty"`
-	Data          []byte                 `protobuf:"bytes,9,opt,name=data,proto3" json:"data,omitempty"`
-	Generation    uint64                 `protobuf:"varint,10,opt,name=generation,proto3" json:"generation,omitempty"`
-	Next          int64                  `protobuf:"varint,11,opt,name=next,proto3" json:"next,omitempty"`
-	NotBefore     int64                  `protobuf:"varint,12,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	Attempts      uint64                 `protobuf:"varint,13,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	Parked        bool                   `protobuf:"varint,14,opt,name=parked,proto3" json:"parked,omitempty"`
-	LastError     string                 `protobuf:"bytes,15,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Timer) Reset() {
-	*x = Timer{}
-	mi := &file_proto_api_timer_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Timer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Timer) ProtoMessage() {}
-
-func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Timer.ProtoReflect.Descriptor instead.
-func (*Timer) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *Timer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *Timer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *Timer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Timer) GetCron() string {
-	if x != nil {
-		return x.Cron
-	}
-	return ""
-}
-
-func (x *Timer) GetTimeZone() string {
-	if x != nil {
-		return x.TimeZone
-	}
-	return ""
-}
-
-func (x *Timer) GetMissed() string {
-	if x != nil {
-		return x.Missed
-	}
-	return ""
-}
-
-func (x *Timer) GetCatchUp() uint64 {
-	if x != nil {
-		return x.CatchUp
-	}
-	return 0
-}
-
-func (x *Timer) GetType() string {
-	if x != nil {
-		return x.Type
-	}
-	return ""
-}
-
-func (x *Timer) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *Timer) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *Timer) GetNext() int64 {
-	if x != nil {
-		return x.Next
-	}
-	return 0
-}
-
-func (x *Timer) GetNotBefore() int64 {
-	if x != nil {
-		return x.NotBefore
-	}
-	return 0
-}
-
-func (x *Timer) GetAttempts() uint64 {
-	if x != nil {
-		return x.Attempts
-	}
-	return 0
-}
-
-func (x *Timer) GetParked() bool {
-	if x != nil {
-		return x.Parked
-	}
-	return false
-}
-
-func (x *Timer) GetLastError() string {
-	if x != nil {
-		return x.LastError
-	}
-	return ""
-}
-
-func (x *Timer) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *Timer) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
 type TimerList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Timer               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	Items         []*op.Timer            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	Next          string                 `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -770,7 +170,7 @@ type TimerList struct {
 
 func (x *TimerList) Reset() {
 	*x = TimerList{}
-	mi := &file_proto_api_timer_proto_msgTypes[8]
+	mi := &file_proto_api_timer_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +182,7 @@ func (x *TimerList) String() string {
 func (*TimerList) ProtoMessage() {}
 
 func (x *TimerList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_timer_proto_msgTypes[8]
+	mi := &file_proto_api_timer_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,10 +195,10 @@ func (x *TimerList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerList.ProtoReflect.Descriptor instead.
 func (*TimerList) Descriptor() ([]byte, []int) {
-	return file_proto_api_timer_proto_rawDescGZIP(), []int{8}
+	return file_proto_api_timer_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *TimerList) GetItems() []*Timer {
+func (x *TimerList) GetItems() []*op.Timer {
 	if x != nil {
 		return x.Items
 	}
@@ -816,51 +216,7 @@ var File_proto_api_timer_proto protoreflect.FileDescriptor
 
 const file_proto_api_timer_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/api/timer.proto\x12\x0fdormouse.api.v1\"\xe2\x01\n" +
-	"\bPutTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x12\n" +
-	"\x04cron\x18\x04 \x01(\tR\x04cron\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x03R\x02at\x12\x16\n" +
-	"\x06missed\x18\a \x01(\tR\x06missed\x12\x19\n" +
-	"\bcatch_up\x18\b \x01(\x04R\acatchUp\x12\x12\n" +
-	"\x04type\x18\t \x01(\tR\x04type\x12\x12\n" +
-	"\x04data\x18\n" +
-	" \x01(\fR\x04data\"I\n" +
-	"\vDeleteTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x94\x01\n" +
-	"\bAckTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x04 \x01(\x04R\n" +
-	"generation\x12\x18\n" +
-	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x12\n" +
-	"\x04next\x18\x06 \x01(\x03R\x04next\"\xcd\x01\n" +
-	"\tFailTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x04 \x01(\x04R\n" +
-	"generation\x12\x18\n" +
-	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x1d\n" +
-	"\n" +
-	"not_before\x18\x06 \x01(\x03R\tnotBefore\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\x12\x15\n" +
-	"\x05waits\x18\xbe\x01 \x01(\bR\x05waits\"\x90\x01\n" +
-	"\tPatchCron\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05specs\x18\x02 \x01(\fR\x05specs\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"F\n" +
+	"\x15proto/api/timer.proto\x12\x0fdormouse.api.v1\x1a\x14proto/op/timer.proto\"F\n" +
 	"\bGetTimer\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
@@ -871,34 +227,9 @@ const file_proto_api_timer_proto_rawDesc = "" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
 	"\x06prefix\x18\x03 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x04 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x04R\x05limit\"\xb3\x03\n" +
-	"\x05Timer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x12\n" +
-	"\x04cron\x18\x04 \x01(\tR\x04cron\x12\x1b\n" +
-	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\x12\x16\n" +
-	"\x06missed\x18\x06 \x01(\tR\x06missed\x12\x19\n" +
-	"\bcatch_up\x18\a \x01(\x04R\acatchUp\x12\x12\n" +
-	"\x04type\x18\b \x01(\tR\x04type\x12\x12\n" +
-	"\x04data\x18\t \x01(\fR\x04data\x12\x1e\n" +
-	"\n" +
-	"generation\x18\n" +
-	" \x01(\x04R\n" +
-	"generation\x12\x12\n" +
-	"\x04next\x18\v \x01(\x03R\x04next\x12\x1d\n" +
-	"\n" +
-	"not_before\x18\f \x01(\x03R\tnotBefore\x12\x1a\n" +
-	"\battempts\x18\r \x01(\x04R\battempts\x12\x16\n" +
-	"\x06parked\x18\x0e \x01(\bR\x06parked\x12\x1d\n" +
-	"\n" +
-	"last_error\x18\x0f \x01(\tR\tlastError\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x10 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x11 \x01(\x03R\tupdatedAt\"M\n" +
-	"\tTimerList\x12,\n" +
-	"\x05items\x18\x01 \x03(\v2\x16.dormouse.api.v1.TimerR\x05items\x12\x12\n" +
+	"\x05limit\x18\x05 \x01(\x04R\x05limit\"L\n" +
+	"\tTimerList\x12+\n" +
+	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.TimerR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04nextB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
@@ -913,20 +244,15 @@ func file_proto_api_timer_proto_rawDescGZIP() []byte {
 	return file_proto_api_timer_proto_rawDescData
 }
 
-var file_proto_api_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_proto_api_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_proto_api_timer_proto_goTypes = []any{
-	(*PutTimer)(nil),    // 0: dormouse.api.v1.PutTimer
-	(*DeleteTimer)(nil), // 1: dormouse.api.v1.DeleteTimer
-	(*AckTimer)(nil),    // 2: dormouse.api.v1.AckTimer
-	(*FailTimer)(nil),   // 3: dormouse.api.v1.FailTimer
-	(*PatchCron)(nil),   // 4: dormouse.api.v1.PatchCron
-	(*GetTimer)(nil),    // 5: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),  // 6: dormouse.api.v1.ListTimers
-	(*Timer)(nil),       // 7: dormouse.api.v1.Timer
-	(*TimerList)(nil),   // 8: dormouse.api.v1.TimerList
+	(*GetTimer)(nil),   // 0: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil), // 1: dormouse.api.v1.ListTimers
+	(*TimerList)(nil),  // 2: dormouse.api.v1.TimerList
+	(*op.Timer)(nil),   // 3: dormouse.op.v1.Timer
 }
 var file_proto_api_timer_proto_depIdxs = []int32{
-	7, // 0: dormouse.api.v1.TimerList.items:type_name -> dormouse.api.v1.Timer
+	3, // 0: dormouse.api.v1.TimerList.items:type_name -> dormouse.op.v1.Timer
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -939,14 +265,13 @@ func file_proto_api_timer_proto_init() {
 	if File_proto_api_timer_proto != nil {
 		return
 	}
-	file_proto_api_timer_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_timer_proto_rawDesc), len(file_proto_api_timer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -12,11 +12,12 @@ import (
 
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
+	oppb "dormouse/proto/op"
 )
 
 func calls(key string, size int) *apipb.Calls {
 	return &apipb.Calls{Calls: []*apipb.Call{{Id: 7, Call: &apipb.Call_Commit{Commit: &apipb.CommitRequest{
-		Scope: "s", Ops: []*apipb.Op{{Op: &apipb.Op_PutCheckpoint{PutCheckpoint: &apipb.PutCheckpoint{
+		Scope: "s", Ops: []*oppb.Op{{Op: &oppb.Op_PutCheckpoint{PutCheckpoint: &oppb.PutCheckpoint{
 			Key: key, State: []byte(`{"x":"` + strings.Repeat("\xff", size) + `"}`),
 		}}}},
 	}}}}}

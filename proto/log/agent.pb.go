@@ -24,259 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type ForkAgent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	NewAgent      string                 `protobuf:"bytes,2,opt,name=new_agent,json=newAgent,proto3" json:"new_agent,omitempty"`
-	NewThread     string                 `protobuf:"bytes,3,opt,name=new_thread,json=newThread,proto3" json:"new_thread,omitempty"` // never "": the door fills it in
-	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`                   // 0 for the current one
-	WithoutMemory bool                   `protobuf:"varint,5,opt,name=without_memory,json=withoutMemory,proto3" json:"without_memory,omitempty"`
-	Session       string                 `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"` // "" for none
-	NewSession    string                 `protobuf:"bytes,7,opt,name=new_session,json=newSession,proto3" json:"new_session,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,8,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,9,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkAgent) Reset() {
-	*x = ForkAgent{}
-	mi := &file_proto_log_agent_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkAgent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkAgent) ProtoMessage() {}
-
-func (x *ForkAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_agent_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkAgent.ProtoReflect.Descriptor instead.
-func (*ForkAgent) Descriptor() ([]byte, []int) {
-	return file_proto_log_agent_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *ForkAgent) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewAgent() string {
-	if x != nil {
-		return x.NewAgent
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewThread() string {
-	if x != nil {
-		return x.NewThread
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *ForkAgent) GetWithoutMemory() bool {
-	if x != nil {
-		return x.WithoutMemory
-	}
-	return false
-}
-
-func (x *ForkAgent) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetNewSession() string {
-	if x != nil {
-		return x.NewSession
-	}
-	return ""
-}
-
-func (x *ForkAgent) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ForkAgent) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type EraseAgent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,3,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,4,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EraseAgent) Reset() {
-	*x = EraseAgent{}
-	mi := &file_proto_log_agent_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EraseAgent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EraseAgent) ProtoMessage() {}
-
-func (x *EraseAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_agent_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EraseAgent.ProtoReflect.Descriptor instead.
-func (*EraseAgent) Descriptor() ([]byte, []int) {
-	return file_proto_log_agent_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *EraseAgent) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *EraseAgent) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *EraseAgent) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *EraseAgent) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-// SetTTL names a thread, a session or a conversation.
-type SetTTL struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
-	Session       string                 `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for never
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	Conversation  string                 `protobuf:"bytes,220,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetTTL) Reset() {
-	*x = SetTTL{}
-	mi := &file_proto_log_agent_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetTTL) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetTTL) ProtoMessage() {}
-
-func (x *SetTTL) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_agent_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetTTL.ProtoReflect.Descriptor instead.
-func (*SetTTL) Descriptor() ([]byte, []int) {
-	return file_proto_log_agent_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *SetTTL) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *SetTTL) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *SetTTL) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *SetTTL) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *SetTTL) GetConversation() string {
-	if x != nil {
-		return x.Conversation
-	}
-	return ""
-}
-
 // Erasure is the receipt of an agent that was erased, as a row and as a result.
 type Erasure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -313,7 +60,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_proto_log_agent_proto_msgTypes[3]
+	mi := &file_proto_log_agent_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -325,7 +72,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_agent_proto_msgTypes[3]
+	mi := &file_proto_log_agent_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -338,7 +85,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_proto_log_agent_proto_rawDescGZIP(), []int{3}
+	return file_proto_log_agent_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Erasure) GetAgent() string {
@@ -535,7 +282,7 @@ type EndInstance struct {
 
 func (x *EndInstance) Reset() {
 	*x = EndInstance{}
-	mi := &file_proto_log_agent_proto_msgTypes[4]
+	mi := &file_proto_log_agent_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +294,7 @@ func (x *EndInstance) String() string {
 func (*EndInstance) ProtoMessage() {}
 
 func (x *EndInstance) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_agent_proto_msgTypes[4]
+	mi := &file_proto_log_agent_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +307,7 @@ func (x *EndInstance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndInstance.ProtoReflect.Descriptor instead.
 func (*EndInstance) Descriptor() ([]byte, []int) {
-	return file_proto_log_agent_proto_rawDescGZIP(), []int{4}
+	return file_proto_log_agent_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *EndInstance) GetAgent() string {
@@ -588,35 +335,7 @@ var File_proto_log_agent_proto protoreflect.FileDescriptor
 
 const file_proto_log_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/log/agent.proto\x12\x0fdormouse.log.v1\"\xb8\x02\n" +
-	"\tForkAgent\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x1b\n" +
-	"\tnew_agent\x18\x02 \x01(\tR\bnewAgent\x12\x1d\n" +
-	"\n" +
-	"new_thread\x18\x03 \x01(\tR\tnewThread\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\x12%\n" +
-	"\x0ewithout_memory\x18\x05 \x01(\bR\rwithoutMemory\x12\x18\n" +
-	"\asession\x18\x06 \x01(\tR\asession\x12\x1f\n" +
-	"\vnew_session\x18\a \x01(\tR\n" +
-	"newSession\x12$\n" +
-	"\vif_revision\x18\b \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\t \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x98\x01\n" +
-	"\n" +
-	"EraseAgent\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\x9d\x01\n" +
-	"\x06SetTTL\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x18\n" +
-	"\asession\x18\x02 \x01(\tR\asession\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12#\n" +
-	"\fconversation\x18\xdc\x01 \x01(\tR\fconversation\"\x9a\x06\n" +
+	"\x15proto/log/agent.proto\x12\x0fdormouse.log.v1\"\x9a\x06\n" +
 	"\aErasure\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1b\n" +
@@ -664,13 +383,10 @@ func file_proto_log_agent_proto_rawDescGZIP() []byte {
 	return file_proto_log_agent_proto_rawDescData
 }
 
-var file_proto_log_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_proto_log_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_proto_log_agent_proto_goTypes = []any{
-	(*ForkAgent)(nil),   // 0: dormouse.log.v1.ForkAgent
-	(*EraseAgent)(nil),  // 1: dormouse.log.v1.EraseAgent
-	(*SetTTL)(nil),      // 2: dormouse.log.v1.SetTTL
-	(*Erasure)(nil),     // 3: dormouse.log.v1.Erasure
-	(*EndInstance)(nil), // 4: dormouse.log.v1.EndInstance
+	(*Erasure)(nil),     // 0: dormouse.log.v1.Erasure
+	(*EndInstance)(nil), // 1: dormouse.log.v1.EndInstance
 }
 var file_proto_log_agent_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -686,15 +402,13 @@ func file_proto_log_agent_proto_init() {
 		return
 	}
 	file_proto_log_agent_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_log_agent_proto_msgTypes[1].OneofWrappers = []any{}
-	file_proto_log_agent_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_agent_proto_rawDesc), len(file_proto_log_agent_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

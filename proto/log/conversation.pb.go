@@ -24,798 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type ConversationRef struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Agent         string                 `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationRef) Reset() {
-	*x = ConversationRef{}
-	mi := &file_proto_log_conversation_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationRef) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationRef) ProtoMessage() {}
-
-func (x *ConversationRef) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationRef.ProtoReflect.Descriptor instead.
-func (*ConversationRef) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *ConversationRef) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *ConversationRef) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type SaveConversation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	Lifecycle     string                 `protobuf:"bytes,3,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
-	State         []byte                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	Title         string                 `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
-	Consumed      uint64                 `protobuf:"varint,6,opt,name=consumed,proto3" json:"consumed,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveConversation) Reset() {
-	*x = SaveConversation{}
-	mi := &file_proto_log_conversation_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveConversation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveConversation) ProtoMessage() {}
-
-func (x *SaveConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveConversation.ProtoReflect.Descriptor instead.
-func (*SaveConversation) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *SaveConversation) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SaveConversation) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *SaveConversation) GetLifecycle() string {
-	if x != nil {
-		return x.Lifecycle
-	}
-	return ""
-}
-
-func (x *SaveConversation) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *SaveConversation) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *SaveConversation) GetConsumed() uint64 {
-	if x != nil {
-		return x.Consumed
-	}
-	return 0
-}
-
-type SetInterrupted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Interrupted   bool                   `protobuf:"varint,2,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SetInterrupted) Reset() {
-	*x = SetInterrupted{}
-	mi := &file_proto_log_conversation_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SetInterrupted) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SetInterrupted) ProtoMessage() {}
-
-func (x *SetInterrupted) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SetInterrupted.ProtoReflect.Descriptor instead.
-func (*SetInterrupted) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *SetInterrupted) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SetInterrupted) GetInterrupted() bool {
-	if x != nil {
-		return x.Interrupted
-	}
-	return false
-}
-
-type PendMessage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Message       []byte                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PendMessage) Reset() {
-	*x = PendMessage{}
-	mi := &file_proto_log_conversation_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PendMessage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PendMessage) ProtoMessage() {}
-
-func (x *PendMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PendMessage.ProtoReflect.Descriptor instead.
-func (*PendMessage) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *PendMessage) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *PendMessage) GetMessage() []byte {
-	if x != nil {
-		return x.Message
-	}
-	return nil
-}
-
-type SaveMessages struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Messages      []*MessageDraft        `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SaveMessages) Reset() {
-	*x = SaveMessages{}
-	mi := &file_proto_log_conversation_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SaveMessages) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SaveMessages) ProtoMessage() {}
-
-func (x *SaveMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SaveMessages.ProtoReflect.Descriptor instead.
-func (*SaveMessages) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *SaveMessages) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *SaveMessages) GetMessages() []*MessageDraft {
-	if x != nil {
-		return x.Messages
-	}
-	return nil
-}
-
-type MessageDraft struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // "" for a generated one
-	Role          string                 `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	Type          string                 `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	Content       []byte                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
-	ToolCall      string                 `protobuf:"bytes,5,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
-	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
-	Synthetic     bool                   `protobuf:"varint,7,opt,name=synthetic,proto3" json:"synthetic,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageDraft) Reset() {
-	*x = MessageDraft{}
-	mi := &file_proto_log_conversation_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageDraft) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageDraft) ProtoMessage() {}
-
-func (x *MessageDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageDraft.ProtoReflect.Descriptor instead.
-func (*MessageDraft) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *MessageDraft) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetRole() string {
-	if x != nil {
-		return x.Role
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetType() string {
-	if x != nil {
-		return x.Type
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetContent() []byte {
-	if x != nil {
-		return x.Content
-	}
-	return nil
-}
-
-func (x *MessageDraft) GetToolCall() string {
-	if x != nil {
-		return x.ToolCall
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *MessageDraft) GetSynthetic() bool {
-	if x != nil {
-		return x.Synthetic
-	}
-	return false
-}
-
-type UpdateMessage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
-	Content       []byte                 `protobuf:"bytes,4,opt,name=content,proto3" json:"content,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdateMessage) Reset() {
-	*x = UpdateMessage{}
-	mi := &file_proto_log_conversation_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateMessage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateMessage) ProtoMessage() {}
-
-func (x *UpdateMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateMessage.ProtoReflect.Descriptor instead.
-func (*UpdateMessage) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *UpdateMessage) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *UpdateMessage) GetMessage() string {
-	if x != nil {
-		return x.Message
-	}
-	return ""
-}
-
-func (x *UpdateMessage) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *UpdateMessage) GetContent() []byte {
-	if x != nil {
-		return x.Content
-	}
-	return nil
-}
-
-type DeleteConversation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *ConversationRef       `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,3,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteConversation) Reset() {
-	*x = DeleteConversation{}
-	mi := &file_proto_log_conversation_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteConversation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteConversation) ProtoMessage() {}
-
-func (x *DeleteConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteConversation.ProtoReflect.Descriptor instead.
-func (*DeleteConversation) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *DeleteConversation) GetRef() *ConversationRef {
-	if x != nil {
-		return x.Ref
-	}
-	return nil
-}
-
-func (x *DeleteConversation) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteConversation) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type ReviseValue struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	ContentType   string                 `protobuf:"bytes,3,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,6,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviseValue) Reset() {
-	*x = ReviseValue{}
-	mi := &file_proto_log_conversation_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviseValue) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviseValue) ProtoMessage() {}
-
-func (x *ReviseValue) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviseValue.ProtoReflect.Descriptor instead.
-func (*ReviseValue) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *ReviseValue) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetTo() string {
-	if x != nil {
-		return x.To
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetContentType() string {
-	if x != nil {
-		return x.ContentType
-	}
-	return ""
-}
-
-func (x *ReviseValue) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *ReviseValue) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ReviseValue) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type ConversationResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Row           *ConversationRow       `protobuf:"bytes,2,opt,name=row,proto3" json:"row,omitempty"`
-	Pending       uint64                 `protobuf:"varint,3,opt,name=pending,proto3" json:"pending,omitempty"`
-	Messages      []*MessageStamp        `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConversationResult) Reset() {
-	*x = ConversationResult{}
-	mi := &file_proto_log_conversation_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConversationResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConversationResult) ProtoMessage() {}
-
-func (x *ConversationResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConversationResult.ProtoReflect.Descriptor instead.
-func (*ConversationResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *ConversationResult) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ConversationResult) GetRow() *ConversationRow {
-	if x != nil {
-		return x.Row
-	}
-	return nil
-}
-
-func (x *ConversationResult) GetPending() uint64 {
-	if x != nil {
-		return x.Pending
-	}
-	return 0
-}
-
-func (x *ConversationResult) GetMessages() []*MessageStamp {
-	if x != nil {
-		return x.Messages
-	}
-	return nil
-}
-
-type MessageStamp struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
-	At            int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageStamp) Reset() {
-	*x = MessageStamp{}
-	mi := &file_proto_log_conversation_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageStamp) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageStamp) ProtoMessage() {}
-
-func (x *MessageStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageStamp.ProtoReflect.Descriptor instead.
-func (*MessageStamp) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *MessageStamp) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MessageStamp) GetSeq() uint64 {
-	if x != nil {
-		return x.Seq
-	}
-	return 0
-}
-
-func (x *MessageStamp) GetAt() int64 {
-	if x != nil {
-		return x.At
-	}
-	return 0
-}
-
-type MessageResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Found         bool                   `protobuf:"varint,1,opt,name=found,proto3" json:"found,omitempty"`
-	Message       *MessageStamp          `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MessageResult) Reset() {
-	*x = MessageResult{}
-	mi := &file_proto_log_conversation_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MessageResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MessageResult) ProtoMessage() {}
-
-func (x *MessageResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MessageResult.ProtoReflect.Descriptor instead.
-func (*MessageResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *MessageResult) GetFound() bool {
-	if x != nil {
-		return x.Found
-	}
-	return false
-}
-
-func (x *MessageResult) GetMessage() *MessageStamp {
-	if x != nil {
-		return x.Message
-	}
-	return nil
-}
-
 // ConversationRow is a conversation without its state, what is pending, and its messages.
 type ConversationRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -845,7 +53,7 @@ type ConversationRow struct {
 
 func (x *ConversationRow) Reset() {
 	*x = ConversationRow{}
-	mi := &file_proto_log_conversation_proto_msgTypes[12]
+	mi := &file_proto_log_conversation_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +65,7 @@ func (x *ConversationRow) String() string {
 func (*ConversationRow) ProtoMessage() {}
 
 func (x *ConversationRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[12]
+	mi := &file_proto_log_conversation_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +78,7 @@ func (x *ConversationRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationRow.ProtoReflect.Descriptor instead.
 func (*ConversationRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{12}
+	return file_proto_log_conversation_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ConversationRow) GetIncarnation() uint64 {
@@ -1023,7 +231,7 @@ type PendingRow struct {
 
 func (x *PendingRow) Reset() {
 	*x = PendingRow{}
-	mi := &file_proto_log_conversation_proto_msgTypes[13]
+	mi := &file_proto_log_conversation_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +243,7 @@ func (x *PendingRow) String() string {
 func (*PendingRow) ProtoMessage() {}
 
 func (x *PendingRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[13]
+	mi := &file_proto_log_conversation_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +256,7 @@ func (x *PendingRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingRow.ProtoReflect.Descriptor instead.
 func (*PendingRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{13}
+	return file_proto_log_conversation_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PendingRow) GetMessages() []*PendingMessage {
@@ -1069,7 +277,7 @@ type PendingMessage struct {
 
 func (x *PendingMessage) Reset() {
 	*x = PendingMessage{}
-	mi := &file_proto_log_conversation_proto_msgTypes[14]
+	mi := &file_proto_log_conversation_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +289,7 @@ func (x *PendingMessage) String() string {
 func (*PendingMessage) ProtoMessage() {}
 
 func (x *PendingMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[14]
+	mi := &file_proto_log_conversation_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +302,7 @@ func (x *PendingMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingMessage.ProtoReflect.Descriptor instead.
 func (*PendingMessage) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{14}
+	return file_proto_log_conversation_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PendingMessage) GetNumber() uint64 {
@@ -1136,7 +344,7 @@ type MessageRow struct {
 
 func (x *MessageRow) Reset() {
 	*x = MessageRow{}
-	mi := &file_proto_log_conversation_proto_msgTypes[15]
+	mi := &file_proto_log_conversation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +356,7 @@ func (x *MessageRow) String() string {
 func (*MessageRow) ProtoMessage() {}
 
 func (x *MessageRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_conversation_proto_msgTypes[15]
+	mi := &file_proto_log_conversation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +369,7 @@ func (x *MessageRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageRow.ProtoReflect.Descriptor instead.
 func (*MessageRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_conversation_proto_rawDescGZIP(), []int{15}
+	return file_proto_log_conversation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MessageRow) GetId() string {
@@ -1238,68 +446,7 @@ var File_proto_log_conversation_proto protoreflect.FileDescriptor
 
 const file_proto_log_conversation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cproto/log/conversation.proto\x12\x0fdormouse.log.v1\"t\n" +
-	"\x0fConversationRef\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\"\xc8\x01\n" +
-	"\x10SaveConversation\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x1c\n" +
-	"\tlifecycle\x18\x03 \x01(\tR\tlifecycle\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\fR\x05state\x12\x14\n" +
-	"\x05title\x18\x05 \x01(\tR\x05title\x12\x1a\n" +
-	"\bconsumed\x18\x06 \x01(\x04R\bconsumed\"f\n" +
-	"\x0eSetInterrupted\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x12 \n" +
-	"\vinterrupted\x18\x02 \x01(\bR\vinterrupted\"[\n" +
-	"\vPendMessage\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\fR\amessage\"}\n" +
-	"\fSaveMessages\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x129\n" +
-	"\bmessages\x18\x02 \x03(\v2\x1d.dormouse.log.v1.MessageDraftR\bmessages\"\xb3\x01\n" +
-	"\fMessageDraft\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\x12\x18\n" +
-	"\acontent\x18\x04 \x01(\fR\acontent\x12\x1b\n" +
-	"\ttool_call\x18\x05 \x01(\tR\btoolCall\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\x12\x1c\n" +
-	"\tsynthetic\x18\a \x01(\bR\tsynthetic\"\x8f\x01\n" +
-	"\rUpdateMessage\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
-	"\x06status\x18\x03 \x01(\tR\x06status\x12\x18\n" +
-	"\acontent\x18\x04 \x01(\fR\acontent\"\x97\x01\n" +
-	"\x12DeleteConversation\x122\n" +
-	"\x03ref\x18\x01 \x01(\v2 .dormouse.log.v1.ConversationRefR\x03ref\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12\x17\n" +
-	"\aseal_ms\x18\x03 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xcb\x01\n" +
-	"\vReviseValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\x12!\n" +
-	"\fcontent_type\x18\x03 \x01(\tR\vcontentType\x12\x1a\n" +
-	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x12$\n" +
-	"\vif_revision\x18\x05 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\xad\x01\n" +
-	"\x12ConversationResult\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
-	"\x03row\x18\x02 \x01(\v2 .dormouse.log.v1.ConversationRowR\x03row\x12\x18\n" +
-	"\apending\x18\x03 \x01(\x04R\apending\x129\n" +
-	"\bmessages\x18\x04 \x03(\v2\x1d.dormouse.log.v1.MessageStampR\bmessages\"@\n" +
-	"\fMessageStamp\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"^\n" +
-	"\rMessageResult\x12\x14\n" +
-	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\amessage\x18\x02 \x01(\v2\x1d.dormouse.log.v1.MessageStampR\amessage\"\xd0\x04\n" +
+	"\x1cproto/log/conversation.proto\x12\x0fdormouse.log.v1\"\xd0\x04\n" +
 	"\x0fConversationRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x14\n" +
@@ -1360,42 +507,20 @@ func file_proto_log_conversation_proto_rawDescGZIP() []byte {
 	return file_proto_log_conversation_proto_rawDescData
 }
 
-var file_proto_log_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_proto_log_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_proto_log_conversation_proto_goTypes = []any{
-	(*ConversationRef)(nil),    // 0: dormouse.log.v1.ConversationRef
-	(*SaveConversation)(nil),   // 1: dormouse.log.v1.SaveConversation
-	(*SetInterrupted)(nil),     // 2: dormouse.log.v1.SetInterrupted
-	(*PendMessage)(nil),        // 3: dormouse.log.v1.PendMessage
-	(*SaveMessages)(nil),       // 4: dormouse.log.v1.SaveMessages
-	(*MessageDraft)(nil),       // 5: dormouse.log.v1.MessageDraft
-	(*UpdateMessage)(nil),      // 6: dormouse.log.v1.UpdateMessage
-	(*DeleteConversation)(nil), // 7: dormouse.log.v1.DeleteConversation
-	(*ReviseValue)(nil),        // 8: dormouse.log.v1.ReviseValue
-	(*ConversationResult)(nil), // 9: dormouse.log.v1.ConversationResult
-	(*MessageStamp)(nil),       // 10: dormouse.log.v1.MessageStamp
-	(*MessageResult)(nil),      // 11: dormouse.log.v1.MessageResult
-	(*ConversationRow)(nil),    // 12: dormouse.log.v1.ConversationRow
-	(*PendingRow)(nil),         // 13: dormouse.log.v1.PendingRow
-	(*PendingMessage)(nil),     // 14: dormouse.log.v1.PendingMessage
-	(*MessageRow)(nil),         // 15: dormouse.log.v1.MessageRow
+	(*ConversationRow)(nil), // 0: dormouse.log.v1.ConversationRow
+	(*PendingRow)(nil),      // 1: dormouse.log.v1.PendingRow
+	(*PendingMessage)(nil),  // 2: dormouse.log.v1.PendingMessage
+	(*MessageRow)(nil),      // 3: dormouse.log.v1.MessageRow
 }
 var file_proto_log_conversation_proto_depIdxs = []int32{
-	0,  // 0: dormouse.log.v1.SaveConversation.ref:type_name -> dormouse.log.v1.ConversationRef
-	0,  // 1: dormouse.log.v1.SetInterrupted.ref:type_name -> dormouse.log.v1.ConversationRef
-	0,  // 2: dormouse.log.v1.PendMessage.ref:type_name -> dormouse.log.v1.ConversationRef
-	0,  // 3: dormouse.log.v1.SaveMessages.ref:type_name -> dormouse.log.v1.ConversationRef
-	5,  // 4: dormouse.log.v1.SaveMessages.messages:type_name -> dormouse.log.v1.MessageDraft
-	0,  // 5: dormouse.log.v1.UpdateMessage.ref:type_name -> dormouse.log.v1.ConversationRef
-	0,  // 6: dormouse.log.v1.DeleteConversation.ref:type_name -> dormouse.log.v1.ConversationRef
-	12, // 7: dormouse.log.v1.ConversationResult.row:type_name -> dormouse.log.v1.ConversationRow
-	10, // 8: dormouse.log.v1.ConversationResult.messages:type_name -> dormouse.log.v1.MessageStamp
-	10, // 9: dormouse.log.v1.MessageResult.message:type_name -> dormouse.log.v1.MessageStamp
-	14, // 10: dormouse.log.v1.PendingRow.messages:type_name -> dormouse.log.v1.PendingMessage
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	2, // 0: dormouse.log.v1.PendingRow.messages:type_name -> dormouse.log.v1.PendingMessage
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_conversation_proto_init() }
@@ -1403,15 +528,13 @@ func file_proto_log_conversation_proto_init() {
 	if File_proto_log_conversation_proto != nil {
 		return
 	}
-	file_proto_log_conversation_proto_msgTypes[7].OneofWrappers = []any{}
-	file_proto_log_conversation_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_conversation_proto_rawDesc), len(file_proto_log_conversation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -241,274 +241,6 @@ func (x *ManagerSettings) GetSchedules() []byte {
 	return nil
 }
 
-type PutManager struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Settings      *ManagerSettings       `protobuf:"bytes,2,opt,name=settings,proto3" json:"settings,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutManager) Reset() {
-	*x = PutManager{}
-	mi := &file_proto_log_manager_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutManager) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutManager) ProtoMessage() {}
-
-func (x *PutManager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutManager.ProtoReflect.Descriptor instead.
-func (*PutManager) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *PutManager) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *PutManager) GetSettings() *ManagerSettings {
-	if x != nil {
-		return x.Settings
-	}
-	return nil
-}
-
-func (x *PutManager) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type DeleteManager struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteManager) Reset() {
-	*x = DeleteManager{}
-	mi := &file_proto_log_manager_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteManager) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteManager) ProtoMessage() {}
-
-func (x *DeleteManager) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteManager.ProtoReflect.Descriptor instead.
-func (*DeleteManager) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *DeleteManager) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *DeleteManager) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type AnswerSignal struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"varint,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Reply         []byte                 `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AnswerSignal) Reset() {
-	*x = AnswerSignal{}
-	mi := &file_proto_log_manager_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AnswerSignal) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AnswerSignal) ProtoMessage() {}
-
-func (x *AnswerSignal) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AnswerSignal.ProtoReflect.Descriptor instead.
-func (*AnswerSignal) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *AnswerSignal) GetHash() uint64 {
-	if x != nil {
-		return x.Hash
-	}
-	return 0
-}
-
-func (x *AnswerSignal) GetReply() []byte {
-	if x != nil {
-		return x.Reply
-	}
-	return nil
-}
-
-type ManagerResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Manager       *ManagerRow            `protobuf:"bytes,2,opt,name=manager,proto3" json:"manager,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ManagerResult) Reset() {
-	*x = ManagerResult{}
-	mi := &file_proto_log_manager_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ManagerResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ManagerResult) ProtoMessage() {}
-
-func (x *ManagerResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ManagerResult.ProtoReflect.Descriptor instead.
-func (*ManagerResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *ManagerResult) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ManagerResult) GetManager() *ManagerRow {
-	if x != nil {
-		return x.Manager
-	}
-	return nil
-}
-
-type SignalResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hash          uint64                 `protobuf:"varint,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	Reply         []byte                 `protobuf:"bytes,2,opt,name=reply,proto3" json:"reply,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SignalResult) Reset() {
-	*x = SignalResult{}
-	mi := &file_proto_log_manager_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SignalResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SignalResult) ProtoMessage() {}
-
-func (x *SignalResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SignalResult.ProtoReflect.Descriptor instead.
-func (*SignalResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *SignalResult) GetHash() uint64 {
-	if x != nil {
-		return x.Hash
-	}
-	return 0
-}
-
-func (x *SignalResult) GetReply() []byte {
-	if x != nil {
-		return x.Reply
-	}
-	return nil
-}
-
 // ManagerRow is a manager as it is kept.
 type ManagerRow struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -524,7 +256,7 @@ type ManagerRow struct {
 
 func (x *ManagerRow) Reset() {
 	*x = ManagerRow{}
-	mi := &file_proto_log_manager_proto_msgTypes[7]
+	mi := &file_proto_log_manager_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +268,7 @@ func (x *ManagerRow) String() string {
 func (*ManagerRow) ProtoMessage() {}
 
 func (x *ManagerRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_manager_proto_msgTypes[7]
+	mi := &file_proto_log_manager_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +281,7 @@ func (x *ManagerRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManagerRow.ProtoReflect.Descriptor instead.
 func (*ManagerRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_manager_proto_rawDescGZIP(), []int{7}
+	return file_proto_log_manager_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ManagerRow) GetSettings() *ManagerSettings {
@@ -622,28 +354,7 @@ const file_proto_log_manager_proto_rawDesc = "" +
 	"\tuntracked\x18\x1e \x01(\bR\tuntracked\x12#\n" +
 	"\rskips_persist\x18\v \x03(\tR\fskipsPersist\x12\x1a\n" +
 	"\bmetadata\x18\f \x01(\fR\bmetadata\x12\x1d\n" +
-	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"\x94\x01\n" +
-	"\n" +
-	"PutManager\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12<\n" +
-	"\bsettings\x18\x02 \x01(\v2 .dormouse.log.v1.ManagerSettingsR\bsettings\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"Y\n" +
-	"\rDeleteManager\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"8\n" +
-	"\fAnswerSignal\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\"Z\n" +
-	"\rManagerResult\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
-	"\amanager\x18\x02 \x01(\v2\x1b.dormouse.log.v1.ManagerRowR\amanager\"8\n" +
-	"\fSignalResult\x12\x12\n" +
-	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x14\n" +
-	"\x05reply\x18\x02 \x01(\fR\x05reply\"\xda\x01\n" +
+	"\tschedules\x18\xbe\x01 \x01(\fR\tschedules\"\xda\x01\n" +
 	"\n" +
 	"ManagerRow\x12<\n" +
 	"\bsettings\x18\x01 \x01(\v2 .dormouse.log.v1.ManagerSettingsR\bsettings\x12 \n" +
@@ -667,27 +378,20 @@ func file_proto_log_manager_proto_rawDescGZIP() []byte {
 	return file_proto_log_manager_proto_rawDescData
 }
 
-var file_proto_log_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_log_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_proto_log_manager_proto_goTypes = []any{
 	(*Handler)(nil),         // 0: dormouse.log.v1.Handler
 	(*ManagerSettings)(nil), // 1: dormouse.log.v1.ManagerSettings
-	(*PutManager)(nil),      // 2: dormouse.log.v1.PutManager
-	(*DeleteManager)(nil),   // 3: dormouse.log.v1.DeleteManager
-	(*AnswerSignal)(nil),    // 4: dormouse.log.v1.AnswerSignal
-	(*ManagerResult)(nil),   // 5: dormouse.log.v1.ManagerResult
-	(*SignalResult)(nil),    // 6: dormouse.log.v1.SignalResult
-	(*ManagerRow)(nil),      // 7: dormouse.log.v1.ManagerRow
+	(*ManagerRow)(nil),      // 2: dormouse.log.v1.ManagerRow
 }
 var file_proto_log_manager_proto_depIdxs = []int32{
 	0, // 0: dormouse.log.v1.ManagerSettings.handler:type_name -> dormouse.log.v1.Handler
-	1, // 1: dormouse.log.v1.PutManager.settings:type_name -> dormouse.log.v1.ManagerSettings
-	7, // 2: dormouse.log.v1.ManagerResult.manager:type_name -> dormouse.log.v1.ManagerRow
-	1, // 3: dormouse.log.v1.ManagerRow.settings:type_name -> dormouse.log.v1.ManagerSettings
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	1, // 1: dormouse.log.v1.ManagerRow.settings:type_name -> dormouse.log.v1.ManagerSettings
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_manager_proto_init() }
@@ -695,15 +399,13 @@ func file_proto_log_manager_proto_init() {
 	if File_proto_log_manager_proto != nil {
 		return
 	}
-	file_proto_log_manager_proto_msgTypes[2].OneofWrappers = []any{}
-	file_proto_log_manager_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_manager_proto_rawDesc), len(file_proto_log_manager_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -24,330 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type WriteMemory struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"` // never "": the door fills it in
-	Session       string                 `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
-	Class         string                 `protobuf:"bytes,4,opt,name=class,proto3" json:"class,omitempty"`
-	Kind          string                 `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
-	Content       string                 `protobuf:"bytes,6,opt,name=content,proto3" json:"content,omitempty"`
-	Data          []byte                 `protobuf:"bytes,7,opt,name=data,proto3" json:"data,omitempty"`
-	Tags          []string               `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
-	Source        string                 `protobuf:"bytes,9,opt,name=source,proto3" json:"source,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,10,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Embedding     []float32              `protobuf:"fixed32,11,rep,packed,name=embedding,proto3" json:"embedding,omitempty"`
-	ObservedAt    *int64                 `protobuf:"varint,12,opt,name=observed_at,json=observedAt,proto3,oneof" json:"observed_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,13,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,14,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,15,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,16,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WriteMemory) Reset() {
-	*x = WriteMemory{}
-	mi := &file_proto_log_memory_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WriteMemory) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WriteMemory) ProtoMessage() {}
-
-func (x *WriteMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WriteMemory.ProtoReflect.Descriptor instead.
-func (*WriteMemory) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *WriteMemory) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetClass() string {
-	if x != nil {
-		return x.Class
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetContent() string {
-	if x != nil {
-		return x.Content
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetTags() []string {
-	if x != nil {
-		return x.Tags
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *WriteMemory) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetEmbedding() []float32 {
-	if x != nil {
-		return x.Embedding
-	}
-	return nil
-}
-
-func (x *WriteMemory) GetObservedAt() int64 {
-	if x != nil && x.ObservedAt != nil {
-		return *x.ObservedAt
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *WriteMemory) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteMemory struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,5,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteMemory) Reset() {
-	*x = DeleteMemory{}
-	mi := &file_proto_log_memory_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteMemory) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteMemory) ProtoMessage() {}
-
-func (x *DeleteMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteMemory.ProtoReflect.Descriptor instead.
-func (*DeleteMemory) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *DeleteMemory) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *DeleteMemory) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *DeleteMemory) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteMemory) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteMemory) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type MemoryResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Agent         string                 `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MemoryResult) Reset() {
-	*x = MemoryResult{}
-	mi := &file_proto_log_memory_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MemoryResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MemoryResult) ProtoMessage() {}
-
-func (x *MemoryResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MemoryResult.ProtoReflect.Descriptor instead.
-func (*MemoryResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *MemoryResult) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *MemoryResult) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *MemoryResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *MemoryResult) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
 // MemoryRow is a memory without its body. The same bytes are its row in the
 // order of observation.
 type MemoryRow struct {
@@ -372,7 +48,7 @@ type MemoryRow struct {
 
 func (x *MemoryRow) Reset() {
 	*x = MemoryRow{}
-	mi := &file_proto_log_memory_proto_msgTypes[3]
+	mi := &file_proto_log_memory_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -384,7 +60,7 @@ func (x *MemoryRow) String() string {
 func (*MemoryRow) ProtoMessage() {}
 
 func (x *MemoryRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[3]
+	mi := &file_proto_log_memory_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -397,7 +73,7 @@ func (x *MemoryRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryRow.ProtoReflect.Descriptor instead.
 func (*MemoryRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{3}
+	return file_proto_log_memory_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *MemoryRow) GetIncarnation() uint64 {
@@ -511,7 +187,7 @@ type MemoryBody struct {
 
 func (x *MemoryBody) Reset() {
 	*x = MemoryBody{}
-	mi := &file_proto_log_memory_proto_msgTypes[4]
+	mi := &file_proto_log_memory_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -523,7 +199,7 @@ func (x *MemoryBody) String() string {
 func (*MemoryBody) ProtoMessage() {}
 
 func (x *MemoryBody) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[4]
+	mi := &file_proto_log_memory_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -536,7 +212,7 @@ func (x *MemoryBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryBody.ProtoReflect.Descriptor instead.
 func (*MemoryBody) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{4}
+	return file_proto_log_memory_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *MemoryBody) GetContent() string {
@@ -591,7 +267,7 @@ type MemoryAgentRow struct {
 
 func (x *MemoryAgentRow) Reset() {
 	*x = MemoryAgentRow{}
-	mi := &file_proto_log_memory_proto_msgTypes[5]
+	mi := &file_proto_log_memory_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +279,7 @@ func (x *MemoryAgentRow) String() string {
 func (*MemoryAgentRow) ProtoMessage() {}
 
 func (x *MemoryAgentRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[5]
+	mi := &file_proto_log_memory_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +292,7 @@ func (x *MemoryAgentRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryAgentRow.ProtoReflect.Descriptor instead.
 func (*MemoryAgentRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_memory_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MemoryAgentRow) GetLife() uint64 {
@@ -680,7 +356,7 @@ type MemoryGone struct {
 
 func (x *MemoryGone) Reset() {
 	*x = MemoryGone{}
-	mi := &file_proto_log_memory_proto_msgTypes[6]
+	mi := &file_proto_log_memory_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -692,7 +368,7 @@ func (x *MemoryGone) String() string {
 func (*MemoryGone) ProtoMessage() {}
 
 func (x *MemoryGone) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_memory_proto_msgTypes[6]
+	mi := &file_proto_log_memory_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -705,7 +381,7 @@ func (x *MemoryGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryGone.ProtoReflect.Descriptor instead.
 func (*MemoryGone) Descriptor() ([]byte, []int) {
-	return file_proto_log_memory_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_memory_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MemoryGone) GetId() string {
@@ -726,47 +402,7 @@ var File_proto_log_memory_proto protoreflect.FileDescriptor
 
 const file_proto_log_memory_proto_rawDesc = "" +
 	"\n" +
-	"\x16proto/log/memory.proto\x12\x0fdormouse.log.v1\"\xd4\x03\n" +
-	"\vWriteMemory\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
-	"\asession\x18\x03 \x01(\tR\asession\x12\x14\n" +
-	"\x05class\x18\x04 \x01(\tR\x05class\x12\x12\n" +
-	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x18\n" +
-	"\acontent\x18\x06 \x01(\tR\acontent\x12\x12\n" +
-	"\x04data\x18\a \x01(\fR\x04data\x12\x12\n" +
-	"\x04tags\x18\b \x03(\tR\x04tags\x12\x16\n" +
-	"\x06source\x18\t \x01(\tR\x06source\x12\x1a\n" +
-	"\bmetadata\x18\n" +
-	" \x01(\fR\bmetadata\x12\x1c\n" +
-	"\tembedding\x18\v \x03(\x02R\tembedding\x12$\n" +
-	"\vobserved_at\x18\f \x01(\x03H\x00R\n" +
-	"observedAt\x88\x01\x01\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\r \x01(\x03R\texpiresAt\x12\x15\n" +
-	"\x06ttl_ms\x18\x0e \x01(\x04R\x05ttlMs\x12$\n" +
-	"\vif_revision\x18\x0f \x01(\x04H\x01R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x10 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_observed_atB\x0e\n" +
-	"\f_if_revision\"\xaa\x01\n" +
-	"\fDeleteMemory\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x05 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xb0\x01\n" +
-	"\fMemoryResult\x12\x14\n" +
-	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12 \n" +
-	"\vincarnation\x18\x03 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x05 \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\"\xf7\x02\n" +
+	"\x16proto/log/memory.proto\x12\x0fdormouse.log.v1\"\xf7\x02\n" +
 	"\tMemoryRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x14\n" +
@@ -819,15 +455,12 @@ func file_proto_log_memory_proto_rawDescGZIP() []byte {
 	return file_proto_log_memory_proto_rawDescData
 }
 
-var file_proto_log_memory_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_proto_log_memory_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_proto_log_memory_proto_goTypes = []any{
-	(*WriteMemory)(nil),    // 0: dormouse.log.v1.WriteMemory
-	(*DeleteMemory)(nil),   // 1: dormouse.log.v1.DeleteMemory
-	(*MemoryResult)(nil),   // 2: dormouse.log.v1.MemoryResult
-	(*MemoryRow)(nil),      // 3: dormouse.log.v1.MemoryRow
-	(*MemoryBody)(nil),     // 4: dormouse.log.v1.MemoryBody
-	(*MemoryAgentRow)(nil), // 5: dormouse.log.v1.MemoryAgentRow
-	(*MemoryGone)(nil),     // 6: dormouse.log.v1.MemoryGone
+	(*MemoryRow)(nil),      // 0: dormouse.log.v1.MemoryRow
+	(*MemoryBody)(nil),     // 1: dormouse.log.v1.MemoryBody
+	(*MemoryAgentRow)(nil), // 2: dormouse.log.v1.MemoryAgentRow
+	(*MemoryGone)(nil),     // 3: dormouse.log.v1.MemoryGone
 }
 var file_proto_log_memory_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -842,15 +475,13 @@ func file_proto_log_memory_proto_init() {
 	if File_proto_log_memory_proto != nil {
 		return
 	}
-	file_proto_log_memory_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_log_memory_proto_msgTypes[1].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_memory_proto_rawDesc), len(file_proto_log_memory_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

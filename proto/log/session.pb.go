@@ -24,186 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type PutSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
-	SchemaVersion uint64                 `protobuf:"varint,3,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
-	Agent         string                 `protobuf:"bytes,4,opt,name=agent,proto3" json:"agent,omitempty"`
-	Spec          []byte                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Environment   []byte                 `protobuf:"bytes,7,opt,name=environment,proto3" json:"environment,omitempty"`
-	Status        string                 `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"`
-	Conversation  *Conversation          `protobuf:"bytes,9,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Busy          string                 `protobuf:"bytes,10,opt,name=busy,proto3" json:"busy,omitempty"`
-	QueueMax      uint64                 `protobuf:"varint,11,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
-	Thread        string                 `protobuf:"bytes,12,opt,name=thread,proto3" json:"thread,omitempty"`
-	Checkpoint    string                 `protobuf:"bytes,13,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
-	Result        []byte                 `protobuf:"bytes,14,opt,name=result,proto3" json:"result,omitempty"`
-	Failure       []byte                 `protobuf:"bytes,15,opt,name=failure,proto3" json:"failure,omitempty"`
-	Request       *SessionRequest        `protobuf:"bytes,16,opt,name=request,proto3" json:"request,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,17,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,18,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutSession) Reset() {
-	*x = PutSession{}
-	mi := &file_proto_log_session_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutSession) ProtoMessage() {}
-
-func (x *PutSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutSession.ProtoReflect.Descriptor instead.
-func (*PutSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *PutSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *PutSession) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *PutSession) GetSchemaVersion() uint64 {
-	if x != nil {
-		return x.SchemaVersion
-	}
-	return 0
-}
-
-func (x *PutSession) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *PutSession) GetSpec() []byte {
-	if x != nil {
-		return x.Spec
-	}
-	return nil
-}
-
-func (x *PutSession) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *PutSession) GetEnvironment() []byte {
-	if x != nil {
-		return x.Environment
-	}
-	return nil
-}
-
-func (x *PutSession) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *PutSession) GetConversation() *Conversation {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-func (x *PutSession) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
-func (x *PutSession) GetQueueMax() uint64 {
-	if x != nil {
-		return x.QueueMax
-	}
-	return 0
-}
-
-func (x *PutSession) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *PutSession) GetCheckpoint() string {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return ""
-}
-
-func (x *PutSession) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *PutSession) GetFailure() []byte {
-	if x != nil {
-		return x.Failure
-	}
-	return nil
-}
-
-func (x *PutSession) GetRequest() *SessionRequest {
-	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-func (x *PutSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PutSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
 type Conversation struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
 	AgentState           []byte                 `protobuf:"bytes,1,opt,name=agent_state,json=agentState,proto3" json:"agent_state,omitempty"`
@@ -217,7 +37,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_proto_log_session_proto_msgTypes[1]
+	mi := &file_proto_log_session_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -229,7 +49,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[1]
+	mi := &file_proto_log_session_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -242,7 +62,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{1}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Conversation) GetAgentState() []byte {
@@ -280,914 +100,6 @@ func (x *Conversation) GetLastCompletedRequest() string {
 	return ""
 }
 
-type ClaimSession struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Session              string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Owner                string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	Request              *SessionRequest        `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
-	TtlMs                uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // never 0: the door fills in the default
-	ConversationRevision *uint64                `protobuf:"varint,5,opt,name=conversation_revision,json=conversationRevision,proto3,oneof" json:"conversation_revision,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *ClaimSession) Reset() {
-	*x = ClaimSession{}
-	mi := &file_proto_log_session_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ClaimSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ClaimSession) ProtoMessage() {}
-
-func (x *ClaimSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ClaimSession.ProtoReflect.Descriptor instead.
-func (*ClaimSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ClaimSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ClaimSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *ClaimSession) GetRequest() *SessionRequest {
-	if x != nil {
-		return x.Request
-	}
-	return nil
-}
-
-func (x *ClaimSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *ClaimSession) GetConversationRevision() uint64 {
-	if x != nil && x.ConversationRevision != nil {
-		return *x.ConversationRevision
-	}
-	return 0
-}
-
-type ResumeSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResumeSession) Reset() {
-	*x = ResumeSession{}
-	mi := &file_proto_log_session_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResumeSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResumeSession) ProtoMessage() {}
-
-func (x *ResumeSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResumeSession.ProtoReflect.Descriptor instead.
-func (*ResumeSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *ResumeSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ResumeSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *ResumeSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type RecoverSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,3,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecoverSession) Reset() {
-	*x = RecoverSession{}
-	mi := &file_proto_log_session_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecoverSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecoverSession) ProtoMessage() {}
-
-func (x *RecoverSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecoverSession.ProtoReflect.Descriptor instead.
-func (*RecoverSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *RecoverSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *RecoverSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *RecoverSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type CheckpointSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Lease         string                 `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for what it was
-	Snapshot      *SessionSnapshot       `protobuf:"bytes,5,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
-	Reviews       []*ReviewDraft         `protobuf:"bytes,6,rep,name=reviews,proto3" json:"reviews,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckpointSession) Reset() {
-	*x = CheckpointSession{}
-	mi := &file_proto_log_session_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckpointSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckpointSession) ProtoMessage() {}
-
-func (x *CheckpointSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckpointSession.ProtoReflect.Descriptor instead.
-func (*CheckpointSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *CheckpointSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetLease() string {
-	if x != nil {
-		return x.Lease
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *CheckpointSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *CheckpointSession) GetSnapshot() *SessionSnapshot {
-	if x != nil {
-		return x.Snapshot
-	}
-	return nil
-}
-
-func (x *CheckpointSession) GetReviews() []*ReviewDraft {
-	if x != nil {
-		return x.Reviews
-	}
-	return nil
-}
-
-type CommitSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Lease         string                 `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	Agent         string                 `protobuf:"bytes,4,opt,name=agent,proto3" json:"agent,omitempty"`
-	Request       string                 `protobuf:"bytes,5,opt,name=request,proto3" json:"request,omitempty"`
-	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
-	Result        []byte                 `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
-	Failure       []byte                 `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	Environment   []byte                 `protobuf:"bytes,9,opt,name=environment,proto3" json:"environment,omitempty"`
-	Conversation  *Conversation          `protobuf:"bytes,10,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Snapshots     []*SessionSnapshot     `protobuf:"bytes,11,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
-	Reviews       []*ReviewDraft         `protobuf:"bytes,12,rep,name=reviews,proto3" json:"reviews,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CommitSession) Reset() {
-	*x = CommitSession{}
-	mi := &file_proto_log_session_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CommitSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CommitSession) ProtoMessage() {}
-
-func (x *CommitSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CommitSession.ProtoReflect.Descriptor instead.
-func (*CommitSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *CommitSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CommitSession) GetLease() string {
-	if x != nil {
-		return x.Lease
-	}
-	return ""
-}
-
-func (x *CommitSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *CommitSession) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *CommitSession) GetRequest() string {
-	if x != nil {
-		return x.Request
-	}
-	return ""
-}
-
-func (x *CommitSession) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *CommitSession) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *CommitSession) GetFailure() []byte {
-	if x != nil {
-		return x.Failure
-	}
-	return nil
-}
-
-func (x *CommitSession) GetEnvironment() []byte {
-	if x != nil {
-		return x.Environment
-	}
-	return nil
-}
-
-func (x *CommitSession) GetConversation() *Conversation {
-	if x != nil {
-		return x.Conversation
-	}
-	return nil
-}
-
-func (x *CommitSession) GetSnapshots() []*SessionSnapshot {
-	if x != nil {
-		return x.Snapshots
-	}
-	return nil
-}
-
-func (x *CommitSession) GetReviews() []*ReviewDraft {
-	if x != nil {
-		return x.Reviews
-	}
-	return nil
-}
-
-type RenewSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Lease         string                 `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	TtlMs         uint64                 `protobuf:"varint,4,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // 0 for what it was
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenewSession) Reset() {
-	*x = RenewSession{}
-	mi := &file_proto_log_session_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenewSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenewSession) ProtoMessage() {}
-
-func (x *RenewSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenewSession.ProtoReflect.Descriptor instead.
-func (*RenewSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *RenewSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *RenewSession) GetLease() string {
-	if x != nil {
-		return x.Lease
-	}
-	return ""
-}
-
-func (x *RenewSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *RenewSession) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-type CancelSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Lease         string                 `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	Reason        []byte                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CancelSession) Reset() {
-	*x = CancelSession{}
-	mi := &file_proto_log_session_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CancelSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CancelSession) ProtoMessage() {}
-
-func (x *CancelSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CancelSession.ProtoReflect.Descriptor instead.
-func (*CancelSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *CancelSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *CancelSession) GetLease() string {
-	if x != nil {
-		return x.Lease
-	}
-	return ""
-}
-
-func (x *CancelSession) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *CancelSession) GetReason() []byte {
-	if x != nil {
-		return x.Reason
-	}
-	return nil
-}
-
-func (x *CancelSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-type ForkSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	NewSession    string                 `protobuf:"bytes,2,opt,name=new_session,json=newSession,proto3" json:"new_session,omitempty"`
-	Snapshot      string                 `protobuf:"bytes,3,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,4,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,5,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ForkSession) Reset() {
-	*x = ForkSession{}
-	mi := &file_proto_log_session_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ForkSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ForkSession) ProtoMessage() {}
-
-func (x *ForkSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ForkSession.ProtoReflect.Descriptor instead.
-func (*ForkSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *ForkSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *ForkSession) GetNewSession() string {
-	if x != nil {
-		return x.NewSession
-	}
-	return ""
-}
-
-func (x *ForkSession) GetSnapshot() string {
-	if x != nil {
-		return x.Snapshot
-	}
-	return ""
-}
-
-func (x *ForkSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *ForkSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-type DeleteSession struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,3,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	SealMs        uint64                 `protobuf:"varint,4,opt,name=seal_ms,json=sealMs,proto3" json:"seal_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteSession) Reset() {
-	*x = DeleteSession{}
-	mi := &file_proto_log_session_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteSession) ProtoMessage() {}
-
-func (x *DeleteSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteSession.ProtoReflect.Descriptor instead.
-func (*DeleteSession) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *DeleteSession) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *DeleteSession) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *DeleteSession) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
-func (x *DeleteSession) GetSealMs() uint64 {
-	if x != nil {
-		return x.SealMs
-	}
-	return 0
-}
-
-type DecideReview struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Review        string                 `protobuf:"bytes,1,opt,name=review,proto3" json:"review,omitempty"`
-	Decision      string                 `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"`
-	By            string                 `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Note          string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
-	Interrupt     string                 `protobuf:"bytes,6,opt,name=interrupt,proto3" json:"interrupt,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DecideReview) Reset() {
-	*x = DecideReview{}
-	mi := &file_proto_log_session_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DecideReview) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DecideReview) ProtoMessage() {}
-
-func (x *DecideReview) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DecideReview.ProtoReflect.Descriptor instead.
-func (*DecideReview) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *DecideReview) GetReview() string {
-	if x != nil {
-		return x.Review
-	}
-	return ""
-}
-
-func (x *DecideReview) GetDecision() string {
-	if x != nil {
-		return x.Decision
-	}
-	return ""
-}
-
-func (x *DecideReview) GetBy() string {
-	if x != nil {
-		return x.By
-	}
-	return ""
-}
-
-func (x *DecideReview) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *DecideReview) GetNote() string {
-	if x != nil {
-		return x.Note
-	}
-	return ""
-}
-
-func (x *DecideReview) GetInterrupt() string {
-	if x != nil {
-		return x.Interrupt
-	}
-	return ""
-}
-
-type ReviewDraft struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Interrupt       string                 `protobuf:"bytes,2,opt,name=interrupt,proto3" json:"interrupt,omitempty"`
-	Request         string                 `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
-	Operation       string                 `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
-	Arguments       []byte                 `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	Metadata        []byte                 `protobuf:"bytes,7,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Assignee        string                 `protobuf:"bytes,8,opt,name=assignee,proto3" json:"assignee,omitempty"`
-	EscalateTo      string                 `protobuf:"bytes,9,opt,name=escalate_to,json=escalateTo,proto3" json:"escalate_to,omitempty"`
-	TtlMs           uint64                 `protobuf:"varint,10,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
-	EscalateAfterMs uint64                 `protobuf:"varint,11,opt,name=escalate_after_ms,json=escalateAfterMs,proto3" json:"escalate_after_ms,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *ReviewDraft) Reset() {
-	*x = ReviewDraft{}
-	mi := &file_proto_log_session_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviewDraft) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviewDraft) ProtoMessage() {}
-
-func (x *ReviewDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviewDraft.ProtoReflect.Descriptor instead.
-func (*ReviewDraft) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *ReviewDraft) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetInterrupt() string {
-	if x != nil {
-		return x.Interrupt
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetRequest() string {
-	if x != nil {
-		return x.Request
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetOperation() string {
-	if x != nil {
-		return x.Operation
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *ReviewDraft) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetMetadata() []byte {
-	if x != nil {
-		return x.Metadata
-	}
-	return nil
-}
-
-func (x *ReviewDraft) GetAssignee() string {
-	if x != nil {
-		return x.Assignee
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetEscalateTo() string {
-	if x != nil {
-		return x.EscalateTo
-	}
-	return ""
-}
-
-func (x *ReviewDraft) GetTtlMs() uint64 {
-	if x != nil {
-		return x.TtlMs
-	}
-	return 0
-}
-
-func (x *ReviewDraft) GetEscalateAfterMs() uint64 {
-	if x != nil {
-		return x.EscalateAfterMs
-	}
-	return 0
-}
-
 // SessionRequest is a row too, of a session's requests and of its queue.
 type SessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1203,7 +115,7 @@ type SessionRequest struct {
 
 func (x *SessionRequest) Reset() {
 	*x = SessionRequest{}
-	mi := &file_proto_log_session_proto_msgTypes[13]
+	mi := &file_proto_log_session_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +127,7 @@ func (x *SessionRequest) String() string {
 func (*SessionRequest) ProtoMessage() {}
 
 func (x *SessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[13]
+	mi := &file_proto_log_session_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +140,7 @@ func (x *SessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRequest.ProtoReflect.Descriptor instead.
 func (*SessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{13}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *SessionRequest) GetId() string {
@@ -1291,7 +203,7 @@ type SessionSnapshot struct {
 
 func (x *SessionSnapshot) Reset() {
 	*x = SessionSnapshot{}
-	mi := &file_proto_log_session_proto_msgTypes[14]
+	mi := &file_proto_log_session_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +215,7 @@ func (x *SessionSnapshot) String() string {
 func (*SessionSnapshot) ProtoMessage() {}
 
 func (x *SessionSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[14]
+	mi := &file_proto_log_session_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +228,7 @@ func (x *SessionSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionSnapshot.ProtoReflect.Descriptor instead.
 func (*SessionSnapshot) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{14}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *SessionSnapshot) GetId() string {
@@ -1421,7 +333,7 @@ type SessionRow struct {
 
 func (x *SessionRow) Reset() {
 	*x = SessionRow{}
-	mi := &file_proto_log_session_proto_msgTypes[15]
+	mi := &file_proto_log_session_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +345,7 @@ func (x *SessionRow) String() string {
 func (*SessionRow) ProtoMessage() {}
 
 func (x *SessionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[15]
+	mi := &file_proto_log_session_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +358,7 @@ func (x *SessionRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRow.ProtoReflect.Descriptor instead.
 func (*SessionRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{15}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SessionRow) GetIncarnation() uint64 {
@@ -1663,7 +575,7 @@ type SessionLease struct {
 
 func (x *SessionLease) Reset() {
 	*x = SessionLease{}
-	mi := &file_proto_log_session_proto_msgTypes[16]
+	mi := &file_proto_log_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +587,7 @@ func (x *SessionLease) String() string {
 func (*SessionLease) ProtoMessage() {}
 
 func (x *SessionLease) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[16]
+	mi := &file_proto_log_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +600,7 @@ func (x *SessionLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionLease.ProtoReflect.Descriptor instead.
 func (*SessionLease) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{16}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SessionLease) GetOwner() string {
@@ -1725,7 +637,7 @@ type KeptSnapshot struct {
 
 func (x *KeptSnapshot) Reset() {
 	*x = KeptSnapshot{}
-	mi := &file_proto_log_session_proto_msgTypes[17]
+	mi := &file_proto_log_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +649,7 @@ func (x *KeptSnapshot) String() string {
 func (*KeptSnapshot) ProtoMessage() {}
 
 func (x *KeptSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[17]
+	mi := &file_proto_log_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +662,7 @@ func (x *KeptSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeptSnapshot.ProtoReflect.Descriptor instead.
 func (*KeptSnapshot) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{17}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *KeptSnapshot) GetOrdinal() uint64 {
@@ -1800,7 +712,7 @@ type SessionLineage struct {
 
 func (x *SessionLineage) Reset() {
 	*x = SessionLineage{}
-	mi := &file_proto_log_session_proto_msgTypes[18]
+	mi := &file_proto_log_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1812,7 +724,7 @@ func (x *SessionLineage) String() string {
 func (*SessionLineage) ProtoMessage() {}
 
 func (x *SessionLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[18]
+	mi := &file_proto_log_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1825,7 +737,7 @@ func (x *SessionLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionLineage.ProtoReflect.Descriptor instead.
 func (*SessionLineage) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{18}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SessionLineage) GetSession() string {
@@ -1873,7 +785,7 @@ type TurnStart struct {
 
 func (x *TurnStart) Reset() {
 	*x = TurnStart{}
-	mi := &file_proto_log_session_proto_msgTypes[19]
+	mi := &file_proto_log_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +797,7 @@ func (x *TurnStart) String() string {
 func (*TurnStart) ProtoMessage() {}
 
 func (x *TurnStart) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[19]
+	mi := &file_proto_log_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +810,7 @@ func (x *TurnStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStart.ProtoReflect.Descriptor instead.
 func (*TurnStart) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{19}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TurnStart) GetStatus() string {
@@ -1965,7 +877,7 @@ type SessionBody struct {
 
 func (x *SessionBody) Reset() {
 	*x = SessionBody{}
-	mi := &file_proto_log_session_proto_msgTypes[20]
+	mi := &file_proto_log_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +889,7 @@ func (x *SessionBody) String() string {
 func (*SessionBody) ProtoMessage() {}
 
 func (x *SessionBody) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[20]
+	mi := &file_proto_log_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +902,7 @@ func (x *SessionBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionBody.ProtoReflect.Descriptor instead.
 func (*SessionBody) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{20}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SessionBody) GetSpec() []byte {
@@ -2063,7 +975,7 @@ type ReviewRow struct {
 
 func (x *ReviewRow) Reset() {
 	*x = ReviewRow{}
-	mi := &file_proto_log_session_proto_msgTypes[21]
+	mi := &file_proto_log_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +987,7 @@ func (x *ReviewRow) String() string {
 func (*ReviewRow) ProtoMessage() {}
 
 func (x *ReviewRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[21]
+	mi := &file_proto_log_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +1000,7 @@ func (x *ReviewRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewRow.ProtoReflect.Descriptor instead.
 func (*ReviewRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{21}
+	return file_proto_log_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReviewRow) GetIncarnation() uint64 {
@@ -2231,404 +1143,11 @@ func (x *ReviewRow) GetOrdinal() uint64 {
 	return 0
 }
 
-type SessionResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	Mode          string                 `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
-	Busy          string                 `protobuf:"bytes,5,opt,name=busy,proto3" json:"busy,omitempty"`
-	Agent         string                 `protobuf:"bytes,6,opt,name=agent,proto3" json:"agent,omitempty"`
-	Status        string                 `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
-	Request       string                 `protobuf:"bytes,8,opt,name=request,proto3" json:"request,omitempty"`
-	Lease         *SessionLeaseResult    `protobuf:"bytes,9,opt,name=lease,proto3" json:"lease,omitempty"`
-	Recoverable   bool                   `protobuf:"varint,10,opt,name=recoverable,proto3" json:"recoverable,omitempty"`
-	Requests      uint64                 `protobuf:"varint,11,opt,name=requests,proto3" json:"requests,omitempty"`
-	Snapshots     uint64                 `protobuf:"varint,12,opt,name=snapshots,proto3" json:"snapshots,omitempty"`
-	Queue         uint64                 `protobuf:"varint,13,opt,name=queue,proto3" json:"queue,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     int64                  `protobuf:"varint,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	Recovery      *SessionRecovery       `protobuf:"bytes,16,opt,name=recovery,proto3" json:"recovery,omitempty"`
-	Queued        uint64                 `protobuf:"varint,17,opt,name=queued,proto3" json:"queued,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 for never
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionResult) Reset() {
-	*x = SessionResult{}
-	mi := &file_proto_log_session_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionResult) ProtoMessage() {}
-
-func (x *SessionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionResult.ProtoReflect.Descriptor instead.
-func (*SessionResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *SessionResult) GetSession() string {
-	if x != nil {
-		return x.Session
-	}
-	return ""
-}
-
-func (x *SessionResult) GetIncarnation() uint64 {
-	if x != nil {
-		return x.Incarnation
-	}
-	return 0
-}
-
-func (x *SessionResult) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *SessionResult) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *SessionResult) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
-func (x *SessionResult) GetAgent() string {
-	if x != nil {
-		return x.Agent
-	}
-	return ""
-}
-
-func (x *SessionResult) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *SessionResult) GetRequest() string {
-	if x != nil {
-		return x.Request
-	}
-	return ""
-}
-
-func (x *SessionResult) GetLease() *SessionLeaseResult {
-	if x != nil {
-		return x.Lease
-	}
-	return nil
-}
-
-func (x *SessionResult) GetRecoverable() bool {
-	if x != nil {
-		return x.Recoverable
-	}
-	return false
-}
-
-func (x *SessionResult) GetRequests() uint64 {
-	if x != nil {
-		return x.Requests
-	}
-	return 0
-}
-
-func (x *SessionResult) GetSnapshots() uint64 {
-	if x != nil {
-		return x.Snapshots
-	}
-	return 0
-}
-
-func (x *SessionResult) GetQueue() uint64 {
-	if x != nil {
-		return x.Queue
-	}
-	return 0
-}
-
-func (x *SessionResult) GetCreatedAt() int64 {
-	if x != nil {
-		return x.CreatedAt
-	}
-	return 0
-}
-
-func (x *SessionResult) GetUpdatedAt() int64 {
-	if x != nil {
-		return x.UpdatedAt
-	}
-	return 0
-}
-
-func (x *SessionResult) GetRecovery() *SessionRecovery {
-	if x != nil {
-		return x.Recovery
-	}
-	return nil
-}
-
-func (x *SessionResult) GetQueued() uint64 {
-	if x != nil {
-		return x.Queued
-	}
-	return 0
-}
-
-func (x *SessionResult) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-type SessionLeaseResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Lease         string                 `protobuf:"bytes,1,opt,name=lease,proto3" json:"lease,omitempty"`
-	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	Request       string                 `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	AcquiredAt    int64                  `protobuf:"varint,5,opt,name=acquired_at,json=acquiredAt,proto3" json:"acquired_at,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionLeaseResult) Reset() {
-	*x = SessionLeaseResult{}
-	mi := &file_proto_log_session_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionLeaseResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionLeaseResult) ProtoMessage() {}
-
-func (x *SessionLeaseResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionLeaseResult.ProtoReflect.Descriptor instead.
-func (*SessionLeaseResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *SessionLeaseResult) GetLease() string {
-	if x != nil {
-		return x.Lease
-	}
-	return ""
-}
-
-func (x *SessionLeaseResult) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
-func (x *SessionLeaseResult) GetRequest() string {
-	if x != nil {
-		return x.Request
-	}
-	return ""
-}
-
-func (x *SessionLeaseResult) GetEpoch() uint64 {
-	if x != nil {
-		return x.Epoch
-	}
-	return 0
-}
-
-func (x *SessionLeaseResult) GetAcquiredAt() int64 {
-	if x != nil {
-		return x.AcquiredAt
-	}
-	return 0
-}
-
-func (x *SessionLeaseResult) GetExpiresAt() int64 {
-	if x != nil {
-		return x.ExpiresAt
-	}
-	return 0
-}
-
-type SessionRecovery struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Resume        string                 `protobuf:"bytes,1,opt,name=resume,proto3" json:"resume,omitempty"`
-	Restart       string                 `protobuf:"bytes,2,opt,name=restart,proto3" json:"restart,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SessionRecovery) Reset() {
-	*x = SessionRecovery{}
-	mi := &file_proto_log_session_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SessionRecovery) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SessionRecovery) ProtoMessage() {}
-
-func (x *SessionRecovery) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SessionRecovery.ProtoReflect.Descriptor instead.
-func (*SessionRecovery) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *SessionRecovery) GetResume() string {
-	if x != nil {
-		return x.Resume
-	}
-	return ""
-}
-
-func (x *SessionRecovery) GetRestart() string {
-	if x != nil {
-		return x.Restart
-	}
-	return ""
-}
-
-type ReviewResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Review        *ReviewRow             `protobuf:"bytes,2,opt,name=review,proto3" json:"review,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviewResult) Reset() {
-	*x = ReviewResult{}
-	mi := &file_proto_log_session_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviewResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviewResult) ProtoMessage() {}
-
-func (x *ReviewResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_session_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviewResult.ProtoReflect.Descriptor instead.
-func (*ReviewResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_session_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *ReviewResult) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ReviewResult) GetReview() *ReviewRow {
-	if x != nil {
-		return x.Review
-	}
-	return nil
-}
-
 var File_proto_log_session_proto protoreflect.FileDescriptor
 
 const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17proto/log/session.proto\x12\x0fdormouse.log.v1\"\xd7\x04\n" +
-	"\n" +
-	"PutSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\x12%\n" +
-	"\x0eschema_version\x18\x03 \x01(\x04R\rschemaVersion\x12\x14\n" +
-	"\x05agent\x18\x04 \x01(\tR\x05agent\x12\x12\n" +
-	"\x04spec\x18\x05 \x01(\fR\x04spec\x12\x1a\n" +
-	"\bmetadata\x18\x06 \x01(\fR\bmetadata\x12 \n" +
-	"\venvironment\x18\a \x01(\fR\venvironment\x12\x16\n" +
-	"\x06status\x18\b \x01(\tR\x06status\x12A\n" +
-	"\fconversation\x18\t \x01(\v2\x1d.dormouse.log.v1.ConversationR\fconversation\x12\x12\n" +
-	"\x04busy\x18\n" +
-	" \x01(\tR\x04busy\x12\x1b\n" +
-	"\tqueue_max\x18\v \x01(\x04R\bqueueMax\x12\x16\n" +
-	"\x06thread\x18\f \x01(\tR\x06thread\x12\x1e\n" +
-	"\n" +
-	"checkpoint\x18\r \x01(\tR\n" +
-	"checkpoint\x12\x16\n" +
-	"\x06result\x18\x0e \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\x0f \x01(\fR\afailure\x129\n" +
-	"\arequest\x18\x10 \x01(\v2\x1f.dormouse.log.v1.SessionRequestR\arequest\x12$\n" +
-	"\vif_revision\x18\x11 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x12 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\xde\x01\n" +
+	"\x17proto/log/session.proto\x12\x0fdormouse.log.v1\"\xde\x01\n" +
 	"\fConversation\x12\x1f\n" +
 	"\vagent_state\x18\x01 \x01(\fR\n" +
 	"agentState\x123\n" +
@@ -2636,93 +1155,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_count\x18\x03 \x01(\x04R\tturnCount\x12#\n" +
 	"\rcontext_state\x18\x04 \x01(\fR\fcontextState\x124\n" +
-	"\x16last_completed_request\x18\x05 \x01(\tR\x14lastCompletedRequest\"\xe4\x01\n" +
-	"\fClaimSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\x129\n" +
-	"\arequest\x18\x03 \x01(\v2\x1f.dormouse.log.v1.SessionRequestR\arequest\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x128\n" +
-	"\x15conversation_revision\x18\x05 \x01(\x04H\x00R\x14conversationRevision\x88\x01\x01B\x18\n" +
-	"\x16_conversation_revision\"V\n" +
-	"\rResumeSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"W\n" +
-	"\x0eRecoverSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x15\n" +
-	"\x06ttl_ms\x18\x03 \x01(\x04R\x05ttlMs\"\xe6\x01\n" +
-	"\x11CheckpointSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05lease\x18\x02 \x01(\tR\x05lease\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\x12<\n" +
-	"\bsnapshot\x18\x05 \x01(\v2 .dormouse.log.v1.SessionSnapshotR\bsnapshot\x126\n" +
-	"\areviews\x18\x06 \x03(\v2\x1c.dormouse.log.v1.ReviewDraftR\areviews\"\xac\x03\n" +
-	"\rCommitSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05lease\x18\x02 \x01(\tR\x05lease\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x14\n" +
-	"\x05agent\x18\x04 \x01(\tR\x05agent\x12\x18\n" +
-	"\arequest\x18\x05 \x01(\tR\arequest\x12\x16\n" +
-	"\x06status\x18\x06 \x01(\tR\x06status\x12\x16\n" +
-	"\x06result\x18\a \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\b \x01(\fR\afailure\x12 \n" +
-	"\venvironment\x18\t \x01(\fR\venvironment\x12A\n" +
-	"\fconversation\x18\n" +
-	" \x01(\v2\x1d.dormouse.log.v1.ConversationR\fconversation\x12>\n" +
-	"\tsnapshots\x18\v \x03(\v2 .dormouse.log.v1.SessionSnapshotR\tsnapshots\x126\n" +
-	"\areviews\x18\f \x03(\v2\x1c.dormouse.log.v1.ReviewDraftR\areviews\"k\n" +
-	"\fRenewSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05lease\x18\x02 \x01(\tR\x05lease\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x15\n" +
-	"\x06ttl_ms\x18\x04 \x01(\x04R\x05ttlMs\"\xa3\x01\n" +
-	"\rCancelSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05lease\x18\x02 \x01(\tR\x05lease\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\fR\x06reason\x12$\n" +
-	"\vif_revision\x18\x05 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"\xc1\x01\n" +
-	"\vForkSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12\x1f\n" +
-	"\vnew_session\x18\x02 \x01(\tR\n" +
-	"newSession\x12\x1a\n" +
-	"\bsnapshot\x18\x03 \x01(\tR\bsnapshot\x12$\n" +
-	"\vif_revision\x18\x04 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x05 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x9f\x01\n" +
-	"\rDeleteSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12$\n" +
-	"\vif_revision\x18\x02 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
-	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xa2\x01\n" +
-	"\fDecideReview\x12\x16\n" +
-	"\x06review\x18\x01 \x01(\tR\x06review\x12\x1a\n" +
-	"\bdecision\x18\x02 \x01(\tR\bdecision\x12\x0e\n" +
-	"\x02by\x18\x03 \x01(\tR\x02by\x12\x1c\n" +
-	"\targuments\x18\x04 \x01(\fR\targuments\x12\x12\n" +
-	"\x04note\x18\x05 \x01(\tR\x04note\x12\x1c\n" +
-	"\tinterrupt\x18\x06 \x01(\tR\tinterrupt\"\xc5\x02\n" +
-	"\vReviewDraft\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
-	"\tinterrupt\x18\x02 \x01(\tR\tinterrupt\x12\x18\n" +
-	"\arequest\x18\x03 \x01(\tR\arequest\x12\x1c\n" +
-	"\toperation\x18\x04 \x01(\tR\toperation\x12\x1c\n" +
-	"\targuments\x18\x05 \x01(\fR\targuments\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
-	"\bmetadata\x18\a \x01(\fR\bmetadata\x12\x1a\n" +
-	"\bassignee\x18\b \x01(\tR\bassignee\x12\x1f\n" +
-	"\vescalate_to\x18\t \x01(\tR\n" +
-	"escalateTo\x12\x15\n" +
-	"\x06ttl_ms\x18\n" +
-	" \x01(\x04R\x05ttlMs\x12*\n" +
-	"\x11escalate_after_ms\x18\v \x01(\x04R\x0fescalateAfterMs\"\x92\x01\n" +
+	"\x16last_completed_request\x18\x05 \x01(\tR\x14lastCompletedRequest\"\x92\x01\n" +
 	"\x0eSessionRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05input\x18\x02 \x01(\fR\x05input\x12\x1a\n" +
@@ -2841,45 +1274,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"decided_at\x18\x11 \x01(\x03R\tdecidedAt\x12\x18\n" +
 	"\adecided\x18\x12 \x01(\fR\adecided\x12\x12\n" +
 	"\x04note\x18\x13 \x01(\tR\x04note\x12\x18\n" +
-	"\aordinal\x18\x14 \x01(\x04R\aordinal\"\xb7\x04\n" +
-	"\rSessionResult\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x12\n" +
-	"\x04mode\x18\x04 \x01(\tR\x04mode\x12\x12\n" +
-	"\x04busy\x18\x05 \x01(\tR\x04busy\x12\x14\n" +
-	"\x05agent\x18\x06 \x01(\tR\x05agent\x12\x16\n" +
-	"\x06status\x18\a \x01(\tR\x06status\x12\x18\n" +
-	"\arequest\x18\b \x01(\tR\arequest\x129\n" +
-	"\x05lease\x18\t \x01(\v2#.dormouse.log.v1.SessionLeaseResultR\x05lease\x12 \n" +
-	"\vrecoverable\x18\n" +
-	" \x01(\bR\vrecoverable\x12\x1a\n" +
-	"\brequests\x18\v \x01(\x04R\brequests\x12\x1c\n" +
-	"\tsnapshots\x18\f \x01(\x04R\tsnapshots\x12\x14\n" +
-	"\x05queue\x18\r \x01(\x04R\x05queue\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x0e \x01(\x03R\tcreatedAt\x12\x1d\n" +
-	"\n" +
-	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12<\n" +
-	"\brecovery\x18\x10 \x01(\v2 .dormouse.log.v1.SessionRecoveryR\brecovery\x12\x16\n" +
-	"\x06queued\x18\x11 \x01(\x04R\x06queued\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18P \x01(\x03R\texpiresAt\"\xb0\x01\n" +
-	"\x12SessionLeaseResult\x12\x14\n" +
-	"\x05lease\x18\x01 \x01(\tR\x05lease\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
-	"\arequest\x18\x03 \x01(\tR\arequest\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x1f\n" +
-	"\vacquired_at\x18\x05 \x01(\x03R\n" +
-	"acquiredAt\x12\x1d\n" +
-	"\n" +
-	"expires_at\x18\x06 \x01(\x03R\texpiresAt\"C\n" +
-	"\x0fSessionRecovery\x12\x16\n" +
-	"\x06resume\x18\x01 \x01(\tR\x06resume\x12\x18\n" +
-	"\arestart\x18\x02 \x01(\tR\arestart\"R\n" +
-	"\fReviewResult\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
-	"\x06review\x18\x02 \x01(\v2\x1a.dormouse.log.v1.ReviewRowR\x06reviewB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\aordinal\x18\x14 \x01(\x04R\aordinalB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_session_proto_rawDescOnce sync.Once
@@ -2893,58 +1288,31 @@ func file_proto_log_session_proto_rawDescGZIP() []byte {
 	return file_proto_log_session_proto_rawDescData
 }
 
-var file_proto_log_session_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_proto_log_session_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_proto_log_session_proto_goTypes = []any{
-	(*PutSession)(nil),         // 0: dormouse.log.v1.PutSession
-	(*Conversation)(nil),       // 1: dormouse.log.v1.Conversation
-	(*ClaimSession)(nil),       // 2: dormouse.log.v1.ClaimSession
-	(*ResumeSession)(nil),      // 3: dormouse.log.v1.ResumeSession
-	(*RecoverSession)(nil),     // 4: dormouse.log.v1.RecoverSession
-	(*CheckpointSession)(nil),  // 5: dormouse.log.v1.CheckpointSession
-	(*CommitSession)(nil),      // 6: dormouse.log.v1.CommitSession
-	(*RenewSession)(nil),       // 7: dormouse.log.v1.RenewSession
-	(*CancelSession)(nil),      // 8: dormouse.log.v1.CancelSession
-	(*ForkSession)(nil),        // 9: dormouse.log.v1.ForkSession
-	(*DeleteSession)(nil),      // 10: dormouse.log.v1.DeleteSession
-	(*DecideReview)(nil),       // 11: dormouse.log.v1.DecideReview
-	(*ReviewDraft)(nil),        // 12: dormouse.log.v1.ReviewDraft
-	(*SessionRequest)(nil),     // 13: dormouse.log.v1.SessionRequest
-	(*SessionSnapshot)(nil),    // 14: dormouse.log.v1.SessionSnapshot
-	(*SessionRow)(nil),         // 15: dormouse.log.v1.SessionRow
-	(*SessionLease)(nil),       // 16: dormouse.log.v1.SessionLease
-	(*KeptSnapshot)(nil),       // 17: dormouse.log.v1.KeptSnapshot
-	(*SessionLineage)(nil),     // 18: dormouse.log.v1.SessionLineage
-	(*TurnStart)(nil),          // 19: dormouse.log.v1.TurnStart
-	(*SessionBody)(nil),        // 20: dormouse.log.v1.SessionBody
-	(*ReviewRow)(nil),          // 21: dormouse.log.v1.ReviewRow
-	(*SessionResult)(nil),      // 22: dormouse.log.v1.SessionResult
-	(*SessionLeaseResult)(nil), // 23: dormouse.log.v1.SessionLeaseResult
-	(*SessionRecovery)(nil),    // 24: dormouse.log.v1.SessionRecovery
-	(*ReviewResult)(nil),       // 25: dormouse.log.v1.ReviewResult
+	(*Conversation)(nil),    // 0: dormouse.log.v1.Conversation
+	(*SessionRequest)(nil),  // 1: dormouse.log.v1.SessionRequest
+	(*SessionSnapshot)(nil), // 2: dormouse.log.v1.SessionSnapshot
+	(*SessionRow)(nil),      // 3: dormouse.log.v1.SessionRow
+	(*SessionLease)(nil),    // 4: dormouse.log.v1.SessionLease
+	(*KeptSnapshot)(nil),    // 5: dormouse.log.v1.KeptSnapshot
+	(*SessionLineage)(nil),  // 6: dormouse.log.v1.SessionLineage
+	(*TurnStart)(nil),       // 7: dormouse.log.v1.TurnStart
+	(*SessionBody)(nil),     // 8: dormouse.log.v1.SessionBody
+	(*ReviewRow)(nil),       // 9: dormouse.log.v1.ReviewRow
 }
 var file_proto_log_session_proto_depIdxs = []int32{
-	1,  // 0: dormouse.log.v1.PutSession.conversation:type_name -> dormouse.log.v1.Conversation
-	13, // 1: dormouse.log.v1.PutSession.request:type_name -> dormouse.log.v1.SessionRequest
-	13, // 2: dormouse.log.v1.ClaimSession.request:type_name -> dormouse.log.v1.SessionRequest
-	14, // 3: dormouse.log.v1.CheckpointSession.snapshot:type_name -> dormouse.log.v1.SessionSnapshot
-	12, // 4: dormouse.log.v1.CheckpointSession.reviews:type_name -> dormouse.log.v1.ReviewDraft
-	1,  // 5: dormouse.log.v1.CommitSession.conversation:type_name -> dormouse.log.v1.Conversation
-	14, // 6: dormouse.log.v1.CommitSession.snapshots:type_name -> dormouse.log.v1.SessionSnapshot
-	12, // 7: dormouse.log.v1.CommitSession.reviews:type_name -> dormouse.log.v1.ReviewDraft
-	16, // 8: dormouse.log.v1.SessionRow.lease:type_name -> dormouse.log.v1.SessionLease
-	17, // 9: dormouse.log.v1.SessionRow.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
-	18, // 10: dormouse.log.v1.SessionRow.lineage:type_name -> dormouse.log.v1.SessionLineage
-	19, // 11: dormouse.log.v1.SessionRow.turn:type_name -> dormouse.log.v1.TurnStart
-	17, // 12: dormouse.log.v1.TurnStart.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
-	1,  // 13: dormouse.log.v1.SessionBody.conversation:type_name -> dormouse.log.v1.Conversation
-	23, // 14: dormouse.log.v1.SessionResult.lease:type_name -> dormouse.log.v1.SessionLeaseResult
-	24, // 15: dormouse.log.v1.SessionResult.recovery:type_name -> dormouse.log.v1.SessionRecovery
-	21, // 16: dormouse.log.v1.ReviewResult.review:type_name -> dormouse.log.v1.ReviewRow
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	4, // 0: dormouse.log.v1.SessionRow.lease:type_name -> dormouse.log.v1.SessionLease
+	5, // 1: dormouse.log.v1.SessionRow.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
+	6, // 2: dormouse.log.v1.SessionRow.lineage:type_name -> dormouse.log.v1.SessionLineage
+	7, // 3: dormouse.log.v1.SessionRow.turn:type_name -> dormouse.log.v1.TurnStart
+	5, // 4: dormouse.log.v1.TurnStart.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
+	0, // 5: dormouse.log.v1.SessionBody.conversation:type_name -> dormouse.log.v1.Conversation
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_session_proto_init() }
@@ -2952,18 +1320,13 @@ func file_proto_log_session_proto_init() {
 	if File_proto_log_session_proto != nil {
 		return
 	}
-	file_proto_log_session_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proto_log_session_proto_msgTypes[2].OneofWrappers = []any{}
-	file_proto_log_session_proto_msgTypes[8].OneofWrappers = []any{}
-	file_proto_log_session_proto_msgTypes[9].OneofWrappers = []any{}
-	file_proto_log_session_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_session_proto_rawDesc), len(file_proto_log_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -23,394 +23,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type PutTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Plan          *TimerPlan             `protobuf:"bytes,4,opt,name=plan,proto3" json:"plan,omitempty"`
-	Next          int64                  `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"` // Unix ms; 0 for a cron's, which the leader reckons
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PutTimer) Reset() {
-	*x = PutTimer{}
-	mi := &file_proto_log_timer_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PutTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PutTimer) ProtoMessage() {}
-
-func (x *PutTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PutTimer.ProtoReflect.Descriptor instead.
-func (*PutTimer) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *PutTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *PutTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PutTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *PutTimer) GetPlan() *TimerPlan {
-	if x != nil {
-		return x.Plan
-	}
-	return nil
-}
-
-func (x *PutTimer) GetNext() int64 {
-	if x != nil {
-		return x.Next
-	}
-	return 0
-}
-
-type DeleteTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteTimer) Reset() {
-	*x = DeleteTimer{}
-	mi := &file_proto_log_timer_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteTimer) ProtoMessage() {}
-
-func (x *DeleteTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteTimer.ProtoReflect.Descriptor instead.
-func (*DeleteTimer) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *DeleteTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *DeleteTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *DeleteTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-type AckTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
-	Instant       int64                  `protobuf:"varint,5,opt,name=instant,proto3" json:"instant,omitempty"`
-	Next          int64                  `protobuf:"varint,6,opt,name=next,proto3" json:"next,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AckTimer) Reset() {
-	*x = AckTimer{}
-	mi := &file_proto_log_timer_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AckTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AckTimer) ProtoMessage() {}
-
-func (x *AckTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AckTimer.ProtoReflect.Descriptor instead.
-func (*AckTimer) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *AckTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *AckTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *AckTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *AckTimer) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *AckTimer) GetInstant() int64 {
-	if x != nil {
-		return x.Instant
-	}
-	return 0
-}
-
-func (x *AckTimer) GetNext() int64 {
-	if x != nil {
-		return x.Next
-	}
-	return 0
-}
-
-type FailTimer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Generation    uint64                 `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"`
-	Instant       int64                  `protobuf:"varint,5,opt,name=instant,proto3" json:"instant,omitempty"`
-	NotBefore     int64                  `protobuf:"varint,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
-	Error         string                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	Waits         bool                   `protobuf:"varint,190,opt,name=waits,proto3" json:"waits,omitempty"` // its manager is not there: the attempt is not counted
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FailTimer) Reset() {
-	*x = FailTimer{}
-	mi := &file_proto_log_timer_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FailTimer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FailTimer) ProtoMessage() {}
-
-func (x *FailTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FailTimer.ProtoReflect.Descriptor instead.
-func (*FailTimer) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *FailTimer) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *FailTimer) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *FailTimer) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *FailTimer) GetGeneration() uint64 {
-	if x != nil {
-		return x.Generation
-	}
-	return 0
-}
-
-func (x *FailTimer) GetInstant() int64 {
-	if x != nil {
-		return x.Instant
-	}
-	return 0
-}
-
-func (x *FailTimer) GetNotBefore() int64 {
-	if x != nil {
-		return x.NotBefore
-	}
-	return 0
-}
-
-func (x *FailTimer) GetError() string {
-	if x != nil {
-		return x.Error
-	}
-	return ""
-}
-
-func (x *FailTimer) GetWaits() bool {
-	if x != nil {
-		return x.Waits
-	}
-	return false
-}
-
-type PatchCron struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Specs         []byte                 `protobuf:"bytes,2,opt,name=specs,proto3" json:"specs,omitempty"`
-	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PatchCron) Reset() {
-	*x = PatchCron{}
-	mi := &file_proto_log_timer_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PatchCron) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PatchCron) ProtoMessage() {}
-
-func (x *PatchCron) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PatchCron.ProtoReflect.Descriptor instead.
-func (*PatchCron) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *PatchCron) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *PatchCron) GetSpecs() []byte {
-	if x != nil {
-		return x.Specs
-	}
-	return nil
-}
-
-func (x *PatchCron) GetIfRevision() uint64 {
-	if x != nil && x.IfRevision != nil {
-		return *x.IfRevision
-	}
-	return 0
-}
-
-func (x *PatchCron) GetIfIncarnation() uint64 {
-	if x != nil {
-		return x.IfIncarnation
-	}
-	return 0
-}
-
 // TimerPlan is what the caller said.
 type TimerPlan struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -426,7 +38,7 @@ type TimerPlan struct {
 
 func (x *TimerPlan) Reset() {
 	*x = TimerPlan{}
-	mi := &file_proto_log_timer_proto_msgTypes[5]
+	mi := &file_proto_log_timer_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -438,7 +50,7 @@ func (x *TimerPlan) String() string {
 func (*TimerPlan) ProtoMessage() {}
 
 func (x *TimerPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[5]
+	mi := &file_proto_log_timer_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -451,7 +63,7 @@ func (x *TimerPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerPlan.ProtoReflect.Descriptor instead.
 func (*TimerPlan) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{5}
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *TimerPlan) GetCron() string {
@@ -517,7 +129,7 @@ type TimerRow struct {
 
 func (x *TimerRow) Reset() {
 	*x = TimerRow{}
-	mi := &file_proto_log_timer_proto_msgTypes[6]
+	mi := &file_proto_log_timer_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +141,7 @@ func (x *TimerRow) String() string {
 func (*TimerRow) ProtoMessage() {}
 
 func (x *TimerRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[6]
+	mi := &file_proto_log_timer_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +154,7 @@ func (x *TimerRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerRow.ProtoReflect.Descriptor instead.
 func (*TimerRow) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{6}
+	return file_proto_log_timer_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *TimerRow) GetPlan() *TimerPlan {
@@ -629,118 +241,11 @@ func (x *TimerRow) GetDue() bool {
 	return false
 }
 
-// TimerResult is a timer as an op left it; without an id where it has ended.
-type TimerResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Manager       string                 `protobuf:"bytes,1,opt,name=manager,proto3" json:"manager,omitempty"`
-	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Row           *TimerRow              `protobuf:"bytes,4,opt,name=row,proto3" json:"row,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TimerResult) Reset() {
-	*x = TimerResult{}
-	mi := &file_proto_log_timer_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TimerResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TimerResult) ProtoMessage() {}
-
-func (x *TimerResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_timer_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TimerResult.ProtoReflect.Descriptor instead.
-func (*TimerResult) Descriptor() ([]byte, []int) {
-	return file_proto_log_timer_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *TimerResult) GetManager() string {
-	if x != nil {
-		return x.Manager
-	}
-	return ""
-}
-
-func (x *TimerResult) GetKey() string {
-	if x != nil {
-		return x.Key
-	}
-	return ""
-}
-
-func (x *TimerResult) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *TimerResult) GetRow() *TimerRow {
-	if x != nil {
-		return x.Row
-	}
-	return nil
-}
-
 var File_proto_log_timer_proto protoreflect.FileDescriptor
 
 const file_proto_log_timer_proto_rawDesc = "" +
 	"\n" +
-	"\x15proto/log/timer.proto\x12\x0fdormouse.log.v1\"\x8a\x01\n" +
-	"\bPutTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12.\n" +
-	"\x04plan\x18\x04 \x01(\v2\x1a.dormouse.log.v1.TimerPlanR\x04plan\x12\x12\n" +
-	"\x04next\x18\x05 \x01(\x03R\x04next\"I\n" +
-	"\vDeleteTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x94\x01\n" +
-	"\bAckTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x04 \x01(\x04R\n" +
-	"generation\x12\x18\n" +
-	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x12\n" +
-	"\x04next\x18\x06 \x01(\x03R\x04next\"\xcd\x01\n" +
-	"\tFailTimer\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12\x1e\n" +
-	"\n" +
-	"generation\x18\x04 \x01(\x04R\n" +
-	"generation\x12\x18\n" +
-	"\ainstant\x18\x05 \x01(\x03R\ainstant\x12\x1d\n" +
-	"\n" +
-	"not_before\x18\x06 \x01(\x03R\tnotBefore\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05error\x12\x15\n" +
-	"\x05waits\x18\xbe\x01 \x01(\bR\x05waits\"\x90\x01\n" +
-	"\tPatchCron\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05specs\x18\x02 \x01(\fR\x05specs\x12$\n" +
-	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
-	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x97\x01\n" +
+	"\x15proto/log/timer.proto\x12\x0fdormouse.log.v1\"\x97\x01\n" +
 	"\tTimerPlan\x12\x12\n" +
 	"\x04cron\x18\x01 \x01(\tR\x04cron\x12\x1b\n" +
 	"\ttime_zone\x18\x02 \x01(\tR\btimeZone\x12\x16\n" +
@@ -767,12 +272,7 @@ const file_proto_log_timer_proto_rawDesc = "" +
 	"\x04size\x18\n" +
 	" \x01(\x04R\x04size\x12\x16\n" +
 	"\x06queued\x18\v \x01(\x03R\x06queued\x12\x10\n" +
-	"\x03due\x18\f \x01(\bR\x03due\"v\n" +
-	"\vTimerResult\x12\x18\n" +
-	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\x12+\n" +
-	"\x03row\x18\x04 \x01(\v2\x19.dormouse.log.v1.TimerRowR\x03rowB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\x03due\x18\f \x01(\bR\x03dueB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_timer_proto_rawDescOnce sync.Once
@@ -786,26 +286,18 @@ func file_proto_log_timer_proto_rawDescGZIP() []byte {
 	return file_proto_log_timer_proto_rawDescData
 }
 
-var file_proto_log_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_log_timer_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_proto_log_timer_proto_goTypes = []any{
-	(*PutTimer)(nil),    // 0: dormouse.log.v1.PutTimer
-	(*DeleteTimer)(nil), // 1: dormouse.log.v1.DeleteTimer
-	(*AckTimer)(nil),    // 2: dormouse.log.v1.AckTimer
-	(*FailTimer)(nil),   // 3: dormouse.log.v1.FailTimer
-	(*PatchCron)(nil),   // 4: dormouse.log.v1.PatchCron
-	(*TimerPlan)(nil),   // 5: dormouse.log.v1.TimerPlan
-	(*TimerRow)(nil),    // 6: dormouse.log.v1.TimerRow
-	(*TimerResult)(nil), // 7: dormouse.log.v1.TimerResult
+	(*TimerPlan)(nil), // 0: dormouse.log.v1.TimerPlan
+	(*TimerRow)(nil),  // 1: dormouse.log.v1.TimerRow
 }
 var file_proto_log_timer_proto_depIdxs = []int32{
-	5, // 0: dormouse.log.v1.PutTimer.plan:type_name -> dormouse.log.v1.TimerPlan
-	5, // 1: dormouse.log.v1.TimerRow.plan:type_name -> dormouse.log.v1.TimerPlan
-	6, // 2: dormouse.log.v1.TimerResult.row:type_name -> dormouse.log.v1.TimerRow
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	0, // 0: dormouse.log.v1.TimerRow.plan:type_name -> dormouse.log.v1.TimerPlan
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_timer_proto_init() }
@@ -813,14 +305,13 @@ func file_proto_log_timer_proto_init() {
 	if File_proto_log_timer_proto != nil {
 		return
 	}
-	file_proto_log_timer_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_timer_proto_rawDesc), len(file_proto_log_timer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 type cluster struct {
@@ -22,7 +22,7 @@ func (s *cluster) Status(ctx context.Context, _ *apipb.StatusRequest) (*apipb.Cl
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
-	return wire.StatusToProto(&status), nil
+	return convert.StatusToProto(&status), nil
 }
 
 func (s *cluster) Leave(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
@@ -86,7 +86,7 @@ func (c chunks) Write(p []byte) (int, error) {
 // ExportScope has no deadline of its own: it takes as long as the scope is large.
 func (s *cluster) ExportScope(req *apipb.ExportScopeRequest, stream apipb.Cluster_ExportScopeServer) error {
 	err := s.operator.ExportScope(stream.Context(), req.Scope, func(part agent.ScopePart) error {
-		return stream.Send(wire.ScopePartToProto(part))
+		return stream.Send(convert.ScopePartToProto(part))
 	})
 	if err != nil {
 		return statusOf(errorOf(err, false))
@@ -97,9 +97,9 @@ func (s *cluster) ExportScope(req *apipb.ExportScopeRequest, stream apipb.Cluste
 func (s *cluster) Placement(ctx context.Context, req *apipb.PlacementRequest) (*apipb.PlacementReport, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	found, err := s.operator.Placement(ctx, wire.PlacementQueryFromProto(req))
+	found, err := s.operator.Placement(ctx, convert.PlacementQueryFromProto(req))
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
-	return wire.PlacementToProto(&found), nil
+	return convert.PlacementToProto(&found), nil
 }

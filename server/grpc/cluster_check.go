@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"dormouse/agent"
-	"dormouse/proto/wire"
+	"dormouse/api/convert"
 )
 
 // checkCluster refuses a call that names another cluster than this node's, and
@@ -16,8 +16,8 @@ func (s *Server) checkCluster(ctx context.Context) (metadata.MD, *agent.Error) {
 		return nil, nil
 	}
 	mine := s.cluster()
-	header := metadata.Pairs(wire.ClusterHeader, mine)
-	for _, wanted := range metadata.ValueFromIncomingContext(ctx, wire.ClusterHeader) {
+	header := metadata.Pairs(convert.ClusterHeader, mine)
+	for _, wanted := range metadata.ValueFromIncomingContext(ctx, convert.ClusterHeader) {
 		if wanted != "" && wanted != mine {
 			return header, errOtherCluster(mine, wanted)
 		}

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Reads of one stream are answered by at most readWeightMax goroutines, fewer
@@ -158,7 +159,7 @@ func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 }
 
 func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
-	c, err := wire.CommitFromProto(req)
+	c, err := convert.CommitFromProto(req)
 	if err != nil {
 		x.refuse(f, errorOf(err, true))
 		return
@@ -172,7 +173,7 @@ func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
 			x.refuse(f, errorOf(err, true))
 			return
 		}
-		x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: wire.ResultToProto(&result)}})
+		x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: convert.ResultToProto(&result)}})
 	})
 }
 
@@ -184,7 +185,7 @@ func (x *exchange) recovered(f *flight, where string) {
 }
 
 func (x *exchange) refuse(f *flight, e *agent.Error) {
-	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: wire.ErrorToProto(e)}})
+	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}})
 }
 
 // expire answers the commits whose time is up. Reads end by their context.

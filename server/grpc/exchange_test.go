@@ -16,8 +16,9 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
+	oppb "dormouse/proto/op"
 	"dormouse/server/grpc"
 )
 
@@ -153,7 +154,7 @@ func TestMalformedCallsAreRefusedOneByOne(t *testing.T) {
 		s := exchange(t, conn)
 		send(t, s,
 			&apipb.Call{Id: 1},
-			&apipb.Call{Id: 2, Call: &apipb.Call_Commit{Commit: &apipb.CommitRequest{Ops: []*apipb.Op{{}}}}},
+			&apipb.Call{Id: 2, Call: &apipb.Call_Commit{Commit: &apipb.CommitRequest{Ops: []*oppb.Op{{}}}}},
 			&apipb.Call{Id: 3, Call: &apipb.Call_Read{Read: &apipb.ReadRequest{Reads: []*apipb.Read{{}}}}},
 			commit(4, 0))
 		got := replies(t, s, 4)
@@ -171,7 +172,7 @@ func TestMalformedCallsAreRefusedOneByOne(t *testing.T) {
 func TestAnAnswerThatFitsNoMessageIsTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{read: func(context.Context, agent.Reads) (agent.Answers, error) {
-			return agent.Answers{Answers: []agent.Answer{{Found: &agent.Value{Bytes: make([]byte, wire.ReplyBytesMax)}}}}, nil
+			return agent.Answers{Answers: []agent.Answer{{Found: &agent.Value{Bytes: make([]byte, convert.ReplyBytesMax)}}}}, nil
 		}}
 		_, conn := serve(t, f, grpc.Options{})
 		s := exchange(t, conn)

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // front is what all services share.
@@ -87,7 +87,7 @@ func otherMembers(operator agent.Operator) metadata.MD {
 	}
 	for _, m := range status.Members {
 		if m.ID != status.Node && m.GRPCAddr != "" {
-			md.Append(wire.MembersTrailer, m.GRPCAddr)
+			md.Append(convert.MembersTrailer, m.GRPCAddr)
 		}
 	}
 	return md
@@ -95,7 +95,7 @@ func otherMembers(operator agent.Operator) metadata.MD {
 
 // commit is one unary write.
 func (f *front) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
-	c, err := wire.CommitFromProto(req)
+	c, err := convert.CommitFromProto(req)
 	if err != nil {
 		return nil, statusOf(errorOf(err, true))
 	}
@@ -108,12 +108,12 @@ func (f *front) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.Co
 	if err != nil {
 		return nil, statusOf(errorOf(err, true))
 	}
-	return wire.ResultToProto(&result), nil
+	return convert.ResultToProto(&result), nil
 }
 
 // read is one unary read.
 func (f *front) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadResponse, error) {
-	r, err := wire.ReadsFromProto(req)
+	r, err := convert.ReadsFromProto(req)
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
@@ -123,5 +123,5 @@ func (f *front) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadRe
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
-	return wire.AnswersToProto(&answers), nil
+	return convert.AnswersToProto(&answers), nil
 }

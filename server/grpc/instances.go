@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // RegisterPeerInstances serves the instances of this node to peers; calls on those
-// of other nodes return CodeNotOwner. Calls with wire.RelayHeader go to relayed,
+// of other nodes return CodeNotOwner. Calls with convert.RelayHeader go to relayed,
 // which sends them on to their owners.
 func RegisterPeerInstances(s *rpc.Server, local, relayed agent.Instances) {
 	f := &front{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: local}
@@ -26,7 +26,7 @@ type instances struct {
 	apipb.UnimplementedInstancesServer
 	*front
 
-	relayed agent.Instances // for calls with wire.RelayHeader; nil where those are not taken
+	relayed agent.Instances // for calls with convert.RelayHeader; nil where those are not taken
 }
 
 // host returns what answers a call on an instance.
@@ -34,7 +34,7 @@ func (s *instances) host(ctx context.Context) (agent.Instances, error) {
 	if s.instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
 	}
-	if s.relayed != nil && len(metadata.ValueFromIncomingContext(ctx, wire.RelayHeader)) > 0 {
+	if s.relayed != nil && len(metadata.ValueFromIncomingContext(ctx, convert.RelayHeader)) > 0 {
 		return s.relayed, nil
 	}
 	return s.instances, nil
@@ -49,7 +49,7 @@ func on[T any](
 	if err != nil {
 		return none, statusOf(errorOf(err, change))
 	}
-	name, err := wire.RefFromProto(ref)
+	name, err := convert.RefFromProto(ref)
 	if err != nil {
 		return none, statusOf(errorOf(err, change))
 	}
@@ -70,7 +70,7 @@ func (s *instances) tellOwner(ctx context.Context, ref agent.InstanceRef) {
 		return
 	}
 	if addr := s.owner(ref); addr != "" {
-		_ = rpc.SetHeader(ctx, metadata.Pairs(wire.OwnerHeader, addr)) // the answer may be on its way already
+		_ = rpc.SetHeader(ctx, metadata.Pairs(convert.OwnerHeader, addr)) // the answer may be on its way already
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *instances) Start(ctx context.Context, req *apipb.StartRequest) (*apipb.
 			return nil, err
 		}
 		i, err := host.Start(ctx, ref, start)
-		return wire.InstanceToProto(&i), err
+		return convert.InstanceToProto(&i), err
 	})
 }
 
@@ -90,7 +90,7 @@ func (s *instances) Start(ctx context.Context, req *apipb.StartRequest) (*apipb.
 func (s *instances) Lookup(ctx context.Context, req *apipb.InstanceRequest) (*apipb.Instance, error) {
 	return on(ctx, s, req.Ref, false, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.Instance, error) {
 		i, err := host.Lookup(ctx, ref)
-		return wire.InstanceToProto(&i), err
+		return convert.InstanceToProto(&i), err
 	})
 }
 
@@ -111,7 +111,7 @@ func (s *instances) Hibernate(ctx context.Context, req *apipb.InstanceRequest) (
 // Attach implements apipb.InstancesServer.
 func (s *instances) Attach(ctx context.Context, req *apipb.AttachRequest) (*apipb.Attached, error) {
 	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.Attached, error) {
-		attach, err := wire.AttachFromProto(req)
+		attach, err := convert.AttachFromProto(req)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (s *instances) Attach(ctx context.Context, req *apipb.AttachRequest) (*apip
 			return nil, err
 		}
 		a, err := host.Attach(ctx, ref, attach)
-		return &apipb.Attached{Instance: wire.InstanceToProto(&a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}, err
+		return &apipb.Attached{Instance: convert.InstanceToProto(&a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}, err
 	})
 }
 
@@ -143,7 +143,7 @@ func (s *instances) Touch(ctx context.Context, req *apipb.AttachmentRequest) (*a
 // Signal implements apipb.InstancesServer.
 func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apipb.SignalReply, error) {
 	return on(ctx, s, req.Ref, true, func(ctx context.Context, host agent.Instances, ref agent.InstanceRef) (*apipb.SignalReply, error) {
-		signal, err := wire.SignalFromProto(req)
+		signal, err := convert.SignalFromProto(req)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apip
 			return nil, err
 		}
 		reply, err := host.Signal(ctx, ref, signal)
-		return wire.SignalReplyToProto(&reply), err
+		return convert.SignalReplyToProto(&reply), err
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))
 	}
-	return wire.ManagerStatsToProto(&stats), nil
+	return convert.ManagerStatsToProto(&stats), nil
 }
 
 // Watch ends when the caller leaves, and with unavailable when this node stops:
@@ -182,11 +182,11 @@ func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instanc
 	}
 	ctx, cancel := s.whileServing(stream.Context())
 	defer cancel()
-	for event, err := range host.Watch(ctx, wire.InstanceWatchFromProto(req)) {
+	for event, err := range host.Watch(ctx, convert.InstanceWatchFromProto(req)) {
 		if err != nil {
 			return statusOf(errorOf(err, false))
 		}
-		if err := stream.Send(wire.InstanceEventToProto(&event)); err != nil {
+		if err := stream.Send(convert.InstanceEventToProto(&event)); err != nil {
 			return err
 		}
 	}

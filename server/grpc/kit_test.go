@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 	"dormouse/server/grpc"
 )
 
@@ -102,7 +102,7 @@ func dial(t *testing.T, l *bufconn.Listener) *rpc.ClientConn {
 	conn, err := rpc.NewClient("passthrough:///test",
 		rpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }),
 		rpc.WithTransportCredentials(insecure.NewCredentials()),
-		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(wire.ReplyMessageBytesMax), rpc.MaxCallSendMsgSize(wire.RequestMessageBytesMax)))
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(convert.ReplyMessageBytesMax), rpc.MaxCallSendMsgSize(convert.RequestMessageBytesMax)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +121,11 @@ func exchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
 // commit is a call with one put.
 func commit(id uint64, timeout time.Duration) *apipb.Call {
 	c := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}}
-	return &apipb.Call{Id: id, Call: &apipb.Call_Commit{Commit: wire.CommitToProto(&c)}, TimeoutMs: uint64(timeout.Milliseconds())}
+	return &apipb.Call{Id: id, Call: &apipb.Call_Commit{Commit: convert.CommitToProto(&c)}, TimeoutMs: uint64(timeout.Milliseconds())}
 }
 
 func read(id uint64, r agent.Read) *apipb.Call {
-	return &apipb.Call{Id: id, Call: &apipb.Call_Read{Read: wire.ReadsToProto(&agent.Reads{Reads: []agent.Read{r}})}}
+	return &apipb.Call{Id: id, Call: &apipb.Call_Read{Read: convert.ReadsToProto(&agent.Reads{Reads: []agent.Read{r}})}}
 }
 
 func send(t *testing.T, s apipb.Store_ExchangeClient, calls ...*apipb.Call) {
@@ -144,7 +144,7 @@ func replies(t *testing.T, s apipb.Store_ExchangeClient, n int) map[uint64]*apip
 		if errors.Is(err, io.EOF) || err != nil {
 			t.Fatalf("after %d replies: %v", len(got), err)
 		}
-		if len(frame.Replies) > wire.FrameCallsMax {
+		if len(frame.Replies) > convert.FrameCallsMax {
 			t.Errorf("a frame of %d replies", len(frame.Replies))
 		}
 		for _, r := range frame.Replies {

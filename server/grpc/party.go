@@ -2,8 +2,8 @@ package grpc
 
 import (
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // Reads that come in one frame, and are as quick as looking up a row, are
@@ -44,7 +44,7 @@ func weigh(r *apipb.ReadRequest) int64 {
 // read has one call answered, with others where it is quick. take has counted
 // it among the readers.
 func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
-	r, err := wire.ReadsFromProto(req)
+	r, err := convert.ReadsFromProto(req)
 	if err == nil {
 		err = r.Validate() // here, so that it is refused alone
 	}
@@ -106,7 +106,7 @@ func (x *exchange) entertain(p *party) {
 		own.Answers = answers.Answers[first : first+g.reads : first+g.reads]
 		number(own.Answers, first)
 		first += g.reads
-		x.land(g.flight, &apipb.Reply{Id: g.id, Reply: &apipb.Reply_Read{Read: wire.AnswersToProto(&own)}})
+		x.land(g.flight, &apipb.Reply{Id: g.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}})
 	}
 }
 

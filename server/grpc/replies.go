@@ -4,8 +4,9 @@ import (
 	"runtime"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 // take notes that f is in flight; false means that the stream takes no more
@@ -33,9 +34,9 @@ func (x *exchange) refuseNew() {
 // may be decided after its time was up.
 func (x *exchange) land(f *flight, reply *apipb.Reply) {
 	size := reply.EncodedSize()
-	if size > wire.ReplyBytesMax {
-		e := agent.TooLarge("answer", "reply_bytes_max", size, wire.ReplyBytesMax)
-		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: wire.ErrorToProto(e)}}
+	if size > convert.ReplyBytesMax {
+		e := agent.TooLarge("answer", "reply_bytes_max", size, convert.ReplyBytesMax)
+		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}}
 		size = reply.EncodedSize()
 	}
 	x.mu.Lock()
@@ -110,8 +111,8 @@ func (x *exchange) send() error {
 func (x *exchange) sendFrames(batch []landed) error {
 	for len(batch) > 0 {
 		n, size := 0, 0
-		for n < len(batch) && n < wire.FrameCallsMax && (n == 0 || size < wire.FrameBytesMax) {
-			if n > 0 && batch[n].size > wire.FrameBytesMax {
+		for n < len(batch) && n < convert.FrameCallsMax && (n == 0 || size < convert.FrameBytesMax) {
+			if n > 0 && batch[n].size > convert.FrameBytesMax {
 				break // travels alone
 			}
 			size += batch[n].size

@@ -19,9 +19,9 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
-	"dormouse/proto/wire"
 )
 
 // Options are what a server may be told; the zero value of each is its default.
@@ -132,8 +132,8 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 // flight.
 func MessageLimits() []rpc.ServerOption {
 	return []rpc.ServerOption{
-		rpc.MaxRecvMsgSize(wire.RequestMessageBytesMax),
-		rpc.MaxSendMsgSize(wire.ReplyMessageBytesMax),
+		rpc.MaxRecvMsgSize(convert.RequestMessageBytesMax),
+		rpc.MaxSendMsgSize(convert.ReplyMessageBytesMax),
 		rpc.ForceServerCodecV2(codec.Codec),
 		rpc.InitialWindowSize(streamWindowBytes),
 		rpc.InitialConnWindowSize(connWindowBytes),

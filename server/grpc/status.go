@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
-	"dormouse/proto/wire"
+	"dormouse/api/ops"
 )
 
 // statusCodes maps our codes to gRPC's. A code that is not here is one of a
@@ -43,7 +43,7 @@ func statusOf(e *agent.Error) error {
 		code = codes.FailedPrecondition
 	}
 	s := status.New(code, e.Error())
-	if detailed, err := s.WithDetails(wire.ErrorToProto(e)); err == nil {
+	if detailed, err := s.WithDetails(ops.ErrorToProto(e)); err == nil {
 		s = detailed
 	}
 	return s.Err()

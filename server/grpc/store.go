@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"dormouse/agent"
+	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
 )
 
 type store struct {
@@ -26,11 +26,11 @@ func (s *store) Read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadRe
 func (s *store) Watch(req *apipb.WatchRequest, stream apipb.Store_WatchServer) error {
 	ctx, cancel := s.whileServing(stream.Context())
 	defer cancel()
-	for event, err := range s.service.Watch(ctx, wire.WatchFromProto(req)) {
+	for event, err := range s.service.Watch(ctx, convert.WatchFromProto(req)) {
 		if err != nil {
 			return statusOf(errorOf(err, false))
 		}
-		if err := stream.Send(wire.EventToProto(&event)); err != nil {
+		if err := stream.Send(convert.EventToProto(&event)); err != nil {
 			return err
 		}
 		if event.Last() {

@@ -14,8 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/agent"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	"dormouse/proto/wire"
+	oppb "dormouse/proto/op"
 	"dormouse/server/grpc"
 )
 
@@ -51,7 +52,7 @@ func TestEveryRefusalKeepsItsDetail(t *testing.T) {
 				t.Errorf("%s: %v with %d details, want %v", c, s.Code(), len(s.Details()), want)
 				continue
 			}
-			if got := wire.ErrorFromProto(s.Details()[0].(*apipb.Error)); *got != *refusal {
+			if got := ops.ErrorFromProto(s.Details()[0].(*oppb.Error)); *got != *refusal {
 				t.Errorf("%s came as %+v", c, got)
 			}
 		}
@@ -80,9 +81,9 @@ func TestUnaryCallsTakeTheirDeadlineOrTheDefault(t *testing.T) {
 	})
 }
 
-func detail(err error) *apipb.Error {
+func detail(err error) *oppb.Error {
 	for _, d := range status.Convert(err).Details() {
-		if e, ok := d.(*apipb.Error); ok {
+		if e, ok := d.(*oppb.Error); ok {
 			return e
 		}
 	}
@@ -114,7 +115,7 @@ func TestACompactionSaysWhichSeqStays(t *testing.T) {
 			done(agent.Result{}, c.Validate()) // as the service behind does first
 		}}, grpc.Options{})
 		_, err := apipb.NewStoreClient(conn).Commit(t.Context(), &apipb.CommitRequest{
-			Ops: []*apipb.Op{{Op: &apipb.Op_CompactThread{CompactThread: &apipb.CompactThread{Thread: "t"}}}},
+			Ops: []*oppb.Op{{Op: &oppb.Op_CompactThread{CompactThread: &oppb.CompactThread{Thread: "t"}}}},
 		})
 		if e := detail(err); e.GetCode() != string(agent.CodeInvalid) || e.GetField() != "before_seq" {
 			t.Errorf("without before_seq: %v (%v)", e, err)

@@ -1,0 +1,36 @@
+package convert
+
+import (
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+func changesToProto(e *agent.Event) *apipb.Changes {
+	block := make([]apipb.Change, len(e.Changes)) // one allocation for all
+	m := &apipb.Changes{Items: make([]*apipb.Change, len(e.Changes)), Through: e.Through}
+	for i := range e.Changes {
+		c, p := &e.Changes[i], &block[i]
+		p.Index, p.Ordinal, p.Time = c.Index, c.Ordinal, c.Time
+		p.Kind, p.Agent, p.Key = string(c.Kind), c.Agent, c.Key
+		p.Conversation, p.Manager, p.Instance = c.Conversation, c.Manager, c.Instance
+		p.Revision, p.Deleted, p.Status = c.Revision, c.Deleted, c.Status
+		m.Items[i] = p
+	}
+	return m
+}
+
+func changesFromProto(m *apipb.Changes) []agent.Changed {
+	if len(m.GetItems()) == 0 {
+		return nil
+	}
+	changes := make([]agent.Changed, len(m.Items))
+	for i, p := range m.Items {
+		changes[i] = agent.Changed{
+			Index: p.GetIndex(), Ordinal: p.GetOrdinal(), Time: p.GetTime(),
+			Kind: agent.ChangeKind(p.GetKind()), Agent: p.GetAgent(), Key: p.GetKey(),
+			Conversation: p.GetConversation(), Manager: p.GetManager(), Instance: p.GetInstance(),
+			Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(),
+		}
+	}
+	return changes
+}

@@ -1,0 +1,43 @@
+package convert
+
+import (
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// StatusToProto converts the state of a cluster.
+func StatusToProto(s *agent.ClusterStatus) *apipb.ClusterStatus {
+	out := &apipb.ClusterStatus{
+		ClusterId: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term, CommitIndex: s.CommitIndex,
+		AppliedIndex: s.AppliedIndex, Chain: s.Chain, FeatureLevel: s.FeatureLevel, Version: s.Version,
+	}
+	for i := range s.Members {
+		m := &s.Members[i]
+		out.Members = append(out.Members, &apipb.Member{
+			Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
+			GossipAddr: m.GossipAddr, Voter: m.Voter, WantVote: m.WantVote, Leader: m.Leader, Status: m.Status,
+			Version: m.Version, AppliedIndex: m.AppliedIndex, Host: m.Host,
+		})
+	}
+	return out
+}
+
+// StatusFromProto converts the state of a cluster.
+func StatusFromProto(s *apipb.ClusterStatus) agent.ClusterStatus {
+	out := agent.ClusterStatus{
+		ClusterID: s.GetClusterId(), Node: s.GetNode(), Leader: s.GetLeader(), Term: s.GetTerm(),
+		CommitIndex: s.GetCommitIndex(), AppliedIndex: s.GetAppliedIndex(), Chain: s.GetChain(),
+		FeatureLevel: s.GetFeatureLevel(), Version: s.GetVersion(),
+	}
+	for _, m := range s.GetMembers() {
+		out.Members = append(out.Members, agent.MemberStatus{
+			Member: agent.Member{
+				ID: m.GetId(), Incarnation: m.GetIncarnation(), RaftAddr: m.GetRaftAddr(), GRPCAddr: m.GetGrpcAddr(),
+				HTTPAddr: m.GetHttpAddr(), GossipAddr: m.GetGossipAddr(), WantVote: m.GetWantVote(), Version: m.GetVersion(),
+				Host: m.GetHost(),
+			},
+			Voter: m.GetVoter(), Leader: m.GetLeader(), Status: m.GetStatus(), AppliedIndex: m.GetAppliedIndex(),
+		})
+	}
+	return out
+}

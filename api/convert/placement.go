@@ -1,0 +1,105 @@
+package convert
+
+import (
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// PlacementQueryToProto converts a question about the placement.
+func PlacementQueryToProto(q agent.PlacementQuery) *apipb.PlacementRequest {
+	return &apipb.PlacementRequest{
+		Scope: q.Scope, Manager: q.Manager, Key: q.Key, With: q.With, Without: q.Without, Events: uint64(max(q.Events, 0)),
+	}
+}
+
+// PlacementQueryFromProto converts a question about the placement.
+func PlacementQueryFromProto(q *apipb.PlacementRequest) agent.PlacementQuery {
+	return agent.PlacementQuery{
+		Scope: q.GetScope(), Manager: q.GetManager(), Key: q.GetKey(), With: q.GetWith(), Without: q.GetWithout(),
+		Events: int(min(q.GetEvents(), agent.PlacementEventsMax+1)),
+	}
+}
+
+// PlacementToProto converts who owns what.
+func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
+	out := &apipb.PlacementReport{Index: p.Index, Free: uint32(p.Free)}
+	for _, n := range p.Nodes {
+		out.Nodes = append(out.Nodes, &apipb.PlacedNode{
+			Node: n.Node, Zone: n.Zone, Weight: uint32(n.Weight), Leased: n.Leased,
+			Owned: uint32(n.Owned), Draining: uint32(n.Draining), Coming: uint32(n.Coming), Host: n.Host, Handlers: n.Handlers,
+		})
+	}
+	for _, m := range p.Moving {
+		out.Moving = append(out.Moving, partitionToProto(m))
+	}
+	for _, e := range p.Events {
+		change := &apipb.PlacementChange{
+			Index: e.Index, Time: e.Time, Kind: string(e.Kind), From: e.From, To: e.To, Epoch: e.Epoch, Why: e.Why,
+		}
+		for _, n := range e.Partitions {
+			change.Partitions = append(change.Partitions, uint32(n))
+		}
+		out.Events = append(out.Events, change)
+	}
+	if p.Partition != nil {
+		out.Partition = partitionToProto(*p.Partition)
+	}
+	for _, c := range p.Candidates {
+		out.Candidates = append(out.Candidates, &apipb.PlacementCandidate{Node: c.Node, Zone: c.Zone, Weight: uint32(c.Weight), Score: c.Score})
+	}
+	if f := p.Forecast; f != nil {
+		out.Forecast = &apipb.PlacementForecast{Moves: uint32(f.Moves), Owner: f.Owner}
+	}
+	return out
+}
+
+// PlacementFromProto converts who owns what.
+func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
+	out := agent.Placement{Index: p.GetIndex(), Free: int(p.GetFree())}
+	for _, n := range p.GetNodes() {
+		out.Nodes = append(out.Nodes, agent.PlacedNode{
+			Node: n.GetNode(), Zone: n.GetZone(), Weight: int(n.GetWeight()), Leased: n.GetLeased(),
+			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()), Host: n.GetHost(), Handlers: n.GetHandlers(),
+		})
+	}
+	for _, m := range p.GetMoving() {
+		out.Moving = append(out.Moving, partitionFromProto(m))
+	}
+	for _, e := range p.GetEvents() {
+		event := agent.PlacementEvent{
+			Index: e.GetIndex(), Time: e.GetTime(), Kind: agent.PlacementEventKind(e.GetKind()),
+			From: e.GetFrom(), To: e.GetTo(), Epoch: e.GetEpoch(), Why: e.GetWhy(),
+		}
+		for _, n := range e.GetPartitions() {
+			event.Partitions = append(event.Partitions, int(n))
+		}
+		out.Events = append(out.Events, event)
+	}
+	if p.GetPartition() != nil {
+		one := partitionFromProto(p.GetPartition())
+		out.Partition = &one
+	}
+	for _, c := range p.GetCandidates() {
+		out.Candidates = append(out.Candidates, agent.PlacementCandidate{
+			Node: c.GetNode(), Zone: c.GetZone(), Weight: int(c.GetWeight()), Score: c.GetScore(),
+		})
+	}
+	if f := p.GetForecast(); f != nil {
+		out.Forecast = &agent.PlacementForecast{Moves: int(f.GetMoves()), Owner: f.GetOwner()}
+	}
+	return out
+}
+
+func partitionToProto(p agent.Partition) *apipb.PlacedPartition {
+	return &apipb.PlacedPartition{
+		Partition: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, State: string(p.State), To: p.To,
+		SinceIndex: p.SinceIndex, Since: p.Since, Why: p.Why,
+	}
+}
+
+func partitionFromProto(p *apipb.PlacedPartition) agent.Partition {
+	return agent.Partition{
+		ID: int(p.GetPartition()), Owner: p.GetOwner(), Incarnation: p.GetLife(), Epoch: p.GetEpoch(),
+		State: agent.PartitionState(p.GetState()), To: p.GetTo(), SinceIndex: p.GetSinceIndex(), Since: p.GetSince(), Why: p.GetWhy(),
+	}
+}

@@ -1,0 +1,162 @@
+package convert
+
+import (
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// ReadsToProto converts a request to read.
+func ReadsToProto(r *agent.Reads) *apipb.ReadRequest {
+	out := &apipb.ReadRequest{Scope: r.Scope, Stale: r.Stale, MinIndex: r.MinIndex}
+	slab := make([]apipb.Read, len(r.Reads))
+	out.Reads = make([]*apipb.Read, len(r.Reads))
+	for i, read := range r.Reads {
+		readToProto(&slab[i], read)
+		out.Reads[i] = &slab[i]
+	}
+	return out
+}
+
+func readToProto(out *apipb.Read, read agent.Read) {
+	switch r := read.(type) {
+	case *agent.GetValue:
+		out.Read = &apipb.Read_GetValue{GetValue: &apipb.GetValue{Key: r.Key}}
+	case *agent.ListValues:
+		out.Read = &apipb.Read_ListValues{ListValues: pageToProto(r.Page)}
+	case *agent.GetCheckpoint:
+		out.Read = &apipb.Read_GetCheckpoint{GetCheckpoint: &apipb.GetCheckpoint{Key: r.Key, Revision: r.Revision}}
+	case *agent.ListCheckpoints:
+		out.Read = &apipb.Read_ListCheckpoints{ListCheckpoints: pageToProto(r.Page)}
+	case *agent.CheckpointHistory:
+		out.Read = &apipb.Read_CheckpointHistory{CheckpointHistory: &apipb.CheckpointHistory{Key: r.Key}}
+	case *agent.GetThread:
+		out.Read = &apipb.Read_GetThread{GetThread: &apipb.GetThread{Thread: r.Thread}}
+	case *agent.ListThreads:
+		out.Read = &apipb.Read_ListThreads{ListThreads: pageToProto(r.Page)}
+	case *agent.LoadEntries:
+		out.Read = &apipb.Read_LoadEntries{LoadEntries: &apipb.LoadEntries{
+			Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit,
+		}}
+	case *agent.GetEntry:
+		out.Read = &apipb.Read_GetEntry{GetEntry: &apipb.GetEntry{Thread: r.Thread, Entry: r.Entry}}
+	case *agent.VerifyThread:
+		out.Read = &apipb.Read_VerifyThread{VerifyThread: &apipb.VerifyThread{Thread: r.Thread}}
+	case *agent.Thaw:
+		out.Read = &apipb.Read_Thaw{Thaw: &apipb.Thaw{Key: r.Key, Tail: r.Tail, Revision: r.Revision}}
+	case *agent.ListScopes:
+		out.Read = &apipb.Read_ListScopes{ListScopes: pageToProto(r.Page)}
+	case *agent.GetScope:
+		out.Read = &apipb.Read_GetScope{GetScope: &apipb.GetScope{}}
+	case *agent.GetClaim:
+		out.Read = &apipb.Read_GetClaim{GetClaim: &apipb.GetClaim{Claim: r.Claim}}
+	case *agent.ListClaims:
+		out.Read = &apipb.Read_ListClaims{ListClaims: pageToProto(r.Page)}
+	case *agent.GetMemory:
+		out.Read = &apipb.Read_GetMemory{GetMemory: &apipb.GetMemory{Agent: r.Agent, Id: r.ID}}
+	case *agent.ListMemories:
+		out.Read = &apipb.Read_ListMemories{ListMemories: listMemoriesToProto(r)}
+	case *agent.GetManager:
+		out.Read = &apipb.Read_GetManager{GetManager: &apipb.GetManager{Name: r.Name}}
+	case *agent.ListManagers:
+		out.Read = &apipb.Read_ListManagers{ListManagers: pageToProto(r.Page)}
+	case *agent.GetAnswer:
+		out.Read = &apipb.Read_GetAnswer{GetAnswer: &apipb.GetAnswer{Client: r.Client, Seq: r.Seq}}
+	case *agent.Recall:
+		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
+	case *agent.GetTimer:
+		out.Read = &apipb.Read_GetTimer{GetTimer: &apipb.GetTimer{Manager: r.Manager, Key: r.Key, Id: r.ID}}
+	case *agent.ListTimers:
+		out.Read = &apipb.Read_ListTimers{ListTimers: listTimersToProto(r)}
+	default:
+		sessionReadToProto(out, read)
+	}
+}
+
+func pageToProto(p agent.Page) *apipb.ListPage {
+	return &apipb.ListPage{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
+}
+
+// ReadsFromProto converts a request to read, refusing reads without a kind.
+func ReadsFromProto(r *apipb.ReadRequest) (agent.Reads, error) {
+	if r == nil {
+		return agent.Reads{}, agent.Invalid("read", "there is no read")
+	}
+	if n := len(r.Reads); n > agent.ReadsMax {
+		return agent.Reads{}, agent.TooLarge("reads", "reads_max", n, agent.ReadsMax)
+	}
+	out := agent.Reads{Scope: r.Scope, Stale: r.Stale, MinIndex: r.MinIndex, Reads: make([]agent.Read, len(r.Reads))}
+	for i, read := range r.Reads {
+		converted := readFromProto(read)
+		if converted == nil {
+			return agent.Reads{}, atOp(agent.Invalid("read", "the read is missing or of a kind that this node does not know"), i)
+		}
+		out.Reads[i] = converted
+	}
+	return out, nil
+}
+
+// readFromProto gives nil where there is no read. Missing bodies read as
+// empty ones: the getters allow them, and Validate refuses what comes of it.
+func readFromProto(read *apipb.Read) agent.Read {
+	switch r := read.GetRead().(type) {
+	case *apipb.Read_GetValue:
+		return &agent.GetValue{Key: r.GetValue.GetKey()}
+	case *apipb.Read_ListValues:
+		return &agent.ListValues{Page: pageFromProto(r.ListValues)}
+	case *apipb.Read_GetCheckpoint:
+		return &agent.GetCheckpoint{Key: r.GetCheckpoint.GetKey(), Revision: r.GetCheckpoint.GetRevision()}
+	case *apipb.Read_ListCheckpoints:
+		return &agent.ListCheckpoints{Page: pageFromProto(r.ListCheckpoints)}
+	case *apipb.Read_CheckpointHistory:
+		return &agent.CheckpointHistory{Key: r.CheckpointHistory.GetKey()}
+	case *apipb.Read_GetThread:
+		return &agent.GetThread{Thread: r.GetThread.GetThread()}
+	case *apipb.Read_ListThreads:
+		return &agent.ListThreads{Page: pageFromProto(r.ListThreads)}
+	case *apipb.Read_LoadEntries:
+		return loadFromProto(r.LoadEntries)
+	case *apipb.Read_GetEntry:
+		return &agent.GetEntry{Thread: r.GetEntry.GetThread(), Entry: r.GetEntry.GetEntry()}
+	case *apipb.Read_VerifyThread:
+		return &agent.VerifyThread{Thread: r.VerifyThread.GetThread()}
+	case *apipb.Read_Thaw:
+		t := &agent.Thaw{Key: r.Thaw.GetKey(), Revision: r.Thaw.GetRevision()}
+		if r.Thaw != nil {
+			t.Tail = r.Thaw.Tail
+		}
+		return t
+	case *apipb.Read_ListScopes:
+		return &agent.ListScopes{Page: pageFromProto(r.ListScopes)}
+	case *apipb.Read_GetScope:
+		return &agent.GetScope{}
+	case *apipb.Read_GetClaim:
+		return &agent.GetClaim{Claim: r.GetClaim.GetClaim()}
+	case *apipb.Read_ListClaims:
+		return &agent.ListClaims{Page: pageFromProto(r.ListClaims)}
+	case *apipb.Read_GetMemory:
+		return &agent.GetMemory{Agent: r.GetMemory.GetAgent(), ID: r.GetMemory.GetId()}
+	case *apipb.Read_ListMemories:
+		return listMemoriesFromProto(r.ListMemories)
+	case *apipb.Read_Recall:
+		return recallFromProto(r.Recall)
+	case *apipb.Read_GetTimer:
+		return &agent.GetTimer{Manager: r.GetTimer.GetManager(), Key: r.GetTimer.GetKey(), ID: r.GetTimer.GetId()}
+	case *apipb.Read_ListTimers:
+		return listTimersFromProto(r.ListTimers)
+	default:
+		return managerReadFromProto(read)
+	}
+}
+
+func loadFromProto(l *apipb.LoadEntries) agent.Read {
+	if l == nil {
+		return &agent.LoadEntries{}
+	}
+	return &agent.LoadEntries{
+		Thread: l.Thread, From: l.From, To: l.To, Tail: l.Tail, AtRev: l.AtRev, Kinds: l.Kinds, Limit: l.Limit,
+	}
+}
+
+func pageFromProto(p *apipb.ListPage) agent.Page {
+	return agent.Page{Prefix: p.GetPrefix(), After: p.GetAfter(), Limit: p.GetLimit()}
+}

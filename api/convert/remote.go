@@ -1,0 +1,127 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"dormouse/agent"
+	apipb "dormouse/proto/api"
+)
+
+// Remote is the instances that another process answers for, over gRPC. It
+// implements agent.Instances, and makes each call once.
+type Remote struct {
+	API apipb.InstancesClient
+
+	// Fail makes an *agent.Error of what gRPC says. change tells that the call
+	// may have changed something, so that a broken one is unknown.
+	Fail func(err error, change bool) error
+}
+
+// What the calls are to Fail: those that may be made twice and come to the same
+// change nothing.
+const (
+	again = false
+	once  = true
+)
+
+// Start implements agent.Instances.
+func (r Remote) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (agent.Instance, error) {
+	i, err := r.API.Start(ctx, &apipb.StartRequest{Ref: RefToProto(ref), InitialState: start.InitialState})
+	if err != nil {
+		return agent.Instance{}, r.Fail(err, again)
+	}
+	return InstanceFromProto(i), nil
+}
+
+// Lookup implements agent.Instances.
+func (r Remote) Lookup(ctx context.Context, ref agent.InstanceRef) (agent.Instance, error) {
+	i, err := r.API.Lookup(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
+	if err != nil {
+		return agent.Instance{}, r.Fail(err, again)
+	}
+	return InstanceFromProto(i), nil
+}
+
+// Stop implements agent.Instances.
+func (r Remote) Stop(ctx context.Context, ref agent.InstanceRef) error {
+	_, err := r.API.Stop(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
+	return r.failed(err, once)
+}
+
+// Hibernate implements agent.Instances.
+func (r Remote) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
+	_, err := r.API.Hibernate(ctx, &apipb.InstanceRequest{Ref: RefToProto(ref)})
+	return r.failed(err, once)
+}
+
+// Attach implements agent.Instances. An attachment without a name is not to be
+// tried again here: name it first.
+func (r Remote) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
+	a, err := r.API.Attach(ctx, AttachToProto(ref, attach))
+	if err != nil {
+		return agent.Attached{}, r.Fail(err, attach.Attachment == "")
+	}
+	return agent.Attached{Instance: InstanceFromProto(a.Instance), Attachment: a.Attachment, ExpiresAt: a.ExpiresAt}, nil
+}
+
+// Detach implements agent.Instances.
+func (r Remote) Detach(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	_, err := r.API.Detach(ctx, &apipb.AttachmentRequest{Ref: RefToProto(ref), Attachment: attachment})
+	return r.failed(err, again)
+}
+
+// Touch implements agent.Instances.
+func (r Remote) Touch(ctx context.Context, ref agent.InstanceRef, attachment string) error {
+	_, err := r.API.Touch(ctx, &apipb.AttachmentRequest{Ref: RefToProto(ref), Attachment: attachment})
+	return r.failed(err, again)
+}
+
+// Signal implements agent.Instances.
+func (r Remote) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	reply, err := r.API.Signal(ctx, SignalToProto(ref, signal))
+	if err != nil {
+		return agent.Reply{}, r.Fail(err, once)
+	}
+	return SignalReplyFromProto(reply), nil
+}
+
+// Stats implements agent.Instances.
+func (r Remote) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
+	s, err := r.API.Stats(ctx, &apipb.ManagerStatsRequest{Scope: scope, Manager: manager})
+	if err != nil {
+		return agent.ManagerStats{}, r.Fail(err, again)
+	}
+	return ManagerStatsFromProto(s), nil
+}
+
+// Watch implements agent.Instances.
+func (r Remote) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
+	return func(yield func(agent.InstanceEvent, error) bool) {
+		ours, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stream, err := r.API.Watch(ours, InstanceWatchToProto(w))
+		for err == nil {
+			var m *apipb.InstanceEvent
+			if m, err = stream.Recv(); err == nil && !yield(InstanceEventFromProto(m), nil) {
+				return
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, io.EOF):
+			yield(agent.InstanceEvent{}, agent.Errorf(agent.CodeUnavailable, "the watch ended early"))
+		default:
+			yield(agent.InstanceEvent{}, r.Fail(err, again))
+		}
+	}
+}
+
+func (r Remote) failed(err error, change bool) error {
+	if err == nil {
+		return nil
+	}
+	return r.Fail(err, change)
+}

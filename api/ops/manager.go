@@ -1,0 +1,90 @@
+package ops
+
+import (
+	"math"
+
+	"dormouse/agent"
+	oppb "dormouse/proto/op"
+)
+
+func putManagerToProto(o *agent.PutManager) *oppb.PutManager {
+	return &oppb.PutManager{Manager: ManagerToProto(&o.Manager), IfRevision: o.IfRevision}
+}
+
+func managerOpFromProto(op *oppb.Op) (agent.Op, error) {
+	switch o := op.GetOp().(type) {
+	case *oppb.Op_PutManager:
+		if o.PutManager == nil {
+			return nil, noKind()
+		}
+		m, err := ManagerFromProto(o.PutManager.Manager)
+		if err != nil {
+			return nil, err
+		}
+		return &agent.PutManager{Manager: *m, IfRevision: o.PutManager.IfRevision}, nil
+	case *oppb.Op_DeleteManager:
+		if o.DeleteManager == nil {
+			return nil, noKind()
+		}
+		return &agent.DeleteManager{Name: o.DeleteManager.Name, IfRevision: o.DeleteManager.IfRevision}, nil
+	case *oppb.Op_AnswerSignal:
+		if o.AnswerSignal == nil {
+			return nil, noKind()
+		}
+		return &agent.AnswerSignal{Hash: o.AnswerSignal.Hash, Reply: JSON(o.AnswerSignal.Reply)}, nil
+	default:
+		return sessionOpFromProto(op)
+	}
+}
+
+// ManagerToProto converts a manager to protobuf.
+func ManagerToProto(m *agent.Manager) *oppb.Manager {
+	return &oppb.Manager{
+		Name:          m.Name,
+		Handler:       &oppb.Handler{Kind: string(m.Handler.Kind), Name: m.Handler.Name, Url: m.Handler.URL, Key: m.Handler.Key},
+		IdleTimeoutMs: Millis(m.IdleTimeout), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
+		// A negative number turns into one that the door refuses.
+		MailboxMax: uint64(m.MailboxMax), AwakeMax: uint64(m.AwakeMax),
+		SignalTtlMs: Millis(m.SignalTTL), AttachTtlMs: Millis(m.AttachTTL), Track: m.Track, Untracked: m.Untracked, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
+		Schedules:   m.Schedules,
+		Incarnation: m.Incarnation, Revision: m.Revision, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+	}
+}
+
+// ManagerFromProto converts a manager from protobuf. What package agent
+// cannot hold is an error.
+func ManagerFromProto(p *oppb.Manager) (*agent.Manager, error) {
+	idle, err := Duration("idle_timeout_ms", p.GetIdleTimeoutMs())
+	if err != nil {
+		return nil, err
+	}
+	signal, err := Duration("signal_ttl_ms", p.GetSignalTtlMs())
+	if err != nil {
+		return nil, err
+	}
+	attach, err := Duration("attach_ttl_ms", p.GetAttachTtlMs())
+	if err != nil {
+		return nil, err
+	}
+	h := p.GetHandler()
+	return &agent.Manager{
+		Name:        p.GetName(),
+		Handler:     agent.Handler{Kind: agent.HandlerKind(h.GetKind()), Name: h.GetName(), URL: h.GetUrl(), Key: h.GetKey()},
+		IdleTimeout: idle, Durability: agent.Durability(p.GetDurability()), Storage: agent.Keeping(p.GetStorage()), Version: p.GetVersion(),
+		MailboxMax: number(p.GetMailboxMax()), AwakeMax: number(p.GetAwakeMax()), SignalTTL: signal, AttachTTL: attach,
+		Track: p.GetTrack(), Untracked: p.GetUntracked(), SkipsPersist: p.GetSkipsPersist(), Metadata: JSON(p.GetMetadata()), Schedules: JSON(p.GetSchedules()),
+		Incarnation: p.GetIncarnation(), Revision: p.GetRevision(), CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(),
+	}, nil
+}
+
+// number is a count that fits every machine; one that does not is past every
+// limit all the same.
+func number(n uint64) int { return int(min(n, math.MaxInt32)) }
+
+func managerResultFromProto(p *oppb.Manager) (agent.OpResult, error) {
+	m, err := ManagerFromProto(p)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ManagerResult{Manager: *m}, nil
+}
