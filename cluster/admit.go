@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"dormouse/agent"
 	"dormouse/cluster/raftlog"
@@ -46,7 +45,7 @@ func (g *Group) endChange() { <-g.changes }
 
 // unwelcome says why r is refused for good, by what any node knows.
 func (g *Group) unwelcome(r JoinRequest) string {
-	mine := g.id.clusterID()
+	mine := g.self.ClusterID()
 	switch {
 	case r.Node == "" || r.Incarnation == "" || r.RaftAddr == "":
 		return "a node needs an id, an incarnation and an address"
@@ -115,7 +114,7 @@ func (g *Group) admit(ctx context.Context, r JoinRequest) (JoinResponse, error) 
 			return JoinResponse{}, err
 		}
 	}
-	answer := JoinResponse{Admission: admitted, Accepted: true, ClusterID: g.id.clusterID(), Leader: g.o.NodeID, LeaderAddr: g.Addr()}
+	answer := JoinResponse{Admission: admitted, Accepted: true, ClusterID: g.self.ClusterID(), Leader: g.o.NodeID, LeaderAddr: g.Addr()}
 	for _, m := range g.machine.Members() {
 		if m.GossipAddr != "" && m.ID != r.Node {
 			answer.GossipAddrs = append(answer.GossipAddrs, m.GossipAddr)
@@ -159,7 +158,7 @@ func (g *Group) bury(ctx context.Context, old agent.Member, r JoinRequest) (refu
 // when that takes the vote first, see relocate.
 // (raft 1.7.3 reads the old one without a lock while it does; only to log it.)
 func (g *Group) place(ctx context.Context, node, addr string) error {
-	g.stream.refused.note(addr, false, time.Now()) // it will have this node within a moment
+	g.stream.Retry(addr) // the node there accepts this one in a moment
 	server, known := g.servers()[node]
 	if known && string(server.Address) == addr {
 		return nil

@@ -46,8 +46,8 @@ func (g *Group) askAround(ctx context.Context) around {
 		case err != nil:
 			g.noAnswer(addr, err)
 			r.silent = append(r.silent, addr)
-		case status.Incarnation == g.id.incarnation: // this node, under another name
-		case status.ClusterID != "" && status.ClusterID != g.id.clusterID():
+		case status.Incarnation == g.self.Incarnation: // this node, under another name
+		case status.ClusterID != "" && status.ClusterID != g.self.ClusterID():
 			return around{cluster: status.ClusterID, member: status.Node}
 		default:
 			r.nodes[addr] = status

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"dormouse/cluster/transport"
 )
 
 // A data directory that was copied and started twice makes two nodes of one
@@ -39,20 +41,20 @@ const (
 func (g *Group) whoIsAt(ctx context.Context, addr, incarnation, run string) presence {
 	ctx, cancel := context.WithTimeout(ctx, peerMax)
 	defer cancel()
-	c, err := g.stream.dial(ctx, addr, kindPeer)
+	c, err := g.stream.DialPeer(ctx, addr)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, errOtherCluster):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, transport.ErrOtherCluster):
 		return vacant
 	case err != nil:
 		return unsure
 	}
 	defer c.Close() //nolint:errcheck // nothing was sent
-	switch there, ok := c.(*conn); {
+	switch there, ok := transport.IdentityOf(c); {
 	case !ok:
 		return unsure
-	case there.peer.Incarnation != incarnation:
+	case there.Incarnation != incarnation:
 		return vacant
-	case there.run != run:
+	case there.Process != run:
 		return twin
 	}
 	return oneself
@@ -72,7 +74,7 @@ func (g *Group) findItself(ctx context.Context) error {
 		g.stores.Ballot.Astray.Store(false)
 		return nil
 	}
-	switch g.whoIsAt(ctx, old, g.id.incarnation, g.id.run) {
+	switch g.whoIsAt(ctx, old, g.self.Incarnation, g.self.Process) {
 	case twin:
 		return fmt.Errorf("%w: %s", ErrRefused, twinned(g.o.NodeID, old))
 	case unsure:
@@ -92,7 +94,7 @@ func (g *Group) findItself(ctx context.Context) error {
 // above. Where it must not be noted, refused says why.
 func (g *Group) relocate(ctx context.Context, r JoinRequest) (refused string, err error) {
 	server, known := g.servers()[r.Node]
-	if !known || r.Run == g.id.run {
+	if !known || r.Run == g.self.Process {
 		return "", nil
 	}
 	at := string(server.Address)

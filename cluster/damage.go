@@ -12,7 +12,7 @@ import (
 // healable is nil unless this node's log lacks what it acknowledged and no
 // other node could send that again: then it would wait for ever.
 func (g *Group) healable() error {
-	if g.stores.Mark.Whole() || len(g.o.Join) > 0 || g.id.clusterID() == "" {
+	if g.stores.Mark.Whole() || len(g.o.Join) > 0 || g.self.ClusterID() == "" {
 		return nil
 	}
 	if len(g.otherVoters(g.o.NodeID)) > 0 {

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster/raftlog"
+	"dormouse/cluster/transport"
 	"dormouse/placement"
 )
 
@@ -32,8 +32,6 @@ const (
 	QueueCommitsMax  = queueCommitsMax
 	QueueBytesMax    = queueBytesMax
 	CommitMax        = commitMax
-	HandshakeMax     = handshakeMax
-	GreetingMax      = greetingMax
 	WallStepMax      = wallStepMax
 )
 
@@ -52,29 +50,24 @@ func (c Clock) Until(tick uint64, wall int64, now time.Time) (time.Duration, boo
 
 // WhoIsAt tells what g finds at addr when it looks for itself.
 func (g *Group) WhoIsAt(ctx context.Context, addr string) string {
-	return [...]string{unsure: "unsure", vacant: "vacant", oneself: "oneself", twin: "twin"}[g.whoIsAt(ctx, addr, g.id.incarnation, g.id.run)]
-}
-
-// Hello encodes a handshake.
-func Hello(kind byte, cluster, node, incarnation, text string) []byte {
-	return hello{kind: kind, cluster: cluster, node: node, incarnation: incarnation, text: text}.encode()
-}
-
-// ReadHello decodes one, and encodes it again.
-func ReadHello(b []byte) ([]byte, error) {
-	h, err := readHello(bytes.NewReader(b))
-	return h.encode(), err
+	return [...]string{unsure: "unsure", vacant: "vacant", oneself: "oneself", twin: "twin"}[g.whoIsAt(ctx, addr, g.self.Incarnation, g.self.Process)]
 }
 
 // CutFounding leaves stores as a crash in the middle of founding does.
-func CutFounding(dir, cluster string) error {
+func CutFounding(dir, node, cluster string) error {
 	s, err := raftlog.Open(raftlog.Options{Dir: dir, Fatal: func(error) {}})
 	if err != nil {
 		return err
 	}
 	for _, step := range []func() error{
 		func() error { return s.Stable.Set(keyFounding, []byte(cluster)) },
-		func() error { return s.Stable.Set(keyClusterID, []byte(cluster)) },
+		func() error {
+			self, err := transport.LoadSelf(node, s.Stable)
+			if err != nil {
+				return err
+			}
+			return self.Adopt(cluster)
+		},
 		func() error { return s.Stable.SetUint64([]byte(raftlog.KeyCurrentTerm), 1) },
 		s.Close,
 	} {

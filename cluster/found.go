@@ -19,6 +19,9 @@ import (
 // whose data was lost never founds beside the cluster that it belonged to, and of
 // several nodes that may found exactly one does. ADR 24 has the reasons.
 
+// keyFounding holds the id of a cluster whose founding has begun.
+var keyFounding = []byte("dormouse/founding")
+
 // askRetry paces rounds of questions to other nodes; it doubles up to askRetryMax.
 const (
 	askRetry    = 100 * time.Millisecond
@@ -27,7 +30,7 @@ const (
 
 // foundQuiet is how long a node that knows no other address listens before it
 // founds a cluster. The members of a cluster that it belonged to dial it every
-// reachRetry.
+// transport.RaftDialInterval.
 const foundQuiet = 3 * time.Second
 
 // foundTurn is how long a node leaves it to one that comes first by name. It
@@ -73,7 +76,7 @@ func (g *Group) tryToFound(ctx context.Context, r around, inTurn bool) (founded 
 			return false, fmt.Sprintf("node %s comes first by name and may found it", n.Node), nil
 		}
 	}
-	attempt := FoundingRequest{Node: g.o.NodeID, Incarnation: g.id.incarnation, RaftAddr: g.Addr(), Founding: uuid.NewString()}
+	attempt := FoundingRequest{Node: g.o.NodeID, Incarnation: g.self.Incarnation, RaftAddr: g.Addr(), Founding: uuid.NewString()}
 	g.grants.begin(attempt.Founding)
 	defer g.grants.end(attempt.Founding)
 	if answer, err := g.HandleFounding(ctx, attempt); err != nil || !answer.Granted {
@@ -101,7 +104,7 @@ func (g *Group) askGrant(ctx context.Context, addr string, r FoundingRequest) (F
 
 // found founds a cluster with this node as its only voter.
 func (g *Group) found(ctx context.Context) error {
-	cluster := g.id.clusterID()
+	cluster := g.self.ClusterID()
 	if cluster == "" {
 		cluster = uuid.NewString()
 	}
@@ -110,7 +113,7 @@ func (g *Group) found(ctx context.Context) error {
 	if err := g.stores.Stable.Set(keyFounding, []byte(cluster)); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
-	if err := g.id.adopt(cluster); err != nil {
+	if err := g.self.Adopt(cluster); err != nil {
 		return fmt.Errorf("found a cluster: %w", err)
 	}
 	if err := wait(ctx, g.raft.BootstrapCluster(alone(g.o.NodeID, g.Addr()))); err != nil {
@@ -129,8 +132,8 @@ func (g *Group) mayFound() bool {
 	if !g.empty || !g.o.Bootstrap && g.o.Expect == 0 {
 		return false
 	}
-	mark, err := stableGet(g.stores.Stable, keyFounding)
-	return err == nil && (g.id.clusterID() == "" || mark != "")
+	mark, err := raftlog.GetString(g.stores.Stable, keyFounding)
+	return err == nil && (g.self.ClusterID() == "" || mark != "")
 }
 
 // alone is the configuration of a cluster that was just founded.
@@ -144,7 +147,7 @@ func alone(node, addr string) raft.Configuration {
 // and the first entry: raft writes the term first, and would refuse to found
 // over it.
 func finishFounding(logs raft.LogStore, stable raft.StableStore, node, addr string) error {
-	mark, err := stableGet(stable, keyFounding)
+	mark, err := raftlog.GetString(stable, keyFounding)
 	if err != nil || mark == "" {
 		return err
 	}

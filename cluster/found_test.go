@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/cluster"
+	"dormouse/cluster/raftlog"
 )
 
 func founding(joins ...string) func(*cluster.Options) {
@@ -69,7 +70,7 @@ func TestAFoundingThatWasCutShortIsFinished(t *testing.T) {
 		n := &node{lab: l, name: "n1", dir: t.TempDir()}
 		n.wipe()
 		n.dir = t.TempDir()
-		if err := cluster.CutFounding(n.dir, "the-cluster"); err != nil {
+		if err := cluster.CutFounding(n.dir, n.name, "the-cluster"); err != nil {
 			t.Fatal(err)
 		}
 		l.nodes["n1"], l.names = n, []string{"n1"}
@@ -116,7 +117,7 @@ func TestANodeOfAnotherClusterIsRefusedInPlainWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := n2.ended()
-		if !errors.Is(err, cluster.ErrForeign) || !strings.Contains(err.Error(), ids[0]) || !strings.Contains(err.Error(), ids[1]) {
+		if !errors.Is(err, raftlog.ErrForeign) || !strings.Contains(err.Error(), ids[0]) || !strings.Contains(err.Error(), ids[1]) {
 			t.Errorf("it ended with %v", err)
 		}
 		if got := len(l.nodes["n1"].machine.Members()); got != 1 {
@@ -133,7 +134,7 @@ func TestADataDirectoryBelongsToOneName(t *testing.T) {
 		l.leader()
 		n.crash()
 		other := &node{lab: l, name: "n2", dir: n.dir, machine: n.machine, snaps: n.snaps}
-		if err := other.start(nil); !errors.Is(err, cluster.ErrForeign) {
+		if err := other.start(nil); !errors.Is(err, raftlog.ErrForeign) {
 			t.Errorf("started with %v", err)
 		}
 	})
@@ -151,7 +152,7 @@ func TestALoneNodeOfAnotherClusterFindsOut(t *testing.T) {
 		if err := stray.start(joining("n1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := stray.ended(); !errors.Is(err, cluster.ErrForeign) {
+		if err := stray.ended(); !errors.Is(err, raftlog.ErrForeign) {
 			t.Errorf("it ended with %v", err)
 		}
 	})

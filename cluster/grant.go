@@ -54,7 +54,7 @@ func (s *grants) underWay() string {
 
 // holder returns the founding that is granted; the zero value if none is.
 func (s *grants) holder() (r FoundingRequest, err error) {
-	text, err := stableGet(s.stable, keyGrant)
+	text, err := raftlog.GetString(s.stable, keyGrant)
 	if err != nil || text == "" {
 		return FoundingRequest{}, err
 	}
@@ -84,7 +84,7 @@ func (g *Group) HandleFounding(ctx context.Context, r FoundingRequest) (Founding
 	case <-ctx.Done():
 		return FoundingResponse{}, agent.Errorf(agent.CodeUnavailable, "node %s is deciding on another founding", g.o.NodeID)
 	}
-	if cluster := g.id.clusterID(); cluster != "" && r.Incarnation != g.id.incarnation {
+	if cluster := g.self.ClusterID(); cluster != "" && r.Incarnation != g.self.Incarnation {
 		return FoundingResponse{ClusterID: cluster}, nil
 	}
 	held, err := g.grants.holder()
@@ -104,7 +104,7 @@ func (g *Group) HandleFounding(ctx context.Context, r FoundingRequest) (Founding
 // node, asked after it was granted, belongs to no cluster and is not at it any
 // more, or has lost its data.
 func (g *Group) over(ctx context.Context, held FoundingRequest) bool {
-	if held.Incarnation == g.id.incarnation {
+	if held.Incarnation == g.self.Incarnation {
 		return g.grants.underWay() != held.Founding
 	}
 	there, err := g.askStatus(ctx, held.RaftAddr)

@@ -17,7 +17,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster/raftlog"
-	"dormouse/internal/seededbug"
+	"dormouse/cluster/transport"
 )
 
 // Group is this node's part of a Raft group. Its methods may be called
@@ -29,11 +29,11 @@ type Group struct {
 	peers   Peers
 	metrics *metrics
 
-	id       *identity
+	self     *transport.Self
 	stores   *raftlog.Stores
-	stream   *stream
+	stream   *transport.Stream
 	raft     *raft.Raft
-	guard    *guard
+	guard    *transport.Guard
 	lead     *leadership
 	proposer *proposer
 	index    *readIndex
@@ -88,24 +88,22 @@ func Open(o Options) (*Group, error) {
 
 // openOn opens what stands on the stores.
 func (g *Group) openOn() (err error) {
-	if g.id, err = loadIdentity(g.o.NodeID, g.stores.Stable); err != nil {
+	if g.self, err = transport.LoadSelf(g.o.NodeID, g.stores.Stable); err != nil {
 		return err
 	}
-	if g.id.claim = g.o.Claim; g.o.Claim != nil && g.ClusterID() != "" {
-		if err := g.o.Claim(g.ClusterID()); err != nil {
-			return err
-		}
-	}
-	if g.stream, err = newStream(&g.o, g.id, g.logger.Named("stream")); err != nil {
+	if err := g.self.SetClaim(g.o.Claim); err != nil {
 		return err
 	}
-	g.stream.removed = g.machine.Removed
-	g.stream.gone = g.leftBehind
-	g.stream.foreign = g.foreign.note
-	g.stream.met = g.met.note
-	g.grants = newGrants(g.stores.Stable)
 	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned
-	g.stream.expect = func(addr string) string { return answering(started.Load(), addr) }
+	g.stream, err = transport.Listen(transport.Options{
+		Network: g.o.Network, Listen: g.o.Listen, Advertise: g.o.Advertise, Logger: g.logger.Named("stream"),
+		Removed: g.machine.Removed, Expect: func(addr string) string { return answering(started.Load(), addr) },
+		OnRemoved: g.leftBehind, OnForeign: g.foreign.note, OnMet: g.met.note,
+	}, g.self)
+	if err != nil {
+		return err
+	}
+	g.grants = newGrants(g.stores.Stable)
 	if err := g.openState(); err != nil {
 		return errors.Join(err, g.stream.Close())
 	}
@@ -138,13 +136,7 @@ func (g *Group) openState() error {
 }
 
 func (g *Group) openRaft() error {
-	transport := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: raftLayer{g.stream.raft}, Timeout: rpcMax, MaxPool: 3, Logger: g.o.Logger.Named("raft-net"),
-	})
-	guard := newGuard(unpiped{transport}, g.stores, g.logger)
-	if seededbug.Is(seededbug.AckedBeforeCommit) {
-		guard.Transport = optimist{unpiped{transport}}
-	}
+	guard := transport.ServeRaft(g.stream, g.stores, g.o.Logger.Named("raft-net"), g.logger)
 	g.lead = &leadership{
 		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,
@@ -154,7 +146,7 @@ func (g *Group) openRaft() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())
 	}
-	guard.attach(r)
+	guard.Attach(r)
 	g.guard, g.raft, g.lead.raft = guard, r, r
 	g.proposer = &proposer{
 		machine: g.machine, apply: r.Apply, committed: r.CommitIndex, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
@@ -207,7 +199,7 @@ func (g *Group) Run(ctx context.Context) error {
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.stores.Run(ctx) })
-	work.Go(func() error { return g.stream.serve(ctx) })
+	work.Go(func() error { return g.stream.Serve(ctx) })
 	work.Go(func() error { return g.lead.watch(ctx) })
 	work.Go(func() error { return g.lead.serve(ctx) })
 	work.Go(func() error { return g.proposer.run(ctx) })
@@ -277,20 +269,20 @@ func (g *Group) LastContact() time.Time {
 }
 
 // ClusterID is the cluster that this node belongs to; "" where none yet.
-func (g *Group) ClusterID() string { return g.id.clusterID() }
+func (g *Group) ClusterID() string { return g.self.ClusterID() }
 
 // Incarnation is this node's life: minted with its data directory.
-func (g *Group) Incarnation() string { return g.id.incarnation }
+func (g *Group) Incarnation() string { return g.self.Incarnation }
 
 // Addr is the address that others reach this node at.
-func (g *Group) Addr() string { return g.stream.addr.String() }
+func (g *Group) Addr() string { return g.stream.Addr() }
 
 // PeerListener yields the connections of other nodes' DialPeer.
-func (g *Group) PeerListener() net.Listener { return g.stream.peers }
+func (g *Group) PeerListener() net.Listener { return g.stream.PeerListener() }
 
 // DialPeer connects to the PeerListener of the node at addr.
 func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
-	return g.stream.dial(ctx, addr, kindPeer)
+	return g.stream.DialPeer(ctx, addr)
 }
 
 // Ready is nil where this node can serve: it leads and is ready, or it follows
@@ -298,15 +290,15 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 // node does not have yet are not in its own idea of what is committed.
 func (g *Group) Ready() error {
 	switch {
-	case g.id.isRemoved():
+	case g.self.Removed():
 		return agent.Errorf(agent.CodeUnavailable, "%v", ErrRemoved)
 	case g.ready.Load() != nil:
 		return nil
-	case g.id.clusterID() == "":
+	case g.self.ClusterID() == "":
 		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
 	}
 	id, _ := g.Leader()
-	committed := g.guard.committed.Load()
+	committed := g.guard.Committed()
 	behind := int64(committed) - int64(g.raft.AppliedIndex())
 	switch contact := time.Since(g.raft.LastContact()); {
 	case id == "":
@@ -328,10 +320,10 @@ func (g *Group) LocalStatus() PeerStatus {
 	id, addr := g.Leader()
 	applied, chain := g.machine.Chain()
 	return PeerStatus{
-		ClusterID: g.id.clusterID(), Node: g.o.NodeID, Incarnation: g.id.incarnation, Leader: id, LeaderAddr: addr,
+		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
-		CatchingUp: !g.stores.MayVote(), Removed: g.id.isRemoved(),
+		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(),
 		Founding: g.grants.underWay(), MayFound: g.mayFound(),
 	}
 }

@@ -105,7 +105,7 @@ func (g *Group) awaitAll(ctx context.Context, term *readiness, v raft.Server) er
 }
 
 // timeoutNow is raft's call of that name, not waited for past ctx. The call's
-// goroutine ends with it, within rpcMax.
+// goroutine ends with it, within transport.Timeout.
 func (g *Group) timeoutNow(ctx context.Context, v raft.Server) error {
 	self := raft.ServerID(g.o.NodeID)
 	request := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{

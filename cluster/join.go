@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"dormouse/cluster/raftlog"
+	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
 )
 
 var (
 	// ErrRemoved is what Run returns once this node learns that it was removed.
-	ErrRemoved = errors.New("this node was removed from the cluster for good: to join again it needs an empty data directory")
+	ErrRemoved = transport.ErrRemoved
 	// ErrRefused is wrapped by what Run returns when the cluster refuses this
 	// node; the error says why and what to do.
 	ErrRefused = errors.New("the cluster refuses this node")
@@ -40,7 +41,7 @@ func (g *Group) belong(ctx context.Context) error {
 			return err
 		}
 	}
-	if g.id.clusterID() == "" && len(g.knownAddrs(ctx)) == 0 {
+	if g.self.ClusterID() == "" && len(g.knownAddrs(ctx)) == 0 {
 		g.logger.Warn("this node belongs to no cluster and has knows no other node: start it with --bootstrap, or with an address to --join")
 	}
 	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
@@ -62,7 +63,7 @@ func (g *Group) belong(ctx context.Context) error {
 			return fmt.Errorf("%w: %s", ErrRefused, answer.Refused)
 		}
 		if why := g.strayed(ctx); why != "" {
-			return fmt.Errorf("%w: %s", ErrForeign, why)
+			return fmt.Errorf("%w: %s", raftlog.ErrForeign, why)
 		}
 		if answer.Accepted {
 			return g.stay(ctx, answer.ClusterID, answer.Admission)
@@ -82,15 +83,15 @@ func (g *Group) belong(ctx context.Context) error {
 // stay takes what the leader accepted, and watches for being removed.
 func (g *Group) stay(ctx context.Context, cluster string, admitted raftlog.Admission) error {
 	g.stores.Ballot.Astray.Store(false)
-	if g.id.clusterID() == "" {
+	if g.self.ClusterID() == "" {
 		if err := g.enrol(admitted); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
-		if err := g.id.adopt(cluster); err != nil {
+		if err := g.self.Adopt(cluster); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
 		g.logger.Info("joined a cluster", "cluster", cluster)
-		g.stream.redial()
+		g.stream.Redial()
 	}
 	for ctx.Err() == nil {
 		if g.wasRemoved() {
@@ -115,25 +116,25 @@ func (g *Group) stay(ctx context.Context, cluster string, admitted raftlog.Admis
 
 // leftBehind notes that another node called this one removed.
 func (g *Group) leftBehind() {
-	if g.id.setRemoved() {
+	if g.self.SetRemoved() {
 		g.logger.Error("this node was removed from the cluster")
 	}
 }
 
 func (g *Group) wasRemoved() bool {
-	if g.machine.Removed(g.id.incarnation) {
+	if g.machine.Removed(g.self.Incarnation) {
 		g.leftBehind()
 	}
-	return g.id.isRemoved()
+	return g.self.Removed()
 }
 
 // askToJoin asks everybody who may know the leader, once.
 func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 	self := g.o.Self
 	request := JoinRequest{
-		Node: g.o.NodeID, Incarnation: g.id.incarnation, RaftAddr: g.Addr(),
+		Node: g.o.NodeID, Incarnation: g.self.Incarnation, RaftAddr: g.Addr(),
 		GRPCAddr: self.GRPCAddr, HTTPAddr: self.HTTPAddr, GossipAddr: self.GossipAddr, WantVote: self.WantVote,
-		Version: self.Version, FeatureLevelMax: self.FeatureLevelMax, Empty: g.empty, ClusterID: g.id.clusterID(), Run: g.id.run,
+		Version: self.Version, FeatureLevelMax: self.FeatureLevelMax, Empty: g.empty, ClusterID: g.self.ClusterID(), Run: g.self.Process,
 		Zone: self.Zone, Weight: self.Weight,
 	}
 	if g.IsLeader() {
@@ -167,14 +168,14 @@ func (g *Group) askToJoin(ctx context.Context) JoinResponse {
 // was told to join: every join address belongs to that one. A lone node leads
 // its own cluster and has asked nobody yet.
 func (g *Group) strayed(ctx context.Context) string {
-	if g.id.clusterID() == "" {
+	if g.self.ClusterID() == "" {
 		return ""
 	}
 	for _, addr := range g.o.Join {
 		if addr == g.Addr() {
 			continue
 		}
-		if status, err := g.askStatus(ctx, addr); err == nil && status.ClusterID == g.id.clusterID() {
+		if status, err := g.askStatus(ctx, addr); err == nil && status.ClusterID == g.self.ClusterID() {
 			return ""
 		}
 		if !g.foreign.has(addr) {
@@ -226,7 +227,7 @@ func (f *foreign) all(addrs []string, self string) (why string) {
 // port never will, so the operator is told, once in refusedLogEvery.
 func (g *Group) noAnswer(addr string, err error) {
 	if why := notRaftPort(err); why != "" {
-		if _, due := g.stream.told.say(addr, time.Now()); due {
+		if g.stream.LogDue(addr) {
 			g.logger.Warn("an address to join is not the Raft port of a node", "addr", addr, "error", why)
 		}
 		return
@@ -237,7 +238,7 @@ func (g *Group) noAnswer(addr string, err error) {
 // notRaftPort returns err's text if it says that an address is no Raft port, and
 // "" otherwise. Errors of peers lose their chain on the way through gRPC.
 func notRaftPort(err error) string {
-	if text := err.Error(); strings.Contains(text, errNotRaftPort.Error()) {
+	if text := err.Error(); strings.Contains(text, transport.ErrNotRaftPort.Error()) {
 		return text
 	}
 	return ""

@@ -190,7 +190,7 @@ func (l *Lease) end() bool {
 
 // Life is this process of the node, minted with each start: the incarnation of
 // what it owns.
-func (g *Group) Life() string { return g.id.run }
+func (g *Group) Life() string { return g.self.Process }
 
 // LeaseUntil is until when this node may keep what it owns, by its own
 // monotonic clock; the zero time where it has no lease. The table that this node
@@ -205,7 +205,7 @@ func (g *Group) keepLease(ctx context.Context) error {
 	}
 	var refused OwnResponse // as it was logged last: a renewal is tried again for ever
 	return g.lease.Keep(ctx, ttl, g.LeaderChanged, func(ctx context.Context) (bool, error) {
-		if _, known := g.member(g.o.NodeID); !known || g.id.clusterID() == "" {
+		if _, known := g.member(g.o.NodeID); !known || g.self.ClusterID() == "" {
 			return false, nil // a founder's row comes a moment after its cluster
 		}
 		answer := g.own(ctx, OwnRequest{Kind: OwnRenew, TTL: ttl, Handlers: g.o.Placement.Handlers})

@@ -187,7 +187,7 @@ func (g *Group) quorumWithout(ctx context.Context, node string) string {
 			continue
 		}
 		asking.Go(func() {
-			if status, err := g.askStatus(ctx, string(s.Address)); err == nil && status.ClusterID == g.id.clusterID() {
+			if status, err := g.askStatus(ctx, string(s.Address)); err == nil && status.ClusterID == g.self.ClusterID() {
 				alive.Add(1)
 			}
 		})

@@ -44,8 +44,6 @@ const (
 	// callers are told unknown. A leader without a quorum steps down long
 	// before, so what is left is a disk that hangs.
 	commitMax = 10 * time.Second
-	// rpcMax bounds one raft call: appendBytesMax in it needs 7 MB/s.
-	rpcMax = 10 * time.Second
 	// peerMax bounds one question to another node.
 	peerMax = 2 * time.Second
 )

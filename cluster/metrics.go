@@ -70,7 +70,7 @@ func (g *Group) Stats() Stats {
 	return Stats{
 		Entries: m.entries.Load(), Commits: m.commits.Load(), Bytes: m.bytes.Load(), Rounds: m.rounds.Load(),
 		Refused: m.refused.Load(), Unknown: m.unknown.Load(),
-		WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(), Snapshots: m.snapshots.Load(), Installs: g.guard.installs.Load(),
+		WallSteps: m.wallSteps.Load(), WallBacks: m.wallBacks.Load(), Snapshots: m.snapshots.Load(), Installs: g.guard.Installs(),
 	}
 }
 

@@ -3,13 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/cluster/transport"
 )
 
 // StateMachine is what a group replicates. Apply returns one agent.Decided for
@@ -46,19 +46,12 @@ type StateMachine interface {
 	EncodeFeatureLevel(level uint32) []byte
 }
 
-// Network is how nodes reach each other: TCP or TLS in production, memory in
-// tests. Connections must honour deadlines.
-type Network interface {
-	Listen(addr string) (net.Listener, error)
-	Dial(ctx context.Context, addr string) (net.Conn, error)
-}
-
 // Options say what a group is made of.
 type Options struct {
 	NodeID    string             // the operator's name for this node; never reused for another
 	Dir       string             // holds the log and the stable store; "" keeps both in memory
 	LogStore  string             // "wal" or "bolt"; "" means wal
-	Network   Network            // nil means TCP
+	Network   transport.Network  // nil means TCP
 	Listen    string             // address to listen on
 	Advertise string             // address others reach it at; "" means the listener's
 	Machine   StateMachine       // already restored as far as its own disk goes
@@ -120,9 +113,6 @@ func (o *Options) fill() error {
 		return errors.New("cluster: a node needs an id")
 	case o.Machine == nil || o.Snapshots == nil:
 		return errors.New("cluster: a node needs a state machine and its snapshots")
-	}
-	if o.Network == nil {
-		o.Network = TCP{}
 	}
 	if o.LogStore == "" {
 		o.LogStore = "wal"

@@ -122,7 +122,7 @@ func Insist(ctx context.Context, table Owners, r OwnRequest, ask func(context.Co
 
 // own asks the leader, once, wherever it is.
 func (g *Group) own(ctx context.Context, r OwnRequest) OwnResponse {
-	r.Node, r.Incarnation, r.Life = g.o.NodeID, g.id.incarnation, g.Life()
+	r.Node, r.Incarnation, r.Life = g.o.NodeID, g.self.Incarnation, g.Life()
 	if g.IsLeader() {
 		return g.HandleOwn(ctx, r)
 	}

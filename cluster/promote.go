@@ -142,7 +142,7 @@ func (g *Group) look(ctx context.Context) {
 		}
 		asking.Go(func() {
 			status, err := g.askStatus(ctx, m.RaftAddr)
-			answered := err == nil && status.ClusterID == g.id.clusterID() && status.Incarnation == m.Incarnation
+			answered := err == nil && status.ClusterID == g.self.ClusterID() && status.Incarnation == m.Incarnation
 			caughtUp := !status.CatchingUp && status.AppliedIndex > 0 && status.AppliedIndex+lagMax >= applied
 			g.followed.note(m.Incarnation, answered, status.AppliedIndex, caughtUp)
 			if answered && status.AppliedIndex == index && status.Chain != chain {

@@ -13,11 +13,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/cluster"
+	"dormouse/cluster/transport"
 )
 
 // dials counts what a node dials.
 type dials struct {
-	cluster.Network
+	transport.Network
 	to    string
 	count atomic.Int64
 }

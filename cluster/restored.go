@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/cluster/raftlog"
+	"dormouse/cluster/transport"
 )
 
 // Restored says for which node the log's side of a restored cluster is made.
@@ -30,7 +31,7 @@ func FoundRestored(r Restored) (raft.Server, error) {
 		return server, fmt.Errorf("open the log: %w", err)
 	}
 	err = func() error {
-		id, err := loadIdentity(r.NodeID, s.Stable)
+		id, err := transport.LoadSelf(r.NodeID, s.Stable)
 		if err != nil {
 			return err
 		}
@@ -38,10 +39,10 @@ func FoundRestored(r Restored) (raft.Server, error) {
 		if err != nil {
 			return fmt.Errorf("look for a log: %w", err)
 		}
-		if known := id.clusterID(); known != "" || last > 0 {
-			return fmt.Errorf("%w: %s holds a node's log already; restore into an empty directory", ErrForeign, r.Dir)
+		if known := id.ClusterID(); known != "" || last > 0 {
+			return fmt.Errorf("%w: %s holds a node's log already; restore into an empty directory", raftlog.ErrForeign, r.Dir)
 		}
-		return id.adopt(r.ClusterID)
+		return id.Adopt(r.ClusterID)
 	}()
 	return server, errors.Join(err, s.Close())
 }

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -28,28 +27,4 @@ func (g *Group) verifyLeader(ctx context.Context) (uint64, error) {
 func (g *Group) unheard(row agent.Member) bool {
 	_, heard := g.followed.applied(row.Incarnation)
 	return !heard
-}
-
-// optimistMax is how long an optimist waits for an answer.
-const optimistMax = 100 * time.Millisecond
-
-// optimist is a transport that takes a follower's silence for success.
-type optimist struct{ unpiped }
-
-// AppendEntries implements raft.Transport.
-func (t optimist) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	answer := make(chan *raft.AppendEntriesResponse, 1)
-	go func() {
-		var real raft.AppendEntriesResponse
-		if t.unpiped.AppendEntries(id, target, args, &real) == nil {
-			answer <- &real
-		}
-	}()
-	select {
-	case real := <-answer:
-		*resp = *real
-	case <-time.After(optimistMax):
-		*resp = raft.AppendEntriesResponse{Term: args.Term, LastLog: args.PrevLogEntry + uint64(len(args.Entries)), Success: true}
-	}
-	return nil
 }

@@ -41,7 +41,7 @@ func (g *Group) Shutdown(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	g.stream.stopDialing()
+	g.stream.StopDialing()
 	err := g.raft.Shutdown().Error() // closes the transport, hence the stream
 	close(g.proposer.abandoned)
 	if running != nil {

@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"dormouse/cluster"
+	"dormouse/cluster/transport"
 )
 
 func dialPeer(t *testing.T, g *cluster.Group, addr string) error {
@@ -31,9 +31,9 @@ func TestPeersKnowEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		who, ok := cluster.IdentityOf(c)
+		who, ok := transport.IdentityOf(c)
 		n2 := l.nodes["n2"].group
-		if want := (cluster.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation()}); !ok || who != want {
+		if want := (transport.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation(), Process: n2.Life()}); !ok || who != want {
 			t.Errorf("%+v, want %+v", who, want)
 		}
 	})
@@ -45,13 +45,29 @@ func TestClustersDoNotMix(t *testing.T) {
 		a, b := l.start("a", founding()), l.start("b", founding())
 		l.until("both lead", func() bool { return a.group.IsLeader() && b.group.IsLeader() })
 		err := dialPeer(t, a.group, "b:raft")
-		if !errors.Is(err, cluster.ErrHandshake) || !strings.Contains(err.Error(), a.group.ClusterID()) || !strings.Contains(err.Error(), b.group.ClusterID()) {
+		if !errors.Is(err, transport.ErrHandshake) || !strings.Contains(err.Error(), a.group.ClusterID()) || !strings.Contains(err.Error(), b.group.ClusterID()) {
 			t.Errorf("a peer connection: %v", err)
 		}
 	})
 }
 
-// shake speaks the handshake by hand.
+// The limits of cluster/transport.
+const (
+	handshakeMax  = 5 * time.Second
+	unverifiedMax = 128
+)
+
+// hello encodes a message of the handshake by its documented format.
+func hello(kind byte, cluster, node, incarnation, text string) []byte {
+	b := []byte{'D', 'R', 'M', 'S', 3, kind}
+	for _, field := range []string{cluster, node, incarnation, "", "", text} {
+		b = append(b, byte(len(field)>>8), byte(len(field)))
+		b = append(b, field...)
+	}
+	return append(b, '\n')
+}
+
+// shake sends one message of the handshake and returns the answer.
 func shake(t *testing.T, l *lab, from, to string, say []byte) (answer []byte, err error) {
 	t.Helper()
 	c, err := l.net.Host(from).Dial(t.Context(), to)
@@ -81,9 +97,9 @@ func TestStrangersAreShownTheDoor(t *testing.T) {
 			{"garbage", "", []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
 			{"a newer version", "", append([]byte("DRMS\x63R"), make([]byte, 8)...)},
 			{"an endless field", "", []byte("DRMS\x02R\xff\xff")},
-			{"raft without a cluster", "no part in raft", cluster.Hello('R', "", "x", "i", "")},
-			{"raft of another cluster", "x belongs to cluster other", cluster.Hello('R', "other", "x", "i", "")},
-			{"an unknown kind", "unknown kind", cluster.Hello('Q', mine, "x", "i", "")},
+			{"raft without a cluster", "no part in raft", hello('R', "", "x", "i", "")},
+			{"raft of another cluster", "x belongs to cluster other", hello('R', "other", "x", "i", "")},
+			{"an unknown kind", "unknown kind", hello('Q', mine, "x", "i", "")},
 		} {
 			answer, err := shake(t, l, "x", "n1:raft", c.say)
 			switch {
@@ -101,7 +117,7 @@ func TestASilentConnectionIsDroppedAndTheyAreBounded(t *testing.T) {
 		l := newLab(t)
 		l.found("n1")
 		host := l.net.Host("x")
-		for range cluster.GreetingMax {
+		for range unverifiedMax {
 			c, err := host.Dial(t.Context(), "n1:raft")
 			if err != nil {
 				t.Fatal(err)
@@ -118,10 +134,10 @@ func TestASilentConnectionIsDroppedAndTheyAreBounded(t *testing.T) {
 		if _, err := extra.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("one too many got %v", err)
 		}
-		if open := l.net.Open("n1"); open < cluster.GreetingMax {
+		if open := l.net.Open("n1"); open < unverifiedMax {
 			t.Errorf("%d connections are open", open)
 		}
-		time.Sleep(cluster.HandshakeMax + time.Second)
+		time.Sleep(handshakeMax + time.Second)
 		if open := l.net.Open("n1"); open != 0 {
 			t.Errorf("%d silent connections are open", open)
 		}
@@ -136,7 +152,7 @@ func TestANodeWithoutAClusterTakesNoRaft(t *testing.T) {
 		if err := dialPeer(t, fresh.group, "n1:raft"); err != nil {
 			t.Errorf("it may ask: %v", err)
 		}
-		answer, err := shake(t, l, "n1", "n2:raft", cluster.Hello('R', l.nodes["n1"].group.ClusterID(), "n1", "i", ""))
+		answer, err := shake(t, l, "n1", "n2:raft", hello('R', l.nodes["n1"].group.ClusterID(), "n1", "i", ""))
 		if err != nil || !strings.Contains(string(answer), "no part in raft") {
 			t.Errorf("%q, %v", answer, err)
 		}
@@ -198,16 +214,4 @@ func TestTCPCarriesAGroup(t *testing.T) {
 	if second.ClusterID() != first.ClusterID() {
 		t.Error("two clusters")
 	}
-}
-
-func FuzzHandshake(f *testing.F) {
-	f.Add(cluster.Hello('R', "cluster", "node", "incarnation", ""))
-	f.Add(cluster.Hello('X', "", "n", "", "refused"))
-	f.Add([]byte("DRMS\x02P\x00"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		again, err := cluster.ReadHello(b)
-		if err == nil && !bytes.HasPrefix(b, again) {
-			t.Errorf("%q reads as %q", b, again)
-		}
-	})
 }

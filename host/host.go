@@ -15,6 +15,7 @@ import (
 	"dormouse/client"
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
+	"dormouse/cluster/transport"
 	"dormouse/instance"
 	"dormouse/instance/pod/controller"
 	"dormouse/internal/pause"
@@ -36,10 +37,10 @@ type Host struct {
 	o        Options
 	handlers []string // as in its lease
 
-	line  *cluster.Line
-	pool  *peer.Pool
-	table *table
-	lease *cluster.Lease
+	transport *transport.HostTransport
+	pool      *peer.Pool
+	table     *table
+	lease     *cluster.Lease
 
 	client    *client.Client
 	instances *instance.Host
@@ -55,10 +56,10 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
 	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: cluster.NewLease()}
-	if h.line, err = cluster.OpenLine(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("line")); err != nil {
+	if h.transport, err = transport.ListenHost(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("transport")); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
-	h.pool = peer.NewPool(h.line.Dial)
+	h.pool = peer.NewPool(h.transport.Dial)
 	if err = h.findCluster(ctx); err == nil {
 		err = h.build()
 	}
@@ -99,7 +100,7 @@ func (h *Host) findAt(ctx context.Context, addr string) error {
 	case status.ClusterID == "":
 		return agent.Errorf(agent.CodeUnavailable, "node %s belongs to no cluster yet", status.Node)
 	}
-	if err := h.line.Adopt(status.ClusterID); err != nil {
+	if err := h.transport.Adopt(status.ClusterID); err != nil {
 		return err
 	}
 	stream, err := h.pool.Table(ctx, addr)
@@ -145,7 +146,7 @@ func (h *Host) build() error {
 		return err
 	}
 	o := h.o.Instance
-	o.Node, o.Incarnation, o.Logger = h.o.Name, h.line.Life(), h.o.Logger.Named("instances")
+	o.Node, o.Incarnation, o.Logger = h.o.Name, h.transport.Process(), h.o.Logger.Named("instances")
 	o.Handlers = controller.WithPods(o.Handlers, h.Instances)
 	o.Remote = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
 	o.Service, o.Ownership = service{h.client, h.table}, h.Ownership()
@@ -179,7 +180,7 @@ func (h *Host) Owned() []agent.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}
-	return h.table.owned(h.line.Life())
+	return h.table.owned(h.transport.Process())
 }
 
 // Collector returns a Prometheus collector of the host's instances, partitions
@@ -188,7 +189,7 @@ func (h *Host) Owned() []agent.Partition {
 func (h *Host) Collector() prometheus.Collector { return h.instances.Collector() }
 
 // Addr returns the address for nodes and other hosts.
-func (h *Host) Addr() string { return h.line.Addr() }
+func (h *Host) Addr() string { return h.transport.Addr() }
 
 // Run joins the cluster and serves until ctx ends. It then stores the awake
 // instances, gives up its partitions and leaves. The error says why the cluster
@@ -197,9 +198,9 @@ func (h *Host) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	runCtx, stop := context.WithCancel(failed)
 	defer stop()
-	parts.Go(func() error { return h.line.Run(runCtx) })
+	parts.Go(func() error { return h.transport.Run(runCtx) })
 	parts.Go(func() error {
-		err := h.server.Serve(h.line.Listener())
+		err := h.server.Serve(h.transport.Listener())
 		if errors.Is(err, rpc.ErrServerStopped) || errors.Is(err, net.ErrClosed) {
 			return nil
 		}
@@ -229,12 +230,12 @@ func (h *Host) hibernate(ctx context.Context) {
 }
 
 // close closes all resources. The server stops last, because it accepts
-// connections until the line is closed.
+// connections until the transport is closed.
 func (h *Host) close() {
 	if h.client != nil {
 		_ = h.client.Close()
 	}
-	_ = h.line.Close()
+	_ = h.transport.Close()
 	h.pool.Close()
 	if h.server != nil {
 		h.server.Stop()

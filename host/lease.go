@@ -30,12 +30,12 @@ func (h *Host) keepLease(ctx context.Context) error {
 // and so all earlier changes of partitions.
 func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 	answer := h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnRenew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
-		RaftAddr: h.line.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
+		RaftAddr: h.transport.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
 	}})
 	switch {
 	case answer.Refused != "":
 		return agent.Errorf(answer.Refused, "%s", answer.Detail)
-	case h.line.Removed(): // nodes refuse its connections
+	case h.transport.Removed(): // nodes refuse its connections
 		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start the host again to rejoin", h.o.Name)
 	case answer.Index == 0:
 		return agent.Errorf(agent.CodeUnavailable, "no leader answered")
@@ -54,7 +54,7 @@ func (h *Host) endLease() {
 // own sends a request to the leader. It asks each known node once, until one
 // has an answer.
 func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse {
-	r.Node, r.Incarnation, r.Life = h.o.Name, h.line.Incarnation(), h.line.Life()
+	r.Node, r.Incarnation, r.Life = h.o.Name, h.transport.Incarnation(), h.transport.Process()
 	tried := map[string]bool{}
 	for queue := h.table.nodes(h.o.Join); len(queue) > 0 && ctx.Err() == nil; {
 		addr := queue[0]

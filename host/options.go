@@ -12,7 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/instance"
 )
 
@@ -24,8 +24,8 @@ type Options struct {
 	Listen    string   // address for nodes and other hosts; "" means a free port of 127.0.0.1
 	Advertise string   // if their address for Listen differs
 	TLS       *tls.Config
-	Insecure  bool            // allows Listen off loopback without TLS
-	Network   cluster.Network // replaces TCP and TLS, for tests
+	Insecure  bool              // allows Listen off loopback without TLS
+	Network   transport.Network // replaces TCP and TLS, for tests
 
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
 	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows
@@ -69,7 +69,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("a host that listens on %s, off loopback, needs TLS", o.Listen)
 	}
 	if o.Network == nil {
-		o.Network = cluster.TCP{Config: o.TLS}
+		o.Network = transport.TCP{Config: o.TLS}
 	}
 	return o, nil
 }

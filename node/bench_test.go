@@ -13,7 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/node"
 )
@@ -141,7 +141,7 @@ func benchNodes(b *testing.B) []string {
 		if i > 0 {
 			c.Cluster.Join = []string{benchFirst}
 		}
-		n, err := node.Open(node.Options{Config: c, Network: cluster.TCP{}, Logger: hclog.NewNullLogger()})
+		n, err := node.Open(node.Options{Config: c, Network: transport.TCP{}, Logger: hclog.NewNullLogger()})
 		if err != nil {
 			b.Fatal(err)
 		}

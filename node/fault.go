@@ -7,6 +7,7 @@ import (
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
+	"dormouse/cluster/transport"
 
 	"dormouse/cluster/raftlog"
 	"dormouse/storage"
@@ -51,7 +52,7 @@ func fault(doing string, err error, otherwise int) error {
 	switch {
 	case errors.Is(err, storage.ErrLocked), errors.Is(err, raftlog.ErrLocked):
 		code = codeLocked
-	case errors.Is(err, storage.ErrForeign), errors.Is(err, cluster.ErrForeign):
+	case errors.Is(err, storage.ErrForeign), errors.Is(err, raftlog.ErrForeign):
 		code = codeForeignData
 	case errors.Is(err, raftlog.ErrSettings):
 		code = codeConfig
@@ -59,7 +60,7 @@ func fault(doing string, err error, otherwise int) error {
 		code = codeDamaged
 	case errors.Is(err, storage.ErrDamaged): // who found it does not know what else there is
 		code, err = codeDamaged, fmt.Errorf("%w: %s", err, raftlog.Rebuild)
-	case errors.Is(err, cluster.ErrListen), errors.Is(err, gossip.ErrListen):
+	case errors.Is(err, transport.ErrListen), errors.Is(err, gossip.ErrListen):
 		code = codeListen
 	case errors.Is(err, cluster.ErrRemoved), errors.Is(err, cluster.ErrRefused):
 		code = codeRemoved

@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
 	"dormouse/server/grpc"
@@ -60,7 +60,7 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	}
 	network := n.o.Fronts
 	if network == nil {
-		network = cluster.TCP{}
+		network = transport.TCP{}
 	}
 	listener, err := network.Listen(l.Addr)
 	if err != nil {

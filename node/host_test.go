@@ -17,6 +17,7 @@ import (
 	"dormouse/client"
 	"dormouse/cluster"
 	"dormouse/cluster/peer"
+	"dormouse/cluster/transport"
 	"dormouse/host"
 	"dormouse/instance"
 	"dormouse/instance/pod"
@@ -341,7 +342,7 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 		// Nor may it speak for another, whose life everybody knows.
 		leader := w.leader()
 		lease := leader.Machine().NodeLeases()[0] // in node order
-		line, err := cluster.OpenLine("h9", w.links.Host("h3"), "h3:other", "", hclog.NewNullLogger())
+		line, err := transport.ListenHost("h9", w.links.Host("h3"), "h3:other", "", hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}

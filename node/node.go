@@ -17,6 +17,7 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/peer"
+	"dormouse/cluster/transport"
 	"dormouse/fsm"
 	"dormouse/internal/version"
 	"dormouse/router"
@@ -140,7 +141,7 @@ func (n *Node) openGroup() error {
 		if err != nil {
 			return fault("raft", err, codeConfig)
 		}
-		network = cluster.TCP{Config: t}
+		network = transport.TCP{Config: t}
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
 	var err error

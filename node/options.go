@@ -15,6 +15,7 @@ import (
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
+	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/fsm"
 	"dormouse/instance"
@@ -26,8 +27,8 @@ import (
 type Options struct {
 	Config config.Config
 
-	Network  cluster.Network               // between nodes; nil means TCP, with TLS where the configuration says so
-	Fronts   cluster.Network               // that HTTP and gRPC are served on; nil means TCP
+	Network  transport.Network             // between nodes; nil means TCP, with TLS where the configuration says so
+	Fronts   transport.Network             // that HTTP and gRPC are served on; nil means TCP
 	Gossip   gossip.Transport              // nil means UDP and TCP
 	FS       storage.FS                    // of the state machine; nil means the disk, or memory where ephemeral
 	Alone    bool                          // the process runs this node only: raft and memberlist count into its /metrics, which they can do but once a process

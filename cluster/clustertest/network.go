@@ -142,7 +142,7 @@ func hostOf(addr string) string {
 	return host
 }
 
-// Host implements cluster.Network for one host.
+// Host implements transport.Network for one host.
 type Host struct {
 	net  *Network
 	name string

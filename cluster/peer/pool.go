@@ -246,7 +246,7 @@ func (p *Pool) link(addr string) (*link, error) {
 		return l, nil
 	}
 	conn, err := grpc.NewClient("passthrough:///"+addr,
-		// The stream layer below is TLS or loopback; see cluster.Network.
+		// The stream layer below is TLS or loopback; see transport.Network.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return p.dial(ctx, addr) }),
 		grpc.WithDefaultCallOptions(

@@ -12,7 +12,7 @@ import (
 	grpcpeer "google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	peerpb "dormouse/proto/peer"
 )
 
@@ -60,17 +60,17 @@ func allow(ctx context.Context, method string) error {
 }
 
 // callerOf is who is at the other end of a call.
-func callerOf(ctx context.Context) (cluster.Identity, bool) {
+func callerOf(ctx context.Context) (transport.Identity, bool) {
 	p, ok := grpcpeer.FromContext(ctx)
 	if !ok {
-		return cluster.Identity{}, false
+		return transport.Identity{}, false
 	}
 	caller, ok := p.AuthInfo.(member)
 	return caller.Identity, ok
 }
 
 // member is who is at the other end, as the handshake has settled it.
-type member struct{ cluster.Identity }
+type member struct{ transport.Identity }
 
 // AuthType implements credentials.AuthInfo.
 func (member) AuthType() string { return "dormouse" }
@@ -80,7 +80,7 @@ func (member) AuthType() string { return "dormouse" }
 type handshaken struct{}
 
 func (handshaken) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	identity, ok := cluster.IdentityOf(c)
+	identity, ok := transport.IdentityOf(c)
 	if !ok {
 		return nil, nil, errors.New("a connection to the peer server has not shaken hands")
 	}

@@ -19,6 +19,10 @@ var (
 	// ErrDisk: the disk does not do what it is for.
 	ErrDisk = errors.New("the disk failed")
 
+	// ErrForeign: the directory belongs to another node, another cluster or a
+	// newer format.
+	ErrForeign = errors.New("not this node's data")
+
 	// ErrSettings: the settings contradict what the directory holds.
 	ErrSettings = errors.New("the settings do not fit")
 )

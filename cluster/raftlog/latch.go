@@ -110,6 +110,15 @@ func Absent(err error) bool {
 	return errors.Is(err, raft.ErrLogNotFound) || err.Error() == "not found"
 }
 
+// GetString returns the string at key, or "" if there is none.
+func GetString(s raft.StableStore, key []byte) (string, error) {
+	v, err := s.Get(key)
+	if err != nil && !Absent(err) {
+		return "", fmt.Errorf("read %s: %w", key, err)
+	}
+	return string(v), nil
+}
+
 // latchedLogs is a log store whose first failure is its last.
 type latchedLogs struct {
 	engine raft.LogStore

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/client"
-	"dormouse/cluster"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
+	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/instance"
 	"dormouse/node"
@@ -94,7 +94,7 @@ func (n *Node) wake(o Options) error {
 	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = name+":raft", name+":http", name+":grpc", gossipAddr
 	c.Storage.CacheBytes = 1 << 20
 	host := n.links.Host(name)
-	var fronts cluster.Network = host
+	var fronts transport.Network = host
 	if o.Loopback {
 		c.HTTP.Addr, c.GRPC.Addr, fronts = freePort, freePort, nil
 	}

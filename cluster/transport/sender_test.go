@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"math"
@@ -12,25 +12,25 @@ import (
 
 // call gives a message from the network to n's guard and returns the error that
 // the sender receives.
-func (n *rigNode) call(command any) error {
+func (n *raftNode) call(command any) error {
 	answered := make(chan raft.RPCResponse, 1)
 	n.guard.take(raft.RPC{Command: command, RespChan: answered})
 	return (<-answered).Error
 }
 
-func rigHeader(id string) raft.RPCHeader {
+func headerOf(id string) raft.RPCHeader {
 	return raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: []byte(id)}
 }
 
 // One message with the highest of all terms must not keep a cluster from
-// electing leaders, whoever sends it.
+// electing leaders, even if a member sends it.
 func TestATermOutOfReachIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.start()
 		leader := r.leader()
 		r.mustPut(leader, "x", 1)
-		member := rigHeader(string(leader.id))
+		member := headerOf(string(leader.id))
 		for _, n := range r.nodes {
 			for _, term := range []uint64{math.MaxUint64 - 1, leader.raft.CurrentTerm() + termStepMax + 1} {
 				for _, command := range []any{
@@ -60,12 +60,12 @@ func TestATermOutOfReachIsRefused(t *testing.T) {
 // a leader. A node without a leader takes them: see checkSender.
 func TestEntriesFromANodeThatIsNoMemberAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.start()
 		leader := r.leader()
 		r.mustPut(leader, "x", 1)
 		term := leader.raft.CurrentTerm()
-		strange := func() any { return &raft.AppendEntriesRequest{RPCHeader: rigHeader("stranger"), Term: term + 1} }
+		strange := func() any { return &raft.AppendEntriesRequest{RPCHeader: headerOf("stranger"), Term: term + 1} }
 		for _, n := range r.nodes {
 			if err := n.call(strange()); err == nil || !strings.Contains(err.Error(), "no member of this cluster") {
 				t.Errorf("%s: %v", n.id, err)
@@ -74,8 +74,8 @@ func TestEntriesFromANodeThatIsNoMemberAreRefused(t *testing.T) {
 				t.Errorf("%s went to term %d", n.id, n.raft.CurrentTerm())
 			}
 		}
-		var alone *rigNode
-		others(r, leader, func(n *rigNode) { alone = n })
+		var alone *raftNode
+		others(r, leader, func(n *raftNode) { alone = n })
 		r.net.isolate(alone.addr)
 		time.Sleep(2 * strangerQuiet)
 		if err := alone.call(strange()); err != nil {

@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"strings"
@@ -10,15 +10,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// deposeUnderASleepingLeader plays hashicorp/raft#695: acknowledgements that
-// are slow to arrive keep the old leader's lease, the others elect a new one,
-// only the way to the old leader heals, and then it is given one more write.
-// It tells whether the old leader still led at that point, what diverged, and
+// deposeUnderASleepingLeader reproduces hashicorp/raft#695: acknowledgements that
+// arrive late keep the old leader's lease, the others elect a new leader,
+// only the link to the old leader heals, and then it gets one more write.
+// It returns whether the old leader still led at that point, what diverged, and
 // which nodes stopped themselves.
-func deposeUnderASleepingLeader(t *testing.T, prepare func(*rig)) (played bool, diverged string, stopped []error) {
+func deposeUnderASleepingLeader(t *testing.T, prepare func(*raftCluster)) (played bool, diverged string, stopped []error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		prepare(r)
 		r.config = func(c *raft.Config) { c.LeaderLeaseTimeout = 500 * time.Millisecond }
 		r.start()
@@ -26,7 +26,7 @@ func deposeUnderASleepingLeader(t *testing.T, prepare func(*rig)) (played bool, 
 		r.mustPut(old, "x", 1)
 		var delay atomic.Int64
 		delay.Store(int64(time.Millisecond))
-		r.net.slow(func(l rigLink) time.Duration {
+		r.net.slow(func(l simLink) time.Duration {
 			if l.to == old.addr {
 				return time.Duration(delay.Load())
 			}
@@ -37,7 +37,7 @@ func deposeUnderASleepingLeader(t *testing.T, prepare func(*rig)) (played bool, 
 			time.Sleep(60 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		others(r, old, func(n *rigNode) {
+		others(r, old, func(n *raftNode) {
 			r.net.block(old.addr, n.addr, true)
 			r.net.block(n.addr, old.addr, true)
 		})
@@ -46,7 +46,7 @@ func deposeUnderASleepingLeader(t *testing.T, prepare func(*rig)) (played bool, 
 		}
 		time.Sleep(700 * time.Millisecond)
 		delay.Store(int64(time.Millisecond))
-		others(r, old, func(n *rigNode) { r.net.block(n.addr, old.addr, false) })
+		others(r, old, func(n *raftNode) { r.net.block(n.addr, old.addr, false) })
 		played = old.raft.State() == raft.Leader
 		term := old.raft.CurrentTerm()
 		for range 3000 {
@@ -75,7 +75,7 @@ func deposeUnderASleepingLeader(t *testing.T, prepare func(*rig)) (played bool, 
 	return played, diverged, stopped
 }
 
-func others(r *rig, not *rigNode, do func(*rigNode)) {
+func others(r *raftCluster, not *raftNode, do func(*raftNode)) {
 	for _, n := range r.nodes {
 		if n != not {
 			do(n)
@@ -88,7 +88,7 @@ func others(r *rig, not *rigNode, do func(*rigNode)) {
 func TestHeartbeatsNeverMoveTheTermUnderALeader(t *testing.T) {
 	bitten := 0
 	for range 3 {
-		if _, diverged, _ := deposeUnderASleepingLeader(t, func(r *rig) { r.unguarded = true }); diverged != "" {
+		if _, diverged, _ := deposeUnderASleepingLeader(t, func(r *raftCluster) { r.unguarded = true }); diverged != "" {
 			bitten++
 		}
 	}
@@ -101,7 +101,7 @@ func TestHeartbeatsNeverMoveTheTermUnderALeader(t *testing.T) {
 	}
 	played := 0
 	for range rounds {
-		still, diverged, stopped := deposeUnderASleepingLeader(t, func(*rig) {})
+		still, diverged, stopped := deposeUnderASleepingLeader(t, func(*raftCluster) {})
 		if diverged != "" || len(stopped) > 0 {
 			t.Fatalf("although guarded, logs diverged: %q, nodes stopped: %v", diverged, stopped)
 		}
@@ -115,7 +115,7 @@ func TestHeartbeatsNeverMoveTheTermUnderALeader(t *testing.T) {
 }
 
 // looseGuard is a guard that lets every heartbeat take the fast path.
-type looseGuard struct{ *guard }
+type looseGuard struct{ *Guard }
 
 func (g looseGuard) SetHeartbeatHandler(handle func(raft.RPC)) {
 	g.Transport.SetHeartbeatHandler(handle)
@@ -126,8 +126,8 @@ func (g looseGuard) SetHeartbeatHandler(handle func(raft.RPC)) {
 func TestNoEntryIsWrittenInATermThatWasNotWon(t *testing.T) {
 	refused := 0
 	for range 5 {
-		_, diverged, stopped := deposeUnderASleepingLeader(t, func(r *rig) {
-			r.transport = func(g *guard) raft.Transport { return looseGuard{g} }
+		_, diverged, stopped := deposeUnderASleepingLeader(t, func(r *raftCluster) {
+			r.transport = func(g *Guard) raft.Transport { return looseGuard{g} }
 		})
 		if diverged != "" {
 			t.Fatalf("logs diverged: %s", diverged)
@@ -146,7 +146,7 @@ func TestNoEntryIsWrittenInATermThatWasNotWon(t *testing.T) {
 
 func TestSteadyHeartbeatsStayOffTheMainThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.start()
 		r.mustPut(r.leader(), "x", 1)
 		time.Sleep(time.Second)

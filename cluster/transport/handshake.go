@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 
 // A handshake is one message each way, before anything else on a connection:
 //
-//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ run ‖ addr ‖ text
+//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ process ‖ addr ‖ text
 //
-// where each of the last six is a length of two bytes, big-endian, and so many
-// bytes. The dialer speaks first. The answer's text says why it refuses.
+// Each of the last six is a length of two bytes, big-endian, and that many bytes.
+// The dialer sends first. The answer's text says why it refuses.
 const (
 	helloMagic   = "DRMS"
 	helloVersion = 3
@@ -25,7 +25,7 @@ const (
 
 	verdictWelcome = 'W'
 	verdictRefused = 'X'
-	verdictRemoved = 'G' // the dialer is gone: it was removed from the cluster
+	verdictRemoved = 'G' // the dialer was removed from the cluster
 	verdictForeign = 'F' // the two belong to different clusters
 )
 
@@ -35,26 +35,32 @@ type hello struct {
 	cluster     string
 	node        string
 	incarnation string
-	run         string // which process of that life
-	addr        string // where others reach it
+	process     string
+	addr        string // that others reach it at
 	text        string
 }
 
-// fields are the strings of h, in the order in which they travel.
-func (h *hello) fields() []*string {
-	return []*string{&h.cluster, &h.node, &h.incarnation, &h.run, &h.addr, &h.text}
+// identity returns the identity that h claims.
+func (h *hello) identity() Identity {
+	return Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation, Process: h.process}
 }
 
-// Identity says who is at the other end of a connection that has shaken hands.
-// It is what that node says of itself; proof comes with mTLS.
+// fields returns the strings of h in the order of the encoding.
+func (h *hello) fields() []*string {
+	return []*string{&h.cluster, &h.node, &h.incarnation, &h.process, &h.addr, &h.text}
+}
+
+// Identity is the identity that the other side of a connection claims in the
+// handshake. Only mTLS proves it.
 type Identity struct {
-	ClusterID   string // "" where it belongs to none yet
+	ClusterID   string // "" if it belongs to none yet
 	Node        string
 	Incarnation string
+	Process     string
 }
 
-// IdentityOf says who is at the other end of a connection from PeerListener or
-// DialPeer.
+// IdentityOf returns the identity of the other side of a connection from
+// PeerListener or DialPeer. It returns false for other connections.
 func IdentityOf(c net.Conn) (Identity, bool) {
 	t, ok := c.(*conn)
 	if !ok {
@@ -63,17 +69,19 @@ func IdentityOf(c net.Conn) (Identity, bool) {
 	return t.peer, true
 }
 
-// ErrHandshake is wrapped by the errors of connections that were refused or
-// did not speak our language.
-var ErrHandshake = errors.New("handshake")
+var (
+	// ErrHandshake says that the other side refused the connection or did not
+	// answer the handshake correctly.
+	ErrHandshake = errors.New("handshake")
 
-// errOtherCluster is wrapped where the other side belongs to another cluster.
-var errOtherCluster = errors.New("another cluster")
+	// ErrOtherCluster says that the other side belongs to another cluster.
+	ErrOtherCluster = errors.New("another cluster")
 
-// errNotRaftPort is wrapped where something answers that does not shake hands.
-var errNotRaftPort = errors.New("this is not the Raft port of a node")
+	// ErrNotRaftPort says that the other side does not know the handshake.
+	ErrNotRaftPort = errors.New("this is not the Raft port of a node")
+)
 
-// portOf returns what kind of port answers with these first bytes.
+// portOf says what kind of port answers with these first bytes.
 func portOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("HTTP")):
@@ -101,7 +109,7 @@ func readHello(r io.Reader) (hello, error) {
 		return hello{}, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
 	if string(head[:len(helloMagic)]) != helloMagic {
-		return hello{}, fmt.Errorf("%w: %w: %s", ErrHandshake, errNotRaftPort, portOf(head[:]))
+		return hello{}, fmt.Errorf("%w: %w: %s", ErrHandshake, ErrNotRaftPort, portOf(head[:]))
 	}
 	if v := head[len(helloMagic)]; v != helloVersion {
 		return hello{}, fmt.Errorf("%w: the other side speaks version %d, this node %d", ErrHandshake, v, helloVersion)
@@ -132,37 +140,38 @@ func readHello(r io.Reader) (hello, error) {
 	return h, nil
 }
 
-// helloEnd ends a hello. An HTTP server that is dialled by mistake takes what comes
-// before it for a request, and answers at once that it is none.
+// helloEnd ends a hello. An HTTP server that is dialed by mistake reads what comes
+// before it as a malformed request line, and answers at once.
 const helloEnd = '\n'
 
-// judge decides on a dialer's hello: who may speak to whom.
-func (id *identity) judge(h hello, removed func(incarnation string) bool) (verdict byte, why string) {
-	mine := id.clusterID()
+// judge decides whether the sender of h may connect to this node. If not, why is
+// the reason.
+func (s *Self) judge(h hello, removed func(incarnation string) bool) (verdict byte, why string) {
+	mine := s.ClusterID()
 	switch {
 	case h.kind != kindRaft && h.kind != kindPeer:
 		return verdictRefused, "unknown kind of connection"
 	case h.incarnation != "" && removed(h.incarnation):
 		return verdictRemoved, fmt.Sprintf("node %s was removed from the cluster", h.node)
 	case mine != "" && h.cluster != "" && mine != h.cluster:
-		return verdictForeign, fmt.Sprintf("node %s belongs to cluster %s, but %s belongs to cluster %s: check the join addresses, or the data directory", id.node, mine, h.node, h.cluster)
+		return verdictForeign, fmt.Sprintf("node %s belongs to cluster %s, but %s belongs to cluster %s: check the join addresses, or the data directory", s.Node, mine, h.node, h.cluster)
 	case h.kind == kindRaft && (mine == "" || h.cluster == ""):
 		return verdictRefused, "a node without a cluster takes no part in raft"
 	}
 	return verdictWelcome, ""
 }
 
-// accept turns the other side's answer into an error, or nil.
-func (id *identity) accept(kind byte, answer hello) error {
-	switch mine := id.clusterID(); {
+// check returns an error unless answer lets this node connect.
+func (s *Self) check(kind byte, answer hello) error {
+	switch mine := s.ClusterID(); {
 	case answer.kind == verdictRemoved:
 		return fmt.Errorf("%w: %w", ErrHandshake, ErrRemoved)
 	case answer.kind == verdictForeign:
-		return fmt.Errorf("%w: %w: %s", ErrHandshake, errOtherCluster, answer.text)
+		return fmt.Errorf("%w: %w: %s", ErrHandshake, ErrOtherCluster, answer.text)
 	case answer.kind != verdictWelcome:
 		return fmt.Errorf("%w: refused by %s: %s", ErrHandshake, answer.node, answer.text)
 	case mine != "" && answer.cluster != "" && mine != answer.cluster:
-		return fmt.Errorf("%w: %w: node %s belongs to cluster %s, but this node belongs to cluster %s", ErrHandshake, errOtherCluster, answer.node, answer.cluster, mine)
+		return fmt.Errorf("%w: %w: node %s belongs to cluster %s, but this node belongs to cluster %s", ErrHandshake, ErrOtherCluster, answer.node, answer.cluster, mine)
 	case kind == kindRaft && (mine == "" || answer.cluster == ""):
 		return fmt.Errorf("%w: a node without a cluster takes no part in raft", ErrHandshake)
 	}

@@ -1,10 +1,11 @@
-package cluster
+package transport
 
 import (
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -13,55 +14,72 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// errMayNotStand answers raft when it asks for votes that it must not get.
+// errMayNotStand refuses Raft's requests for votes while this node must not be
+// elected.
 var errMayNotStand = errors.New("this node may not stand for election: its log is incomplete or its disk is full")
 
-// guard is the transport that raft sees. It stands between the network and
-// raft, and keeps from raft what raft does not survive:
+// Guard is the raft.Transport that Raft uses. It wraps another transport and
+// changes or refuses the messages that Raft does not handle safely:
 //
-//   - hashicorp/raft#695: raft handles heartbeats on the transport's goroutine,
-//     where they may raise the term under the feet of a leader, which then
-//     writes its next entry under a term that it never won. Here a heartbeat
-//     takes that way only while this node is a follower in the heartbeat's own
-//     term or a later one, and no new term can begin meanwhile (see ballot);
-//     any other goes to raft's main thread.
-//   - A follower commits up to its own last entry, although the paper says up to
-//     the last one that the leader has vouched for: LeaderCommitIndex is lowered
-//     to that.
-//   - Votes, asked or given, while this node's log lacks what it acknowledged.
+//   - hashicorp/raft#695: Raft handles heartbeats on the transport's goroutine.
+//     There a heartbeat can raise the term of a leader, which then writes its
+//     next entry in a term that it did not win. The guard handles a heartbeat
+//     off Raft's main thread only while this node is a follower in the
+//     heartbeat's term or a later one and no new term can begin (see
+//     raftlog.VoteStore). Raft's main thread handles all others.
+//   - A follower commits up to its own last entry. By the Raft paper it may
+//     commit only up to the last entry that the leader has confirmed in the call,
+//     so the guard lowers LeaderCommitIndex to that.
+//   - Votes, requested or given, while this node's log lacks entries that it has
+//     acknowledged.
 //   - Terms that no election can have reached, and senders that are no members.
-//   - Entries whose checksum is wrong, or that no log may hold.
+//   - Entries with a wrong checksum or of an unknown type.
 //   - Entries that arrive faster than the state machine applies them.
-//   - Anything, once the stores have failed.
-type guard struct {
+//   - All messages, once the stores have failed.
+type Guard struct {
 	raft.Transport
 	stores *raftlog.Stores
 	logger hclog.Logger
 
 	raft  atomic.Pointer[raft.Raft]
-	calls chan raft.RPC // to raft's main thread; never closed
+	calls chan raft.RPC // to Raft's main thread; never closed
 	stop  chan struct{} // closed by Close
 	once  sync.Once
 	work  sync.WaitGroup
 
-	held         atomic.Int64 // see hold
-	unappliedMax int64        // unappliedBytesMax, save in tests
+	throttled    atomic.Int64 // see throttle
+	unappliedMax int64        // unappliedBytesMax, except in tests
 
 	offThread, onThread atomic.Int64  // heartbeats
-	installs            atomic.Uint64 // snapshots that raft installed from a leader
+	installs            atomic.Uint64 // snapshots that Raft installed from a leader
 
-	// committed is how far the log is committed, by what leaders have said since
-	// this process began. Raft keeps only as much of it as this node has.
+	// committed is the highest commit index that leaders have sent since this
+	// process began. Raft itself keeps only the part that this node has.
 	committed atomic.Uint64
 }
 
-// newGuard wraps t, which Close closes too. It starts goroutines that end in
-// Close.
-func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *guard {
+// Timeout bounds one Raft call. AppendEntries calls of 64 MiB fit at 7 MB/s.
+const Timeout = 10 * time.Second
+
+// ServeRaft returns the transport for Raft over the connections of stream. Close
+// closes the stream too.
+func ServeRaft(stream *Stream, s *raftlog.Stores, raftLogger, logger hclog.Logger) *Guard {
+	network := noPipeline{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: raftLayer{stream.raft}, Timeout: Timeout, MaxPool: 3, Logger: raftLogger,
+	})}
+	g := newGuard(network, s, logger)
+	if seededbug.Is(seededbug.AckedBeforeCommit) {
+		g.Transport = earlyAck{network}
+	}
+	return g
+}
+
+// newGuard wraps t. It starts goroutines, which end in Close.
+func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *Guard {
 	if logger == nil {
 		logger = hclog.NewNullLogger()
 	}
-	g := &guard{
+	g := &Guard{
 		Transport: t, stores: s, logger: logger, calls: make(chan raft.RPC), stop: make(chan struct{}),
 		unappliedMax: unappliedBytesMax,
 	}
@@ -72,15 +90,22 @@ func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *guard {
 	return g
 }
 
-// attach tells the guard whose transport it is. Until then every heartbeat goes
-// to the main thread.
-func (g *guard) attach(r *raft.Raft) { g.raft.Store(r) }
+// Attach sets the Raft node that uses the guard. Until then Raft's main thread
+// handles every heartbeat.
+func (g *Guard) Attach(r *raft.Raft) { g.raft.Store(r) }
+
+// Committed returns the highest commit index that leaders have sent since this
+// process began; 0 before the first.
+func (g *Guard) Committed() uint64 { return g.committed.Load() }
+
+// Installs returns how many snapshots Raft has installed from a leader.
+func (g *Guard) Installs() uint64 { return g.installs.Load() }
 
 // Consumer implements raft.Transport.
-func (g *guard) Consumer() <-chan raft.RPC { return g.calls }
+func (g *Guard) Consumer() <-chan raft.RPC { return g.calls }
 
-// pump takes calls off the transport in the order in which they arrive.
-func (g *guard) pump() {
+// pump handles the transport's calls in order of arrival.
+func (g *Guard) pump() {
 	for {
 		select {
 		case rpc := <-g.Transport.Consumer():
@@ -91,8 +116,8 @@ func (g *guard) pump() {
 	}
 }
 
-// take decides what becomes of a call from the network.
-func (g *guard) take(rpc raft.RPC) {
+// take refuses, delays or forwards a call from the network.
+func (g *Guard) take(rpc raft.RPC) {
 	if err := g.refuse(rpc); err != nil {
 		rpc.Respond(nil, err)
 		return
@@ -107,20 +132,20 @@ func (g *guard) take(rpc raft.RPC) {
 		return
 	}
 	g.committed.Store(max(g.committed.Load(), request.LeaderCommitIndex)) // pump alone writes it
-	vouched := request.PrevLogEntry + uint64(len(request.Entries))
-	request.LeaderCommitIndex = min(request.LeaderCommitIndex, vouched)
+	confirmed := request.PrevLogEntry + uint64(len(request.Entries))
+	request.LeaderCommitIndex = min(request.LeaderCommitIndex, confirmed)
 	switch {
 	case len(request.Entries) == 0:
 		g.forward(rpc)
-	case g.pressed():
-		g.hold(rpc)
+	case g.behind():
+		g.throttle(rpc)
 	default:
 		g.offer(rpc)
 	}
 }
 
-// refuse is why raft is not to see this call at all, or nil.
-func (g *guard) refuse(rpc raft.RPC) error {
+// refuse returns why Raft must not receive this call, or nil.
+func (g *Guard) refuse(rpc raft.RPC) error {
 	if err := g.stores.Latch.Failed(); err != nil {
 		return fmt.Errorf("this node has stopped: %w", err)
 	}
@@ -150,7 +175,7 @@ func (g *guard) refuse(rpc raft.RPC) error {
 	return nil
 }
 
-func (g *guard) checkEntry(entry *raft.Log) error {
+func (g *Guard) checkEntry(entry *raft.Log) error {
 	if entry.Type > raft.LogConfiguration {
 		return fmt.Errorf("log entry %d is of no known type (%d)", entry.Index, entry.Type)
 	}
@@ -163,9 +188,9 @@ func (g *guard) checkEntry(entry *raft.Log) error {
 	return nil
 }
 
-// offer hands entries to raft, and remembers that they came from outside for
-// as long as raft works on them.
-func (g *guard) offer(rpc raft.RPC) {
+// offer forwards entries to Raft, and registers them as entries of a leader until
+// Raft has answered.
+func (g *Guard) offer(rpc raft.RPC) {
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok || g.stores.Authors == nil {
 		g.forward(rpc)
@@ -178,7 +203,7 @@ func (g *guard) offer(rpc raft.RPC) {
 
 // forwardInstall hands an InstallSnapshot call to raft and counts it in
 // installs if raft installed the snapshot.
-func (g *guard) forwardInstall(rpc raft.RPC) {
+func (g *Guard) forwardInstall(rpc raft.RPC) {
 	g.forwardThen(rpc, func(response raft.RPCResponse) {
 		if answer, ok := response.Response.(*raft.InstallSnapshotResponse); ok && response.Error == nil && answer.Success {
 			g.installs.Add(1)
@@ -186,10 +211,10 @@ func (g *guard) forwardInstall(rpc raft.RPC) {
 	})
 }
 
-// forwardThen forwards rpc to raft's main thread and calls done with raft's
+// forwardThen forwards rpc to Raft's main thread and calls done with raft's
 // response before the caller receives it. If the guard closes first, done and
 // the caller receive raft.ErrTransportShutdown.
-func (g *guard) forwardThen(rpc raft.RPC, done func(raft.RPCResponse)) {
+func (g *Guard) forwardThen(rpc raft.RPC, done func(raft.RPCResponse)) {
 	caller, answered := rpc.RespChan, make(chan raft.RPCResponse, 1)
 	rpc.RespChan = answered
 	g.forward(rpc)
@@ -204,8 +229,8 @@ func (g *guard) forwardThen(rpc raft.RPC, done func(raft.RPCResponse)) {
 	})
 }
 
-// forward waits for raft's main thread.
-func (g *guard) forward(rpc raft.RPC) {
+// forward waits for Raft's main thread.
+func (g *Guard) forward(rpc raft.RPC) {
 	select {
 	case g.calls <- rpc:
 	case <-g.stop:
@@ -214,7 +239,7 @@ func (g *guard) forward(rpc raft.RPC) {
 }
 
 // SetHeartbeatHandler implements raft.Transport.
-func (g *guard) SetHeartbeatHandler(handle func(raft.RPC)) {
+func (g *Guard) SetHeartbeatHandler(handle func(raft.RPC)) {
 	if handle == nil || seededbug.Is(seededbug.UnguardedHeartbeat) {
 		g.Transport.SetHeartbeatHandler(handle)
 		return
@@ -224,16 +249,16 @@ func (g *guard) SetHeartbeatHandler(handle func(raft.RPC)) {
 			rpc.Respond(nil, err)
 			return
 		}
-		if !g.beat(rpc, handle) {
+		if !g.handleHeartbeat(rpc, handle) {
 			g.onThread.Add(1)
 			g.forward(rpc)
 		}
 	})
 }
 
-// beat handles a heartbeat here and now if that can move neither term nor
-// state, and tells whether it did.
-func (g *guard) beat(rpc raft.RPC, handle func(raft.RPC)) bool {
+// handleHeartbeat handles a heartbeat on this goroutine if it can change neither
+// term nor state, and reports whether it did.
+func (g *Guard) handleHeartbeat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	r := g.raft.Load()
 	if !ok || r == nil {
@@ -249,8 +274,8 @@ func (g *guard) beat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	return true
 }
 
-// MayStand is nil where this node may ask for votes.
-func (g *guard) mayStand() error {
+// mayStand returns an error if this node must not request votes.
+func (g *Guard) mayStand() error {
 	if g.stores.Ballot.Astray.Load() {
 		return raftlog.ErrAstray
 	}
@@ -261,24 +286,24 @@ func (g *guard) mayStand() error {
 }
 
 // RequestVote implements raft.Transport.
-func (g *guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+func (g *Guard) RequestVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
 	if err := g.mayStand(); err != nil {
 		return err
 	}
 	if err := g.Transport.RequestVote(id, target, args, resp); err != nil {
 		return err
 	}
-	return g.checkTerm(resp.Term) // raft adopts the term of an answer too
+	return g.checkTerm(resp.Term) // Raft adopts the term of an answer too
 }
 
 // RequestPreVote implements raft.WithPreVote.
-func (g *guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+func (g *Guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if err := g.mayStand(); err != nil {
 		return err
 	}
 	asker, ok := g.Transport.(raft.WithPreVote)
 	if !ok {
-		return fmt.Errorf("transport %T knows no pre-vote", g.Transport)
+		return fmt.Errorf("transport %T does not implement pre-vote", g.Transport)
 	}
 	if err := asker.RequestPreVote(id, target, args, resp); err != nil {
 		return err
@@ -286,29 +311,29 @@ func (g *guard) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args
 	return g.checkTerm(resp.Term)
 }
 
-// Connect implements raft.WithPeers, where the transport does.
-func (g *guard) Connect(peer raft.ServerAddress, t raft.Transport) {
+// Connect implements raft.WithPeers, if the wrapped transport does.
+func (g *Guard) Connect(peer raft.ServerAddress, t raft.Transport) {
 	if peers, ok := g.Transport.(raft.WithPeers); ok {
 		peers.Connect(peer, t)
 	}
 }
 
-// Disconnect implements raft.WithPeers, where the transport does.
-func (g *guard) Disconnect(peer raft.ServerAddress) {
+// Disconnect implements raft.WithPeers, if the wrapped transport does.
+func (g *Guard) Disconnect(peer raft.ServerAddress) {
 	if peers, ok := g.Transport.(raft.WithPeers); ok {
 		peers.Disconnect(peer)
 	}
 }
 
-// DisconnectAll implements raft.WithPeers, where the transport does.
-func (g *guard) DisconnectAll() {
+// DisconnectAll implements raft.WithPeers, if the wrapped transport does.
+func (g *Guard) DisconnectAll() {
 	if peers, ok := g.Transport.(raft.WithPeers); ok {
 		peers.DisconnectAll()
 	}
 }
 
 // Close implements raft.WithClose.
-func (g *guard) Close() error {
+func (g *Guard) Close() error {
 	g.once.Do(func() { close(g.stop) })
 	var err error
 	if closer, ok := g.Transport.(raft.WithClose); ok {

@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"context"
@@ -6,6 +6,13 @@ import (
 	"net"
 	"time"
 )
+
+// Network connects nodes: TCP or TLS in production, memory in tests.
+// Connections must honour deadlines.
+type Network interface {
+	Listen(addr string) (net.Listener, error)
+	Dial(ctx context.Context, addr string) (net.Conn, error)
+}
 
 // TCP is a Network over TCP, and over TLS where Config is set.
 type TCP struct {

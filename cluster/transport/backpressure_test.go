@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"errors"
@@ -15,13 +15,13 @@ import (
 func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 1 << 20
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.unappliedMax = limit
 		r.start()
 		leader := r.leader()
 		r.mustPut(leader, "x", 0)
 		time.Sleep(time.Second)
-		var slow *rigNode
+		var slow *raftNode
 		for _, n := range r.nodes {
 			if n != leader {
 				slow = n
@@ -31,7 +31,7 @@ func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 		blob := make([]byte, 24<<10) // 32 KiB in JSON
 		var worst int64
 		for i := range 200 {
-			if err := leader.propose(rigCommand{Key: "x", Value: i, Blob: blob}, time.Minute); err != nil {
+			if err := leader.propose(testCommand{Key: "x", Value: i, Blob: blob}, time.Minute); err != nil {
 				t.Fatal(err)
 			}
 			worst = max(worst, slow.stores.Meter.Between(slow.machine.applied(), slow.raft.CommitIndex()))
@@ -51,7 +51,7 @@ func TestEntriesWaitForASlowStateMachine(t *testing.T) {
 }
 
 // guardOver is a guard over stores in memory, and the network's side of it.
-func guardOver(t *testing.T, change func(*raftlog.Options)) (*guard, *rigEnd, *raftlog.Stores) {
+func guardOver(t *testing.T, change func(*raftlog.Options)) (*Guard, *simTransport, *raftlog.Stores) {
 	t.Helper()
 	o := raftlog.Options{Snapshots: noSnapshots{}, Check: checkSum, Logger: nullLogger}
 	if change != nil {
@@ -61,7 +61,7 @@ func guardOver(t *testing.T, change func(*raftlog.Options)) (*guard, *rigEnd, *r
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := newRigNet().listen("a")
+	end := newSimNetwork().listen("a")
 	g := newGuard(end, s, nil)
 	t.Cleanup(func() {
 		_ = g.Close() // in memory
@@ -71,7 +71,7 @@ func guardOver(t *testing.T, change func(*raftlog.Options)) (*guard, *rigEnd, *r
 }
 
 // take plays raft: it answers the next call that reaches it.
-func take(g *guard, answer any) any {
+func take(g *Guard, answer any) any {
 	select {
 	case rpc := <-g.Consumer():
 		rpc.Respond(answer, nil)
@@ -118,7 +118,7 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 					_ = s.Latch.Poison(errors.New("bad disk")) // the error that it gives back
 				}
 				if c.refused {
-					if _, err := end.deliver(c.call, nil); err == nil || errors.Is(err, errRigLost) {
+					if _, err := end.deliver(c.call, nil); err == nil || errors.Is(err, errLost) {
 						t.Errorf("got %v, want a refusal", err)
 					}
 					return

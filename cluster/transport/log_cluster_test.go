@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ import (
 // had acknowledged; without the mark it does.
 func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.start()
 		leader := r.leader()
 		r.mustPut(leader, "x", 1)
 		time.Sleep(time.Second)
-		var others []*rigNode
+		var others []*raftNode
 		for _, n := range r.nodes {
 			if n != leader {
 				others = append(others, n)
@@ -63,10 +63,10 @@ func TestANodeWithoutItsTailDoesNotElectALeaderThatLacksIt(t *testing.T) {
 	})
 }
 
-// A lone voter asks nobody, so only the stable store can refuse its vote.
+// A lone voter asks no other node, so only the stable store can refuse its vote.
 func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1)
+		r := newRaftCluster(t, 1)
 		r.start()
 		n := r.leader()
 		for i := range 10 {
@@ -88,7 +88,7 @@ func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 			t.Error("it elected itself without an entry that it had acknowledged")
 		}
 		r.crash(n)
-		r.options = func(_ *rigNode, o *raftlog.Options) { o.AcceptDamage = true }
+		r.options = func(_ *raftNode, o *raftlog.Options) { o.AcceptDamage = true }
 		r.startNode(n)
 		if r.leader() == nil {
 			t.Error("it does not lead although the damage is accepted")
@@ -96,11 +96,11 @@ func TestALoneVoterWithoutItsTailDoesNotLead(t *testing.T) {
 	})
 }
 
-// The same, whole: the others elect a leader only because the process ends.
+// The others elect a leader only because the process of the old one ends.
 func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
-		disks := map[*rigNode]*failingStore{}
+		r := newRaftCluster(t, 3)
+		disks := map[*raftNode]*failingStore{}
 		for _, n := range r.nodes {
 			disks[n] = &failingStore{InmemStore: raft.NewInmemStore()}
 			n.engines.Logs = disks[n]
@@ -126,11 +126,11 @@ func TestALeaderWhoseDiskHangsMakesWay(t *testing.T) {
 	})
 }
 
-// A lone voter whose log takes no writes stands again at once, and raft panics
-// where its term cannot be saved: the process ended by that, not by its own word.
+// A lone voter whose log takes no writes stands for election again at once, and Raft panics
+// if its term cannot be saved: the node must stop before that.
 func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 1)
+		r := newRaftCluster(t, 1)
 		n := r.nodes[0]
 		disk := &failingStore{InmemStore: raft.NewInmemStore()}
 		n.engines.Logs, n.engines.Stable = disk, disk
@@ -148,20 +148,19 @@ func TestALoneVoterWhoseDiskFailsEndsByItsOwnWord(t *testing.T) {
 	})
 }
 
-// monotonic is what raft-wal tells raft of itself.
+// monotonic is a log store that declares itself monotonic, as raft-wal does.
 type monotonic struct{ raft.LogStore }
 
 func (monotonic) IsMonotonic() bool { return true }
 
-// installOverALongerTail plays hashicorp/raft#697: a leader that is cut off
+// installOverALongerTail reproduces hashicorp/raft#697: a leader that is cut off
 // collects a long tail, the others go on and compact, and the old leader comes
-// back. It tells how many snapshots it was sent in the minute that follows,
-// and whether it has caught up then. Once there were most of them it looks no
-// further.
-func installOverALongerTail(t *testing.T, tail, most int, prepare func(*rig)) (installs int, caughtUp bool) {
+// back. It returns how many snapshots the old leader was sent in the following
+// minute, at most most, and whether it has caught up then.
+func installOverALongerTail(t *testing.T, tail, most int, prepare func(*raftCluster)) (installs int, caughtUp bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 3)
+		r := newRaftCluster(t, 3)
 		r.config = func(c *raft.Config) { c.TrailingLogs, c.SnapshotThreshold = 1, 1<<40 }
 		prepare(r)
 		r.start()
@@ -208,9 +207,11 @@ func installOverALongerTail(t *testing.T, tail, most int, prepare func(*rig)) (i
 // The regression test of hashicorp/raft#697. It shows first that stock raft
 // still falls into it, with either kind of log store.
 func TestASnapshotIsInstalledOnceOverALongerTail(t *testing.T) {
-	for name, prepare := range map[string]func(*rig){
-		"plain":     func(r *rig) { r.bare = true },
-		"monotonic": func(r *rig) { r.bare, r.logs = true, func(l raft.LogStore) raft.LogStore { return monotonic{l} } },
+	for name, prepare := range map[string]func(*raftCluster){
+		"plain": func(r *raftCluster) { r.bare = true },
+		"monotonic": func(r *raftCluster) {
+			r.bare, r.logs = true, func(l raft.LogStore) raft.LogStore { return monotonic{l} }
+		},
 	} {
 		if installs, _ := installOverALongerTail(t, 300, 10, prepare); installs < 10 {
 			t.Errorf("%s: stock raft installed %d snapshots only: this test no longer tests anything", name, installs)
@@ -218,7 +219,7 @@ func TestASnapshotIsInstalledOnceOverALongerTail(t *testing.T) {
 	}
 	for _, tail := range []int{30, 300} { // ends before the snapshot, and after it
 		t.Run(fmt.Sprint(tail), func(t *testing.T) {
-			installs, caughtUp := installOverALongerTail(t, tail, 10, func(*rig) {})
+			installs, caughtUp := installOverALongerTail(t, tail, 10, func(*raftCluster) {})
 			if installs > 2 || !caughtUp {
 				t.Errorf("%d snapshots installed, caught up: %v; want at most 2 and true", installs, caughtUp)
 			}

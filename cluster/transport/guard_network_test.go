@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"errors"
@@ -13,28 +13,28 @@ import (
 
 // pipes is a stream layer of net.Pipe for raft's real transport.
 type pipes struct {
-	street *street
-	addr   raft.ServerAddress
-	queue  chan net.Conn
-	down   chan struct{}
-	once   sync.Once
+	pipeNetwork *pipeNetwork
+	addr        raft.ServerAddress
+	queue       chan net.Conn
+	down        chan struct{}
+	once        sync.Once
 }
 
-type street struct {
+type pipeNetwork struct {
 	mu     sync.Mutex
-	houses map[raft.ServerAddress]*pipes
+	layers map[raft.ServerAddress]*pipes
 	conns  []net.Conn
 }
 
-func (s *street) listen(addr raft.ServerAddress) *pipes {
+func (s *pipeNetwork) listen(addr raft.ServerAddress) *pipes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &pipes{street: s, addr: addr, queue: make(chan net.Conn), down: make(chan struct{})}
-	s.houses[addr] = p
+	p := &pipes{pipeNetwork: s, addr: addr, queue: make(chan net.Conn), down: make(chan struct{})}
+	s.layers[addr] = p
 	return p
 }
 
-func (s *street) breakAll() {
+func (s *pipeNetwork) breakAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, conn := range s.conns {
@@ -64,17 +64,17 @@ func (a pipeAddr) String() string  { return string(a) }
 type pipeAddr string
 
 func (p *pipes) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	p.street.mu.Lock()
-	to := p.street.houses[addr]
-	p.street.mu.Unlock()
+	p.pipeNetwork.mu.Lock()
+	to := p.pipeNetwork.layers[addr]
+	p.pipeNetwork.mu.Unlock()
 	near, far := net.Pipe()
 	limit := time.NewTimer(timeout)
 	defer limit.Stop()
 	select {
 	case to.queue <- far:
-		p.street.mu.Lock()
-		defer p.street.mu.Unlock()
-		p.street.conns = append(p.street.conns, near, far)
+		p.pipeNetwork.mu.Lock()
+		defer p.pipeNetwork.mu.Unlock()
+		p.pipeNetwork.conns = append(p.pipeNetwork.conns, near, far)
 		return near, nil
 	case <-to.down:
 		return nil, net.ErrClosed
@@ -88,10 +88,10 @@ func (p *pipes) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, 
 // running, since the bubble would wait for it.
 func TestTheGuardStandsBeforeRaftsRealTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &street{houses: map[raft.ServerAddress]*pipes{}}
-		r := newRig(t, 3)
-		r.network = func(n *rigNode) raft.Transport {
-			return unpiped{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		s := &pipeNetwork{layers: map[raft.ServerAddress]*pipes{}}
+		r := newRaftCluster(t, 3)
+		r.network = func(n *raftNode) raft.Transport {
+			return noPipeline{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 				Stream: s.listen(n.addr), MaxPool: 3, Timeout: 10 * time.Second, Logger: nullLogger,
 			})}
 		}
@@ -129,6 +129,6 @@ func TestTheGuardStandsBeforeRaftsRealTransport(t *testing.T) {
 			}
 			r.crash(n)
 		}
-		s.breakAll() // raft leaves the connections that it accepted open (HAZARDS S12); the stream layer's business
+		s.breakAll() // raft leaves the connections that it accepted open (docs/hazards.md, S12); the stream layer's business
 	})
 }

@@ -1,4 +1,4 @@
-package cluster
+package transport
 
 import (
 	"errors"
@@ -9,15 +9,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// termStepMax is how far the term of a Raft message may be ahead of this node's
-// own. Raft adopts every higher term that it hears of and persists it, and a
-// term cannot be lowered again: after one message with the highest term of all
-// the next election overflows to term 0, and no leader can be elected any more.
+// termStepMax bounds how far the term of a Raft message may be ahead of this
+// node's own. Raft adopts and persists every higher term that it receives, and
+// never lowers a term again: after one message with the highest term, the next
+// election overflows to term 0, and no leader can be elected any more.
 // A cluster that holds an election every second needs 136 years for 2³² terms.
 const termStepMax = 1 << 32
 
 // checkTerm returns an error if term is too far ahead of this node's own.
-func (g *guard) checkTerm(term uint64) error {
+func (g *Guard) checkTerm(term uint64) error {
 	current := g.stores.Ballot.Term.Load()
 	if term > current && term-current > termStepMax {
 		return fmt.Errorf("refused a Raft message of term %d: this node is in term %d, and no election can lie so far ahead (at most %d terms)", term, current, uint64(termStepMax))
@@ -32,10 +32,10 @@ const strangerQuiet = 2 * time.Second
 // checkSender returns an error if a node that is no member sends entries, a
 // heartbeat or a snapshot while this node leads or follows a member.
 //
-// Otherwise this node accepts an unknown sender: it may be new, or every member
-// may have been replaced while it was away, and only the leader can send it the
-// configurations that say so.
-func (g *guard) checkSender(header raft.RPCHeader) error {
+// Otherwise this node accepts an unknown sender: this node may be new, or every
+// member may have been replaced while it was away, and only the leader can send it
+// the configurations that say so.
+func (g *Guard) checkSender(header raft.RPCHeader) error {
 	r := g.raft.Load()
 	if r == nil || len(header.ID) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (g *guard) checkSender(header raft.RPCHeader) error {
 
 // checkCall returns an error for a message that Raft must not see because of
 // its term or its sender.
-func (g *guard) checkCall(command any) error {
+func (g *Guard) checkCall(command any) error {
 	switch request := command.(type) {
 	case *raft.RequestVoteRequest:
 		return g.checkTerm(request.Term)

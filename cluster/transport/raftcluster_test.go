@@ -1,9 +1,8 @@
-package cluster
+package transport
 
-// These tests are inside the package because what they test is: the wrappers
-// around raft have no exported face. The rig runs whole raft nodes, each with
-// its stores and its guard, over the network of rignet_test.go, in virtual
-// time.
+// These tests are inside the package because they take Raft's wrappers apart.
+// A raftCluster runs whole Raft nodes, each with its stores and its guard, over
+// a simNetwork, in virtual time.
 
 import (
 	"encoding/json"
@@ -23,21 +22,21 @@ import (
 
 var nullLogger = hclog.NewNullLogger()
 
-// rigMachine is a state machine: the newest value of each key.
-type rigMachine struct {
+// testMachine is a state machine: the newest value of each key.
+type testMachine struct {
 	mu      sync.Mutex
 	Values  map[string]int
 	Applied uint64
 	pause   time.Duration // of each apply
 }
 
-type rigCommand struct {
+type testCommand struct {
 	Key   string
 	Value int
 	Blob  []byte
 }
 
-func (m *rigMachine) Apply(log *raft.Log) any {
+func (m *testMachine) Apply(log *raft.Log) any {
 	m.mu.Lock()
 	pause := m.pause
 	m.mu.Unlock()
@@ -46,7 +45,7 @@ func (m *rigMachine) Apply(log *raft.Log) any {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var c rigCommand
+	var c testCommand
 	if err := json.Unmarshal(log.Data, &c); err != nil {
 		panic(err)
 	}
@@ -55,32 +54,32 @@ func (m *rigMachine) Apply(log *raft.Log) any {
 	return nil
 }
 
-func (m *rigMachine) get(key string) int {
+func (m *testMachine) get(key string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.Values[key]
 }
 
-func (m *rigMachine) applied() uint64 {
+func (m *testMachine) applied() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.Applied
 }
 
-func (m *rigMachine) slow(pause time.Duration) {
+func (m *testMachine) slow(pause time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pause = pause
 }
 
-func (m *rigMachine) Snapshot() (raft.FSMSnapshot, error) {
+func (m *testMachine) Snapshot() (raft.FSMSnapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	raw, err := json.Marshal(m)
-	return rigSnapshot(raw), err
+	return testSnapshot(raw), err
 }
 
-func (m *rigMachine) Restore(r io.ReadCloser) error {
+func (m *testMachine) Restore(r io.ReadCloser) error {
 	defer r.Close() //nolint:errcheck // it is only read
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,18 +87,18 @@ func (m *rigMachine) Restore(r io.ReadCloser) error {
 	return json.NewDecoder(r).Decode(m)
 }
 
-type rigSnapshot []byte
+type testSnapshot []byte
 
-func (s rigSnapshot) Persist(sink raft.SnapshotSink) error {
+func (s testSnapshot) Persist(sink raft.SnapshotSink) error {
 	if _, err := sink.Write(s); err != nil {
 		return errors.Join(err, sink.Cancel())
 	}
 	return sink.Close()
 }
-func (rigSnapshot) Release() {}
+func (testSnapshot) Release() {}
 
-// rigNode is one raft node. Its engines outlive it, as disks do.
-type rigNode struct {
+// raftNode is one raft node. Its engines outlive it, as disks do.
+type raftNode struct {
 	id        raft.ServerID
 	addr      raft.ServerAddress
 	engines   *raftlog.Engines
@@ -107,36 +106,36 @@ type rigNode struct {
 	up        bool
 
 	raft    *raft.Raft
-	end     *rigEnd // nil on another network
+	end     *simTransport // nil on another network
 	stores  *raftlog.Stores
-	guard   *guard // nil where the rig has none
-	machine *rigMachine
+	guard   *Guard // nil if the cluster has none
+	machine *testMachine
 	fatal   chan error // what ended the node
 }
 
-// rig is a cluster of raft nodes.
-type rig struct {
+// raftCluster is a cluster of Raft nodes.
+type raftCluster struct {
 	t     *testing.T
-	net   *rigNet
-	nodes []*rigNode
+	net   *simNetwork
+	nodes []*raftNode
 
 	unappliedMax int64 // the guards'; 0 leaves theirs
 
 	unguarded bool                              // raft sees the transport itself
 	bare      bool                              // raft sees the engines themselves
 	config    func(*raft.Config)                // may be nil
-	options   func(*rigNode, *raftlog.Options)  // may be nil
+	options   func(*raftNode, *raftlog.Options) // may be nil
 	logs      func(raft.LogStore) raft.LogStore // around the stores' log; may be nil
-	transport func(*guard) raft.Transport       // around the guard; may be nil
-	network   func(*rigNode) raft.Transport     // instead of the rig's; may be nil
+	transport func(*Guard) raft.Transport       // around the guard; may be nil
+	network   func(*raftNode) raft.Transport    // instead of net; may be nil
 }
 
-// newRig makes nodes, which start starts.
-func newRig(t *testing.T, nodes int) *rig {
+// newRaftCluster makes nodes, which start starts.
+func newRaftCluster(t *testing.T, nodes int) *raftCluster {
 	t.Helper()
-	r := &rig{t: t, net: newRigNet()}
+	r := &raftCluster{t: t, net: newSimNetwork()}
 	for i := range nodes {
-		r.nodes = append(r.nodes, &rigNode{
+		r.nodes = append(r.nodes, &raftNode{
 			id: raft.ServerID(fmt.Sprintf("n%d", i)), addr: raft.ServerAddress(fmt.Sprintf("a%d", i)),
 			engines:   &raftlog.Engines{Logs: raft.NewInmemStore(), Stable: raft.NewInmemStore()},
 			snapshots: raft.NewInmemSnapshotStore(),
@@ -146,7 +145,7 @@ func newRig(t *testing.T, nodes int) *rig {
 }
 
 // start founds the cluster with all nodes as voters, and stops it at the end.
-func (r *rig) start() {
+func (r *raftCluster) start() {
 	r.t.Helper()
 	var servers []raft.Server
 	for _, n := range r.nodes {
@@ -159,7 +158,7 @@ func (r *rig) start() {
 	}
 }
 
-func (r *rig) startNode(n *rigNode) {
+func (r *raftCluster) startNode(n *raftNode) {
 	r.t.Helper()
 	c := raft.DefaultConfig()
 	c.LocalID = n.id
@@ -167,7 +166,7 @@ func (r *rig) startNode(n *rigNode) {
 	if r.config != nil {
 		r.config(c)
 	}
-	n.machine = &rigMachine{Values: map[string]int{}}
+	n.machine = &testMachine{Values: map[string]int{}}
 	n.fatal = make(chan error, 1)
 	o := raftlog.Options{Snapshots: n.snapshots, Applied: n.machine.applied, Fatal: func(err error) { n.fatal <- err }, Logger: hclog.NewNullLogger()}
 	if r.options != nil {
@@ -206,13 +205,13 @@ func (r *rig) startNode(n *rigNode) {
 		r.t.Fatal(err)
 	}
 	if n.guard != nil {
-		n.guard.attach(n.raft)
+		n.guard.Attach(n.raft)
 	}
 	n.up = true
 }
 
 // crash ends a node without an orderly Close of its stores.
-func (r *rig) crash(n *rigNode) {
+func (r *raftCluster) crash(n *raftNode) {
 	n.up = false
 	if n.end != nil {
 		_ = n.end.Close() // it has nothing to say
@@ -223,17 +222,17 @@ func (r *rig) crash(n *rigNode) {
 	}
 }
 
-func (r *rig) stop() {
+func (r *raftCluster) stop() {
 	for _, n := range r.nodes {
 		if n.up {
 			r.crash(n)
 		}
 	}
-	time.Sleep(3 * rigTimeout) // for what is on the network
+	time.Sleep(3 * simTimeout) // for what is on the network
 }
 
 // ended is what ended the node, or nil.
-func (n *rigNode) ended() error {
+func (n *raftNode) ended() error {
 	select {
 	case err := <-n.fatal:
 		n.fatal <- err
@@ -244,11 +243,11 @@ func (n *rigNode) ended() error {
 }
 
 // leader waits for the leader of the highest term.
-func (r *rig) leader() *rigNode { return r.leaderOtherThan(nil, 30*time.Second) }
+func (r *raftCluster) leader() *raftNode { return r.leaderOtherThan(nil, 30*time.Second) }
 
-func (r *rig) leaderOtherThan(not *rigNode, limit time.Duration) *rigNode {
+func (r *raftCluster) leaderOtherThan(not *raftNode, limit time.Duration) *raftNode {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		var best *rigNode
+		var best *raftNode
 		for _, n := range r.nodes {
 			if n != not && n.up && n.raft.State() == raft.Leader && (best == nil || n.raft.CurrentTerm() > best.raft.CurrentTerm()) {
 				best = n
@@ -261,11 +260,11 @@ func (r *rig) leaderOtherThan(not *rigNode, limit time.Duration) *rigNode {
 	return nil
 }
 
-func (n *rigNode) put(key string, value int) error {
-	return n.propose(rigCommand{Key: key, Value: value}, time.Second)
+func (n *raftNode) put(key string, value int) error {
+	return n.propose(testCommand{Key: key, Value: value}, time.Second)
 }
 
-func (n *rigNode) propose(c rigCommand, limit time.Duration) error {
+func (n *raftNode) propose(c testCommand, limit time.Duration) error {
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -274,15 +273,15 @@ func (n *rigNode) propose(c rigCommand, limit time.Duration) error {
 }
 
 // mustPut writes or fails the test.
-func (r *rig) mustPut(n *rigNode, key string, value int) {
+func (r *raftCluster) mustPut(n *raftNode, key string, value int) {
 	r.t.Helper()
 	if err := n.put(key, value); err != nil {
 		r.t.Fatalf("put %s=%d on %s: %v", key, value, n.id, err)
 	}
 }
 
-// diverged tells of two different entries with one index and term, or "".
-func (r *rig) diverged() string {
+// diverged returns two different entries with one index and term, or "".
+func (r *raftCluster) diverged() string {
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[i+1:] {
 			first, _ := a.engines.Logs.FirstIndex()

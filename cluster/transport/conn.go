@@ -1,0 +1,111 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+const (
+	// reachMax bounds the attempts to reach another node's Raft, and so how long
+	// Raft's calls to a node that is down linger: with an election every second
+	// or two, about 20 for each node.
+	reachMax = 30 * time.Second
+	// RaftDialInterval is the time between two attempts to reach another node's
+	// Raft.
+	RaftDialInterval = 100 * time.Millisecond
+)
+
+// conn is a connection that its stream keeps track of.
+type conn struct {
+	net.Conn
+	stream *Stream
+	peer   Identity
+	once   sync.Once
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		c.stream.mu.Lock()
+		delete(c.stream.conns, c)
+		c.stream.mu.Unlock()
+	})
+	return c.Conn.Close()
+}
+
+// caller returns a short text that identifies the peer in log lines.
+func (c *conn) caller() string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		host = c.RemoteAddr().String()
+	}
+	return host + " " + c.peer.Node
+}
+
+// address is an address as the operator wrote it.
+type address string
+
+func (address) Network() string  { return "dormouse" }
+func (a address) String() string { return string(a) }
+
+// incoming is a net.Listener of the connections of one kind.
+type incoming struct {
+	stream *Stream
+	conns  chan net.Conn
+}
+
+// Accept waits for a connection whose handshake is complete.
+func (l *incoming) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.stream.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close does nothing: the listener ends with its stream.
+func (l *incoming) Close() error { return nil }
+
+// Addr returns the address that others reach this node at.
+func (l *incoming) Addr() net.Addr { return l.stream.addr }
+
+// raftLayer implements raft.StreamLayer.
+type raftLayer struct{ *incoming }
+
+// Dial connects to another node's Raft. It keeps trying for reachMax, so that it
+// finds a node that comes back at once. Raft itself waits up to 10 s after
+// failures, and fails at once if a connection is refused. Dial backs off from a
+// node that answers and refuses this node.
+func (l raftLayer) Dial(addr raft.ServerAddress, _ time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(l.stream.dialing, reachMax)
+	defer cancel()
+	err := fmt.Errorf("dial %s: %w: it refused this node a moment ago", addr, ErrHandshake)
+	for {
+		wait := l.stream.refusals.wait(string(addr), time.Now())
+		if wait == 0 {
+			var c net.Conn
+			c, err = l.stream.dial(ctx, string(addr), kindRaft)
+			if err == nil || errors.Is(err, ErrRemoved) || errors.Is(err, ErrOtherCluster) {
+				return c, err
+			}
+			wait = RaftDialInterval
+		}
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return nil, err
+		}
+	}
+}
+
+// Close closes the stream: Raft's transport owns it.
+func (l raftLayer) Close() error { return l.stream.Close() }
