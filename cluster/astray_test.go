@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/cluster"
+	"dormouse/cluster/membership"
 )
 
 // copied stops a node, copies its data directory, and starts it again.
@@ -44,7 +45,7 @@ func diskTrio(t *testing.T) *lab {
 
 func (n *node) refused() {
 	n.lab.t.Helper()
-	if err := n.ended(); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "copy of the same data directory") {
+	if err := n.ended(); !errors.Is(err, membership.ErrRefused) || !strings.Contains(err.Error(), "copy of the same data directory") {
 		n.lab.t.Errorf("%s ended with %v", n.name, err)
 	}
 }
@@ -169,22 +170,5 @@ func TestAVoterThatMovedAwayIsElectedWhereItIsNeeded(t *testing.T) {
 		}
 		l.until("it leads", moved.group.IsLeader)
 		l.until("the other knows where it is", func() bool { return left.at(moved.name) == moved.name+":elsewhere" })
-	})
-}
-
-func TestWhoIsAtAnAddress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab(t)
-		l.found("n1", "n2")
-		n1 := l.nodes["n1"].group
-		for addr, want := range map[string]string{"n1:raft": "oneself", "n2:raft": "vacant", "n1:none": "vacant"} {
-			if got := n1.WhoIsAt(t.Context(), addr); got != want {
-				t.Errorf("%s: %s, want %s", addr, got, want)
-			}
-		}
-		l.net.Block("n2", "n1")
-		if got := n1.WhoIsAt(t.Context(), "n2:raft"); got != "unsure" {
-			t.Errorf("a host that does not answer: %s", got)
-		}
 	})
 }

@@ -3,77 +3,40 @@ package cluster
 import (
 	"context"
 
+	"github.com/hashicorp/raft"
+
 	"dormouse/agent"
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/seededbug"
 )
 
-// reading is what a waiting read gets: the index it may read at, applied here.
-type reading struct {
-	index uint64
-	err   error
-}
+// How a linearizable read confirms that this node still leads.
+const (
+	BarrierIndex = "index" // a majority of the voters confirms the term
+	BarrierLog   = "log"   // an entry is committed
+)
 
-// Barrier returns an index no older than the call, once it is applied here.
-// Only the leader can; elsewhere the error is unavailable.
-//
-// What was acknowledged before the call, by whichever leader, is at or below
-// that index. See readIndex for how; where it gets no answer, or by
-// Options.ReadBarrier, the read goes through the log: it rides the next entry
-// that has not been sent, and an empty one is proposed where none is due. All
-// reads that wait share it. Whatever was acknowledged before stands before that
-// entry in the log, or the entry does not commit.
+// Barrier returns an index that is no older than the call, once it is applied
+// here. Every commit that was acknowledged before the call, by any leader, is at
+// or below that index. The error has code unavailable if this node does not lead.
 func (g *Group) Barrier(ctx context.Context) (uint64, error) {
 	switch {
 	case seededbug.Is(seededbug.LeaderLocalRead) && g.IsLeader(),
-		seededbug.Is(seededbug.NewLeaderServesEarly) && g.justWon():
+		seededbug.Is(seededbug.NewLeaderServesEarly) && g.raft.State() == raft.Leader && !g.IsLeader():
 		return g.machine.Applied(), nil
 	case seededbug.Is(seededbug.VerifyLeaderRead):
 		return g.verifyLeader(ctx)
 	case g.o.ReadBarrier == BarrierLog:
-		return g.entryBarrier(ctx)
+		return g.proposer.Barrier(ctx)
 	}
-	return await(ctx, g.index.join)
+	return g.index.Barrier(ctx)
 }
 
-// entryBarrier is Barrier through the log.
-func (g *Group) entryBarrier(ctx context.Context) (uint64, error) {
-	return await(ctx, g.proposer.join)
-}
-
-// await joins those who wait for a reading, and waits.
-func await(ctx context.Context, join func(chan reading) *agent.Error) (uint64, error) {
-	wait := make(chan reading, 1)
-	if err := join(wait); err != nil {
-		return 0, err
+// verifyLeader is the barrier that hashicorp/raft seems to offer. Only programs
+// with the build tag seeded use it.
+func (g *Group) verifyLeader(ctx context.Context) (uint64, error) {
+	if err := raftlog.Wait(ctx, g.raft.VerifyLeader()); err != nil {
+		return 0, agent.Errorf(agent.CodeUnavailable, "barrier: %v", err)
 	}
-	select {
-	case r := <-wait:
-		return r.index, r.err
-	case <-ctx.Done():
-		return 0, agent.Errorf(agent.CodeUnavailable, "barrier: %v", context.Cause(ctx))
-	}
-}
-
-// join lets a read ride the next entry.
-func (p *proposer) join(wait chan reading) *agent.Error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.closedTo(); err != nil {
-		return err
-	}
-	if len(p.readers) >= readersMax {
-		return p.overloaded("reads")
-	}
-	p.readers = append(p.readers, wait)
-	p.nudge()
-	return nil
-}
-
-// joinAll is join for many, who are told where it fails.
-func (p *proposer) joinAll(waits []chan reading) {
-	for _, wait := range waits {
-		if err := p.join(wait); err != nil {
-			wait <- reading{err: err}
-		}
-	}
+	return g.machine.Applied(), nil
 }

@@ -9,13 +9,13 @@ import (
 	"dormouse/cluster/raftlog"
 )
 
-// healable is nil unless this node's log lacks what it acknowledged and no
-// other node could send that again: then it would wait for ever.
-func (g *Group) healable() error {
+// repairable returns an error if this node's log lacks entries that it has
+// acknowledged and no other node can send them again: it would wait without end.
+func (g *Group) repairable() error {
 	if g.stores.Mark.Whole() || len(g.o.Join) > 0 || g.self.ClusterID() == "" {
 		return nil
 	}
-	if len(g.otherVoters(g.o.NodeID)) > 0 {
+	if len(g.roster.OtherVoters(g.o.NodeID)) > 0 {
 		return nil
 	}
 	for _, m := range g.machine.Members() {
@@ -28,16 +28,16 @@ func (g *Group) healable() error {
 		raftlog.ErrDamaged, g.o.Dir, g.stores.Mark.Reach.Load(), g.stores.Mark.Mark.Load())
 }
 
-// rebaser is a state machine that is on a disk of its own, and so may be ahead
-// of a log that was damaged.
+// rebaser is a state machine with a disk of its own, which may be ahead of a log
+// that was damaged.
 type rebaser interface {
-	// Rebase makes the state a snapshot may be taken of, whatever Raft has
-	// replayed, and tells its index and term.
+	// Rebase prepares the state for a snapshot, whatever Raft has replayed, and
+	// returns its index and term.
 	Rebase() (index, term uint64)
 }
 
-// rebase makes a snapshot of the state under the newest configuration that is
-// left. What the state has applied was committed, so nothing new is claimed.
+// rebase makes a snapshot of the state with the newest configuration that is left.
+// What the state has applied was committed, so the snapshot claims nothing new.
 func (g *Group) rebase(logs raft.LogStore, newest *raftlog.NewestSnapshot) error {
 	machine, ok := g.machine.(rebaser)
 	if !ok {
@@ -53,7 +53,7 @@ func (g *Group) rebase(logs raft.LogStore, newest *raftlog.NewestSnapshot) error
 		return err
 	}
 	defer state.Release()
-	_, transport := raft.NewInmemTransport("") // for the peers' encoding in old formats; it carries nothing
+	_, transport := raft.NewInmemTransport("") // it only encodes peers in old formats
 	sink, err := newest.Create(raft.SnapshotVersionMax, index, term, configuration, at, transport)
 	if err != nil {
 		return err

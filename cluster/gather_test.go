@@ -146,7 +146,7 @@ func TestNobodyWaitsForCallersOnOtherNodes(t *testing.T) {
 		n := slowly(t)
 		n.together(t, func() {
 			for range 4 {
-				n.group.Afar().Submit(encode(command{Key: "x"}), func(agent.Decided, error) {})
+				n.group.RemoteView().Submit(encode(command{Key: "x"}), func(agent.Decided, error) {})
 			}
 		})
 		time.Sleep(takes + takes/100)

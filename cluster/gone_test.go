@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/cluster"
+	"dormouse/cluster/transport"
 )
 
 // Raft stops replicating to a node that is removed, so the entry that says so
@@ -26,7 +27,7 @@ func TestANonVoterThatWasRemovedWhileCutOffFindsOut(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // the leader gives up what it was sending
 		l.net.HealAll()
-		if err := n2.ended(); !errors.Is(err, cluster.ErrRemoved) {
+		if err := n2.ended(); !errors.Is(err, transport.ErrRemoved) {
 			t.Errorf("it ended with %v", err)
 		}
 	})

@@ -16,6 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
+	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 )
@@ -26,51 +29,50 @@ type Group struct {
 	o       Options
 	logger  hclog.Logger
 	machine StateMachine
-	peers   Peers
-	metrics *metrics
 
-	self     *transport.Self
-	stores   *raftlog.Stores
-	stream   *transport.Stream
-	raft     *raft.Raft
-	guard    *transport.Guard
-	lead     *leadership
-	proposer *proposer
-	index    *readIndex
-	ready    *atomic.Pointer[readiness]
+	self   *transport.Self
+	stores *raftlog.Stores
+	stream *transport.Stream
+	guard  *transport.Guard
+	raft   *raft.Raft
+
+	term       *atomic.Pointer[proposer.Term] // nil while this node may not propose
+	leadership *leadership
+	proposer   *proposer.Proposer
+	index      *proposer.ReadIndex
+	metrics    *proposer.Metrics
+	compactor  *compactor
+	assigner   *assign.Assigner
+
+	roster    *membership.Roster
+	contacts  *membership.Contacts
+	followers *membership.Followers
+	handover  *membership.Handover
+	leader    *membership.Leader
+	joiner    *membership.Joiner
+
 	empty    bool // this node's directory held no state when it was opened
-
-	reloading sync.Mutex    // held while raft's settings are changed
-	changes   chan struct{} // a token of one: who changes the membership
-	observed  chan raft.Observation
-	followed  *followed
-	lease     *Lease
-	kept      kept
-	leaving   atomic.Pointer[string] // the node that is being emptied here, to be removed; set by who changes the membership
-	foreign   foreign
-	met       met
-	grants    *grants
-	keep      Compaction
-	replay    replay
-	stuck     atomic.Bool // this node leads though its disk is nearly full: nobody took over
+	observed chan raft.Observation
+	settings settings
+	replay   replay
 
 	mu      sync.Mutex
-	turned  chan struct{}      // closed and replaced when the leader or readiness changes; guarded by mu
+	changed chan struct{}      // closed and replaced when the leader or the term changes; guarded by mu
 	stop    context.CancelFunc // ends Run; guarded by mu
 	running chan struct{}      // closed when Run has ended; nil before it starts; guarded by mu
 	closed  bool               // guarded by mu
 }
 
-// Open opens the stores and the listener and starts raft. Run does the rest;
-// Shutdown undoes it all, and must be called even if Run never is.
+// Open opens the stores and the listener, and starts Raft. Run does the rest.
+// Call Shutdown in any case, also if Run never is called.
 func Open(o Options) (*Group, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
 	g := &Group{
-		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, peers: o.Peers, metrics: newMetrics(),
-		ready: new(atomic.Pointer[readiness]), turned: make(chan struct{}),
-		changes: make(chan struct{}, 1), observed: make(chan raft.Observation, 16), followed: newFollowed(), lease: NewLease(), keep: o.Compaction,
+		o: o, logger: o.Logger.Named("cluster"), machine: o.Machine, metrics: proposer.NewMetrics(),
+		term: new(atomic.Pointer[proposer.Term]), changed: make(chan struct{}), observed: make(chan raft.Observation, 16),
+		contacts: new(membership.Contacts), followers: membership.NewFollowers(),
 	}
 	var err error
 	g.stores, err = raftlog.Open(raftlog.Options{
@@ -80,30 +82,29 @@ func Open(o Options) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
-	if err := g.openOn(); err != nil {
+	if err := g.openTransport(); err != nil {
 		return nil, errors.Join(err, g.stores.Close())
 	}
 	return g, nil
 }
 
-// openOn opens what stands on the stores.
-func (g *Group) openOn() (err error) {
+// openTransport opens the parts that use the stores.
+func (g *Group) openTransport() (err error) {
 	if g.self, err = transport.LoadSelf(g.o.NodeID, g.stores.Stable); err != nil {
 		return err
 	}
 	if err := g.self.SetClaim(g.o.Claim); err != nil {
 		return err
 	}
-	started := new(atomic.Pointer[raft.Raft]) // raft dials before NewRaft has returned
+	started := new(atomic.Pointer[raft.Raft]) // Raft dials before NewRaft has returned
 	g.stream, err = transport.Listen(transport.Options{
 		Network: g.o.Network, Listen: g.o.Listen, Advertise: g.o.Advertise, Logger: g.logger.Named("stream"),
-		Removed: g.machine.Removed, Expect: func(addr string) string { return answering(started.Load(), addr) },
-		OnRemoved: g.leftBehind, OnForeign: g.foreign.note, OnMet: g.met.note,
+		Removed: g.machine.Removed, Expect: func(addr string) string { return membership.ServerAt(started.Load(), addr) },
+		OnRemoved: g.noteRemoved, OnForeign: g.contacts.NoteForeign, OnMet: g.contacts.NoteMember,
 	}, g.self)
 	if err != nil {
 		return err
 	}
-	g.grants = newGrants(g.stores.Stable)
 	if err := g.openState(); err != nil {
 		return errors.Join(err, g.stream.Close())
 	}
@@ -112,7 +113,7 @@ func (g *Group) openOn() (err error) {
 }
 
 func (g *Group) openState() error {
-	if err := finishFounding(g.stores.Logs, g.stores.Stable, g.o.NodeID, g.Addr()); err != nil {
+	if err := membership.FinishFounding(g.stores.Logs, g.stores.Stable, g.o.NodeID, g.Addr()); err != nil {
 		return err
 	}
 	has, err := raft.HasExistingState(g.stores.Logs, g.stores.Stable, g.stores.Snapshots)
@@ -120,47 +121,70 @@ func (g *Group) openState() error {
 		return fmt.Errorf("look for state: %w", err)
 	}
 	g.empty = !has
-	g.stores.Ballot.Astray.Store(has) // until raft has read where its log says that this node is
+	g.stores.Ballot.Astray.Store(has) // until Raft has read this node's address from the log
 	if g.replay.until, err = g.stores.Logs.LastIndex(); err != nil {
-		return fmt.Errorf("read the log's end: %w", err)
+		return fmt.Errorf("read the end of the log: %w", err)
 	}
 	if err := g.openRaft(); err != nil {
 		return err
 	}
-	at := g.knownAt()
+	g.openParts()
+	at := g.roster.AddrOf(g.o.NodeID)
 	g.stores.Ballot.Astray.Store(at != "" && at != g.Addr())
-	if err := g.healable(); err != nil {
+	if err := g.repairable(); err != nil {
 		return errors.Join(err, g.raft.Shutdown().Error())
 	}
 	return nil
 }
 
 func (g *Group) openRaft() error {
-	guard := transport.ServeRaft(g.stream, g.stores, g.o.Logger.Named("raft-net"), g.logger)
-	g.lead = &leadership{
-		machine: g.machine, metrics: g.metrics, logger: g.logger, ready: g.ready,
-		notify: make(chan bool), news: make(chan struct{}, 1), duties: g.duties, turned: g.turn,
+	g.guard = transport.ServeRaft(g.stream, g.stores, g.o.Logger.Named("raft-net"), g.logger)
+	g.leadership = &leadership{
+		machine: g.machine, metrics: g.metrics, logger: g.logger, term: g.term,
+		notify: make(chan bool), news: make(chan struct{}, 1), duties: func(ctx context.Context) { g.leader.Duties(ctx) }, changed: g.leaderChanged,
 	}
 	g.stores.Ballot.End = runtime.Goexit
-	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, guard)
+	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, g.guard)
 	if err != nil {
-		return errors.Join(fmt.Errorf("start raft: %w", err), guard.Close())
+		return errors.Join(fmt.Errorf("start raft: %w", err), g.guard.Close())
 	}
-	guard.Attach(r)
-	g.guard, g.raft, g.lead.raft = guard, r, r
-	g.proposer = &proposer{
-		machine: g.machine, apply: r.Apply, committed: r.CommitIndex, term: g.ready, writable: g.writable, fatal: g.o.Fatal,
-		logger: g.logger, metrics: g.metrics, wake: make(chan struct{}, 1), abandoned: make(chan struct{}),
-	}
-	g.index = &readIndex{
-		self: raft.ServerID(g.o.NodeID), term: g.ready, raft: r, logs: g.stores.Logs, machine: g.machine, peers: g.peers,
-		log: g.proposer, metrics: g.metrics, wake: make(chan struct{}, 1),
-	}
+	g.guard.Attach(r)
+	g.raft, g.leadership.raft, g.settings.raft = r, r, r
 	r.RegisterObserver(raft.NewObserver(g.observed, false, func(o *raft.Observation) bool {
 		_, ok := o.Data.(raft.LeaderObservation)
 		return ok
 	}))
 	return nil
+}
+
+// openParts makes the parts that use Raft. Run starts them.
+func (g *Group) openParts() {
+	g.roster = &membership.Roster{Raft: g.raft, Machine: g.machine, Peers: g.o.Peers, Self: g.self}
+	g.proposer = proposer.New(proposer.Options{
+		Machine: g.machine, Raft: g.raft, Term: g.term, Writable: func() error { return g.leader.Writable() },
+		Fatal: g.o.Fatal, Logger: g.logger, Metrics: g.metrics,
+	})
+	g.index = proposer.NewReadIndex(proposer.ReadIndexOptions{Node: g.o.NodeID, Logs: g.stores.Logs, Voters: g.o.Peers}, g.proposer)
+	g.compactor = &compactor{
+		keep: g.o.Compaction, raft: g.raft, machine: g.machine, stores: g.stores, followers: g.followers, settings: &g.settings, logger: g.logger,
+	}
+	g.assigner = assign.New(assign.Options{
+		Placement: g.o.Placement, Self: g.self, Addr: g.Addr(), Machine: g.machine, Leadership: g, Commit: g.proposer.Commit, Logger: g.logger,
+	})
+	g.handover = &membership.Handover{
+		Roster: g.roster, Proposer: g.proposer, Term: g.term, Guard: g.guard, Addr: g.Addr(), LeaderChanged: g.LeaderChanged, Logger: g.logger,
+	}
+	g.leader = (&membership.Leader{
+		Roster: g.roster, Followers: g.followers, Handover: g.handover, Proposer: g.proposer, Term: g.term, Stream: g.stream, Stores: g.stores,
+		Logger: g.logger, RefreshSnapshot: g.compactor.refresh, Vacate: g.assigner.Vacate,
+	}).Init()
+	g.joiner = (&membership.Joiner{
+		Roster: g.roster, Stream: g.stream, Stores: g.stores, Contacts: g.contacts, Logger: g.logger,
+		Member: g.o.Self, Empty: g.empty, Bootstrap: g.o.Bootstrap, Expect: g.o.Expect, Alone: g.o.Alone,
+		Join: g.o.Join, Learned: g.o.Learned, Lookup: g.o.Lookup,
+		IsLeader: g.IsLeader, LeaderChanged: g.LeaderChanged, LastContact: g.LastContact, HandleJoin: g.leader.HandleJoin,
+		HeartbeatTimeout: g.o.Timing.Heartbeat, ElectionTimeout: g.o.Timing.Election, SetTimeouts: g.settings.setTimeouts,
+	}).Init()
 }
 
 func (g *Group) raftConfig() *raft.Config {
@@ -169,22 +193,22 @@ func (g *Group) raftConfig() *raft.Config {
 	c.Logger = g.o.Logger.Named("raft")
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = g.o.Timing.Heartbeat, g.o.Timing.Election, g.o.Timing.Lease
 	if !g.stores.Admission.Over() {
-		c.HeartbeatTimeout, c.ElectionTimeout = noviceTimeout, noviceTimeout
+		c.HeartbeatTimeout, c.ElectionTimeout = membership.JoiningTimeout, membership.JoiningTimeout
 	}
 	c.CommitTimeout = min(c.CommitTimeout, g.o.Timing.Heartbeat/2)
 	c.MaxAppendEntries = appendEntriesMax
-	c.NotifyCh = g.lead.notify
+	c.NotifyCh = g.leadership.notify
 	c.NoSnapshotRestoreOnStart = true // the machine has restored itself
 	c.NoLegacyTelemetry = true
-	// Compaction is ours: raft's own counts entries where it should count bytes.
+	// The compactor decides by bytes; Raft counts entries.
 	c.SnapshotThreshold = math.MaxUint64
 	c.SnapshotInterval = 24 * time.Hour
-	c.TrailingLogs = g.keep.TrailingEntries
+	c.TrailingLogs = g.o.Compaction.TrailingEntries
 	return c
 }
 
-// Run does the group's work until ctx ends, Shutdown is called, or this node
-// learns that it is no longer wanted. Then the error says so.
+// Run does the group's work until ctx ends, Shutdown is called, or the cluster has
+// removed or refuses this node. Then the error says so. Call it once.
 func (g *Group) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -198,86 +222,44 @@ func (g *Group) Run(ctx context.Context) error {
 	g.mu.Unlock()
 
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return g.stores.Run(ctx) })
-	work.Go(func() error { return g.stream.Serve(ctx) })
-	work.Go(func() error { return g.lead.watch(ctx) })
-	work.Go(func() error { return g.lead.serve(ctx) })
-	work.Go(func() error { return g.proposer.run(ctx) })
-	work.Go(func() error { return g.index.run(ctx) })
-	work.Go(func() error { return g.graduate(ctx) })
-	work.Go(func() error { return g.observe(ctx) })
-	work.Go(func() error { return g.compact(ctx) })
-	work.Go(func() error { return g.belong(ctx) })
-	work.Go(func() error { return g.keepLease(ctx) })
-	work.Go(func() error { return g.assign(ctx) })
+	for _, part := range []func(context.Context) error{
+		g.stores.Run, g.stream.Serve, g.leadership.watch, g.leadership.serve, g.proposer.Run, g.index.Run,
+		g.joiner.Promote, g.observe, g.compactor.run, g.joiner.Run, g.assigner.KeepLease, g.assigner.Run,
+	} {
+		work.Go(func() error { return part(ctx) })
+	}
 	return work.Wait()
 }
 
-// turn tells whoever watches that the leader, or readiness, has changed.
-func (g *Group) turn() {
-	g.proposer.nudge()
+// leaderChanged notifies those that wait for a change of the leader or the term.
+func (g *Group) leaderChanged() {
+	g.proposer.Wake()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	close(g.turned)
-	g.turned = make(chan struct{})
+	close(g.changed)
+	g.changed = make(chan struct{})
 }
 
 func (g *Group) observe(ctx context.Context) error {
 	for {
 		select {
 		case <-g.observed:
-			g.turn()
+			g.leaderChanged()
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// LeaderChanged returns a channel that is closed when this node's view of the
-// leader changes, or the leader here becomes ready or ceases to be.
-func (g *Group) LeaderChanged() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.turned
-}
-
-// Leader is who this node believes leads; a hint, "" where it knows none.
-func (g *Group) Leader() (id, addr string) {
-	a, i := g.raft.LeaderWithID()
-	return string(i), string(a)
-}
-
-// IsLeader tells whether this node believes that it leads and is ready to; a
-// hint, never a permission.
-func (g *Group) IsLeader() bool { return g.ready.Load() != nil }
-
-// Tick is now in ticks on the leader, and the last applied tick elsewhere.
-func (g *Group) Tick() uint64 {
-	tick, _ := g.machine.Stamps()
-	if r := g.ready.Load(); r != nil {
-		return max(tick, r.clock.tick(time.Now()))
+// noteRemoved records that another node said that this one was removed.
+func (g *Group) noteRemoved() {
+	if g.self.SetRemoved() {
+		g.logger.Error("this node was removed from the cluster")
 	}
-	return tick
 }
 
-// LastContact is when this node last heard from a leader: now, on the leader.
-func (g *Group) LastContact() time.Time {
-	if g.ready.Load() != nil {
-		return time.Now()
-	}
-	return g.raft.LastContact()
-}
-
-// ClusterID is the cluster that this node belongs to; "" where none yet.
-func (g *Group) ClusterID() string { return g.self.ClusterID() }
-
-// Incarnation is this node's life: minted with its data directory.
-func (g *Group) Incarnation() string { return g.self.Incarnation }
-
-// Addr is the address that others reach this node at.
-func (g *Group) Addr() string { return g.stream.Addr() }
-
-// PeerListener yields the connections of other nodes' DialPeer.
+// PeerListener returns the listener of the connections that other nodes make with
+// DialPeer.
 func (g *Group) PeerListener() net.Listener { return g.stream.PeerListener() }
 
 // DialPeer connects to the PeerListener of the node at addr.
@@ -285,45 +267,29 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 	return g.stream.DialPeer(ctx, addr)
 }
 
-// Ready is nil where this node can serve: it leads and is ready, or it follows
-// a leader closely. How far that one is, it says itself: the entries that a
-// node does not have yet are not in its own idea of what is committed.
-func (g *Group) Ready() error {
-	switch {
-	case g.self.Removed():
-		return agent.Errorf(agent.CodeUnavailable, "%v", ErrRemoved)
-	case g.ready.Load() != nil:
-		return nil
-	case g.self.ClusterID() == "":
-		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
-	}
-	id, _ := g.Leader()
-	committed := g.guard.Committed()
-	behind := int64(committed) - int64(g.raft.AppliedIndex())
-	switch contact := time.Since(g.raft.LastContact()); {
-	case id == "":
-		return agent.Errorf(agent.CodeUnavailable, "no leader is known")
-	case id == g.o.NodeID:
-		return agent.Errorf(agent.CodeUnavailable, "this node has won an election and is not ready to lead yet")
-	case contact > 3*g.o.Timing.Heartbeat:
-		return agent.Errorf(agent.CodeUnavailable, "no word from the leader for %v", contact.Round(time.Millisecond))
-	case committed == 0:
-		return agent.Errorf(agent.CodeUnavailable, "the leader has not told yet how far it is")
-	case behind > lagMax:
-		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
-	}
-	return nil
+// Submit proposes one encoded commit and returns. It calls done exactly once, from
+// another goroutine or before Submit returns, with the state machine's decision or
+// an *agent.Error. done must not block. cmd must not change until then.
+func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
+	g.proposer.Submit(cmd, false, done)
 }
 
-// LocalStatus is what this node knows of itself.
-func (g *Group) LocalStatus() PeerStatus {
-	id, addr := g.Leader()
-	applied, chain := g.machine.Chain()
-	return PeerStatus{
-		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
-		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
-		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
-		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(),
-		Founding: g.grants.underWay(), MayFound: g.mayFound(),
-	}
+// Propose proposes a commit of this node's own and waits until it is applied. The
+// error is the commit's refusal, has code unknown if ctx ends first, and code
+// unavailable if this node does not lead.
+func (g *Group) Propose(ctx context.Context, cmd []byte) error {
+	_, err := g.proposer.Commit(ctx, cmd)
+	return err
 }
+
+// Members returns the members, sorted by id; see membership.Roster.
+func (g *Group) Members() []agent.MemberStatus { return g.roster.Members(g.followers) }
+
+// HandleChange carries out an operator's change; see membership.Leader.
+func (g *Group) HandleChange(ctx context.Context, kind, node string) membership.ChangeResponse {
+	return g.leader.HandleChange(ctx, kind, node)
+}
+
+// Partitions returns the part that assigns partitions and keeps this process's
+// lease.
+func (g *Group) Partitions() *assign.Assigner { return g.assigner }

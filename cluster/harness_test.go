@@ -17,6 +17,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster"
 	"dormouse/cluster/clustertest"
+	"dormouse/cluster/membership"
 )
 
 // lab is a network and the nodes on it. Node n1 lives on host n1 and listens
@@ -288,22 +289,22 @@ func (p *peers) call(ctx context.Context, addr, method string, in, out any) erro
 	return client.Call("Peer."+method, in, out)
 }
 
-func (p *peers) Status(ctx context.Context, addr string) (s cluster.PeerStatus, err error) {
+func (p *peers) Status(ctx context.Context, addr string) (s membership.PeerStatus, err error) {
 	err = p.call(ctx, addr, "Status", true, &s)
 	return s, err
 }
 
-func (p *peers) Join(ctx context.Context, addr string, r cluster.JoinRequest) (a cluster.JoinResponse, err error) {
+func (p *peers) Join(ctx context.Context, addr string, r membership.JoinRequest) (a membership.JoinResponse, err error) {
 	err = p.call(ctx, addr, "Join", r, &a)
 	return a, err
 }
 
-func (p *peers) GrantFounding(ctx context.Context, addr string, r cluster.FoundingRequest) (a cluster.FoundingResponse, err error) {
+func (p *peers) GrantFounding(ctx context.Context, addr string, r membership.FoundingRequest) (a membership.FoundingResponse, err error) {
 	err = p.call(ctx, addr, "GrantFounding", r, &a)
 	return a, err
 }
 
-func (p *peers) Change(ctx context.Context, addr, kind, name string) (a cluster.ChangeResponse, err error) {
+func (p *peers) Change(ctx context.Context, addr, kind, name string) (a membership.ChangeResponse, err error) {
 	err = p.call(ctx, addr, "Change", [2]string{kind, name}, &a)
 	return a, err
 }
@@ -327,27 +328,27 @@ type TermAnswer struct {
 // Peer is the other side of peers.
 type Peer struct{ group *cluster.Group }
 
-func (p *Peer) Status(_ bool, out *cluster.PeerStatus) error {
+func (p *Peer) Status(_ bool, out *membership.PeerStatus) error {
 	*out = p.group.LocalStatus()
 	return nil
 }
 
 func (p *Peer) Term(_ bool, out *TermAnswer) error {
-	out.Node, out.Term = p.group.Term()
+	out.Node, out.Term = p.group.RemoteView().Term()
 	return nil
 }
 
-func (p *Peer) GrantFounding(r cluster.FoundingRequest, out *cluster.FoundingResponse) (err error) {
-	*out, err = p.group.HandleFounding(context.Background(), r)
+func (p *Peer) GrantFounding(r membership.FoundingRequest, out *membership.FoundingResponse) (err error) {
+	*out, err = p.group.RemoteView().HandleFounding(context.Background(), r)
 	return err
 }
 
-func (p *Peer) Join(r cluster.JoinRequest, out *cluster.JoinResponse) error {
-	*out = p.group.HandleJoin(context.Background(), r)
+func (p *Peer) Join(r membership.JoinRequest, out *membership.JoinResponse) error {
+	*out = p.group.RemoteView().HandleJoin(context.Background(), r)
 	return nil
 }
 
-func (p *Peer) Change(r [2]string, out *cluster.ChangeResponse) error {
+func (p *Peer) Change(r [2]string, out *membership.ChangeResponse) error {
 	*out = p.group.HandleChange(context.Background(), r[0], r[1])
 	return nil
 }
@@ -368,7 +369,7 @@ func servePeers(g *cluster.Group, l net.Listener) {
 
 // change asks the leader, as the router does: whoever answers "elsewhere" is followed.
 func (l *lab) change(kind, name string) error {
-	var last cluster.ChangeResponse
+	var last membership.ChangeResponse
 	for range 50 {
 		last = l.leader().group.HandleChange(context.Background(), kind, name)
 		switch {

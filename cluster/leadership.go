@@ -9,35 +9,37 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"dormouse/cluster/proposer"
+	"dormouse/cluster/raftlog"
 	"dormouse/internal/pause"
 )
 
 // openRetry paces attempts to open a term while the node still leads.
 const openRetry = 100 * time.Millisecond
 
-// leadership follows raft's announcements that this node won or lost, and runs
-// the duties of a leader for as long as its term lasts.
+// leadership follows Raft's notifications that this node has won or lost
+// leadership, and runs the duties of a leader while its term lasts.
 //
-// Raft blocks until an announcement is taken, so watch does nothing but take
-// them: a term's work is another goroutine, which each new announcement cancels.
+// Raft blocks until a notification is received, so watch does nothing else. The
+// work of a term runs on another goroutine, which each new notification cancels.
 type leadership struct {
 	raft    *raft.Raft
 	machine StateMachine
-	metrics *metrics
+	metrics *proposer.Metrics
 	logger  hclog.Logger
-	notify  chan bool                  // sent by raft; never closed
-	ready   *atomic.Pointer[readiness] // nil while nothing may be proposed
-	duties  func(ctx context.Context)  // run while ready
-	turned  func()                     // told after ready changed
+	notify  chan bool                      // sent by Raft; never closed
+	term    *atomic.Pointer[proposer.Term] // nil while nothing may be proposed
+	duties  func(ctx context.Context)      // run while term is not nil
+	changed func()                         // called after term has changed
 
 	mu     sync.Mutex
-	wins   uint64             // announcements taken; guarded by mu
+	count  uint64             // notifications received; guarded by mu
 	leads  bool               // the latest one; guarded by mu
 	cancel context.CancelFunc // ends the latest term's work; guarded by mu
-	news   chan struct{}      // capacity 1: an announcement was taken
+	news   chan struct{}      // capacity 1: a notification was received
 }
 
-// watch takes announcements until ctx ends.
+// watch receives notifications until ctx ends.
 func (l *leadership) watch(ctx context.Context) error {
 	defer l.take(false)
 	for {
@@ -50,18 +52,18 @@ func (l *leadership) watch(ctx context.Context) error {
 	}
 }
 
-// take notes an announcement: whatever was ready is no longer.
+// take records a notification, and ends the term that was ready.
 func (l *leadership) take(won bool) {
 	l.mu.Lock()
-	l.wins++
+	l.count++
 	l.leads = won
-	l.ready.Store(nil)
+	l.term.Store(nil)
 	if l.cancel != nil {
 		l.cancel()
 		l.cancel = nil
 	}
 	l.mu.Unlock()
-	l.turned()
+	l.changed()
 	select {
 	case l.news <- struct{}{}:
 	default:
@@ -81,11 +83,11 @@ func (l *leadership) serve(ctx context.Context) error {
 			l.mu.Unlock()
 			continue
 		}
-		wins := l.wins
+		count := l.count
 		term, cancel := context.WithCancel(ctx)
 		l.cancel = cancel
 		l.mu.Unlock()
-		for term.Err() == nil && !l.open(term, wins) {
+		for term.Err() == nil && !l.open(term, count) {
 			pause.For(term, openRetry)
 		}
 		if term.Err() == nil {
@@ -95,43 +97,30 @@ func (l *leadership) serve(ctx context.Context) error {
 	}
 }
 
-// open makes the term ready: all entries of earlier terms are applied here and
-// the clock is armed. It tells whether that succeeded.
-func (l *leadership) open(ctx context.Context, wins uint64) bool {
+// open makes the term ready, once all entries of earlier terms are applied here.
+// It reports whether that succeeded.
+func (l *leadership) open(ctx context.Context, count uint64) bool {
 	term := l.raft.CurrentTerm()
-	if err := wait(ctx, l.raft.Barrier(enqueueMax)); err != nil {
+	if err := raftlog.Wait(ctx, l.raft.Barrier(proposer.EnqueueTimeout)); err != nil {
 		l.logger.Info("the new term is not open yet", "term", term, "error", err)
 		return false
 	}
-	// The barrier was written in a term between the two readings. Terms only
-	// grow, so where they agree it is that one, and it is ours.
+	// The barrier was written in a term between the two readings. Terms only grow,
+	// so if they agree, it was written in that term, and this node won it.
 	if l.raft.CurrentTerm() != term {
 		return false
 	}
 	tick, wall := l.machine.Stamps()
-	r := &readiness{term: term, opened: l.raft.CommitIndex(), clock: armClock(tick, wall, time.Now(), l.metrics)}
+	t := &proposer.Term{Number: term, Opened: l.raft.CommitIndex(), Clock: proposer.NewClock(tick, wall, time.Now(), l.metrics)}
 	l.mu.Lock()
-	current := l.wins == wins
+	current := l.count == count
 	if current {
-		l.ready.Store(r)
+		l.term.Store(t)
 	}
 	l.mu.Unlock()
 	if current {
 		l.logger.Info("this node leads", "term", term)
-		l.turned()
+		l.changed()
 	}
 	return current
-}
-
-// wait waits for a future, but not past ctx. The future's goroutine ends when
-// raft answers, at the latest when the term or raft ends.
-func wait(ctx context.Context, f raft.Future) error {
-	settled := make(chan error, 1)
-	go func() { settled <- f.Error() }()
-	select {
-	case err := <-settled:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

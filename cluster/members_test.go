@@ -13,6 +13,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/membership"
+	"dormouse/cluster/transport"
 )
 
 func joining(seed string) func(*cluster.Options) {
@@ -130,7 +132,7 @@ func TestANodeThatLeftLearnsItAndMayNotReturn(t *testing.T) {
 		if err := l.change("leave", gone.name); err != nil {
 			t.Fatal(err)
 		}
-		if err := gone.ended(); !errors.Is(err, cluster.ErrRemoved) {
+		if err := gone.ended(); !errors.Is(err, transport.ErrRemoved) {
 			t.Fatalf("it ended with %v", err)
 		}
 		if s := gone.group.LocalStatus(); !s.Removed {
@@ -142,7 +144,7 @@ func TestANodeThatLeftLearnsItAndMayNotReturn(t *testing.T) {
 		if err := gone.start(joining("n1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := gone.ended(); !errors.Is(err, cluster.ErrRemoved) {
+		if err := gone.ended(); !errors.Is(err, transport.ErrRemoved) {
 			t.Fatalf("it ended with %v", err)
 		}
 		time.Sleep(10 * time.Second)
@@ -166,7 +168,7 @@ func TestANodeThatWasRemovedWhileDownLearnsItFromTheOthers(t *testing.T) {
 		if err := gone.start(nil); err != nil { // no join address: it knows the members
 			t.Fatal(err)
 		}
-		if err := gone.ended(); !errors.Is(err, cluster.ErrRemoved) {
+		if err := gone.ended(); !errors.Is(err, transport.ErrRemoved) {
 			t.Fatalf("it ended with %v", err)
 		}
 	})
@@ -182,7 +184,7 @@ func TestRemovingTheLeaderHandsLeadershipOverFirst(t *testing.T) {
 		if err := l.change("leave", old.name); err != nil {
 			t.Fatal(err)
 		}
-		if err := old.ended(); !errors.Is(err, cluster.ErrRemoved) {
+		if err := old.ended(); !errors.Is(err, transport.ErrRemoved) {
 			t.Errorf("it ended with %v", err)
 		}
 		next := l.otherLeader(old)
@@ -286,7 +288,7 @@ func TestNamesAndAddressesBelongToOneNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer := l.leader().group.HandleJoin(t.Context(), cluster.JoinRequest{
+			answer := l.leader().group.RemoteView().HandleJoin(t.Context(), membership.JoinRequest{
 				Node: name, Incarnation: g.Incarnation(), RaftAddr: address, Empty: true, FeatureLevelMax: 1,
 			})
 			if answer.Accepted || !strings.Contains(answer.Refused, want) {
@@ -299,13 +301,13 @@ func TestNamesAndAddressesBelongToOneNode(t *testing.T) {
 		refused("the address of another", "n4", "n2:raft", "that of node n2")
 		refused("the name of a live node", l.others(l.leader())[0].name, "ghost:raft", "in use")
 		refused("the leader's name", l.leader().name, "ghost:raft", "leader")
-		answer := l.leader().group.HandleJoin(t.Context(), cluster.JoinRequest{
+		answer := l.leader().group.RemoteView().HandleJoin(t.Context(), membership.JoinRequest{
 			Node: "n2", Incarnation: "copied", RaftAddr: "n2:raft", ClusterID: l.leader().group.ClusterID(), FeatureLevelMax: 1,
 		})
 		if answer.Refused == "" {
 			t.Error("two data directories of one name")
 		}
-		answer = l.leader().group.HandleJoin(t.Context(), cluster.JoinRequest{Node: "n5", Incarnation: "i", RaftAddr: "n5:raft", ClusterID: "other"})
+		answer = l.leader().group.RemoteView().HandleJoin(t.Context(), membership.JoinRequest{Node: "n5", Incarnation: "i", RaftAddr: "n5:raft", ClusterID: "other"})
 		if !strings.Contains(answer.Refused, "other") {
 			t.Errorf("another cluster's node: %+v", answer)
 		}
@@ -390,7 +392,7 @@ func TestTheFeatureLevelRisesOnceAllCan(t *testing.T) {
 		l.leader()
 		l.until("alone it is 3", func() bool { return l.nodes["n1"].machine.FeatureLevel() == 3 })
 		n2 := l.start("n2", level(2))
-		if err := n2.ended(); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "newer version") {
+		if err := n2.ended(); !errors.Is(err, membership.ErrRefused) || !strings.Contains(err.Error(), "newer version") {
 			t.Errorf("an old node: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/assign"
 )
 
 // drainer is a table in which everything is one node's, and drains.
@@ -58,18 +59,18 @@ func TestWhyAPartitionStaysIsOfTheLogsKind(t *testing.T) {
 		table := &drainer{owner: "n1", whys: make(chan string, 1)}
 		n := l.start("n1", func(o *cluster.Options) { o.Bootstrap, o.Placement.Table = true, table })
 		l.leader()
-		table.life = n.group.Life()
+		table.life = n.group.Process()
 		for name, c := range map[string]struct{ why, want string }{
 			"short":             {"it broke", "it broke"},
 			"cut inside a rune": {"a" + strings.Repeat("ä", agent.PlacementWhyBytesMax), "a" + strings.Repeat("ä", (agent.PlacementWhyBytesMax-1)/2)},
 			"no text at all":    {"\xff\xfe!", "!"},
 		} {
-			if err := n.group.KeepPartition(t.Context(), cluster.Held{Partition: 3, Epoch: 7}, c.why); err != nil {
+			if err := n.group.Partitions().Keep(t.Context(), assign.Held{Partition: 3, Epoch: 7}, c.why); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			asked := cluster.OwnRequest{Kind: cluster.OwnKeep, Node: "n1", Life: table.life, Held: []cluster.Held{{Partition: 3, Epoch: 7}}, Why: c.why}
+			asked := assign.Request{Kind: assign.Keep, Node: "n1", Process: table.life, Held: []assign.Held{{Partition: 3, Epoch: 7}}, Why: c.why}
 			mine := <-table.whys
-			if answer := n.group.HandleOwn(t.Context(), asked); answer.Index == 0 {
+			if answer := n.group.RemoteView().HandleAssign(t.Context(), asked); answer.Index == 0 {
 				t.Fatalf("%s: %+v", name, answer)
 			}
 			for _, got := range []string{mine, <-table.whys} {
@@ -98,12 +99,12 @@ func TestARefusedLeaseIsLoggedOncePerChange(t *testing.T) {
 			said.mu.Lock()
 			count := said.count
 			said.mu.Unlock()
-			if count != refusals || !n.group.LeaseUntil().Before(time.Now()) {
-				t.Errorf("%d lines after %d refusals; the lease stands until %v", count, refusals, n.group.LeaseUntil())
+			if count != refusals || !n.group.Partitions().LeaseUntil().Before(time.Now()) {
+				t.Errorf("%d lines after %d refusals; the lease stands until %v", count, refusals, n.group.Partitions().LeaseUntil())
 			}
 			table.refuses.Store(false)
 			time.Sleep(time.Minute)
-			if n.group.LeaseUntil().Before(time.Now()) {
+			if n.group.Partitions().LeaseUntil().Before(time.Now()) {
 				t.Error("it has no lease, though it is granted one")
 			}
 			table.refuses.Store(true)
@@ -135,7 +136,7 @@ func TestAFounderAsksForNoLeaseBeforeItIsAMember(t *testing.T) {
 			table.members = o.Machine.Members
 			o.Bootstrap, o.Placement.Table, o.Placement.LeaseTTL = true, table, 5*time.Second
 		})
-		l.until("it has a lease", func() bool { return n.group.LeaseUntil().After(time.Now()) })
+		l.until("it has a lease", func() bool { return n.group.Partitions().LeaseUntil().After(time.Now()) })
 		if asked := table.early.Load(); asked > 0 {
 			t.Errorf("it asked %d times before", asked)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/proposer"
 )
 
 // tally counts outcomes by code; "" is done.
@@ -80,7 +81,7 @@ func TestWhatWaitsIsPackedIntoOneEntryAtATime(t *testing.T) {
 		}
 		next := 0
 		for _, e := range entries {
-			if len(e.Commits) > cluster.BatchCommitsMax {
+			if len(e.Commits) > proposer.BatchCommitsMax {
 				t.Errorf("an entry of %d commits", len(e.Commits))
 			}
 			for _, raw := range e.Commits {
@@ -119,7 +120,7 @@ func TestEntriesAreBoundByBytesAndALargeCommitTravelsAlone(t *testing.T) {
 			for _, c := range e.Commits {
 				size += len(c)
 			}
-			if size > cluster.BatchBytesMax && len(e.Commits) > 1 {
+			if size > proposer.BatchBytesMax && len(e.Commits) > 1 {
 				t.Errorf("an entry of %d commits and %d bytes", len(e.Commits), size)
 			}
 		}
@@ -130,7 +131,7 @@ func TestACommitOverTheLimitIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := lone(t)
 		var all tally
-		n.group.Submit(make([]byte, cluster.CommitBytesMax+1), all.note)
+		n.group.Submit(make([]byte, proposer.CommitBytesMax+1), all.note)
 		if all.got(agent.CodeTooLarge) != 1 {
 			t.Errorf("outcomes %v", all.codes)
 		}
@@ -156,8 +157,8 @@ func TestAFullQueueRefusesAtOnce(t *testing.T) {
 		pad  int
 		fit  int
 	}{
-		{"by count", 0, cluster.QueueCommitsMax},
-		{"by bytes", 4 << 20, cluster.QueueBytesMax / (4 << 20)},
+		{"by count", 0, proposer.QueueCommitsMax},
+		{"by bytes", 4 << 20, proposer.QueueBytesMax / (4 << 20)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestAnEntryThatTakesTooLongIsUnknownAndWhatWaitsIsNot(t *testing.T) {
 		n.group.Submit(encode(command{Key: "x", Value: 1}), flying.note)
 		synctest.Wait()
 		n.group.Submit(encode(command{Key: "y", Value: 1}), queued.note)
-		time.Sleep(cluster.CommitMax + time.Second)
+		time.Sleep(proposer.CommitTimeout + time.Second)
 		n.group.Submit(encode(command{Key: "z", Value: 1}), late.note)
 		if flying.got(agent.CodeUnknown) != 1 || queued.got(agent.CodeUnavailable) != 1 || late.got(agent.CodeUnavailable) != 1 {
 			t.Fatalf("in flight %v, queued %v, late %v", flying.codes, queued.codes, late.codes)

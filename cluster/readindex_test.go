@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"dormouse/cluster"
+	"dormouse/cluster/membership"
 )
 
 // asked are the group's peers with answers about their terms that a test makes.
 type asked struct {
-	cluster.Peers
+	membership.Peers
 	term func(node string, term uint64, err error, done func(string, uint64, error))
 }
 
@@ -208,7 +209,7 @@ func TestReadsOnAFollowerHearSoonOfWhatIsCommitted(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			index, err := leader.group.Afar().BarrierFor(ctx, follower.machine.Applied())
+			index, err := leader.group.RemoteView().BarrierFor(ctx, follower.machine.Applied())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,6 @@ package cluster
 import (
 	"sync/atomic"
 
-	"github.com/hashicorp/raft"
-
 	"dormouse/agent"
 	"dormouse/cluster/raftlog"
 )
@@ -19,35 +17,17 @@ type replay struct {
 }
 
 // Replayed returns nil once this node has applied the log that it held when it
-// started, less the end that a leader has removed. Before, the error has code unavailable. It
-// costs one atomic load once it has returned nil.
+// started, less the end that a leader has removed. Before, the error has code
+// unavailable. It costs one atomic load once it has returned nil.
 func (g *Group) Replayed() error {
 	if g.replay.done.Load() {
 		return nil
 	}
 	until := min(g.replay.until, g.raft.LastIndex()) // a leader may have removed the end of the log
 	applied := g.machine.Applied()
-	if index, ok := newestCommand(g.stores.Logs, until, applied); ok && applied >= index {
+	if index, ok := raftlog.NewestCommand(g.stores.Logs, until, applied); ok && applied >= index {
 		g.replay.done.Store(true)
 		return nil
 	}
-	return agent.Errorf(agent.CodeUnavailable, "node %s has started again and has applied its log up to entry %d of %d: it needs to hear from the leader before it answers reads, stale ones too", g.o.NodeID, applied, until)
-}
-
-// newestCommand returns the index of the newest entry up to index that the
-// state machine applies: Raft's own entries never reach it. If a snapshot holds
-// all of them, it returns applied. ok is false if the log cannot be read.
-func newestCommand(logs raft.LogStore, index, applied uint64) (newest uint64, ok bool) {
-	for ; ; index-- {
-		var entry raft.Log
-		err := logs.GetLog(index, &entry)
-		switch {
-		case err != nil && raftlog.Absent(err), err == nil && entry.Type == raftlog.LogPhantom:
-			return applied, true
-		case err != nil:
-			return 0, false
-		case entry.Type == raft.LogCommand:
-			return index, true
-		}
-	}
+	return agent.Errorf(agent.CodeUnavailable, "node %s has started again and has applied its log up to entry %d of %d: it answers no reads, stale ones included, until the leader has sent its commit index", g.o.NodeID, applied, until)
 }

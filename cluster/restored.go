@@ -7,25 +7,26 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"dormouse/cluster/membership"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 )
 
-// Restored says for which node the log's side of a restored cluster is made.
+// Restored describes the first node of a restored cluster.
 type Restored struct {
 	Dir       string // Options.Dir of the node; must hold no cluster
 	LogStore  string // Options.LogStore of the node
 	NodeID    string
-	Addr      string // where others will reach it
+	Addr      string // that others will reach it at
 	ClusterID string // of the new cluster
 	Logger    hclog.Logger
 }
 
-// FoundRestored makes the log's side of a new cluster that begins with a
-// restored state: an empty log, and the cluster's id. The state's side, a
-// snapshot that names the returned server as the one voter, is the caller's.
+// FoundRestored prepares the log's stores for a new cluster that begins with a
+// restored state: an empty log, and the cluster's id. The caller makes the snapshot
+// of the state, with the returned server as its only voter.
 func FoundRestored(r Restored) (raft.Server, error) {
-	server := alone(r.NodeID, r.Addr).Servers[0]
+	server := membership.OneVoter(r.NodeID, r.Addr).Servers[0]
 	s, err := raftlog.Open(raftlog.Options{Dir: r.Dir, Kind: r.LogStore, Fatal: func(error) {}, Logger: r.Logger})
 	if err != nil {
 		return server, fmt.Errorf("open the log: %w", err)

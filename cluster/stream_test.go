@@ -33,7 +33,7 @@ func TestPeersKnowEachOther(t *testing.T) {
 		defer func() { _ = c.Close() }()
 		who, ok := transport.IdentityOf(c)
 		n2 := l.nodes["n2"].group
-		if want := (transport.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation(), Process: n2.Life()}); !ok || who != want {
+		if want := (transport.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation(), Process: n2.Process()}); !ok || who != want {
 			t.Errorf("%+v, want %+v", who, want)
 		}
 	})

@@ -1,8 +1,12 @@
 package cluster
 
-import "testing"
+import (
+	"testing"
 
-// HAZARDS S7: a follower that catches up must not be outrun by the log.
+	"dormouse/cluster/membership"
+)
+
+// A follower that catches up must not be outrun by the log (docs/hazards.md, S7).
 func TestTheLogWaitsForAFollowerThatCatchesUp(t *testing.T) {
 	c := Compaction{SnapshotBytes: 50_000, TrailingBytes: 1000, TrailingEntries: 500}
 	newest := func(bytes int64) uint64 { return uint64(bytes / 10) } // entries of ten bytes
@@ -11,10 +15,10 @@ func TestTheLogWaitsForAFollowerThatCatchesUp(t *testing.T) {
 		answered bool
 		want     uint64
 	}{
-		"nobody answers":               {0, false, 100},
+		"no follower answers":          {0, false, 100},
 		"all are close":                {9950, true, 100},
 		"just within":                  {9900, true, 100},
-		"one is behind":                {9000, true, 1000 + lagMax},
+		"one is behind":                {9000, true, 1000 + membership.LagMax},
 		"one is behind what may stay":  {1000, true, 5000},
 		"one is ahead of what we know": {10_001, true, 100},
 	} {

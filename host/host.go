@@ -13,7 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
 	"dormouse/cluster/transport"
 	"dormouse/instance"
@@ -40,7 +40,7 @@ type Host struct {
 	transport *transport.HostTransport
 	pool      *peer.Pool
 	table     *table
-	lease     *cluster.Lease
+	lease     *assign.Lease
 
 	client    *client.Client
 	instances *instance.Host
@@ -55,7 +55,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
-	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: cluster.NewLease()}
+	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: assign.NewLease()}
 	if h.transport, err = transport.ListenHost(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("transport")); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}

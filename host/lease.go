@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/internal/version"
 )
 
@@ -29,7 +29,7 @@ func (h *Host) keepLease(ctx context.Context) error {
 // renew renews the lease once, and waits until the table includes the renewal,
 // and so all earlier changes of partitions.
 func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
-	answer := h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnRenew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
+	answer := h.own(ctx, assign.Request{Kind: assign.Renew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
 		RaftAddr: h.transport.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
 	}})
 	switch {
@@ -48,13 +48,13 @@ func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
 // endLease ends the lease and so gives up all partitions at once. If the
 // request is lost the lease expires.
 func (h *Host) endLease() {
-	h.lease.End(context.Background(), func(ctx context.Context) { h.own(ctx, cluster.OwnRequest{Kind: cluster.OwnEnd}) })
+	h.lease.End(context.Background(), func(ctx context.Context) { h.own(ctx, assign.Request{Kind: assign.End}) })
 }
 
 // own sends a request to the leader. It asks each known node once, until one
 // has an answer.
-func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse {
-	r.Node, r.Incarnation, r.Life = h.o.Name, h.transport.Incarnation(), h.transport.Process()
+func (h *Host) own(ctx context.Context, r assign.Request) assign.Response {
+	r.Node, r.Incarnation, r.Process = h.o.Name, h.transport.Incarnation(), h.transport.Process()
 	tried := map[string]bool{}
 	for queue := h.table.nodes(h.o.Join); len(queue) > 0 && ctx.Err() == nil; {
 		addr := queue[0]
@@ -75,5 +75,5 @@ func (h *Host) own(ctx context.Context, r cluster.OwnRequest) cluster.OwnRespons
 			queue = append([]string{answer.LeaderAddr}, queue...)
 		}
 	}
-	return cluster.OwnResponse{}
+	return assign.Response{}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/membership"
 )
 
 // takenLeasesMax is how many lease periods a host waits for its name, which an
@@ -34,7 +34,7 @@ func (p *leaseRefusalPolicy) granted() {
 // refused returns nil if a retry may succeed, and otherwise the reason why not.
 func (p *leaseRefusalPolicy) refused(e *agent.Error) error {
 	if !p.isTransient(e) {
-		return fmt.Errorf("%w: %s", cluster.ErrRefused, e.Detail)
+		return fmt.Errorf("%w: %s", membership.ErrRefused, e.Detail)
 	}
 	if e.Code != p.lastLogged.Code || e.Detail != p.lastLogged.Detail {
 		p.log.Warn("the cluster does not accept this host yet: it owns nothing and retries", "code", e.Code, "why", e.Detail)

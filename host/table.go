@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
 	"dormouse/internal/pause"
 )
@@ -145,7 +145,7 @@ func (t *table) notifyLocked() {
 
 // update applies an update. The first one of a stream is at least at the
 // table's index, because ask requests that.
-func (t *table) update(u cluster.TableUpdate) {
+func (t *table) update(u assign.TableUpdate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	changed := false

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 )
 
 // The cached list of owned partitions follows each change of the table.
@@ -25,7 +25,7 @@ func TestOwnedPartitionsFollowTheTable(t *testing.T) {
 		{changed: []agent.Partition{draining}, ours: 3, drain: 1},
 		{changed: []agent.Partition{owned(2, "g", "L1"), owned(1, "g", "L1")}, ours: 1},
 	} {
-		table.update(cluster.TableUpdate{Index: uint64(i + 1), Partitions: step.changed})
+		table.update(assign.TableUpdate{Index: uint64(i + 1), Partitions: step.changed})
 		for range 2 {
 			if got := table.owned("L1"); len(got) != step.ours {
 				t.Errorf("step %d: it owns %+v, want %d", i, got, step.ours)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 )
 
 // BenchmarkAMembersChange is what it costs that a member comes and takes its
@@ -81,7 +81,7 @@ func settled(r *resident) bool {
 	if shares["*"] > 0 || shares[""] > 0 {
 		return false
 	}
-	target, owners := cluster.Target(table, r.Group().MayOwn(""))
+	target, owners := assign.Target(table, r.Group().Partitions().Eligible(""))
 	return slices.Equal(target, owners)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/node"
 	"dormouse/storage"
 )
@@ -122,7 +122,7 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 			}
 			for _, what := range []string{"stopped", "came back"} {
 				err := <-victim.done
-				if !errors.Is(err, cluster.ErrRemoved) || exitCode(err) != 7 {
+				if !errors.Is(err, transport.ErrRemoved) || exitCode(err) != 7 {
 					t.Errorf("%s %s: %v, exit code %d; want 7", name, what, err, exitCode(err))
 				}
 				delete(w.awake, name)

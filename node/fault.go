@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"syscall"
 
-	"dormouse/cluster"
 	"dormouse/cluster/gossip"
+	"dormouse/cluster/membership"
 	"dormouse/cluster/transport"
 
 	"dormouse/cluster/raftlog"
@@ -62,7 +62,7 @@ func fault(doing string, err error, otherwise int) error {
 		code, err = codeDamaged, fmt.Errorf("%w: %s", err, raftlog.Rebuild)
 	case errors.Is(err, transport.ErrListen), errors.Is(err, gossip.ErrListen):
 		code = codeListen
-	case errors.Is(err, cluster.ErrRemoved), errors.Is(err, cluster.ErrRefused):
+	case errors.Is(err, transport.ErrRemoved), errors.Is(err, membership.ErrRefused):
 		code = codeRemoved
 	case errors.Is(err, raftlog.ErrDisk), isDiskError(err):
 		code = codeDisk

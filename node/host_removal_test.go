@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/membership"
 )
 
 // dismiss removes a member, as an operator does.
@@ -34,7 +34,7 @@ func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))
 		}
 		w.dismiss("h1")
-		if err := <-h1.done; !errors.Is(err, cluster.ErrRefused) {
+		if err := <-h1.done; !errors.Is(err, membership.ErrRefused) {
 			t.Errorf("the removed one ended with: %v", err)
 		}
 		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
@@ -78,7 +78,7 @@ func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // its connections have broken by then: it is turned away where it dials
 		w.heal()
-		if err := <-h1.done; !errors.Is(err, cluster.ErrRefused) {
+		if err := <-h1.done; !errors.Is(err, membership.ErrRefused) {
 			t.Errorf("the removed one ended with: %v", err)
 		}
 		for i := range 12 {

@@ -15,7 +15,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
 	"dormouse/cluster/peer"
 	"dormouse/cluster/transport"
 	"dormouse/host"
@@ -324,7 +325,7 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 		<-h1.Ready()
 		refused := func(what string, g *guest) {
 			t.Helper()
-			if err := <-g.done; !errors.Is(err, cluster.ErrRefused) {
+			if err := <-g.done; !errors.Is(err, membership.ErrRefused) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -350,8 +351,8 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 			t.Fatal(err)
 		}
 		pool := peer.NewPool(line.Dial)
-		_, err = pool.Own(t.Context(), leader.Group().Addr(), cluster.OwnRequest{
-			Kind: cluster.OwnEnd, Node: lease.Node, Incarnation: lease.Incarnation, Life: lease.Life,
+		_, err = pool.Own(t.Context(), leader.Group().Addr(), assign.Request{
+			Kind: assign.End, Node: lease.Node, Incarnation: lease.Incarnation, Process: lease.Life,
 		})
 		if err == nil || !strings.Contains(err.Error(), "in the name of") || lease.Node != "h1" {
 			t.Errorf("another ends the lease of %s: %v", lease.Node, err)

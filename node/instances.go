@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
 	"dormouse/eraser"
 	"dormouse/fsm"
@@ -28,20 +29,20 @@ type ownership struct {
 }
 
 // LeaseUntil implements instance.Ownership.
-func (o ownership) LeaseUntil() time.Time { return o.group.LeaseUntil() }
+func (o ownership) LeaseUntil() time.Time { return o.group.Partitions().LeaseUntil() }
 
 // ReleasePartitions implements instance.Ownership.
 func (o ownership) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
-	held := make([]cluster.Held, len(all))
+	held := make([]assign.Held, len(all))
 	for i, p := range all {
-		held[i] = cluster.Held{Partition: p.ID, Epoch: p.Epoch}
+		held[i] = assign.Held{Partition: p.ID, Epoch: p.Epoch}
 	}
-	return o.group.ReleasePartitions(ctx, held)
+	return o.group.Partitions().Release(ctx, held)
 }
 
 // KeepPartition implements instance.Ownership.
 func (o ownership) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
-	return o.group.KeepPartition(ctx, cluster.Held{Partition: p.ID, Epoch: p.Epoch}, why)
+	return o.group.Partitions().Keep(ctx, assign.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 
 // endings is where the leader notes that the live instance of an erased agent has
@@ -77,7 +78,7 @@ func (n *Node) openInstances() error {
 	}
 	k := &keeper{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
-		Node: c.Node.ID, Incarnation: n.group.Life(), Service: n.service, Ownership: ownership{n.machine, n.group},
+		Node: c.Node.ID, Incarnation: n.group.Process(), Service: n.service, Ownership: ownership{n.machine, n.group},
 		Handlers: controller.WithPods(n.o.Handlers, n.Instances),
 		Remote:   router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
@@ -131,7 +132,7 @@ func (n *Node) quitInstances(ctx context.Context) {
 	if err := n.keeper.host.Shutdown(half); err != nil {
 		n.logger.Warn("not every instance was stored before this node stopped", "error", err)
 	}
-	n.group.EndLease(ctx) // bounds itself: a shutdown that used its half up must not cost it
+	n.group.Partitions().EndLease(ctx) // bounds itself: a shutdown that used its half up must not cost it
 	n.keeper.end()
 	select {
 	case <-n.keeper.ended:

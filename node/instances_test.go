@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/instance"
 	"dormouse/placement"
 )
@@ -183,7 +183,7 @@ func leaves(t *testing.T, leads bool) {
 	if got := shares(s.leader()); got[goes] != 0 || got[""] != 0 {
 		t.Errorf("once %s has left, partitions are owned by %v", goes, got)
 	}
-	if err := <-s.awake[goes].done; !errors.Is(err, cluster.ErrRemoved) {
+	if err := <-s.awake[goes].done; !errors.Is(err, transport.ErrRemoved) {
 		t.Errorf("%s stopped: %v", goes, err)
 	}
 	delete(s.awake, goes)

@@ -155,7 +155,7 @@ func (n *Node) openGroup() error {
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
 		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: c.Cluster.Join,
-		Heard: n.heard, Lookup: n.lookup(),
+		Learned: n.heard, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
 		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes,
 		Logger: n.logger, Timing: timing(c), Compaction: compaction(c), AcceptDamage: c.Raft.AcceptDamage,
@@ -173,8 +173,8 @@ func (n *Node) openService() error {
 	n.service = &measured{Submitter: n.router, metrics: n.metrics}
 	n.operator = &operator{node: n}
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
-	peer.Register(n.peers, n.group.Afar())
-	options.Group = n.group.Afar()
+	peer.Register(n.peers, n.group.RemoteView())
+	options.Group = n.group.RemoteView()
 	grpc.RegisterPeerStore(n.peers, store.New(options))
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/placement"
 )
 
@@ -110,7 +110,7 @@ func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes 
 	if q.With == "" && q.Without == "" {
 		return nil
 	}
-	then := n.group.MayOwn(q.Without)
+	then := n.group.Partitions().Eligible(q.Without)
 	if q.With != "" {
 		more := placement.Node{Name: q.With, Weight: placement.WeightDefault}
 		for _, c := range nodes {
@@ -120,7 +120,7 @@ func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes 
 		}
 		then = placement.With(then, more)
 	}
-	target, owners := cluster.Target(table, then)
+	target, owners := assign.Target(table, then)
 	out := &agent.PlacementForecast{}
 	for i, owner := range target {
 		if owner != "" && owner != owners[i] {

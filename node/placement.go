@@ -1,14 +1,14 @@
 package node
 
 import (
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	"dormouse/cluster/gossip"
 	"dormouse/instance"
 )
 
 // placement is what this node has to do with the partitions of instances.
-func (n *Node) placement() cluster.Placement {
-	return cluster.Placement{
+func (n *Node) placement() assign.Placement {
+	return assign.Placement{
 		Table: n.machine, LeaseTTL: n.o.Config.Placement.Lease, Alive: n.alive, Ask: n.pool.Own,
 		Handlers: instance.Registered(n.o.Handlers),
 	}

@@ -77,10 +77,10 @@ func (w *town) believers(seen []uint64) {
 	w.t.Helper()
 	owner := make([]string, agent.Partitions)
 	for name, r := range w.awake {
-		if !time.Now().Before(r.Group().LeaseUntil()) {
+		if !time.Now().Before(r.Group().Partitions().LeaseUntil()) {
 			continue
 		}
-		life := r.Group().Life()
+		life := r.Group().Process()
 		for _, p := range r.own() { // what drains it has let go itself: it asks for the release when it has
 			if p.Incarnation != life {
 				continue
@@ -194,7 +194,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		for began := time.Now(); time.Since(began) < rehomedMax; time.Sleep(100 * time.Millisecond) {
 			w.believers(seen)
 			held := shares(w.leader())[cut.name] == 0
-			if held && time.Now().Before(cut.Group().LeaseUntil()) {
+			if held && time.Now().Before(cut.Group().Partitions().LeaseUntil()) {
 				t.Fatal("its partitions were given away before it stopped")
 			}
 		}

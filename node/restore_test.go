@@ -80,7 +80,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("the new node owned everything only after %v: the old leases take %v", took, townLease)
 		}
-		if leases := r.Machine().NodeLeases(); len(leases) != 1 || leases[0].Life != r.Group().Life() {
+		if leases := r.Machine().NodeLeases(); len(leases) != 1 || leases[0].Life != r.Group().Process() {
 			t.Errorf("the leases are %+v", leases)
 		}
 		for _, p := range owned {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/transport"
 	"dormouse/instance"
 )
 
@@ -154,7 +154,7 @@ func (c *crowd) leave(name string) {
 	if _, err := c.awake["n1"].Operator().Change(ctx, agent.ChangeLeave, name); err != nil {
 		c.t.Errorf("leave: %v", err)
 	}
-	if err := <-c.awake[name].done; !errors.Is(err, cluster.ErrRemoved) {
+	if err := <-c.awake[name].done; !errors.Is(err, transport.ErrRemoved) {
 		c.t.Errorf("%s stopped: %v", name, err)
 	}
 	c.lock()

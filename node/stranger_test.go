@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	apipb "dormouse/proto/api"
 	peerpb "dormouse/proto/peer"
 )
@@ -51,7 +51,7 @@ func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
 				t.Errorf("%s may not ask to join: %v", c.name, err)
 			}
 			_, barrier := peers.Barrier(t.Context(), &peerpb.BarrierRequest{})
-			_, own := peers.Own(t.Context(), &peerpb.OwnRequest{Kind: string(cluster.OwnEnd), Node: "n1", Incarnation: "x", Life: "x"})
+			_, own := peers.Own(t.Context(), &peerpb.OwnRequest{Kind: string(assign.End), Node: "n1", Incarnation: "x", Life: "x"})
 			if code := status.Code(own); code != codes.PermissionDenied {
 				t.Errorf("%s ended the lease of n1: %v", c.name, own)
 			}

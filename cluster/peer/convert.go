@@ -9,13 +9,14 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/ops"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
 	"dormouse/cluster/raftlog"
 	oppb "dormouse/proto/op"
 	peerpb "dormouse/proto/peer"
 )
 
-func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
+func statusToProto(s membership.PeerStatus) *peerpb.StatusResponse {
 	return &peerpb.StatusResponse{
 		ClusterId: s.ClusterID, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
@@ -24,8 +25,8 @@ func statusToProto(s cluster.PeerStatus) *peerpb.StatusResponse {
 	}
 }
 
-func statusFromProto(s *peerpb.StatusResponse) cluster.PeerStatus {
-	return cluster.PeerStatus{
+func statusFromProto(s *peerpb.StatusResponse) membership.PeerStatus {
+	return membership.PeerStatus{
 		ClusterID: s.ClusterId, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
@@ -33,33 +34,33 @@ func statusFromProto(s *peerpb.StatusResponse) cluster.PeerStatus {
 	}
 }
 
-func joinRequestToProto(r cluster.JoinRequest) *peerpb.JoinRequest {
+func joinRequestToProto(r membership.JoinRequest) *peerpb.JoinRequest {
 	return &peerpb.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GrpcAddr: r.GRPCAddr, HttpAddr: r.HTTPAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
 		Zone: r.Zone, Weight: uint32(max(r.Weight, 0)),
-		Empty: r.Empty, ClusterId: r.ClusterID, Run: r.Run,
+		Empty: r.Empty, ClusterId: r.ClusterID, Run: r.Process,
 	}
 }
 
-func joinRequestFromProto(r *peerpb.JoinRequest) cluster.JoinRequest {
-	return cluster.JoinRequest{
+func joinRequestFromProto(r *peerpb.JoinRequest) membership.JoinRequest {
+	return membership.JoinRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GrpcAddr, HTTPAddr: r.HttpAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
 		Zone: r.Zone, Weight: int(r.Weight),
-		Empty: r.Empty, ClusterID: r.ClusterId, Run: r.Run,
+		Empty: r.Empty, ClusterID: r.ClusterId, Process: r.Run,
 	}
 }
 
-func joinResponseToProto(r cluster.JoinResponse) *peerpb.JoinResponse {
+func joinResponseToProto(r membership.JoinResponse) *peerpb.JoinResponse {
 	return &peerpb.JoinResponse{
 		ClusterId: r.ClusterID, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
 		Refused: r.Refused, GossipAddrs: r.GossipAddrs, AdmittedIndex: r.Admission.Index, AdmittedTerm: r.Admission.Term,
 	}
 }
 
-func joinResponseFromProto(r *peerpb.JoinResponse) cluster.JoinResponse {
-	return cluster.JoinResponse{
+func joinResponseFromProto(r *peerpb.JoinResponse) membership.JoinResponse {
+	return membership.JoinResponse{
 		ClusterID: r.ClusterId, Leader: r.Leader, LeaderAddr: r.LeaderAddr, Accepted: r.Accepted,
 		Refused: r.Refused, GossipAddrs: r.GossipAddrs, Admission: raftlog.Admission{Index: r.AdmittedIndex, Term: r.AdmittedTerm},
 	}
@@ -91,9 +92,9 @@ func fromStatus(err error) error {
 	return agent.Errorf(agent.CodeUnavailable, "the peer did not answer: %s", s.Message())
 }
 
-func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
+func ownRequestToProto(r assign.Request) *peerpb.OwnRequest {
 	p := &peerpb.OwnRequest{
-		Kind: string(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Life, TtlMs: uint64(r.TTL.Milliseconds()),
+		Kind: string(r.Kind), Node: r.Node, Incarnation: r.Incarnation, Life: r.Process, TtlMs: uint64(r.TTL.Milliseconds()),
 		Why: r.Why, Handlers: r.Handlers, Host: hostToProto(r.Host),
 	}
 	for _, h := range r.Held {
@@ -102,23 +103,23 @@ func ownRequestToProto(r cluster.OwnRequest) *peerpb.OwnRequest {
 	return p
 }
 
-func ownRequestFromProto(p *peerpb.OwnRequest) cluster.OwnRequest {
-	r := cluster.OwnRequest{
-		Kind: cluster.OwnKind(p.Kind), Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: time.Duration(p.TtlMs) * time.Millisecond,
+func ownRequestFromProto(p *peerpb.OwnRequest) assign.Request {
+	r := assign.Request{
+		Kind: assign.Kind(p.Kind), Node: p.Node, Incarnation: p.Incarnation, Process: p.Life, TTL: time.Duration(p.TtlMs) * time.Millisecond,
 		Why: p.Why, Handlers: p.Handlers, Host: hostFromProto(p),
 	}
 	for _, h := range p.Held {
-		r.Held = append(r.Held, cluster.Held{Partition: int(h.Partition), Epoch: h.Epoch})
+		r.Held = append(r.Held, assign.Held{Partition: int(h.Partition), Epoch: h.Epoch})
 	}
 	return r
 }
 
-func ownResponseToProto(r cluster.OwnResponse) *peerpb.OwnResponse {
+func ownResponseToProto(r assign.Response) *peerpb.OwnResponse {
 	return &peerpb.OwnResponse{Leader: r.Leader, LeaderAddr: r.LeaderAddr, Index: r.Index, Refused: string(r.Refused), Detail: r.Detail}
 }
 
-func ownResponseFromProto(r *peerpb.OwnResponse) cluster.OwnResponse {
-	return cluster.OwnResponse{
+func ownResponseFromProto(r *peerpb.OwnResponse) assign.Response {
+	return assign.Response{
 		Leader: r.Leader, LeaderAddr: r.LeaderAddr, Index: r.Index, Refused: agent.Code(r.Refused), Detail: r.Detail,
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 	peerpb "dormouse/proto/peer"
@@ -32,7 +33,7 @@ const deposedGrace = 500 * time.Millisecond
 type Dial func(ctx context.Context, addr string) (net.Conn, error)
 
 // Pool keeps one gRPC connection to each peer that it was asked for. It
-// implements cluster.Peers and router.Peers, and may be used concurrently.
+// implements membership.Peers and router.Peers, and may be used concurrently.
 type Pool struct {
 	dial Dial
 	ctx  context.Context //nolint:containedctx // the pool's own life, which its streams end with
@@ -75,70 +76,70 @@ func (p *Pool) Close() {
 	}
 }
 
-// Status implements cluster.Peers.
-func (p *Pool) Status(ctx context.Context, addr string) (cluster.PeerStatus, error) {
+// Status implements membership.Peers.
+func (p *Pool) Status(ctx context.Context, addr string) (membership.PeerStatus, error) {
 	l, err := p.link(addr)
 	if err != nil {
-		return cluster.PeerStatus{}, err
+		return membership.PeerStatus{}, err
 	}
 	s, err := l.peer.Status(ctx, &peerpb.StatusRequest{})
 	if err != nil {
-		return cluster.PeerStatus{}, fromStatus(err)
+		return membership.PeerStatus{}, fromStatus(err)
 	}
 	return statusFromProto(s), nil
 }
 
-// GrantFounding implements cluster.Peers.
-func (p *Pool) GrantFounding(ctx context.Context, addr string, r cluster.FoundingRequest) (cluster.FoundingResponse, error) {
+// GrantFounding implements membership.Peers.
+func (p *Pool) GrantFounding(ctx context.Context, addr string, r membership.FoundingRequest) (membership.FoundingResponse, error) {
 	l, err := p.link(addr)
 	if err != nil {
-		return cluster.FoundingResponse{}, err
+		return membership.FoundingResponse{}, err
 	}
 	a, err := l.peer.GrantFounding(ctx, &peerpb.GrantFoundingRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, Founding: r.Founding,
 	})
 	if err != nil {
-		return cluster.FoundingResponse{}, fromStatus(err)
+		return membership.FoundingResponse{}, fromStatus(err)
 	}
-	return cluster.FoundingResponse{Granted: a.Granted, ClusterID: a.ClusterId, Holder: a.Holder}, nil
+	return membership.FoundingResponse{Granted: a.Granted, ClusterID: a.ClusterId, Holder: a.Holder}, nil
 }
 
-// Join implements cluster.Peers.
-func (p *Pool) Join(ctx context.Context, addr string, r cluster.JoinRequest) (cluster.JoinResponse, error) {
+// Join implements membership.Peers.
+func (p *Pool) Join(ctx context.Context, addr string, r membership.JoinRequest) (membership.JoinResponse, error) {
 	l, err := p.link(addr)
 	if err != nil {
-		return cluster.JoinResponse{}, err
+		return membership.JoinResponse{}, err
 	}
 	answer, err := l.peer.Join(ctx, joinRequestToProto(r))
 	if err != nil {
-		return cluster.JoinResponse{}, fromStatus(err)
+		return membership.JoinResponse{}, fromStatus(err)
 	}
 	return joinResponseFromProto(answer), nil
 }
 
-// Change implements cluster.Peers.
-func (p *Pool) Change(ctx context.Context, addr string, kind, node string) (cluster.ChangeResponse, error) {
+// Change implements membership.Peers.
+func (p *Pool) Change(ctx context.Context, addr string, kind, node string) (membership.ChangeResponse, error) {
 	l, err := p.link(addr)
 	if err != nil {
-		return cluster.ChangeResponse{}, err
+		return membership.ChangeResponse{}, err
 	}
 	c, err := l.peer.Change(ctx, &peerpb.ChangeRequest{Kind: kind, Node: node})
 	if err != nil {
-		return cluster.ChangeResponse{}, fromStatus(err)
+		return membership.ChangeResponse{}, fromStatus(err)
 	}
-	return cluster.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
+	return membership.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
 }
 
 // Own asks the node at addr, as the leader, for what concerns this node's lease
-// and partitions: cluster.Placement's Ask.
-func (p *Pool) Own(ctx context.Context, addr string, r cluster.OwnRequest) (cluster.OwnResponse, error) {
+// and partitions: assign.Placement's Ask.
+func (p *Pool) Own(ctx context.Context, addr string, r assign.Request) (assign.Response, error) {
 	l, err := p.link(addr)
 	if err != nil {
-		return cluster.OwnResponse{}, err
+		return assign.Response{}, err
 	}
 	answer, err := l.peer.Own(ctx, ownRequestToProto(r))
 	if err != nil {
-		return cluster.OwnResponse{}, fromStatus(err)
+		return assign.Response{}, fromStatus(err)
 	}
 	return ownResponseFromProto(answer), nil
 }

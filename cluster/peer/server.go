@@ -7,18 +7,19 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
 	peerpb "dormouse/proto/peer"
 )
 
-// Node is what a server answers for: a *cluster.Group.
+// Node is the node that a server answers for: a cluster.RemoteView.
 type Node interface {
-	LocalStatus() cluster.PeerStatus
-	HandleJoin(ctx context.Context, r cluster.JoinRequest) cluster.JoinResponse
-	HandleFounding(ctx context.Context, r cluster.FoundingRequest) (cluster.FoundingResponse, error)
-	HandleChange(ctx context.Context, kind, node string) cluster.ChangeResponse
-	HandleOwn(ctx context.Context, r cluster.OwnRequest) cluster.OwnResponse
-	FollowTable(ctx context.Context, asked <-chan uint64, send func(cluster.TableUpdate) error) error
+	LocalStatus() membership.PeerStatus
+	HandleJoin(ctx context.Context, r membership.JoinRequest) membership.JoinResponse
+	HandleFounding(ctx context.Context, r membership.FoundingRequest) (membership.FoundingResponse, error)
+	HandleChange(ctx context.Context, kind, node string) membership.ChangeResponse
+	HandleAssign(ctx context.Context, r assign.Request) assign.Response
+	FollowTable(ctx context.Context, asked <-chan uint64, send func(assign.TableUpdate) error) error
 	BarrierFor(ctx context.Context, applied uint64) (uint64, error)
 	Term() (node string, term uint64)
 }
@@ -48,7 +49,7 @@ func (s server) Join(ctx context.Context, r *peerpb.JoinRequest) (*peerpb.JoinRe
 }
 
 func (s server) GrantFounding(ctx context.Context, r *peerpb.GrantFoundingRequest) (*peerpb.GrantFoundingResponse, error) {
-	a, err := s.node.HandleFounding(ctx, cluster.FoundingRequest{
+	a, err := s.node.HandleFounding(ctx, membership.FoundingRequest{
 		Node: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, Founding: r.Founding,
 	})
 	if err != nil {
@@ -64,7 +65,7 @@ func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnRespo
 	if caller.Node != asked.Node || caller.Incarnation != asked.Incarnation || asked.Host != nil && asked.Host.ID != caller.Node {
 		return nil, status.Errorf(codes.PermissionDenied, "node %q asks in the name of node %q", caller.Node, asked.Node)
 	}
-	return ownResponseToProto(s.node.HandleOwn(ctx, asked)), nil
+	return ownResponseToProto(s.node.HandleAssign(ctx, asked)), nil
 }
 
 func (s server) Change(ctx context.Context, r *peerpb.ChangeRequest) (*peerpb.ChangeResponse, error) {

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
-	"dormouse/cluster"
+	"dormouse/cluster/assign"
 	peerpb "dormouse/proto/peer"
 )
 
@@ -30,7 +30,7 @@ func (s server) Table(stream grpc.BidiStreamingServer[peerpb.TableRequest, peerp
 			}
 		}
 	}()
-	err := s.node.FollowTable(ctx, asked, func(u cluster.TableUpdate) error { return stream.Send(updateToProto(u)) })
+	err := s.node.FollowTable(ctx, asked, func(u assign.TableUpdate) error { return stream.Send(updateToProto(u)) })
 	cancel(nil)
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -63,15 +63,15 @@ func (s *TableStream) Ask(index uint64) error {
 }
 
 // Next waits for the next update.
-func (s *TableStream) Next() (cluster.TableUpdate, error) {
+func (s *TableStream) Next() (assign.TableUpdate, error) {
 	u, err := s.stream.Recv()
 	if err != nil {
-		return cluster.TableUpdate{}, fromStatus(err)
+		return assign.TableUpdate{}, fromStatus(err)
 	}
 	return updateFromProto(u)
 }
 
-func updateToProto(u cluster.TableUpdate) *peerpb.TableUpdate {
+func updateToProto(u assign.TableUpdate) *peerpb.TableUpdate {
 	out := &peerpb.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
 	for _, m := range u.Members {
 		out.Members = append(out.Members, &peerpb.TableMember{Id: m.ID, Addr: m.RaftAddr, GrpcAddr: m.GRPCAddr, Host: m.Host})
@@ -87,8 +87,8 @@ func updateToProto(u cluster.TableUpdate) *peerpb.TableUpdate {
 	return out
 }
 
-func updateFromProto(u *peerpb.TableUpdate) (cluster.TableUpdate, error) {
-	out := cluster.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
+func updateFromProto(u *peerpb.TableUpdate) (assign.TableUpdate, error) {
+	out := assign.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
 	for _, m := range u.Members {
 		out.Members = append(out.Members, agent.Member{ID: m.Id, RaftAddr: m.Addr, GRPCAddr: m.GrpcAddr, Host: m.Host})
 	}

@@ -31,7 +31,7 @@ func (s server) Terms(stream peerpb.Peer_TermsServer) error {
 	}
 }
 
-// Term implements cluster.Peers.
+// Term implements membership.Peers.
 func (p *Pool) Term(addr string, done func(node string, term uint64, err error)) {
 	l, err := p.link(addr)
 	if err != nil {

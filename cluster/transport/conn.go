@@ -16,6 +16,8 @@ const (
 	// Raft's calls to a node that is down linger: with an election every second
 	// or two, about 20 for each node.
 	reachMax = 30 * time.Second
+	// RequestTimeout bounds one request to another node.
+	RequestTimeout = 2 * time.Second
 	// RaftDialInterval is the time between two attempts to reach another node's
 	// Raft.
 	RaftDialInterval = 100 * time.Millisecond

@@ -49,11 +49,14 @@ var mayImport = map[string][]string{
 	"placement": nil,
 
 	// The replicated state, and the group that replicates it.
-	"cluster":                   {"agent", "cluster/raftlog", "cluster/transport", "placement"},
+	"cluster":                   {"agent", "cluster/assign", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
+	"cluster/assign":            {"agent", "cluster/transport", "placement"},
+	"cluster/membership":        {"agent", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
+	"cluster/proposer":          {"agent", "cluster/raftlog"},
 	"cluster/transport":         {"cluster/raftlog"},
 	"cluster/raftlog":           {"agent"},
 	"cluster/clustertest":       nil,
-	"cluster/peer":              {"agent", "cluster", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
+	"cluster/peer":              {"agent", "cluster/assign", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
@@ -87,7 +90,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/gossip", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -96,7 +99,7 @@ var mayImport = map[string][]string{
 	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
-	"host": {"agent", "client", "cluster", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
+	"host": {"agent", "client", "cluster/assign", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
 
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},
@@ -194,7 +197,7 @@ var home = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
-	"github.com/hashicorp/raft":               {"cluster", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
+	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
 	"github.com/hashicorp/raft-boltdb":        {"cluster/raftlog"},
 	"github.com/hashicorp/raft-wal":           {"cluster/raftlog"},
 	"github.com/netresearch/go-cron":          {"internal/cron"},

@@ -1,0 +1,88 @@
+package assign
+
+import (
+	"slices"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/placement"
+)
+
+// owned is a table in which node a owns so many partitions.
+func owned(n int) (table []*agent.Partition) {
+	for i := range n {
+		table = append(table, &agent.Partition{ID: i, Owner: "a", Epoch: uint64(i + 1), State: agent.PartitionOwned})
+	}
+	return table
+}
+
+// drained has the first so many drain for another node.
+func drained(table []*agent.Partition, n int, to string) []*agent.Partition {
+	for i := range n {
+		table[i].State, table[i].To = agent.PartitionDraining, to
+	}
+	return table
+}
+
+// movesOf returns the moves of steps, in their order.
+func movesOf(steps []step) (moves []agent.PartitionMove) {
+	for _, s := range steps {
+		moves = append(moves, s.moves...)
+	}
+	return moves
+}
+
+func TestWhatTheLeaderPlans(t *testing.T) {
+	a, b := placement.Node{Name: "a"}, placement.Node{Name: "b"}
+	const many = 4 * drainsMax // of which the half is b's to have
+	free := owned(3)
+	for i := range free {
+		free[i] = &agent.Partition{ID: i, State: agent.PartitionFree}
+	}
+	for name, c := range map[string]struct {
+		table  []*agent.Partition
+		nodes  []placement.Node
+		kept   bool // all of them were, lately
+		action agent.PartitionAction
+		to     string
+		moves  int
+	}{
+		"what is free is given away":              {table: free, nodes: []placement.Node{a}, action: agent.PartitionAssign, to: "a", moves: 3},
+		"nobody is there to have it":              {table: free},
+		"all is as it should be":                  {table: owned(many), nodes: []placement.Node{a}},
+		"no more drain at once than may":          {table: owned(many), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax},
+		"those that drain count":                  {table: drained(owned(many), 28, "b"), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax - 28},
+		"what drains is its next owner's already": {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a, b}},
+		"one that is closed gets nothing":         {table: owned(many), nodes: []placement.Node{a, {Name: "b", Closed: true}}},
+		"what could not be let go is let alone":   {table: owned(many), nodes: []placement.Node{a, b}, kept: true},
+		"what drains for one that is gone stays":  {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a}, action: agent.PartitionKeep, moves: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			moves := movesOf(plan(c.table, c.nodes, func(int) bool { return c.kept }, &target{}))
+			if len(moves) != c.moves {
+				t.Errorf("%d moves, want %d", len(moves), c.moves)
+			}
+			for _, m := range moves {
+				if m.Action != c.action || m.To != c.to || m.Epoch != c.table[m.Partition].Epoch {
+					t.Fatalf("%+v", m)
+				}
+			}
+		})
+	}
+}
+
+// What drains for a node that is supposed gone counts as its owner's again.
+func TestWhoCountsAsOwnerOfWhatDrains(t *testing.T) {
+	table := drained(owned(2), 1, "b")
+	for _, c := range []struct {
+		nodes []placement.Node
+		want  []string
+	}{
+		{[]placement.Node{{Name: "a"}, {Name: "b"}}, []string{"b", "a"}},
+		{[]placement.Node{{Name: "a"}}, []string{"a", "a"}},
+	} {
+		if target, owners := Target(table, c.nodes); !slices.Equal(owners, c.want) || !slices.Equal(target, c.want) {
+			t.Errorf("of %v: %v count, and %v is aimed at", c.nodes, owners, target)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package assign
+
+import (
+	"slices"
+
+	"dormouse/agent"
+	"dormouse/placement"
+)
+
+// Target returns the node that is to own each partition, and the node that counts
+// as its owner now. The owner of a partition that drains is its next owner, if
+// that is one of nodes.
+func Target(table []*agent.Partition, nodes []placement.Node) (target, owners []string) {
+	owners = ownersOf(table, nodes)
+	return placement.Assign(owners, nodes), owners
+}
+
+func ownersOf(table []*agent.Partition, nodes []placement.Node) []string {
+	among := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		among[n.Name] = true
+	}
+	owners := make([]string, len(table))
+	for i, p := range table {
+		if owners[i] = p.Owner; p.State == agent.PartitionDraining && among[p.To] {
+			owners[i] = p.To
+		}
+	}
+	return owners
+}
+
+// target caches the result of placement.Assign while a rebalance is in progress.
+// A node that joins takes dozens of plans, since few partitions drain at once.
+// The target is computed again when the nodes change, or when a partition moves
+// to a node that is not its target.
+type target struct {
+	nodes    []placement.Node
+	from, to []string // by partition: the owner when to was computed, and the target
+}
+
+// of returns the target of each partition, given the nodes that count as owners
+// now. Callers must not change it.
+func (t *target) of(owners []string, nodes []placement.Node) []string {
+	if !t.valid(owners, nodes) {
+		*t = target{nodes: nodes, from: owners, to: placement.Assign(owners, nodes)}
+	}
+	return t.to
+}
+
+// valid reports whether the nodes are the same, and each partition is where it was
+// or at its target.
+func (t *target) valid(owners []string, nodes []placement.Node) bool {
+	if len(t.to) != len(owners) || !slices.Equal(t.nodes, nodes) {
+		return false
+	}
+	for i, owner := range owners {
+		if owner != t.to[i] && owner != t.from[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,86 @@
+package membership
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"dormouse/agent"
+)
+
+const (
+	// LagMax is how many entries a node may be behind the leader and count as
+	// caught up.
+	LagMax = 64
+	// steadyMin is how many checks in a row must find a node caught up before it
+	// gets a vote.
+	steadyMin = 3
+)
+
+// Followers is what the leader's last round of requests found out about the other
+// nodes. It knows them by incarnation: what a node had caught up with does not
+// hold for a later incarnation of it. Its methods may be called concurrently.
+type Followers struct {
+	mu    sync.Mutex
+	nodes map[string]follower // by incarnation; guarded by mu
+}
+
+type follower struct {
+	applied uint64
+	steady  int // checks in a row that found it caught up
+}
+
+// NewFollowers returns an empty set.
+func NewFollowers() *Followers { return &Followers{nodes: make(map[string]follower)} }
+
+// applied returns a node's applied index; ok is false if the node did not answer
+// the last request.
+func (f *Followers) applied(incarnation string) (index uint64, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, ok := f.nodes[incarnation]
+	return n.applied, ok
+}
+
+// Slowest returns the lowest applied index; ok is false if no node answered.
+func (f *Followers) Slowest() (index uint64, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range f.nodes {
+		if !ok || n.applied < index {
+			index, ok = n.applied, true
+		}
+	}
+	return index, ok
+}
+
+func (f *Followers) steady(incarnation string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nodes[incarnation].steady >= steadyMin
+}
+
+// note records one check of a node. A check without an answer clears the record.
+func (f *Followers) note(incarnation string, answered bool, applied uint64, caughtUp bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !answered {
+		delete(f.nodes, incarnation)
+		return
+	}
+	n := f.nodes[incarnation]
+	n.applied = applied
+	if n.steady++; !caughtUp {
+		n.steady = 0
+	}
+	f.nodes[incarnation] = n
+}
+
+// keepOnly removes all nodes that are not members.
+func (f *Followers) keepOnly(members []agent.Member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.nodes, func(incarnation string, _ follower) bool {
+		return !slices.ContainsFunc(members, func(m agent.Member) bool { return m.Incarnation == incarnation })
+	})
+}

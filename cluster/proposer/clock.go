@@ -1,0 +1,85 @@
+package proposer
+
+import (
+	"sync/atomic"
+	"time"
+
+	"dormouse/internal/seededbug"
+)
+
+// wallStepMax bounds how far one entry may take wall time ahead of where the
+// leader's own monotonic clock says it should be. A larger step, such as after
+// a long downtime or with a wrong clock, takes several entries and is reported.
+const wallStepMax = time.Hour
+
+// wallBackMin is how far the system clock must be behind the log to be reported.
+const wallBackMin = time.Second
+
+// Clock stamps the entries of one term. It starts when all entries of earlier
+// terms have been applied, so its ticks never run back: they are the last
+// applied tick and the milliseconds since.
+type Clock struct {
+	base  uint64    // the last tick of earlier terms
+	start time.Time // with its monotonic reading
+
+	// Of the last stamp; only the proposer uses them.
+	wall int64
+	at   time.Time
+
+	steps *atomic.Uint64 // forward steps that were limited
+	backs *atomic.Uint64 // stamps that found the system clock behind the log
+}
+
+// NewClock starts a term's clock from the last applied stamps.
+func NewClock(tick uint64, wall int64, now time.Time, m *Metrics) *Clock {
+	return &Clock{base: tick, start: now, wall: wall, at: now, steps: &m.wallSteps, backs: &m.wallBacks}
+}
+
+// Tick returns now in ticks. It may be called concurrently.
+func (c *Clock) Tick(now time.Time) uint64 {
+	if seededbug.Is(seededbug.WallClockTicks) {
+		return c.base + uint64(max(now.UnixMilli()-c.start.UnixMilli(), 0))
+	}
+	return c.base + uint64(max(now.Sub(c.start), 0).Milliseconds())
+}
+
+// stamp returns the time of an entry. cut is how far wall time was held back
+// (positive), or how far the system clock is behind the log (negative).
+func (c *Clock) stamp(now time.Time) (tick uint64, wall int64, cut time.Duration) {
+	system := now.UnixMilli()
+	expected := c.wall + max(now.Sub(c.at), 0).Milliseconds()
+	switch limit := expected + wallStepMax.Milliseconds(); {
+	case c.wall != 0 && system > limit:
+		wall, cut = limit, time.Duration(system-limit)*time.Millisecond
+		c.steps.Add(1)
+	case system < c.wall:
+		wall = c.wall
+		if behind := time.Duration(c.wall-system) * time.Millisecond; behind >= wallBackMin {
+			cut = -behind
+			c.backs.Add(1)
+		}
+	default:
+		wall = system
+	}
+	c.wall, c.at = wall, now
+	return c.Tick(now), wall, cut
+}
+
+// until returns how long it takes until something falls due at tick or wall,
+// where 0 means never. ok is false if neither is set.
+func (c *Clock) until(tick uint64, wall int64, now time.Time) (d time.Duration, ok bool) {
+	if tick != 0 {
+		d, ok = ms(int64(tick)-int64(c.Tick(now))), true
+	}
+	if wall != 0 {
+		if left := ms(wall - max(now.UnixMilli(), c.wall)); !ok || left < d {
+			d, ok = left, true
+		}
+	}
+	return max(d, 0), ok
+}
+
+// ms returns n milliseconds, at most a day: timers are set again by then.
+func ms(n int64) time.Duration {
+	return time.Duration(min(n, 24*time.Hour.Milliseconds())) * time.Millisecond
+}

@@ -1,0 +1,207 @@
+package proposer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dormouse/agent"
+)
+
+// pending is one commit that has not been sent.
+type pending struct {
+	cmd    []byte
+	done   func(agent.Decided, error)
+	remote bool // another node submitted it
+}
+
+// Submit proposes one encoded commit and returns. It calls done exactly once,
+// from another goroutine or before Submit returns, with the state machine's
+// decision or an *agent.Error. done must not block. cmd must not change until
+// then. remote says that another node submitted the commit and waits until it has
+// applied it.
+func (p *Proposer) Submit(cmd []byte, remote bool, done func(agent.Decided, error)) {
+	if err := p.enqueue(pending{cmd: cmd, done: done, remote: remote}); err != nil {
+		done(agent.Decided{}, err)
+	}
+}
+
+// Commit proposes one of this node's own commits, waits for the decision, and
+// returns the index of its entry. The error is the commit's refusal, has code
+// unknown if ctx ends first, and has code unavailable if this node does not lead.
+func (p *Proposer) Commit(ctx context.Context, cmd []byte) (index uint64, err error) {
+	type outcome struct {
+		decided agent.Decided
+		err     error
+	}
+	settled := make(chan outcome, 1)
+	p.Submit(cmd, false, func(d agent.Decided, err error) { settled <- outcome{d, err} })
+	select {
+	case o := <-settled:
+		if o.err == nil && o.decided.Err != nil {
+			return 0, o.decided.Err
+		}
+		return o.decided.Result.Index, o.err
+	case <-ctx.Done():
+		return 0, agent.Errorf(agent.CodeUnknown, "commit: %v", context.Cause(ctx))
+	}
+}
+
+func (p *Proposer) enqueue(w pending) *agent.Error {
+	if len(w.cmd) > CommitBytesMax {
+		return agent.TooLarge("commit", "commit_bytes_max", len(w.cmd), CommitBytesMax)
+	}
+	if err := p.Writable(); err != nil {
+		return asRefusal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.refusal(); err != nil {
+		return err
+	}
+	if len(p.queue) >= QueueCommitsMax || p.bytes+len(w.cmd) > QueueBytesMax {
+		return p.overloaded("commits")
+	}
+	p.queue = append(p.queue, w)
+	p.bytes += len(w.cmd)
+	if p.complete() {
+		p.Wake()
+	}
+	return nil
+}
+
+// refusal returns why nothing is accepted now, or nil. Callers hold mu.
+func (p *Proposer) refusal() *agent.Error {
+	switch {
+	case p.closed != nil:
+		return p.closed
+	case p.Term.Load() == nil:
+		return ErrNotLeader()
+	case p.stalled:
+		return agent.Errorf(agent.CodeUnavailable, "the log does not answer")
+	}
+	return nil
+}
+
+// ErrNotLeader returns the error of a node that does not lead.
+func ErrNotLeader() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "this node does not lead")
+}
+
+func errStopping() *agent.Error {
+	return agent.Errorf(agent.CodeUnavailable, "this node is stopping")
+}
+
+// asRefusal returns err as an *agent.Error; its code is read_only by default.
+func asRefusal(err error) *agent.Error {
+	var e *agent.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return agent.Errorf(agent.CodeReadOnly, "%v", err)
+}
+
+// overloaded returns an error that asks the caller to retry when about half of a
+// full queue has been proposed. Callers hold mu.
+func (p *Proposer) overloaded(what string) *agent.Error {
+	p.Metrics.refused.Add(1)
+	e := agent.Errorf(agent.CodeOverloaded, "too many %s wait", what)
+	cycle := time.Duration(p.Metrics.cycleNS.Load())
+	e.RetryAfterMS = min(max((cycle*QueueCommitsMax/BatchCommitsMax/2).Milliseconds(), 10), 1000)
+	return e
+}
+
+// Close refuses all commits and reads that wait, and all that come later, with
+// why. Later calls of Close have no effect.
+func (p *Proposer) Close(why *agent.Error) {
+	p.mu.Lock()
+	if p.closed == nil {
+		p.closed = why
+	}
+	p.mu.Unlock()
+	p.refuse(why)
+}
+
+// refuse answers all that waits with why. None of it was applied.
+func (p *Proposer) refuse(why *agent.Error) {
+	p.mu.Lock()
+	queue, readers := p.queue, p.readers
+	p.queue, p.readers, p.bytes = nil, nil, 0
+	p.mu.Unlock()
+	for _, w := range queue {
+		w.done(agent.Decided{}, why)
+	}
+	for _, r := range readers {
+		r <- reading{err: why}
+	}
+}
+
+// cut takes the commits of one entry off the queue, and all reads that wait. It
+// returns nil if there are none.
+func (p *Proposer) cut() *batch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 && len(p.readers) == 0 {
+		return nil
+	}
+	n, size := 0, 0
+	for n < len(p.queue) && n < BatchCommitsMax && (n == 0 || size+len(p.queue[n].cmd) <= BatchBytesMax) {
+		size += len(p.queue[n].cmd)
+		n++
+	}
+	b := &batch{readers: p.readers, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
+	for i, w := range p.queue[:n] {
+		b.cmds[i], b.done[i] = w.cmd, w.done
+		b.remote = b.remote || w.remote
+	}
+	clear(p.queue[:n])
+	if p.queue = p.queue[n:]; len(p.queue) == 0 {
+		p.queue = nil
+	}
+	p.bytes -= size
+	p.readers = nil
+	return b
+}
+
+// Hold makes the proposer send nothing until resume is called; commits wait. It
+// returns once nothing is in flight. If ctx ends first, it returns ctx's error and
+// holds nothing.
+func (p *Proposer) Hold(ctx context.Context) (resume func(), err error) {
+	p.mu.Lock()
+	if p.holds == 0 {
+		p.quiet = make(chan struct{})
+	}
+	p.holds++
+	quiet := p.quiet
+	p.mu.Unlock()
+	p.Wake()
+	resume = func() {
+		p.mu.Lock()
+		p.holds--
+		p.mu.Unlock()
+		p.Wake()
+	}
+	select {
+	case <-quiet:
+		return resume, nil
+	case <-ctx.Done():
+		resume()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// held reports whether nothing may be sent now, and tells the callers of Hold.
+// Run calls it while nothing is in flight.
+func (p *Proposer) held() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.holds == 0 {
+		return false
+	}
+	select {
+	case <-p.quiet:
+	default:
+		close(p.quiet)
+	}
+	return true
+}

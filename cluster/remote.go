@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"context"
+
+	"dormouse/agent"
+	"dormouse/cluster/assign"
+	"dormouse/cluster/membership"
+)
+
+// RemoteView is a group as other nodes use it. After a commit or a barrier, those
+// wait until they have applied it, so the group announces it to them soon.
+type RemoteView struct{ g *Group }
+
+// RemoteView returns that view of g.
+func (g *Group) RemoteView() RemoteView { return RemoteView{g} }
+
+// Submit is Group.Submit for a commit of another node.
+func (v RemoteView) Submit(cmd []byte, done func(agent.Decided, error)) {
+	v.g.proposer.Submit(cmd, true, done)
+}
+
+// Barrier is Group.Barrier.
+func (v RemoteView) Barrier(ctx context.Context) (uint64, error) { return v.g.Barrier(ctx) }
+
+// BarrierFor is Barrier for a read on another node, which has applied the log up to
+// applied.
+func (v RemoteView) BarrierFor(ctx context.Context, applied uint64) (uint64, error) {
+	index, err := v.g.Barrier(ctx)
+	if err == nil && index > applied {
+		v.g.proposer.Announce(index)
+	}
+	return index, err
+}
+
+// Tick is Group.Tick.
+func (v RemoteView) Tick() uint64 { return v.g.Tick() }
+
+// Replayed is Group.Replayed.
+func (v RemoteView) Replayed() error { return v.g.Replayed() }
+
+// Term returns this node's current term in Raft, for a leader that asks; "" and 0
+// if it may not vote.
+func (v RemoteView) Term() (node string, term uint64) {
+	if !v.g.stores.MayVote() {
+		return "", 0
+	}
+	return v.g.o.NodeID, v.g.raft.CurrentTerm()
+}
+
+// LocalStatus is Group.LocalStatus.
+func (v RemoteView) LocalStatus() membership.PeerStatus { return v.g.LocalStatus() }
+
+// HandleJoin answers a node that asks to become a member; see membership.Leader.
+func (v RemoteView) HandleJoin(ctx context.Context, r membership.JoinRequest) membership.JoinResponse {
+	return v.g.leader.HandleJoin(ctx, r)
+}
+
+// HandleFounding answers a node that asks to found a cluster; see
+// membership.Joiner.
+func (v RemoteView) HandleFounding(ctx context.Context, r membership.FoundingRequest) (membership.FoundingResponse, error) {
+	return v.g.joiner.HandleFounding(ctx, r)
+}
+
+// HandleChange carries out an operator's change; see membership.Leader.
+func (v RemoteView) HandleChange(ctx context.Context, kind, node string) membership.ChangeResponse {
+	return v.g.leader.HandleChange(ctx, kind, node)
+}
+
+// HandleAssign carries out what another process asks for its partitions; see
+// assign.Assigner.
+func (v RemoteView) HandleAssign(ctx context.Context, r assign.Request) assign.Response {
+	return v.g.assigner.Handle(ctx, r)
+}
+
+// FollowTable sends the table of partitions and its changes; see assign.Assigner.
+func (v RemoteView) FollowTable(ctx context.Context, asked <-chan uint64, send func(assign.TableUpdate) error) error {
+	return v.g.assigner.FollowTable(ctx, asked, send)
+}

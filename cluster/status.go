@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"time"
+
+	"dormouse/agent"
+	"dormouse/cluster/membership"
+	"dormouse/cluster/transport"
+)
+
+// LeaderChanged returns a channel that is closed when this node's view of the
+// leader changes, or when this node's term becomes ready or ends.
+func (g *Group) LeaderChanged() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.changed
+}
+
+// Leader returns the node that this node believes to be the leader, or "". It is a
+// hint.
+func (g *Group) Leader() (id, addr string) {
+	a, i := g.raft.LeaderWithID()
+	return string(i), string(a)
+}
+
+// IsLeader reports whether this node believes that it leads and may propose. It is
+// a hint: another node may have won a later term.
+func (g *Group) IsLeader() bool { return g.term.Load() != nil }
+
+// Tick returns now in ticks on the leader, and the last applied tick on other nodes.
+func (g *Group) Tick() uint64 {
+	tick, _ := g.machine.Stamps()
+	if t := g.term.Load(); t != nil {
+		return max(tick, t.Clock.Tick(time.Now()))
+	}
+	return tick
+}
+
+// LastContact returns when this node last received a message of a leader; now, on
+// the leader.
+func (g *Group) LastContact() time.Time {
+	if g.IsLeader() {
+		return time.Now()
+	}
+	return g.raft.LastContact()
+}
+
+// ClusterID returns the cluster that this node belongs to, or "".
+func (g *Group) ClusterID() string { return g.self.ClusterID() }
+
+// Incarnation returns the random id of this node's data directory.
+func (g *Group) Incarnation() string { return g.self.Incarnation }
+
+// Process returns the random id of this process, which changes with each start. It
+// is the incarnation of the partitions that the process owns.
+func (g *Group) Process() string { return g.self.Process }
+
+// Addr returns the address that others reach this node at.
+func (g *Group) Addr() string { return g.stream.Addr() }
+
+// Ready returns nil if this node can serve: it leads and may propose, or it follows
+// a leader closely. The distance is measured against the leader's commit index
+// from AppendEntries, because a node's own commit index never exceeds its last
+// entry.
+func (g *Group) Ready() error {
+	switch {
+	case g.self.Removed():
+		return agent.Errorf(agent.CodeUnavailable, "%v", transport.ErrRemoved)
+	case g.IsLeader():
+		return nil
+	case g.self.ClusterID() == "":
+		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
+	}
+	id, _ := g.Leader()
+	committed := g.guard.Committed()
+	behind := int64(committed) - int64(g.raft.AppliedIndex())
+	switch contact := time.Since(g.raft.LastContact()); {
+	case id == "":
+		return agent.Errorf(agent.CodeUnavailable, "no leader is known")
+	case id == g.o.NodeID:
+		return agent.Errorf(agent.CodeUnavailable, "this node has won an election and is not ready to lead yet")
+	case contact > 3*g.o.Timing.Heartbeat:
+		return agent.Errorf(agent.CodeUnavailable, "no message from the leader for %v", contact.Round(time.Millisecond))
+	case committed == 0:
+		return agent.Errorf(agent.CodeUnavailable, "the leader has not sent its commit index yet")
+	case behind > membership.LagMax:
+		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
+	}
+	return nil
+}
+
+// LocalStatus returns what this node knows of itself.
+func (g *Group) LocalStatus() membership.PeerStatus {
+	id, addr := g.Leader()
+	applied, chain := g.machine.Chain()
+	return membership.PeerStatus{
+		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
+		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
+		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
+		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(),
+		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(),
+	}
+}
