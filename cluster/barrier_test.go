@@ -12,8 +12,8 @@ import (
 	"dormouse/cluster"
 )
 
-// verified is the textbook read that HAZARDS §0.2 warns of: ask raft whether
-// this node leads, then read here.
+// verified is the textbook read that docs/hazards.md warns of: ask Raft whether this
+// node leads, then read here.
 func (n *node) verified(key string) (int, error) {
 	if err := n.group.Raft().VerifyLeader().Error(); err != nil {
 		return 0, err
@@ -31,7 +31,7 @@ func eachBarrier(t *testing.T, test func(t *testing.T, how string)) {
 
 // H1: acknowledgements under way on a slow path back still count for
 // VerifyLeader after another leader has committed. A barrier goes through the
-// log, or asks anew, so it cannot be answered with them.
+// log, or asks again, so they cannot answer it.
 func TestABarrierIsNotFooledByAcknowledgementsUnderWay(t *testing.T) {
 	eachBarrier(t, acknowledgementsUnderWay)
 }
@@ -159,7 +159,7 @@ func freshLeader(t *testing.T, how string) {
 				verifiedStale++
 			}
 			l.until("a barrier answers", func() bool {
-				// Whoever leads now: the first winner may have lost again.
+				// The current leader: the first winner may have lost again.
 				v, err := l.newRaftLeader(old).read("x")
 				if err == nil && v != 50 {
 					t.Errorf("a barrier read was stale: %d", v)

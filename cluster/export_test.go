@@ -46,5 +46,5 @@ func CutFounding(dir, node, cluster string) error {
 
 // SetDisk makes free return how much room the disk has. It is called before Run.
 func (g *Group) SetDisk(dir string, free func() int64) {
-	g.stores.Disk = raftlog.NewDisk(dir, func(string) (int64, error) { return free(), nil }, g.logger)
+	g.stores.Disk = raftlog.NewDiskWatch(dir, func(string) (int64, error) { return free(), nil }, g.logger)
 }

@@ -52,7 +52,7 @@ func TestBootstrapIsIgnoredOnceStateExists(t *testing.T) {
 		l.leader()
 		id, incarnation := n.group.ClusterID(), n.group.Incarnation()
 		n.crash()
-		if err := n.start(founding("nowhere")); err != nil { // nobody needs to answer
+		if err := n.start(founding("nowhere")); err != nil { // no node needs to answer
 			t.Fatal(err)
 		}
 		l.leader()
@@ -140,7 +140,7 @@ func TestADataDirectoryBelongsToOneName(t *testing.T) {
 	})
 }
 
-// A lone node leads its own cluster and would otherwise ask nobody.
+// A lone node leads its own cluster and would otherwise ask no other node.
 func TestALoneNodeOfAnotherClusterFindsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)

@@ -121,7 +121,7 @@ func (g *Group) openState() error {
 		return fmt.Errorf("look for state: %w", err)
 	}
 	g.empty = !has
-	g.stores.Ballot.Astray.Store(has) // until Raft has read this node's address from the log
+	g.stores.Votes.AddressConflict.Store(has) // until Raft has read this node's address from the log
 	if g.replay.until, err = g.stores.Logs.LastIndex(); err != nil {
 		return fmt.Errorf("read the end of the log: %w", err)
 	}
@@ -130,7 +130,7 @@ func (g *Group) openState() error {
 	}
 	g.openParts()
 	at := g.roster.AddrOf(g.o.NodeID)
-	g.stores.Ballot.Astray.Store(at != "" && at != g.Addr())
+	g.stores.Votes.AddressConflict.Store(at != "" && at != g.Addr())
 	if err := g.repairable(); err != nil {
 		return errors.Join(err, g.raft.Shutdown().Error())
 	}
@@ -143,7 +143,7 @@ func (g *Group) openRaft() error {
 		machine: g.machine, metrics: g.metrics, logger: g.logger, term: g.term,
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: func(ctx context.Context) { g.leader.Duties(ctx) }, changed: g.leaderChanged,
 	}
-	g.stores.Ballot.End = runtime.Goexit
+	g.stores.Votes.End = runtime.Goexit
 	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, g.guard)
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), g.guard.Close())

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// hashicorp/raft 1.7.3 may wait for ever for a replication that ended while a
-// transfer of leadership waited for it, and then refuses every entry wherever
-// that node leads again. Which of two things ready it takes is a draw, hence
-// the rounds.
+// hashicorp/raft 1.7.3 may wait without a bound for a replication that ended while a
+// transfer of leadership waited for it, and then refuses every entry when that node
+// leads again. Raft selects between two ready channels at random, hence the rounds.
 func TestANodeWhoseHandOverFailedCanLeadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
@@ -35,8 +34,8 @@ func TestANodeWhoseHandOverFailedCanLeadAgain(t *testing.T) {
 	})
 }
 
-// R7: what comes while leadership is handed over waits. Where that fails it is
-// proposed after all, and nobody hears of it.
+// R7: commits that arrive while leadership is handed over wait. If the handover
+// fails, they are proposed, and their callers see no error.
 func TestWritesOutwaitAHandOverThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)

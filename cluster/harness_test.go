@@ -119,8 +119,8 @@ func (n *node) start(edit func(*cluster.Options)) error {
 	return nil
 }
 
-// stop is the orderly end, crash the other: the host's connections are cut
-// first, so that nobody hears of it.
+// stop shuts the node down in order. crash cuts the host's connections first, so that
+// no other node learns of the shutdown.
 func (n *node) stop() {
 	n.up = false
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -367,7 +367,7 @@ func servePeers(g *cluster.Group, l net.Listener) {
 	}
 }
 
-// change asks the leader, as the router does: whoever answers "elsewhere" is followed.
+// change asks the leader, as the router does, and follows answers that name another.
 func (l *lab) change(kind, name string) error {
 	var last membership.ChangeResponse
 	for range 50 {

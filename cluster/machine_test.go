@@ -68,7 +68,7 @@ func newMachine() *machine {
 	}}
 }
 
-// slow makes each entry take so long.
+// slow makes each entry take that long.
 func (m *machine) slow(takes time.Duration) {
 	m.gate.Lock()
 	defer m.gate.Unlock()

@@ -63,7 +63,7 @@ func TestANodeThatRefusesIsDialedSeldomAndFoundAtOnceOnceItJoins(t *testing.T) {
 		wiped.wipe()
 		said := &lines{text: "refused a connection"}
 		quiet := func(o *cluster.Options) { o.Logger = hclog.New(&hclog.LoggerOptions{Output: said}) }
-		if err := wiped.start(quiet); err != nil { // it has nobody to ask
+		if err := wiped.start(quiet); err != nil { // it knows no other node
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute) // the first pauses are short, and who led may have to be found

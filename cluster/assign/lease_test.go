@@ -21,7 +21,7 @@ func keeping(t *testing.T, l *Lease, renew func(context.Context) (bool, error)) 
 	return done
 }
 
-// A renewal that came after the end would begin the lease anew.
+// A renewal that arrived after the end would begin the lease again.
 func TestTheEndOfALeaseComesAfterItsRenewals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, began := NewLease(), time.Now()
@@ -55,7 +55,7 @@ func TestTheEndOfALeaseComesAfterItsRenewals(t *testing.T) {
 	})
 }
 
-// The goodbye does not wait for ever for a renewal that nobody answers.
+// The end does not wait without a bound for a renewal that is not answered.
 func TestARenewalThatHangsDoesNotKeepTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, began := NewLease(), time.Now()

@@ -36,7 +36,7 @@ func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
 					t.Fatalf("seed %d, step %d: it aims at something else while that is carried out", seed, step)
 				}
 			}
-			for range rng.IntN(3) { // what nobody planned
+			for range rng.IntN(3) { // what was not planned
 				owners[rng.IntN(len(owners))] = []string{"", "n0", "n7"}[rng.IntN(3)]
 			}
 		}
@@ -62,7 +62,7 @@ func TestTheLeaderAimsAnewWhenSomethingElseHappens(t *testing.T) {
 			t.Errorf("%s: it aims at %v, want %v", name, got, want)
 		}
 	}
-	// Of the same nodes: one that was to be b's, and was a's, is nobody's.
+	// With the same nodes: a partition whose target was b has no owner now.
 	var aim target
 	aim.of(before, []placement.Node{a, b})
 	freed := slices.Repeat([]string{""}, 8)

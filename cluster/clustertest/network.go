@@ -126,7 +126,7 @@ func (n *Network) set(change func()) {
 	}
 }
 
-// state tells whether a link is cut, and how long it takes.
+// state returns whether a link is cut, and its delay.
 func (n *Network) state(l link) (cut bool, d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -1,13 +1,13 @@
-// Package gossip tells which nodes are alive, as far as this node can see.
+// Package gossip reports which nodes seem alive to this node.
 //
-// It is memberlist behind a small face, and a hint in every respect: each side
-// of a cut sees only itself, so nothing that it says gives anybody a right.
-// Who may vote, own or write is decided in the log.
+// It wraps memberlist, and its results are hints: each side of a partition sees
+// only itself, so gossip grants no rights. The log decides which nodes vote, own
+// and write.
 //
-// What the package adds: a loop that joins again whoever is not seen alive,
-// since memberlist forgets the dead after 30 s and two halves of a cut never
-// find each other again (HAZARDS G2); the operator's name for a node together
-// with its incarnation; conflicts of names counted and refused (G3);
-// metadata below 256 bytes (G5); and no traffic in the clear off loopback
-// unless that is asked for (G4).
+// The package adds to memberlist (the ids are those of docs/hazards.md): a loop
+// that rejoins members that are not seen alive, since memberlist forgets failed
+// members after 30 s and two halves of a partition would never find each other
+// again (G2); a node's incarnation beside its name; conflicts of names are counted
+// and refused (G3); metadata below 256 bytes (G5); and no unencrypted traffic off
+// loopback unless the operator asks for it (G4).
 package gossip

@@ -17,35 +17,37 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Transport carries packets and streams between members; memberlist's own
-// where none is given. Package gossiptest has one in memory.
+// Transport carries packets and streams between members. Package gossiptest has one
+// in memory.
 type Transport = memberlist.Transport
 
 const (
-	// rejoinMin and rejoinMax bound the time between two rounds of joining
-	// whoever is not seen alive; it is random, so that nodes do not do so in step.
+	// rejoinMin and rejoinMax bound the time between two rounds of joining the
+	// members that are not seen alive. The time is random, so that nodes do not join
+	// in step.
 	rejoinMin = 10 * time.Second
 	rejoinMax = 30 * time.Second
 
-	// aloneMin is the first pause of a node that sees nobody; each is twice the
-	// one before. A node that starts may learn only a moment later who the
-	// others are, and they take it for gone until it has joined them.
+	// aloneMin is the first pause of a node that sees no other member; each pause is
+	// twice the one before. A node that starts may learn the other members a moment
+	// later, and they see it as failed until it has joined them.
 	aloneMin = 500 * time.Millisecond
 
-	// reclaimAfter is how long a name stays with a failed member's address.
+	// reclaimAfter is how long the name of a failed member stays with its address.
 	reclaimAfter = 30 * time.Second
 
 	// streamTimeout bounds one dial, and so one attempt to join.
 	streamTimeout = 3 * time.Second
 
-	// leaveMax bounds the goodbye, where the context has no nearer deadline.
+	// leaveMax bounds the time in which a node tells the others that it leaves, if the
+	// context has no earlier deadline.
 	leaveMax = 5 * time.Second
 )
 
-// ErrListen is wrapped where the address cannot be listened on.
+// ErrListen says that the node cannot listen on its gossip address.
 var ErrListen = errors.New("gossip cannot listen")
 
-// Options is what New needs to know.
+// Options configures a Gossip.
 type Options struct {
 	Name        string // the operator's name for this node, unique in the cluster
 	Incarnation string // of its data directory
@@ -53,16 +55,16 @@ type Options struct {
 	BindAddr      string // host:port; port 0 takes any
 	AdvertiseAddr string // host:port as others reach it; "" means BindAddr
 	Key           []byte // 16, 24 or 32 bytes, the same on all nodes; mandatory off loopback
-	Insecure      bool   // do without a key wherever this node listens
+	Insecure      bool   // allow no key off loopback
 
-	Meta      Meta            // what to tell the others
-	Seeds     func() []string // gossip addresses of all members that the log knows; asked every 10 to 30 s
-	OnEvent   func(Seen)      // called by Run after a member came, changed or went, with its newest state; not of suspicion; may be nil
+	Meta      Meta            // sent to the others
+	Seeds     func() []string // gossip addresses of all members that the log knows; called every 10 to 30 s
+	OnEvent   func(Seen)      // called by Run after a member joined, changed or left, with its newest state; not for Suspect; may be nil
 	Transport Transport       // nil means UDP and TCP
 	Logger    hclog.Logger
 }
 
-// Gossip is this node's part in the gossip. Its methods may be called
+// Gossip is this node's member of the gossip. Its methods may be called
 // concurrently.
 type Gossip struct {
 	o      Options
@@ -74,8 +76,7 @@ type Gossip struct {
 	closed bool       // guarded by mu
 }
 
-// New starts to listen, and to answer those who ask; Run joins the others.
-// Close ends both.
+// New listens and answers other members. Run joins them. Close ends both.
 func New(o Options) (*Gossip, error) {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -135,12 +136,12 @@ func (o Options) config() (*memberlist.Config, error) {
 	case n != 0 && n != 16 && n != 24 && n != 32:
 		return nil, fmt.Errorf("the key has %d bytes: want 16, 24 or 32", n)
 	case n == 0 && !o.Insecure && !isLoopback(c.BindAddr):
-		return nil, fmt.Errorf("%s is no loopback address and no key is given: whoever reaches it could join: give all nodes one key", o.BindAddr)
+		return nil, fmt.Errorf("gossip address %s is not loopback and gossip.key is not set: set the same key on all nodes", o.BindAddr)
 	}
 	c.Name = o.Name
 	c.SecretKey = o.Key
 	c.Transport = o.Transport
-	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (HAZARDS G5)
+	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (docs/hazards.md, G5)
 	c.DeadNodeReclaimTime = reclaimAfter
 	c.TCPTimeout = streamTimeout
 	c.Logger = standard(o.Logger)
@@ -164,7 +165,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 	return host, int(number), nil
 }
 
-// resolve is the address of host: memberlist advertises nothing else.
+// resolve returns the IP address of host: memberlist advertises no names.
 func resolve(host string) (string, error) {
 	if net.ParseIP(host) != nil {
 		return host, nil
@@ -181,14 +182,14 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Addr is host:port as this node advertises it.
+// Addr returns the host:port that this node advertises.
 func (g *Gossip) Addr() string { return g.addr }
 
-// Members is everybody that this node has seen since it started, itself
-// included, by name.
+// Members returns all members that this node has seen since it started, itself
+// included, sorted by name.
 func (g *Gossip) Members() []Seen { return g.roster.list() }
 
-// Conflicts counts how often a second node with a name that is taken was
+// Conflicts returns how often a second node with the name of a live member was
 // refused.
 func (g *Gossip) Conflicts() uint64 {
 	g.roster.mu.Lock()
@@ -196,22 +197,22 @@ func (g *Gossip) Conflicts() uint64 {
 	return g.roster.conflicts
 }
 
-// UpdateMeta changes what this node tells the others.
+// UpdateMeta changes the metadata that this node sends to the others.
 func (g *Gossip) UpdateMeta(ctx context.Context, meta Meta) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return errors.New("gossip: closed")
 	}
-	return g.tellLocked(ctx, func(c *card) { c.Meta = meta })
+	return g.updateLocked(ctx, func(c *card) { c.Meta = meta })
 }
 
-func (g *Gossip) tellLocked(ctx context.Context, change func(*card)) error {
+func (g *Gossip) updateLocked(ctx context.Context, change func(*card)) error {
 	if err := g.roster.setCard(change); err != nil {
 		return err
 	}
 	if err := g.list.UpdateNode(remaining(ctx)); err != nil {
-		return fmt.Errorf("gossip: tell the others: %w", err)
+		return fmt.Errorf("gossip: update the metadata: %w", err)
 	}
 	return nil
 }
@@ -224,8 +225,8 @@ func remaining(ctx context.Context) time.Duration {
 	return max(left, time.Millisecond) // memberlist takes 0 for no limit
 }
 
-// Run joins the others, and joins them again when they are not seen alive,
-// until ctx ends.
+// Run joins the other members, and rejoins those that are not seen alive, until ctx
+// ends.
 func (g *Gossip) Run(ctx context.Context) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.rejoin(ctx) })
@@ -233,8 +234,9 @@ func (g *Gossip) Run(ctx context.Context) error {
 	return work.Wait()
 }
 
-// rejoin is how the halves of a cluster find each other again after a cut:
-// memberlist gossips to the dead for 30 s and never after (HAZARDS G2).
+// rejoin joins members that are not seen alive, so that the halves of a cluster find
+// each other after a partition: memberlist gossips to failed members for only 30 s
+// (docs/hazards.md, G2).
 func (g *Gossip) rejoin(ctx context.Context) error {
 	alone := aloneMin
 	for {
@@ -263,14 +265,14 @@ func (g *Gossip) rejoin(ctx context.Context) error {
 	}
 }
 
-// seesAnother says whether anybody but this node is seen alive.
+// seesAnother reports whether this node sees another member alive.
 func (g *Gossip) seesAnother() bool {
 	return slices.ContainsFunc(g.Members(), func(s Seen) bool {
 		return s.Name != g.o.Name && (s.Status == Alive || s.Status == Suspect)
 	})
 }
 
-// missing is the addresses of members that are not seen alive.
+// missing returns the addresses of members that are not seen alive.
 func (g *Gossip) missing() []string {
 	here := map[string]bool{g.addr: true}
 	for _, seen := range g.Members() {
@@ -303,7 +305,7 @@ func (g *Gossip) report(ctx context.Context) error {
 	}
 }
 
-// Close says goodbye, so that the others see this node as left and not as
+// Close tells the others that this node leaves, so that they do not see it as
 // failed, and stops. Run must have returned.
 func (g *Gossip) Close(ctx context.Context) error {
 	g.mu.Lock()
@@ -314,11 +316,11 @@ func (g *Gossip) Close(ctx context.Context) error {
 	g.closed = true
 	var err error
 	if g.list.NumMembers() > 1 {
-		err = g.tellLocked(ctx, func(c *card) { c.leaving = true })
+		err = g.updateLocked(ctx, func(c *card) { c.leaving = true })
 		err = errors.Join(err, g.list.Leave(remaining(ctx)))
 	}
-	if err != nil { // the others will find out
-		g.o.Logger.Warn("could not say goodbye to the other nodes", "error", err)
+	if err != nil { // the others will see it as failed
+		g.o.Logger.Warn("could not tell the other nodes that this one leaves", "error", err)
 	}
 	if err := g.list.Shutdown(); err != nil {
 		return fmt.Errorf("gossip: close: %w", err)
@@ -326,7 +328,7 @@ func (g *Gossip) Close(ctx context.Context) error {
 	return nil
 }
 
-// Drop stops without a goodbye, as a crash would: for tests.
+// Drop stops without telling the others, as a crash would. It is for tests.
 func (g *Gossip) Drop() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

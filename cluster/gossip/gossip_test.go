@@ -179,7 +179,7 @@ func TestANodeThatDoesNotAnswerIsSuspect(t *testing.T) {
 	})
 }
 
-// HAZARDS G2: memberlist alone never heals after half an hour.
+// docs/hazards.md, G2: memberlist alone never heals after half an hour.
 func TestTheHalvesFindEachOtherAfterALongCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, 4)
@@ -278,8 +278,8 @@ func TestWhatMayNotBeOpenedIsRefused(t *testing.T) {
 		change func(*gossip.Options)
 		want   string
 	}{
-		{"no key off loopback", func(o *gossip.Options) { o.Key = nil }, "no key"},
-		{"no key everywhere", func(o *gossip.Options) { o.Key, o.BindAddr = nil, "0.0.0.0:7946" }, "no key"},
+		{"no key off loopback", func(o *gossip.Options) { o.Key = nil }, "gossip.key is not set"},
+		{"no key everywhere", func(o *gossip.Options) { o.Key, o.BindAddr = nil, "0.0.0.0:7946" }, "gossip.key is not set"},
 		{"a short key", func(o *gossip.Options) { o.Key = make([]byte, 5) }, "5 bytes"},
 		{"no name", func(o *gossip.Options) { o.Name = "" }, "name"},
 		{"no incarnation", func(o *gossip.Options) { o.Incarnation = "" }, "incarnation"},

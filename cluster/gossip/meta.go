@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// MetaBytesMax bounds what a node tells of itself. Packets have 1,400 bytes
-// and carry several nodes; big facts belong in the log.
+// MetaBytesMax bounds a node's encoded metadata. Packets have 1,400 bytes and carry
+// several nodes.
 const MetaBytesMax = 255
 
 const metaVersion = 1
 
-// Meta is what a node tells of itself. Nobody proves it: use it as a hint.
+// Meta is what a node says of itself. It is not authenticated: use it as a hint.
 type Meta struct {
 	RaftAddr string
 	GRPCAddr string
@@ -19,11 +19,11 @@ type Meta struct {
 	Version  string
 }
 
-// card is all that travels with a node's name.
+// card is everything that is sent with a node's name.
 type card struct {
 	Meta
 	incarnation string
-	leaving     bool // the node is about to go of its own will
+	leaving     bool // the node is about to leave in order
 }
 
 func (c *card) fields() []*string {
@@ -48,18 +48,18 @@ func (c card) encode() ([]byte, error) {
 	return raw, nil
 }
 
-// decodeCard parses what another node sent. Fields that a later version adds
-// at the end are passed over.
+// decodeCard parses a card of another node. It ignores fields that a later version
+// has added at the end.
 func decodeCard(raw []byte) (card, error) {
 	var c card
 	if len(raw) < 2 || len(raw) > MetaBytesMax || raw[0] != metaVersion {
-		return card{}, errors.New("gossip metadata of no known form")
+		return card{}, errors.New("gossip metadata has an unknown format")
 	}
 	c.leaving = raw[1]&1 != 0
 	rest := raw[2:]
 	for _, field := range c.fields() {
 		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
-			return card{}, errors.New("gossip metadata is cut short")
+			return card{}, errors.New("gossip metadata is truncated")
 		}
 		*field, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Status is how a member seems to be.
+// Status is the status of a member as this node sees it.
 type Status string
 
-// The statuses. Suspect is an alive member that does not answer this node's
-// own probes at present; most recover, the others soon count as failed.
+// The statuses. A Suspect member is alive and does not answer this node's own
+// probes at present. Most recover; the others soon count as Failed.
 const (
 	Alive   Status = "alive"
 	Suspect Status = "suspect"
@@ -23,7 +23,7 @@ const (
 	Left    Status = "left"
 )
 
-// Seen is a member as this node sees it now.
+// Seen is a member as this node sees it.
 type Seen struct {
 	Name        string // the operator's name for it
 	Incarnation string // of its data directory
@@ -32,32 +32,32 @@ type Seen struct {
 	Meta        Meta
 }
 
-// departedMax bounds the members that are remembered after they went; the
-// oldest go first. A cluster has fewer members than that.
+// departedMax bounds the failed and left members that are remembered; the oldest are
+// forgotten first.
 const departedMax = 128
 
-// roster is what memberlist has told of the members. It keeps the books
-// itself, because memberlist hands out pointers that it goes on writing to,
-// and never says in what way a member went.
+// roster records the members that memberlist reports. It keeps copies, because
+// memberlist goes on writing to the nodes that it hands out, and does not say
+// whether a member failed or left.
 type roster struct {
 	self   string
 	every  time.Duration // between two probes of any member
 	logger hclog.Logger
-	wake   chan struct{} // changed has grown; of one
+	wake   chan struct{} // capacity 1: changed has grown
 
 	mu        sync.Mutex
 	card      card               // this node's own; guarded by mu
 	members   map[string]*member // by name; guarded by mu
 	changed   []string           // names, each once, in the order of their first change; guarded by mu
 	conflicts uint64             // guarded by mu
-	told      time.Time          // of the last conflict that was logged; guarded by mu
+	logged    time.Time          // when a conflict was last logged; guarded by mu
 }
 
 type member struct {
 	seen    Seen
-	leaving bool      // it said that it would go
-	heard   time.Time // when it came, or answered a probe of ours
-	gone    time.Time // when it left or failed; zero while it is here
+	leaving bool      // it said that it would leave
+	heard   time.Time // when it joined, or last answered a probe of this node
+	gone    time.Time // when it left or failed; zero before
 }
 
 func newRoster(o Options, every time.Duration) *roster {
@@ -67,7 +67,7 @@ func newRoster(o Options, every time.Duration) *roster {
 	}
 }
 
-// list is all members, by name.
+// list returns all members, sorted by name.
 func (r *roster) list() []Seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *roster) list() []Seen {
 	return all
 }
 
-// seenLocked is a member's Seen. A member is probed once a round, so one that
-// has not answered in two rounds is suspect.
+// seenLocked returns a member as this node sees it. This node probes each member
+// once a round; a member that has not answered in two rounds is suspect.
 func (r *roster) seenLocked(name string) Seen {
 	m := r.members[name]
 	seen := m.seen
@@ -91,7 +91,7 @@ func (r *roster) seenLocked(name string) Seen {
 	return seen
 }
 
-// take gives the members that have changed since it was last called.
+// take returns the members that have changed since the last call.
 func (r *roster) take() []Seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,8 +115,9 @@ func (r *roster) noteLocked(name string) {
 	}
 }
 
-// NotifyAlive implements memberlist.AliveDelegate: what cannot be read is no
-// member. What is said of this node itself goes through, to be refuted.
+// NotifyAlive implements memberlist.AliveDelegate. It refuses a node whose metadata
+// cannot be decoded. It accepts messages about this node itself, which memberlist
+// then refutes.
 func (r *roster) NotifyAlive(node *memberlist.Node) error {
 	if node.Name == r.self {
 		return nil
@@ -134,7 +135,7 @@ func (r *roster) NotifyUpdate(node *memberlist.Node) { r.arrive(node) }
 func (r *roster) arrive(node *memberlist.Node) {
 	c, err := decodeCard(node.Meta)
 	if err != nil {
-		return // of this node itself, when another with its name speaks; refuted by memberlist
+		return // a node with this node's name sent it; memberlist refutes it
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,16 +178,16 @@ func (r *roster) trimLocked() {
 	}
 }
 
-// NotifyConflict implements memberlist.ConflictDelegate. Memberlist has
-// refused the other one; somebody has to hear of it.
+// NotifyConflict implements memberlist.ConflictDelegate. It counts and logs the
+// conflict; memberlist has refused the other node.
 func (r *roster) NotifyConflict(existing, other *memberlist.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conflicts++
-	if time.Since(r.told) < time.Minute {
+	if time.Since(r.logged) < time.Minute {
 		return
 	}
-	r.told = time.Now()
+	r.logged = time.Now()
 	r.logger.Error("two nodes use one name: the second is refused until the first is gone; give each its own name", "name", existing.Name, "first", existing.Address(), "second", other.Address())
 }
 
@@ -202,7 +203,7 @@ func (r *roster) NotifyPingComplete(other *memberlist.Node, _ time.Duration, _ [
 	}
 }
 
-// setCard changes what this node tells of itself.
+// setCard changes this node's own card.
 func (r *roster) setCard(change func(*card)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,12 +222,12 @@ func (r *roster) NodeMeta(limit int) []byte {
 	defer r.mu.Unlock()
 	raw, err := r.card.encode()
 	if err != nil || len(raw) > limit {
-		panic(fmt.Sprintf("gossip: metadata that was checked is unfit: %v", err)) // setCard and New let none such in
+		panic(fmt.Sprintf("gossip: metadata that was checked is invalid: %v", err)) // setCard and New have checked it
 	}
 	return raw
 }
 
-// NotifyMsg implements memberlist.Delegate. Nothing is sent that way.
+// NotifyMsg implements memberlist.Delegate. Nodes send no such messages.
 func (*roster) NotifyMsg([]byte) {}
 
 // GetBroadcasts implements memberlist.Delegate.

@@ -92,15 +92,15 @@ func (s *screen) run(ctx context.Context) {
 	for {
 		select {
 		case c := <-s.NetTransport.StreamCh():
-			s.wait.Go(func() { s.judge(ctx, c) })
+			s.wait.Go(func() { s.check(ctx, c) })
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// judge reads the first bytes of a stream and passes the stream on, or closes it.
-func (s *screen) judge(ctx context.Context, c net.Conn) {
+// check reads the first bytes of a stream and passes the stream on, or closes it.
+func (s *screen) check(ctx context.Context, c net.Conn) {
 	unblock := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer unblock()
 	first := make([]byte, firstBytes)

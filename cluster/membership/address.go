@@ -65,7 +65,7 @@ func occupantOf(ctx context.Context, s *transport.Stream, addr, incarnation, pro
 // resolveAddress looks for a duplicate while this node has an address conflict. It
 // returns an error if one answers.
 func (j *Joiner) resolveAddress(ctx context.Context) error {
-	conflict := &j.Stores.Ballot.Astray
+	conflict := &j.Stores.Votes.AddressConflict
 	if !conflict.Load() {
 		return nil
 	}

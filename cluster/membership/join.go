@@ -115,7 +115,7 @@ func (j *Joiner) Run(ctx context.Context) error {
 
 // stay stores what the leader accepted, and watches for the removal of this node.
 func (j *Joiner) stay(ctx context.Context, cluster string, admitted raftlog.Admission) error {
-	j.Stores.Ballot.Astray.Store(false)
+	j.Stores.Votes.AddressConflict.Store(false)
 	if j.Self.ClusterID() == "" {
 		if err := j.keepAdmission(admitted); err != nil {
 			return fmt.Errorf("join: %w", err)

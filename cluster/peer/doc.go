@@ -1,7 +1,6 @@
-// Package peer is what nodes ask of each other beside Raft, over gRPC on
-// connections that the group's stream layer has already shaken hands on: the
-// cluster's id, the node's name and its incarnation are settled before the
-// first byte of it.
+// Package peer carries the calls between nodes beside Raft, over gRPC. The handshake
+// of cluster/transport comes before gRPC on each connection, so both sides know the
+// cluster, the node and its incarnation.
 //
-// Server answers for this node and never forwards. Pool asks others.
+// The server answers for this node and never forwards. Pool calls other nodes.
 package peer

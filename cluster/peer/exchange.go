@@ -14,18 +14,18 @@ import (
 // Bounds of one stream of forwarded commits.
 const (
 	pendingCallsMax = 8192     // calls without an answer; one more is refused as overloaded
-	queuedBytesMax  = 64 << 20 // bytes not sent yet
+	queuedBytesMax  = 64 << 20 // bytes that are not sent yet
 )
 
-// errDeposed ends the stream to a node that leads no more.
+// errDeposed ends the stream to a node that does not lead any more.
 var errDeposed = errors.New("another node leads now")
 
-// exchange forwards commits over one Exchange stream, many in flight. A stream
-// that breaks leaves what was sent unknown and what was not sent surely not
-// applied; it is not used again.
+// exchange forwards commits over one Exchange stream, many in flight. If the stream
+// breaks, the outcome of the commits that were sent is unknown, and the others were
+// definitely not applied. A broken stream is not used again.
 type exchange struct {
 	cancel context.CancelFunc
-	wake   chan struct{} // of one token: there is something to send
+	wake   chan struct{} // capacity 1: there is something to send
 
 	mu      sync.Mutex
 	broken  error                 // why the stream ended; nil while it lives. Guarded by mu
@@ -35,7 +35,7 @@ type exchange struct {
 	last    uint64                // the newest id. Guarded by mu
 }
 
-// forwarded is one commit on its way.
+// forwarded is one commit without an answer.
 type forwarded struct {
 	call  *apipb.Call
 	bytes int
@@ -43,9 +43,8 @@ type forwarded struct {
 	done  func(agent.Result, error)
 }
 
-// openExchange starts a stream, which ends with ctx; wg waits for its
-// goroutines. It does not wait for the connection: what is submitted meanwhile
-// is queued.
+// openExchange starts a stream, which ends with ctx; wg waits for its goroutines. It
+// does not wait for the connection: commits are queued meanwhile.
 func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGroup) *exchange {
 	ctx, cancel := context.WithCancel(ctx)
 	x := &exchange{cancel: cancel, wake: make(chan struct{}, 1), pending: map[uint64]*forwarded{}}
@@ -61,8 +60,8 @@ func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGro
 	return x
 }
 
-// submit queues a commit. It is false where the stream is broken and the
-// commit was not taken.
+// submit queues a commit. It returns false if the stream is broken; then the commit
+// was not queued.
 func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool {
 	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: convert.CommitToProto(c)}}
 	f := &forwarded{call: call, bytes: call.EncodedSize(), done: done}
@@ -92,7 +91,7 @@ func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool 
 	return true
 }
 
-// send writes what is queued, many calls a message, until the stream breaks.
+// send writes the queued calls, many in a message, until the stream breaks.
 func (x *exchange) send(ctx context.Context, stream apipb.Store_ExchangeClient) error {
 	for {
 		select {
@@ -108,8 +107,8 @@ func (x *exchange) send(ctx context.Context, stream apipb.Store_ExchangeClient) 
 	}
 }
 
-// frame takes what fits one message off the queue; from then on it counts as
-// sent. nil means that there is nothing.
+// frame takes the calls of one message off the queue and marks them as sent. It
+// returns nil if the queue is empty.
 func (x *exchange) frame() []*apipb.Call {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -130,7 +129,7 @@ func (x *exchange) frame() []*apipb.Call {
 	return calls
 }
 
-// receive hands answers to those who wait, until the stream breaks.
+// receive hands the answers to the callers, until the stream breaks.
 func (x *exchange) receive(stream apipb.Store_ExchangeClient) error {
 	for {
 		replies, err := stream.Recv()
@@ -156,11 +155,11 @@ func decode(reply *apipb.Reply) (agent.Result, error) {
 	case *apipb.Reply_Error:
 		return agent.Result{}, ops.ErrorFromProto(r.Error)
 	default:
-		return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the leader answered what this node does not understand; are the versions mixed?")
+		return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the leader sent a reply of an unknown kind: check that all nodes run compatible versions")
 	}
 }
 
-// fail ends the stream, once, and answers all that waits.
+// fail ends the stream and fails all calls without an answer.
 func (x *exchange) fail(err error) {
 	x.cancel()
 	x.mu.Lock()

@@ -23,8 +23,8 @@ type leader struct {
 
 func (l leader) Exchange(s apipb.Store_ExchangeServer) error { return l.serve(s) }
 
-// poolTo is a pool whose every address leads to a server that serves so; nil
-// means that nobody listens.
+// poolTo returns a pool that connects every address to a server with that handler;
+// nil means that no server listens.
 func poolTo(t *testing.T, serve func(apipb.Store_ExchangeServer) error) *peer.Pool {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)

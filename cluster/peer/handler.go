@@ -15,7 +15,7 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// RegisterHandlers handles remote turns for peers.
+// RegisterHandlers serves remote turns of peers.
 func RegisterHandlers(s *grpc.Server, handlers agent.RemoteHandlers) {
 	peerpb.RegisterHandlersServer(s, handlersServer{handlers: handlers})
 }
@@ -36,7 +36,7 @@ func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*p
 		return nil, toStatus(err)
 	}
 	answer, err := resultToProto(&e, done)
-	if err != nil { // it would be no better elsewhere
+	if err != nil { // it would fail on any process
 		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("invalid_change", err)})
 	}
 	if n := proto.Size(answer); n > convert.ReplyMessageBytesMax {
@@ -46,14 +46,14 @@ func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*p
 	return answer, nil
 }
 
-// unfit is the refusal of a turn that cannot be sent, let alone stored.
+// unfit returns the refusal of a turn whose result cannot be sent or stored.
 func unfit(reason string, err error) *agent.Error {
-	e := agent.Errorf(agent.CodeHandlerFailed, "the handler wants what cannot be stored: %v", err)
+	e := agent.Errorf(agent.CodeHandlerFailed, "the handler's result cannot be stored: %v", err)
 	e.Reason = reason
 	return e
 }
 
-// Handlers are those of the process at addr.
+// Handlers returns the handlers of the process at addr.
 func (p *Pool) Handlers(addr string) agent.RemoteHandlers {
 	return handlersAt{peerpb.NewHandlersClient(connected{pool: p, addr: addr})}
 }
@@ -106,8 +106,8 @@ func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
 	return e, err
 }
 
-// resultToProto fails where a handler wants what no message can hold, such as a
-// kind that is not UTF-8.
+// resultToProto returns an error if no message can hold the result, such as a kind
+// that is not UTF-8.
 func resultToProto(e *agent.RemoteTurn, done agent.RemoteTurnResult) (*peerpb.HandleResponse, error) {
 	out := &peerpb.HandleResponse{State: done.State, Durable: done.Durable, Reply: done.Reply, Crashed: done.Crashed}
 	var err error
@@ -137,8 +137,8 @@ func first(ops []agent.Op) agent.Op {
 	return ops[0]
 }
 
-// resultFromProto returns a refusal for a result that no turn can have: the
-// handler failed.
+// resultFromProto returns a refusal, as if the handler had failed, for a result that
+// no turn can have.
 func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	if len(r.Refusal) > 0 {
 		var p oppb.Error

@@ -14,7 +14,7 @@ func hostToProto(row *agent.Member) *peerpb.Host {
 	}
 }
 
-// hostFromProto is the row of the host that asks.
+// hostFromProto returns the member row of the host that sent the request.
 func hostFromProto(r *peerpb.OwnRequest) *agent.Member {
 	p := r.Host
 	if p == nil {

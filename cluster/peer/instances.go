@@ -18,24 +18,24 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// connectMax is how long a call on an instance waits for a connection to its
-// owner. Past it the call was surely not sent, and the owner may be another.
+// connectMax bounds the wait of a call on an instance for a connection to its owner.
+// After that the call was definitely not sent, and the owner may have changed.
 const connectMax = time.Second
 
-// Instances implements router.InstancePeers: the instances that the node at
-// addr keeps. What breaks once it was sent is unknown, unless it may be made
-// again.
+// Instances implements router.InstancePeers: the instances that the node at addr
+// owns. A call that fails after it was sent has code unknown, unless it can be
+// repeated.
 func (p *Pool) Instances(addr string) agent.Instances {
 	return convert.Remote{API: apipb.NewInstancesClient(connected{pool: p, addr: addr}), Fail: instanceError}
 }
 
 // Relay implements router.InstancePeers: the instances that the node at addr can
-// reach. Its errors are those of Instances.
+// reach, with the errors of Instances.
 func (p *Pool) Relay(addr string) agent.Instances {
 	return convert.Remote{API: apipb.NewInstancesClient(relayed{connected{pool: p, addr: addr}}), Fail: instanceError}
 }
 
-// relayed asks the node to send calls on to the owner.
+// relayed asks the node to forward calls to the owner.
 type relayed struct{ connected }
 
 // Invoke implements grpc.ClientConnInterface.
@@ -43,8 +43,8 @@ func (r relayed) Invoke(ctx context.Context, method string, args, reply any, o .
 	return r.connected.Invoke(metadata.AppendToOutgoingContext(ctx, convert.RelayHeader, "1"), method, args, reply, o...)
 }
 
-// Ping implements router.Pinger. Any answer of the process counts: a host does not
-// serve Status, and says so.
+// Ping implements router.Pinger. Any answer of the process counts: a host answers
+// that it does not serve Status.
 func (p *Pool) Ping(ctx context.Context, addr string) error {
 	l, err := p.link(addr)
 	if err != nil {
@@ -59,8 +59,8 @@ func (p *Pool) Ping(ctx context.Context, addr string) error {
 	}
 }
 
-// connected sends a call only over a connection that stands, so that one which
-// could not be sent is known for what it is.
+// connected sends calls only over an established connection, so that the error of a
+// call that was not sent says so.
 type connected struct {
 	pool *Pool
 	addr string
@@ -84,7 +84,7 @@ func (c connected) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 	return l.conn.NewStream(ctx, desc, method, o...)
 }
 
-// ready is the link to the peer once its connection stands.
+// ready returns the link to the peer once its connection is established.
 func (c connected) ready(ctx context.Context) (*link, error) {
 	l, err := c.pool.link(c.addr)
 	if err == nil && !ready(ctx, l.conn) {
@@ -93,7 +93,7 @@ func (c connected) ready(ctx context.Context) (*link, error) {
 	return l, err
 }
 
-// ready waits for the connection for a moment.
+// ready waits for the connection, at most connectMax.
 func ready(ctx context.Context, conn *grpc.ClientConn) bool {
 	ctx, cancel := context.WithTimeout(ctx, connectMax)
 	defer cancel()
@@ -114,7 +114,8 @@ func ready(ctx context.Context, conn *grpc.ClientConn) bool {
 	}
 }
 
-// instanceError is what a peer's answer to a call on an instance says.
+// instanceError converts the error of a call on an instance. change says that the
+// call changes something and may have been handled.
 func instanceError(err error, change bool) error {
 	s := status.Convert(err)
 	for _, detail := range s.Details() {
@@ -128,8 +129,8 @@ func instanceError(err error, change bool) error {
 	return unreachable("the owner did not answer: %s", s.Message())
 }
 
-// unreachable returns CodeUnavailable with the reason that a router sends the call
-// through another node for.
+// unreachable returns an error with CodeUnavailable and the reason that makes a
+// router send the call through another node.
 func unreachable(format string, args ...any) *agent.Error {
 	err := agent.Errorf(agent.CodeUnavailable, format, args...)
 	err.Reason = agent.ReasonUnreachable

@@ -20,29 +20,28 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// pingEvery paces the question whether a silent peer is still there.
+// pingEvery is the time between two keepalive pings to a silent peer.
 const pingEvery = 10 * time.Second
 
-// deposedGrace is what a node that leads no more has to answer what it was sent
-// while it did. It answers all of that at once when it steps down; only one that
-// cannot be reached does not.
+// deposedGrace is how long a node that does not lead any more has to answer the
+// commits that it was sent. A node answers all of them at once when it steps down;
+// only an unreachable node does not.
 const deposedGrace = 500 * time.Millisecond
 
-// Dial makes a connection to a node's peer address: a *cluster.Group's
-// DialPeer.
+// Dial connects to a node's peer address, such as cluster.Group.DialPeer.
 type Dial func(ctx context.Context, addr string) (net.Conn, error)
 
-// Pool keeps one gRPC connection to each peer that it was asked for. It
-// implements membership.Peers and router.Peers, and may be used concurrently.
+// Pool keeps one gRPC connection to each peer. It implements membership.Peers and
+// router.Peers. Its methods may be called concurrently.
 type Pool struct {
 	dial Dial
-	ctx  context.Context //nolint:containedctx // the pool's own life, which its streams end with
+	ctx  context.Context //nolint:containedctx // ends with the pool; its streams end with it
 	stop context.CancelFunc
 	wg   sync.WaitGroup // the goroutines of streams
 
 	mu     sync.Mutex
 	links  map[string]*link // :: peer address → connection. Guarded by mu
-	leads  string           // the address of who leads, as told last; guarded by mu
+	leads  string           // the leader's address, by the last call of Leads; guarded by mu
 	closed bool             // guarded by mu
 }
 
@@ -53,17 +52,17 @@ type link struct {
 
 	mu       sync.Mutex
 	exchange *exchange // nil until the first commit, and replaced once broken. Guarded by mu
-	terms    *terms    // likewise of the first question for a term. Guarded by mu
+	terms    *terms    // nil until the first request for a term, and replaced once broken. Guarded by mu
 }
 
-// NewPool makes a pool that connects by dial.
+// NewPool returns a pool that connects with dial.
 func NewPool(dial Dial) *Pool {
 	p := &Pool{dial: dial, links: map[string]*link{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
 
-// Close closes every connection and waits until what was under way has failed.
+// Close closes every connection and waits until all calls have failed.
 func (p *Pool) Close() {
 	p.stop()
 	defer p.wg.Wait()
@@ -72,7 +71,7 @@ func (p *Pool) Close() {
 	p.links, p.closed = map[string]*link{}, true
 	p.mu.Unlock()
 	for _, l := range links {
-		_ = l.conn.Close() // it only says that it was closed before
+		_ = l.conn.Close() // its only error is that it was closed before
 	}
 }
 
@@ -130,8 +129,8 @@ func (p *Pool) Change(ctx context.Context, addr string, kind, node string) (memb
 	return membership.ChangeResponse{Leader: c.Leader, LeaderAddr: c.LeaderAddr, Done: c.Done, Refused: c.Refused}, nil
 }
 
-// Own asks the node at addr, as the leader, for what concerns this node's lease
-// and partitions: assign.Placement's Ask.
+// Own sends a request about this node's lease or partitions to the leader at addr.
+// It is the Ask of an assign.Placement.
 func (p *Pool) Own(ctx context.Context, addr string, r assign.Request) (assign.Response, error) {
 	l, err := p.link(addr)
 	if err != nil {
@@ -157,8 +156,8 @@ func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64
 	return b.Index, nil
 }
 
-// Submit implements router.Peers: it forwards a commit that this node has
-// validated. done is called exactly once, and ctx is not waited for.
+// Submit implements router.Peers: it forwards a commit that this node has validated.
+// It calls done exactly once. It ignores ctx.
 func (p *Pool) Submit(_ context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
 	l, err := p.link(addr)
 	if err != nil {
@@ -178,21 +177,21 @@ func (p *Pool) Submit(_ context.Context, addr string, c agent.Commit, done func(
 	done(agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the stream to the leader at %s has broken", addr))
 }
 
-// Leads implements router.Peers: it ends the streams of commits to other nodes, a
-// little later. What was sent to them is unknown then, and what was not is surely
-// not applied.
+// Leads implements router.Peers: after deposedGrace it ends the streams of commits
+// to nodes other than addr. The outcome of the commits that were sent to them is
+// then unknown; the others were definitely not applied.
 func (p *Pool) Leads(addr string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.leads != addr {
 		p.leads = addr
-		time.AfterFunc(deposedGrace, func() { p.forsake(addr) })
+		time.AfterFunc(deposedGrace, func() { p.endDeposed(addr) })
 	}
 }
 
-// forsake ends the streams to all but the one that has come to lead, unless yet
-// another has since: that change has a grace of its own.
-func (p *Pool) forsake(leads string) {
+// endDeposed ends the streams to all nodes but the leader. It does nothing if the
+// leader has changed again: that change has a grace of its own.
+func (p *Pool) endDeposed(leads string) {
 	p.mu.Lock()
 	if p.leads != leads {
 		p.mu.Unlock()
@@ -216,8 +215,8 @@ func (p *Pool) forsake(leads string) {
 	}
 }
 
-// stream is the link's stream of commits, opened on first use; nil once the
-// pool is closed.
+// stream returns the link's stream of commits, and opens it on first use. It returns
+// nil once the pool is closed.
 func (p *Pool) stream(l *link) *exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,7 +226,7 @@ func (p *Pool) stream(l *link) *exchange {
 	return l.exchange
 }
 
-// drop forgets a broken stream.
+// drop removes a broken stream.
 func (l *link) drop(x *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -236,7 +235,7 @@ func (l *link) drop(x *exchange) {
 	}
 }
 
-// link is the connection to addr, made on first use.
+// link returns the connection to addr, and makes it on first use.
 func (p *Pool) link(addr string) (*link, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,7 +253,7 @@ func (p *Pool) link(addr string) (*link, error) {
 			grpc.MaxCallRecvMsgSize(convert.ReplyMessageBytesMax), grpc.MaxCallSendMsgSize(convert.RequestMessageBytesMax),
 			grpc.ForceCodecV2(codec.Codec),
 		),
-		// A peer that comes back is to be found within a heartbeat or two.
+		// A peer that comes back must be found within a heartbeat or two.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: time.Second,

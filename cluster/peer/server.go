@@ -58,7 +58,7 @@ func (s server) GrantFounding(ctx context.Context, r *peerpb.GrantFoundingReques
 	return &peerpb.GrantFoundingResponse{Granted: a.Granted, ClusterId: a.ClusterID, Holder: a.Holder}, nil
 }
 
-// Own takes nobody's word for another node: who asks is who shook hands.
+// Own refuses requests in the name of another node than the one that shook hands.
 func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnResponse, error) {
 	asked := ownRequestFromProto(r)
 	caller, _ := callerOf(ctx)

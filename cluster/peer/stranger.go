@@ -16,21 +16,22 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// A node that belongs to no cluster yet may ask who is there, ask to be let in, and ask to found
-// one, and nothing else: what members send is trusted, since they have judged it.
+// forStrangers are the methods that a node without a cluster may call: it may ask for
+// a status, to join, and to found a cluster. The server trusts the commits that
+// members send, since members validate them.
 var forStrangers = map[string]bool{
 	peerpb.Peer_Status_FullMethodName:        true,
 	peerpb.Peer_Join_FullMethodName:          true,
 	peerpb.Peer_GrantFounding_FullMethodName: true,
 }
 
-// ServerOptions are what a server for peers must be made with: it takes only
-// connections that have shaken hands, and lets members alone call everything.
+// ServerOptions returns the options of a server for peers. It accepts only
+// connections with a completed handshake, and lets only members call all methods.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.Creds(handshaken{}),
-		// Pools ask every pingEvery whether a node is still there; a server that
-		// was not told so cuts them off for it.
+		// Pools ping every pingEvery; a server closes connections that ping more often
+		// than its policy allows.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2}),
 		grpc.ChainUnaryInterceptor(func(ctx context.Context, r any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 			if err := allow(ctx, info.FullMethod); err != nil {
@@ -47,8 +48,8 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// allow tells whether the caller may call method. Where nobody knows who
-// calls, it may not.
+// allow returns an error if the caller may not call method. An unknown caller may
+// call only forStrangers.
 func allow(ctx context.Context, method string) error {
 	if forStrangers[method] {
 		return nil
@@ -59,7 +60,7 @@ func allow(ctx context.Context, method string) error {
 	return status.Error(codes.PermissionDenied, "only members of this cluster may call this: join it first")
 }
 
-// callerOf is who is at the other end of a call.
+// callerOf returns the identity of the caller.
 func callerOf(ctx context.Context) (transport.Identity, bool) {
 	p, ok := grpcpeer.FromContext(ctx)
 	if !ok {
@@ -69,14 +70,13 @@ func callerOf(ctx context.Context) (transport.Identity, bool) {
 	return caller.Identity, ok
 }
 
-// member is who is at the other end, as the handshake has settled it.
+// member is the caller's identity by the handshake.
 type member struct{ transport.Identity }
 
 // AuthType implements credentials.AuthInfo.
 func (member) AuthType() string { return "dormouse" }
 
-// handshaken makes the stream layer's identity known to gRPC. It adds nothing
-// to the wire.
+// handshaken hands the identity of the handshake to gRPC. It sends nothing.
 type handshaken struct{}
 
 func (handshaken) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {

@@ -38,13 +38,14 @@ func (s server) Table(stream grpc.BidiStreamingServer[peerpb.TableRequest, peerp
 	return toStatus(err)
 }
 
-// TableStream is who owns what, as one node tells it. Next and Ask may be called
-// concurrently, each by one goroutine.
+// TableStream receives the table of partitions from one node. Next and Ask may be
+// called concurrently, each by one goroutine.
 type TableStream struct {
 	stream grpc.BidiStreamingClient[peerpb.TableRequest, peerpb.TableUpdate]
 }
 
-// Table asks the node at addr who owns what. The stream ends with ctx.
+// Table opens a stream of the table of partitions from the node at addr. The stream
+// ends with ctx.
 func (p *Pool) Table(ctx context.Context, addr string) (*TableStream, error) {
 	l, err := p.link(addr)
 	if err != nil {
@@ -57,7 +58,7 @@ func (p *Pool) Table(ctx context.Context, addr string) (*TableStream, error) {
 	return &TableStream{stream}, nil
 }
 
-// Ask has the node answer once its table is as of index.
+// Ask makes the node send an update once its table is as of index.
 func (s *TableStream) Ask(index uint64) error {
 	return s.stream.Send(&peerpb.TableRequest{Index: index})
 }
@@ -97,7 +98,7 @@ func updateFromProto(u *peerpb.TableUpdate) (assign.TableUpdate, error) {
 	}
 	for _, row := range u.Partitions {
 		if row.Id >= agent.Partitions {
-			return out, agent.Errorf(agent.CodeCorrupt, "the peer tells of a partition %d; there are %d", row.Id, agent.Partitions)
+			return out, agent.Errorf(agent.CodeCorrupt, "the peer sent partition %d, of %d", row.Id, agent.Partitions)
 		}
 		p := agent.Partition{ID: int(row.Id), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch, To: row.To, State: agent.PartitionOwned}
 		switch {

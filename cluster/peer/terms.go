@@ -10,9 +10,8 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// termsWaitingMax bounds the questions to one peer that does not answer. A
-// leader that reads does some thousand rounds a second, and waits for each a
-// quarter of one at most.
+// termsWaitingMax bounds the requests to a peer that does not answer. A leader does
+// some thousand rounds a second, and waits up to 250 ms for each.
 const termsWaitingMax = 1024
 
 // Terms implements peerpb.PeerServer.
@@ -41,8 +40,8 @@ func (p *Pool) Term(addr string, done func(node string, term uint64, err error))
 	p.termsOf(l).ask(done)
 }
 
-// termsOf is the link's stream of questions for terms, opened on first use and
-// again once it has broken.
+// termsOf returns the link's stream of requests for terms. It opens the stream on
+// first use, and again once it has broken.
 func (p *Pool) termsOf(l *link) *terms {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,10 +55,10 @@ func (p *Pool) termsOf(l *link) *terms {
 	return l.terms
 }
 
-// terms asks one peer, one question at a time. All who ask while one is on its
-// way share the next.
+// terms asks one peer for its term, one request at a time. Callers that ask during a
+// request share the next one.
 type terms struct {
-	wake chan struct{} // capacity 1: somebody asks
+	wake chan struct{} // capacity 1: a caller waits
 
 	mu      sync.Mutex
 	broken  error                                       // why the stream ended; nil while it lives. Guarded by mu
@@ -86,7 +85,7 @@ func (t *terms) ask(done func(node string, term uint64, err error)) {
 	}
 }
 
-// run asks until the stream breaks, at the latest with ctx.
+// run sends requests until the stream breaks or ctx ends.
 func (t *terms) run(ctx context.Context, peer peerpb.PeerClient) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -107,7 +106,7 @@ func (t *terms) run(ctx context.Context, peer peerpb.PeerClient) {
 	}
 }
 
-// exchange asks on behalf of all who wait.
+// exchange sends one request for all callers that wait.
 func (t *terms) exchange(stream peerpb.Peer_TermsClient) error {
 	asking := t.take()
 	var answer peerpb.TermResponse

@@ -9,27 +9,28 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// errNotAdmitted answers votes while this node reads of memberships that are over.
-var errNotAdmitted = errors.New("this node is new, and its log does not reach to where it was let in: it may not vote yet")
+// errNotAdmitted refuses votes while this node's log ends before its admission.
+var errNotAdmitted = errors.New("this node is still catching up to the index at which it joined: it may not vote yet")
 
 var keyAdmission = []byte("dormouse/admission")
 
-// Admission is the entry from which a new node has a part in elections. The zero
-// value is none: the founder's, which was never let in.
+// Admission is the entry from which a new node takes part in elections. The
+// founder, which was never admitted, has the zero value.
 type Admission struct {
 	Index uint64
 	Term  uint64
 }
 
-// AdmissionState is what this node knows of its own. It may be used concurrently.
+// AdmissionState is this node's own admission. Its methods may be called
+// concurrently.
 type AdmissionState struct {
 	stable raft.StableStore
 	logs   raft.LogStore
 	newest *NewestSnapshot
 
 	at      atomic.Pointer[Admission] // nil: none
-	reached atomic.Bool               // the log holds it, as it will for ever
-	News    chan struct{}             // capacity 1: it may have become this node's
+	reached atomic.Bool               // the log holds the entry, which is committed
+	News    chan struct{}             // capacity 1: the admission has changed
 }
 
 func newAdmission(stable raft.StableStore, logs raft.LogStore, newest *NewestSnapshot) *AdmissionState {
@@ -50,9 +51,10 @@ func (a *AdmissionState) load() error {
 	return nil
 }
 
-// Keep makes at this node's admission, durably. It has followed nobody yet.
+// Keep stores at as this node's admission, durably, before the node follows a
+// leader.
 func (a *AdmissionState) Keep(at Admission) error {
-	if at == (Admission{}) { // the leader is of a version that names none
+	if at == (Admission{}) { // the leader's version names none
 		return nil
 	}
 	kept := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, at.Index), at.Term)
@@ -71,7 +73,8 @@ func (a *AdmissionState) set(at Admission) {
 	}
 }
 
-// Over tells whether the log holds the entry. It is committed, so it stays.
+// Over reports whether the log holds the entry of the admission. The entry is
+// committed, so the log keeps it.
 func (a *AdmissionState) Over() bool {
 	at := a.at.Load()
 	if at == nil || a.reached.Load() {

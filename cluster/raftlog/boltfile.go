@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// What bbolt keeps on disk (its internal/common): pages of one size, the first
-// two of which say where the tree of buckets begins.
+// The format of a bbolt file (bbolt's internal/common): pages of one size. The first
+// two name the root page of the tree of buckets.
 const (
 	boltMagic   = 0xED0CDAED
 	boltVersion = 2
@@ -26,20 +26,20 @@ const (
 
 	boltNoFreelist = ^uint64(0)
 
-	boltPageShiftMin, boltPageShiftMax = 10, 24 // bbolt looks for its second page under these sizes
+	boltPageShiftMin, boltPageShiftMax = 10, 24 // the page sizes that bbolt tries
 )
 
-// checkBolt reads all that can be reached in the bbolt file at path, and tells
-// what of it bbolt could not stand; value is given each key and value, and
-// adds its own word. A file that is not there or empty is new.
+// checkBolt reads everything that can be reached in the bbolt file at path, and
+// returns an error for damage that bbolt would not survive. It calls value with each
+// key and value, and returns its error. A file that is missing or empty is new.
 //
-// Bbolt follows the pointers in a mapped file without looking where they lead,
-// partly in goroutines that nobody can guard: a damaged file ends the process
-// by a panic or a fault. It has a check of its own, which does the same. So
-// this one comes first, reads the file as a file, and believes nothing.
+// Bbolt follows the pointers in a mapped file without checks, partly in goroutines
+// that a caller cannot guard: a damaged file ends the process by a panic or a
+// fault, also in bbolt's own check. So checkBolt runs first, reads the file with
+// ordinary reads, and checks every pointer.
 //
-// The newer of the two first pages may be torn by a crash: then the older one
-// counts, here as there. What no page refers to is not looked at.
+// A crash may tear the newer of the two first pages. Then the older one counts, in
+// bbolt as here. checkBolt does not look at pages that nothing refers to.
 func checkBolt(path string, value func(bucket, key, value []byte) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func checkBolt(path string, value func(bucket, key, value []byte) error) error {
 		return err
 	}
 	if whole := meta.pages * meta.pageBytes; meta.pages > 1<<40 || uint64(info.Size()) < whole {
-		return fmt.Errorf("it is cut short: %d bytes of %d are left", info.Size(), whole)
+		return fmt.Errorf("it is truncated: %d bytes of %d are left", info.Size(), whole)
 	}
 	f := &boltFile{file: file, boltMeta: meta, seen: map[uint64]bool{0: true, 1: true}, value: value}
 	if err := f.tree(nil, meta.root, bounds{}); err != nil {
@@ -67,14 +67,14 @@ func checkBolt(path string, value func(bucket, key, value []byte) error) error {
 	return f.checkFreelist()
 }
 
-// boltMeta is what one of the first two pages says.
+// boltMeta is the content of one of the first two pages.
 type boltMeta struct {
 	pageBytes             uint64
 	root, freelist, pages uint64
 	written               uint64 // grows with each transaction
 }
 
-// readBoltMeta is the newer of the two that is whole.
+// readBoltMeta returns the newer of the two first pages that are intact.
 func readBoltMeta(file io.ReaderAt) (newest boltMeta, err error) {
 	at := func(offset int64) (m boltMeta, ok bool) {
 		raw := make([]byte, boltPageHead+boltMetaBytes)
@@ -97,7 +97,7 @@ func readBoltMeta(file io.ReaderAt) (newest boltMeta, err error) {
 		}
 	}
 	if !found {
-		return newest, errors.New("neither of its first two pages is whole")
+		return newest, errors.New("neither of its first two pages is intact")
 	}
 	return newest, nil
 }
@@ -113,16 +113,16 @@ func parseBoltMeta(raw []byte) (m boltMeta, ok bool) {
 	return m, m.pageBytes >= 1<<boltPageShiftMin && m.pageBytes <= 1<<boltPageShiftMax
 }
 
-// boltFile is a file that is being checked.
+// boltFile is a file during a check.
 type boltFile struct {
 	boltMeta
 	file  io.ReaderAt
-	seen  map[uint64]bool // pages that something refers to; nothing may twice
+	seen  map[uint64]bool // pages that something refers to; each may be referred to once
 	value func(bucket, key, value []byte) error
 }
 
-// page reads a page and those that belong to it, which nothing else may have
-// referred to.
+// page reads a page and its overflow pages. It returns an error if another page
+// refers to one of them.
 func (f *boltFile) page(id uint64) (page []byte, flags, count uint16, err error) {
 	head := make([]byte, boltPageHead)
 	if id >= f.pages {
@@ -132,7 +132,7 @@ func (f *boltFile) page(id uint64) (page []byte, flags, count uint16, err error)
 		return nil, 0, 0, fmt.Errorf("read page %d: %w", id, err)
 	}
 	if own := binary.NativeEndian.Uint64(head); own != id {
-		return nil, 0, 0, fmt.Errorf("page %d says that it is page %d", id, own)
+		return nil, 0, 0, fmt.Errorf("page %d claims to be page %d", id, own)
 	}
 	flags, count = binary.NativeEndian.Uint16(head[8:]), binary.NativeEndian.Uint16(head[10:])
 	end := id + 1 + uint64(binary.NativeEndian.Uint32(head[12:]))
@@ -152,8 +152,8 @@ func (f *boltFile) page(id uint64) (page []byte, flags, count uint16, err error)
 	return page, flags, count, nil
 }
 
-// bounds are the keys that may be in a part of a tree: from low on, up to high
-// and without it. Nil is none.
+// bounds are the keys that a part of a tree may hold: from low up to high, without
+// high. nil means no bound.
 type bounds struct{ low, high []byte }
 
 func (b bounds) allow(key []byte) error {
@@ -175,7 +175,7 @@ func (f *boltFile) tree(bucket []byte, id uint64, within bounds) error {
 	case boltBranch:
 		err = f.branch(bucket, page, int(count), within)
 	default:
-		return fmt.Errorf("page %d is of a kind (%#x) that has no place in a tree", id, flags)
+		return fmt.Errorf("page %d has flags %#x, which no page of a tree has", id, flags)
 	}
 	if err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
@@ -183,7 +183,7 @@ func (f *boltFile) tree(bucket []byte, id uint64, within bounds) error {
 	return nil
 }
 
-// piece is size bytes of a page, pos bytes after the element that says so.
+// piece returns size bytes of a page, pos bytes after an element.
 func piece(page []byte, element, pos, size int) ([]byte, error) {
 	if from := element + pos; from+size <= len(page) { // each is below 1<<33
 		return page[from : from+size], nil
@@ -248,7 +248,7 @@ func (f *boltFile) leaf(bucket, page []byte, count int, within bounds) error {
 		case 1:
 			err = f.bucket(key, value)
 		default:
-			err = fmt.Errorf("%.40q is of a kind (%#x) that there is not", key, flags)
+			err = fmt.Errorf("%.40q has unknown flags %#x", key, flags)
 		}
 		if err != nil {
 			return err
@@ -260,19 +260,19 @@ func (f *boltFile) leaf(bucket, page []byte, count int, within bounds) error {
 // bucket checks a bucket: a tree of its own, or one page within the value.
 func (f *boltFile) bucket(name, value []byte) error {
 	if len(value) < boltBucketHead {
-		return fmt.Errorf("bucket %.40q is cut short", name)
+		return fmt.Errorf("bucket %.40q is truncated", name)
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		return f.tree(name, root, bounds{})
 	}
 	page := value[boltBucketHead:]
 	if len(page) < boltPageHead || binary.NativeEndian.Uint16(page[8:]) != boltLeaf {
-		return fmt.Errorf("bucket %.40q is cut short", name)
+		return fmt.Errorf("bucket %.40q is truncated", name)
 	}
 	return f.leaf(name, page, int(binary.NativeEndian.Uint16(page[10:])), bounds{})
 }
 
-// checkFreelist checks that what is free is not in use.
+// checkFreelist checks that no free page is in use.
 func (f *boltFile) checkFreelist() error {
 	if f.freelist == boltNoFreelist {
 		return nil
@@ -282,7 +282,7 @@ func (f *boltFile) checkFreelist() error {
 		return fmt.Errorf("free list: %w", err)
 	}
 	if flags != boltFreelist {
-		return fmt.Errorf("page %d is of a kind (%#x) that is no free list", f.freelist, flags)
+		return fmt.Errorf("page %d has flags %#x and is no free list", f.freelist, flags)
 	}
 	ids, n := page[boltPageHead:], uint64(count)
 	if count == 0xFFFF { // then the first one is their number

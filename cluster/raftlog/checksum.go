@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Both stock log stores return a payload with a flipped bit as if nothing were
-// wrong, and so does the stable store with a vote (HAZARDS S1). So every entry
-// and every value carries a checksum of our own, which raft never sees.
+// The log stores and the stable store return data with flipped bits without an
+// error (docs/hazards.md, S1). So every entry and every value carries a checksum of
+// ours, which Raft never sees.
 
 // boltStableBucket is where raft-boltdb keeps a stable store.
 const boltStableBucket = "conf"
@@ -25,26 +25,26 @@ const (
 	sealBytes = len(sealMagic) + 4
 )
 
-// checkedLogs seals entries on their way to the disk and opens them on their
-// way back. The seal covers index, term, type, data and extensions, so that
-// entries that are no commands, which have no frame of their own, are covered
-// too. AppendedAt is not: it decides nothing.
+// checkedLogs adds a checksum to entries that are written, and checks and removes
+// it when they are read. The checksum covers index, term, type, data and
+// extensions, so it also protects entries that are no commands and have no frame
+// of their own. It does not cover AppendedAt, which has no effect.
 type checkedLogs struct {
 	raft.LogStore
-	check func(entry []byte) error // of commands; nil checks none
-	place string                   // where the log is, in words
-	latch *latch
+	check    func(entry []byte) error // of commands; nil checks none
+	place    string                   // of the log, for errors
+	failStop *FailStop
 }
 
 func (s checkedLogs) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs refuses a command that does not pass its own check: the guard has
-// let no such entry in, so it went bad in this node's memory.
+// StoreLogs refuses a command that does not pass its own check. The guard lets no
+// such entry in, so it was damaged in this node's memory.
 func (s checkedLogs) StoreLogs(logs []*raft.Log) error {
 	sealed := make([]*raft.Log, len(logs))
 	for i, log := range logs {
 		if err := s.checkEntry(log); err != nil {
-			return s.latch.Poison(fmt.Errorf("log entry %d is corrupt before it was ever written: check this node's memory: %w", log.Index, err))
+			return s.failStop.Poison(fmt.Errorf("log entry %d is corrupt before it was ever written: check this node's memory: %w", log.Index, err))
 		}
 		sealed[i] = seal(log)
 	}
@@ -61,7 +61,7 @@ func (s checkedLogs) GetLog(index uint64, log *raft.Log) error {
 		err = s.checkEntry(&stored)
 	}
 	if err != nil {
-		return s.latch.Poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, Rebuild))
+		return s.failStop.Poison(fmt.Errorf("log entry %d in %s is %w (%w): %s", index, s.place, ErrDamaged, err, Rebuild))
 	}
 	*log = stored
 	return nil
@@ -85,14 +85,14 @@ func seal(log *raft.Log) *raft.Log {
 
 var errSum = errors.New("checksum mismatch")
 
-// unseal checks the entry that was read at index and takes its seal off.
+// unseal checks the entry that was read at index and removes its checksum.
 func unseal(index uint64, log *raft.Log) error {
 	if log.Index != index {
-		return fmt.Errorf("it says that it is entry %d", log.Index)
+		return fmt.Errorf("it claims to be entry %d", log.Index)
 	}
 	rest := len(log.Extensions) - sealBytes
 	if rest < 0 || string(log.Extensions[rest:rest+len(sealMagic)]) != sealMagic {
-		return errors.New("it has no seal")
+		return errors.New("it has no checksum")
 	}
 	want := binary.LittleEndian.Uint32(log.Extensions[rest+len(sealMagic):])
 	if entrySum(log, log.Extensions[:rest]) != want {
@@ -110,16 +110,16 @@ func entrySum(log *raft.Log, extensions []byte) uint32 {
 	binary.LittleEndian.PutUint64(head[0:], log.Index)
 	binary.LittleEndian.PutUint64(head[8:], log.Term)
 	binary.LittleEndian.PutUint64(head[16:], uint64(log.Type))
-	binary.LittleEndian.PutUint64(head[24:], uint64(len(log.Data))) // so that no byte moves from one part to the other
+	binary.LittleEndian.PutUint64(head[24:], uint64(len(log.Data))) // so that a byte cannot move from one part to the other
 	sum := crc32.Update(0, castagnoli, head[:])
 	sum = crc32.Update(sum, castagnoli, log.Data)
 	return crc32.Update(sum, castagnoli, extensions)
 }
 
-// checkedStable keeps each value with a checksum over key and value.
+// checkedStable stores each value with a checksum over key and value.
 type checkedStable struct {
 	raft.StableStore
-	latch *latch
+	failStop *FailStop
 }
 
 func (s checkedStable) Set(key, value []byte) error {
@@ -135,7 +135,7 @@ func (s checkedStable) Get(key []byte) ([]byte, error) {
 	}
 	value, err := openValue(key, sealed)
 	if err != nil {
-		return nil, s.latch.Poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, Rebuild))
+		return nil, s.failStop.Poison(fmt.Errorf("%s is %w on disk (%w): %s", key, ErrDamaged, err, Rebuild))
 	}
 	return value, nil
 }
@@ -148,9 +148,8 @@ func openValue(key, sealed []byte) ([]byte, error) {
 	return sealed[:rest:rest], nil
 }
 
-// checkSealed is checkBolt's word on what raft-boltdb keeps: of the stable
-// store's values it opens all, also those under a key that went bad, which
-// nobody would ask for.
+// checkSealed checks the values of the stable store for checkBolt, also those under
+// a damaged key, which no caller would read.
 func checkSealed(bucket, key, value []byte) error {
 	if string(bucket) != boltStableBucket {
 		return nil
@@ -171,7 +170,7 @@ func (s checkedStable) GetUint64(key []byte) (uint64, error) {
 		return 0, err
 	}
 	if len(value) != 8 {
-		return 0, fmt.Errorf("%s has %d bytes and is no number", key, len(value))
+		return 0, fmt.Errorf("%s has %d bytes: want 8", key, len(value))
 	}
 	return binary.BigEndian.Uint64(value), nil
 }

@@ -86,7 +86,7 @@ func mustDiskStores(t *testing.T, dir, kind string) (*Stores, *ending) {
 }
 
 // uncached is the log below the cache.
-func (s *Stores) uncached() raft.LogStore { return s.Authors }
+func (s *Stores) uncached() raft.LogStore { return s.OwnEntries }
 
 func commands(first, last uint64) []*raft.Log {
 	var logs []*raft.Log
@@ -155,7 +155,7 @@ func flip(t *testing.T, dir, text string) {
 	}
 }
 
-// HAZARDS S1: both engines return the wrong bytes with no error.
+// docs/hazards.md, S1: both engines return the wrong bytes with no error.
 func TestAFlippedBitIsFoundWhenTheLogIsOpened(t *testing.T) {
 	for _, kind := range []string{logStoreWAL, logStoreBolt} {
 		t.Run(kind, func(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// accept brings the log to the state where an operator has accepted that the
-// log's tail is missing. The state may be ahead of what is left: Raft would
-// give those indexes to new entries, which the state would take for old ones.
+// accept makes a snapshot of the state if an operator has accepted that the log's
+// tail is missing and the state is ahead of what is left. Raft would otherwise give
+// the lost indexes to new entries, which the state would skip as applied.
 func (s *Stores) accept(o Options) error {
 	if !o.AcceptDamage || o.Applied == nil || o.Rebase == nil || o.Applied() <= s.Mark.Reach.Load() {
 		return nil
@@ -20,7 +20,8 @@ func (s *Stores) accept(o Options) error {
 	return nil
 }
 
-// LastConfiguration is the newest one in the log, or the newest snapshot's.
+// LastConfiguration returns the newest configuration of the log, or else of the
+// newest snapshot, and its index.
 func LastConfiguration(logs raft.LogStore, newest *NewestSnapshot) (raft.Configuration, uint64, error) {
 	first, last, err := span(logs)
 	if err != nil {

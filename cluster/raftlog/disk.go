@@ -17,30 +17,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A full disk is the one disk failure that can be seen coming (HAZARDS S4).
-// When less than the reserve, or than what the operator asked for, is left
-// beside the reserve file, the node
-// refuses proposals and does not stand for election, but goes on taking the
-// leader's entries. When a quarter of that is left, it gives the reserve file
-// up, so that terms, votes, applying and compaction still find room. It is
-// writable again only with twice the reserve free and the file back in place.
+// A full disk is the one disk failure that a node can see in advance
+// (docs/hazards.md, S4). If less than the reserve, or than the operator's setting,
+// is left beside the reserve file, the node refuses proposals and does not stand
+// for election. It still accepts the leader's entries. If less than a quarter of
+// the reserve is left, the node deletes the reserve file, so that terms, votes,
+// applying and compaction find room. It accepts proposals again once twice the
+// reserve is free and the file is back.
 const (
-	// reserveMax is what a big disk sets aside: a few seconds of a fast disk's
-	// writes at the 1 s at which it is looked at, or a few compactions.
+	// reserveMax is the reserve of a big disk: more than a fast disk writes between
+	// two checks, or a few compactions.
 	reserveMax = 256 << 20
 
-	// reserveMin is what even the smallest sets aside: one commit of the
-	// largest size, and then some.
+	// reserveMin is the reserve of the smallest disk: more than one commit of the
+	// largest size.
 	reserveMin = 16 << 20
 
-	// reserveShare is which part of what is free at the start is set aside: the
-	// whole of reserveMax from 64 GiB on, 40 MiB on a laptop with 10 GiB left.
+	// reserveShare is the divisor that makes the reserve of the free space: all of
+	// reserveMax from 64 GiB on, 40 MiB on a laptop with 10 GiB left.
 	reserveShare = 256
 
 	diskEvery = time.Second
 )
 
-// diskProbe tells how many bytes of the disk under dir this process can still use.
+// diskProbe returns how many bytes of the disk of dir this process can still use.
 type diskProbe func(dir string) (free int64, err error)
 
 func probeDisk(dir string) (int64, error) {
@@ -51,36 +51,36 @@ func probeDisk(dir string) (int64, error) {
 	return int64(stat.Bavail) * stat.Bsize, nil
 }
 
-// disk watches the free space under the data directory.
-type disk struct {
+// DiskWatch watches the free space of the disk that holds the data directory.
+type DiskWatch struct {
 	dir    string
 	probe  diskProbe
 	logger hclog.Logger
 
-	asked int64 // what the operator wants free; 0 means what suits the disk
+	asked int64 // what the operator wants free; 0 means a share of the disk
 
 	Low  atomic.Bool
-	Left atomic.Int64 // free when last looked at
+	Left atomic.Int64 // bytes free at the last check
 
-	mu      sync.Mutex // one look at a time
-	reserve int64      // guarded by mu; size of the file; 0 until the first look
-	floor   int64      // guarded by mu; less than so much free is low
+	mu      sync.Mutex // held during a check
+	reserve int64      // guarded by mu; size of the file; 0 until the first check
+	floor   int64      // guarded by mu; less free space than this is low
 	held    bool       // guarded by mu; the reserve file is in place
 }
 
-// NewDisk returns the watch over the space of the disk that holds dir. A nil probe means
-// the real disk.
-func NewDisk(dir string, probe diskProbe, logger hclog.Logger) *disk {
+// NewDiskWatch returns a watch over the disk that holds dir. A nil probe means the
+// real disk.
+func NewDiskWatch(dir string, probe diskProbe, logger hclog.Logger) *DiskWatch {
 	if probe == nil {
 		probe = probeDisk
 	}
-	return &disk{dir: dir, probe: probe, logger: logger}
+	return &DiskWatch{dir: dir, probe: probe, logger: logger}
 }
 
-func (d *disk) path() string { return filepath.Join(d.dir, "reserve") }
+func (d *DiskWatch) path() string { return filepath.Join(d.dir, "reserve") }
 
-// look updates what writable answers, and makes or gives up the reserve.
-func (d *disk) look() error {
+// look checks the free space, and creates or deletes the reserve file.
+func (d *DiskWatch) look() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.reserve == 0 {
@@ -105,24 +105,24 @@ func (d *disk) look() error {
 			}
 		}
 		if d.Low.CompareAndSwap(true, false) {
-			d.logger.Info("there is room on the disk again: this node takes writes", "free_bytes", free)
+			d.logger.Info("there is room on the disk again: this node accepts writes", "free_bytes", free)
 		}
 	case d.Low.CompareAndSwap(false, true):
-		d.logger.Error("the disk is nearly full: this node takes no more writes and does not lead: free space under the data directory", "free_bytes", free, "needs_bytes", d.floor+d.reserve, "directory", d.dir)
+		d.logger.Error("the disk is nearly full: this node accepts no more writes and does not lead: free space under the data directory", "free_bytes", free, "needs_bytes", d.floor+d.reserve, "directory", d.dir)
 	}
 	if d.held && free < d.reserve/4 {
 		if err := os.Remove(d.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("give up the disk reserve: %w", err)
+			return fmt.Errorf("delete the disk reserve: %w", err)
 		}
 		d.held = false
-		d.logger.Error("the disk is all but full: gave up the reserve so that this node can go on following", "freed_bytes", d.reserve, "directory", d.dir)
+		d.logger.Error("the disk is almost completely full: deleted the reserve file so that this node can go on following", "freed_bytes", d.reserve, "directory", d.dir)
 	}
 	return nil
 }
 
-// measure decides the size of the reserve, by the one that an earlier run left
-// or by what is free.
-func (d *disk) measure() error {
+// measure sets the size of the reserve: that of the file that an earlier run left,
+// or a share of the free space.
+func (d *DiskWatch) measure() error {
 	stat, missing := os.Stat(d.path())
 	if d.asked > 0 {
 		d.floor, d.reserve = d.asked, min(d.asked, reserveMax)
@@ -146,18 +146,18 @@ func (d *disk) measure() error {
 	return nil
 }
 
-// hold puts the reserve file in place: real blocks, not a hole.
-func (d *disk) hold() error {
+// hold creates the reserve file with allocated blocks.
+func (d *DiskWatch) hold() error {
 	file, err := os.OpenFile(d.path(), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("set the disk reserve aside: %w", err)
+		return fmt.Errorf("create the disk reserve: %w", err)
 	}
 	err = unix.Fallocate(int(file.Fd()), 0, 0, d.reserve)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
 		err = fill(file, d.reserve)
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("set the disk reserve aside: %w", errors.Join(err, os.Remove(d.path())))
+		return fmt.Errorf("create the disk reserve: %w", errors.Join(err, os.Remove(d.path())))
 	}
 	d.held = true
 	return nil
@@ -173,21 +173,21 @@ func fill(file *os.File, bytes int64) error {
 	return file.Sync()
 }
 
-// writable is nil, or the error that refuses a write.
-func (d *disk) writable() error {
+// writable returns the error that refuses a write, or nil.
+func (d *DiskWatch) writable() error {
 	if !d.Low.Load() {
 		return nil
 	}
-	return agent.Errorf(agent.CodeReadOnly, "the disk of this node is nearly full (%d bytes left): it takes no writes until there is room again", d.Left.Load())
+	return agent.Errorf(agent.CodeReadOnly, "the disk of this node is nearly full (%d bytes left): it accepts no writes until there is room again", d.Left.Load())
 }
 
-// run looks at the disk until ctx ends.
-func (d *disk) run(ctx context.Context) error {
+// run checks the disk every second until ctx ends.
+func (d *DiskWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(diskEvery)
 	defer tick.Stop()
 	for {
 		if err := d.look(); err != nil {
-			d.logger.Warn("could not look after the disk's free space", "error", err)
+			d.logger.Warn("could not check the free space of the disk", "error", err)
 		}
 		select {
 		case <-ctx.Done():

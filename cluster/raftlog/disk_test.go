@@ -12,7 +12,7 @@ import (
 // gauge is a disk with a settable amount of space, less the reserve file.
 type gauge struct {
 	room int64
-	disk *disk
+	disk *DiskWatch
 }
 
 func (g *gauge) probe(string) (int64, error) {
@@ -24,7 +24,7 @@ func (g *gauge) probe(string) (int64, error) {
 
 func TestTheNodeTurnsReadOnlyBeforeTheDiskIsFull(t *testing.T) {
 	g := &gauge{room: 10 << 30}
-	g.disk = NewDisk(t.TempDir(), g.probe, quiet)
+	g.disk = NewDiskWatch(t.TempDir(), g.probe, quiet)
 	look := func() {
 		t.Helper()
 		if err := g.disk.look(); err != nil {
@@ -72,7 +72,7 @@ func TestTheReserveSuitsTheDisk(t *testing.T) {
 	for _, c := range []struct{ free, want int64 }{
 		{1 << 40, reserveMax}, {64 << 30, reserveMax}, {32 << 30, 128 << 20}, {1 << 30, reserveMin}, {0, reserveMin},
 	} {
-		d := NewDisk(t.TempDir(), func(string) (int64, error) { return c.free, nil }, quiet)
+		d := NewDiskWatch(t.TempDir(), func(string) (int64, error) { return c.free, nil }, quiet)
 		if err := d.measure(); err != nil || d.reserve != c.want {
 			t.Errorf("with %d bytes free: %d, %v; want %d", c.free, d.reserve, err, c.want)
 		}
@@ -81,7 +81,7 @@ func TestTheReserveSuitsTheDisk(t *testing.T) {
 
 func TestADiskThatCannotBeAskedChangesNothing(t *testing.T) {
 	broken := errors.New("no such device")
-	d := NewDisk(t.TempDir(), func(string) (int64, error) { return 0, broken }, quiet)
+	d := NewDiskWatch(t.TempDir(), func(string) (int64, error) { return 0, broken }, quiet)
 	if err := d.look(); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -103,7 +103,7 @@ func TestTheOperatorsReserveCounts(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "reserve"), make([]byte, asked+1), 0o600); err != nil { // of an earlier setting
 		t.Fatal(err)
 	}
-	g.disk = NewDisk(dir, g.probe, quiet)
+	g.disk = NewDiskWatch(dir, g.probe, quiet)
 	g.disk.asked = asked
 	for _, c := range []struct {
 		name     string
@@ -129,7 +129,7 @@ func TestTheOperatorsReserveCounts(t *testing.T) {
 }
 
 func TestALargeReserveIsAskedForAndNotSetAside(t *testing.T) {
-	d := NewDisk(t.TempDir(), func(string) (int64, error) { return 1 << 40, nil }, quiet)
+	d := NewDiskWatch(t.TempDir(), func(string) (int64, error) { return 1 << 40, nil }, quiet)
 	d.asked = 50 << 30
 	if err := d.measure(); err != nil || d.floor != d.asked || d.reserve != reserveMax {
 		t.Errorf("floor %d, file of %d bytes, %v", d.floor, d.reserve, err)

@@ -22,18 +22,19 @@ import (
 
 // The kinds of log store.
 const (
-	logStoreWAL  = "wal"  // raft-wal: one flush an append
-	logStoreBolt = "bolt" // raft-boltdb: two, and a file that never shrinks
+	logStoreWAL  = "wal"  // raft-wal: one flush for each append
+	logStoreBolt = "bolt" // raft-boltdb: two flushes, and a file that never shrinks
 )
 
-// walSegmentBytes is the size in which raft-wal sets space aside and in which
-// it gives it back: a few commits of the largest size, and little on a laptop.
+// walSegmentBytes is the size of a file of raft-wal, which allocates and frees
+// whole files: a few commits of the largest size, and little on a laptop.
 const walSegmentBytes = 64 << 20
 
-// keyLogStore says in the stable store which kind the log is.
+// keyLogStore holds the kind of the log store.
 var keyLogStore = []byte("dormouse/log-store")
 
-// Engines are the stores that others wrote, as they come.
+// Engines are the log store and the stable store of the libraries, without
+// wrappers.
 type Engines struct {
 	dir, kind    string
 	segmentBytes int
@@ -43,7 +44,7 @@ type Engines struct {
 	closers      []func() error // in the order of opening
 }
 
-// openEngines opens the stores in o.dir, or makes new ones in memory.
+// openEngines opens the stores in o.Dir, or creates stores in memory.
 func openEngines(o Options) (*Engines, error) {
 	e := &Engines{dir: o.Dir, kind: o.Kind, segmentBytes: o.SegmentBytes, logger: o.Logger}
 	if e.kind == "" {
@@ -97,7 +98,7 @@ func (e *Engines) logPath(kind string) string {
 	return filepath.Join(e.dir, "wal")
 }
 
-// place is where the log is, in words.
+// place returns where the log is, for errors.
 func (e *Engines) place() string {
 	if e.dir == "" {
 		return "memory"
@@ -143,15 +144,15 @@ func (e *Engines) openWAL(path string) (raft.LogStore, error) {
 	return logs, nil
 }
 
-// openBolt waits no longer than a second for a lock that only another process
-// could hold. The free list is not written with every commit: it is found
-// again at the start, and its cost grows with the file (HAZARDS S5).
+// openBolt opens a bolt file. It waits up to a second for the lock, which only
+// another process can hold. The free list is not written with every commit, since
+// its cost grows with the file; opening rebuilds it (docs/hazards.md, S5).
 func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 	if err := checkBolt(path, checkSealed); err != nil {
 		return nil, damage(err, "open %s", path)
 	}
-	// What the check has no word for may still end in a panic or, mapped as the
-	// file is, in a fault.
+	// Damage that the check does not cover may still end in a panic or, since the
+	// file is mapped, in a fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -170,9 +171,9 @@ func openBolt(path string) (store *raftboltdb.BoltStore, err error) {
 	return store, nil
 }
 
-// claim makes sure that this directory's log is of our kind, and that its
-// stable store is the one that belongs to it. state is how far the state and
-// the snapshots go: where they hold anything, so did the stable store.
+// claim checks that this directory's log is of the configured kind, and that the
+// stable store belongs to it. state is the last index of the state and the
+// snapshots: if they hold anything, the stable store held something too.
 func (e *Engines) claim(stable raft.StableStore, state uint64) error {
 	if e.dir == "" {
 		return nil
@@ -189,7 +190,7 @@ func (e *Engines) claim(stable raft.StableStore, state uint64) error {
 	case string(was) == e.kind:
 		return nil
 	case len(was) == 0 && max(last, state) > 0:
-		return fmt.Errorf("%w: %s is lost, which knows how this node voted: its log ends at entry %d and its state at %d: %s", ErrDamaged, filepath.Join(e.dir, "stable.db"), last, state, Rebuild)
+		return fmt.Errorf("%w: %s is lost, which holds this node's votes: its log ends at entry %d and its state at %d: %s", ErrDamaged, filepath.Join(e.dir, "stable.db"), last, state, Rebuild)
 	case len(was) > 0:
 		if err := e.checkOther(string(was)); err != nil {
 			return err
@@ -214,7 +215,7 @@ func (e *Engines) checkOther(kind string) error {
 	}
 	e.closers = e.closers[:kept]
 	if err != nil {
-		return fmt.Errorf("look into the %s log: %w", kind, err)
+		return fmt.Errorf("open the %s log: %w", kind, err)
 	}
 	if last > 0 {
 		return fmt.Errorf("%w: %s holds a log of kind %s up to entry %d, and raft.log_store says %s: set it back to %s, or give this node an empty data directory and let it join again", ErrSettings, e.dir, kind, last, e.kind, kind)
@@ -222,7 +223,7 @@ func (e *Engines) checkOther(kind string) error {
 	return nil
 }
 
-// Close closes what was opened, in reverse order.
+// Close closes the stores in the reverse order of opening.
 func (e *Engines) Close() error {
 	var err error
 	for i := len(e.closers) - 1; i >= 0; i-- {

@@ -67,7 +67,7 @@ func TestALogWithoutItsStableStoreIsRefused(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "stable.db")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := diskStores(t, dir, "", nil); err == nil || !strings.Contains(err.Error(), "how this node voted") {
+	if _, _, err := diskStores(t, dir, "", nil); err == nil || !strings.Contains(err.Error(), "this node's votes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"syscall"
 )
 
-// What a start-up can fail with that an operator must tell apart. Each is
-// wrapped by an error that says where and what to do.
+// Errors of a start-up that call for different actions of the operator. The error
+// that wraps one says where and what to do.
 var (
 	// ErrLocked: another process uses the directory.
 	ErrLocked = errors.New("in use by another process")
 
-	// ErrDamaged: the log or the stable store is not as this node left it, and
-	// more than what a crash explains.
+	// ErrDamaged: the log or the stable store has changed since this node wrote it,
+	// by more than a crash explains.
 	ErrDamaged = errors.New("damaged")
 
-	// ErrDisk: the disk does not do what it is for.
+	// ErrDisk: the disk does not store what is written.
 	ErrDisk = errors.New("the disk failed")
 
 	// ErrForeign: the directory belongs to another node, another cluster or a
@@ -27,11 +27,11 @@ var (
 	ErrSettings = errors.New("the settings do not fit")
 )
 
-// Rebuild is what to do where a node's data is damaged.
-const Rebuild = "where other nodes have this node's data, move its data directory away and let it join again with an empty one; where none does, restore a backup"
+// Rebuild tells the operator what to do if a node's data is damaged.
+const Rebuild = "if other nodes have this node's data, move its data directory away and let it join again with an empty one; if none does, restore a backup"
 
-// damage is err as ErrDamaged, unless it is the operating system that speaks:
-// then what is on the disk may be whole. That a file is not there is damage.
+// damage wraps err with ErrDamaged, unless it is an error of the operating system:
+// then the data on the disk may be intact. A file that is missing is damage.
 func damage(err error, format string, args ...any) error {
 	said := fmt.Errorf(format, args...)
 	var system syscall.Errno

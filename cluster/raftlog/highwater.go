@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// How far the mark may lag behind the log: whichever comes first, plus the one
-// write that is under way.
+// The mark lags behind the log by at most the first of these two, and the write
+// that is under way.
 const (
 	markEvery   = time.Second
 	markEntries = 4096
@@ -21,26 +21,26 @@ const (
 var keyHighWater = []byte("dormouse/high-water")
 
 // highWater keeps a durable mark in the stable store: an index that the log has
-// reached. Raft-wal takes a tail that is truncated, zeroed, damaged or gone for
-// a write that was torn by a crash, and opens without it; the node then votes
-// as if it had never acknowledged those entries (HAZARDS S2).
+// reached. Raft-wal takes a tail that is truncated, zeroed, damaged or missing for
+// a write that a crash interrupted, and opens without it. The node would then vote
+// as if it had never acknowledged those entries (docs/hazards.md, S2).
 //
-// What it detects: any log that ends below the mark, however that came about
-// (also: the log's files gone, or put back from an old copy). Such a node may
-// neither vote nor stand until leaders have brought its log to the mark again.
-// A torn write of entries that were never acknowledged lies above the mark, so
-// it is never mistaken for damage.
+// The mark detects every log that ends below it, for any reason, also if the log's
+// files are missing or come from an old copy. Such a node may neither vote nor
+// stand for election until leaders have brought its log to the mark again. A torn
+// write of entries that were never acknowledged lies above the mark, so it is never
+// mistaken for damage.
 //
-// What it does not detect: the loss of entries that were acknowledged after the
-// mark was last moved, so of at most the last second or the last 4,096 entries
-// before a crash (none after an orderly Close); and the loss of the mark and
-// the log together, as when a whole directory is put back from an old copy.
-// Damage in the middle of the log is for the checksums.
+// The mark does not detect the loss of entries that were acknowledged after it was
+// last moved: at most the last second or the last 4,096 entries before a crash, and
+// none after an orderly Close. Nor does it detect that the mark and the log are
+// lost together, as when a whole directory is restored from an old copy. Checksums
+// detect damage in the middle of the log.
 //
 // Invariant: mark <= what the log or the newest snapshot holds durably, unless
-// the log is damaged. The mark goes down, durably, before a suffix of the log
-// does: entries that a leader has overruled were never committed, and neither
-// was anything that followed them.
+// the log is damaged. Before a suffix of the log is deleted, the mark is lowered
+// durably: entries that a leader overwrites were never committed, and neither were
+// the entries after them.
 type highWater struct {
 	raft.LogStore
 	stable raft.StableStore
@@ -49,7 +49,7 @@ type highWater struct {
 
 	mu      sync.Mutex    // held while the mark or the log's end goes back
 	Mark    atomic.Uint64 // written under mu; what the stable store says
-	Reach   atomic.Uint64 // the log's last entry, or the newest snapshot's where that is further
+	Reach   atomic.Uint64 // the last entry of the log or of the newest snapshot, whichever is higher
 	Damaged atomic.Bool   // reach < mark since the log was opened
 	due     chan struct{} // the mark lags by markEntries; never closed
 }
@@ -58,7 +58,7 @@ func newHighWater(logs raft.LogStore, stable raft.StableStore, newest *NewestSna
 	return &highWater{LogStore: logs, stable: stable, newest: newest, logger: logger, due: make(chan struct{}, 1)}
 }
 
-// open compares the log with the mark. accept takes the log as it is.
+// open compares the log with the mark. With accept it lowers the mark to the log.
 func (s *highWater) open(accept bool) error {
 	mark, err := s.stable.GetUint64(keyHighWater)
 	if err != nil && !Absent(err) {
@@ -83,7 +83,7 @@ func (s *highWater) open(accept bool) error {
 	return nil
 }
 
-// Whole tells whether the log holds all that the mark says it held.
+// Whole reports whether the log reaches the mark.
 func (s *highWater) Whole() bool { return !s.Damaged.Load() }
 
 func (s *highWater) set(mark uint64) error {
@@ -94,7 +94,7 @@ func (s *highWater) set(mark uint64) error {
 	return nil
 }
 
-// advance notes that the log or a snapshot has reached index.
+// advance records that the log or a snapshot has reached index.
 func (s *highWater) advance(index uint64) {
 	for {
 		reach := s.Reach.Load()
@@ -134,7 +134,7 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 		return err
 	}
 	if highest < last {
-		return s.LogStore.DeleteRange(lowest, highest) // a prefix: the log ends where it did
+		return s.LogStore.DeleteRange(lowest, highest) // a prefix: the log's end stays
 	}
 	reach := max(lowest-1, s.newest.Index())
 	if s.Mark.Load() > reach {
@@ -150,7 +150,7 @@ func (s *highWater) DeleteRange(lowest, highest uint64) error {
 	return nil
 }
 
-// Save moves the mark to where the log is. It never lowers it.
+// Save moves the mark up to the end of the log. It never lowers the mark.
 func (s *highWater) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

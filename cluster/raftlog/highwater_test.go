@@ -45,8 +45,8 @@ func segment(t *testing.T, dir, text string) (path string, raw []byte, at int) {
 	return "", nil, 0
 }
 
-// The ways in which raft-wal's tail gets lost without a word: it takes each for
-// a write that was torn by a crash (HAZARDS S2).
+// The damages of raft-wal's tail that it takes for a write torn by a crash, without
+// an error (docs/hazards.md, S2).
 var tailDamages = map[string]func(t *testing.T, dir, from string){
 	"truncated": func(t *testing.T, dir, from string) {
 		t.Helper()
@@ -280,7 +280,7 @@ func TestTheMarkLagsBySecondsOrEntriesAtMost(t *testing.T) {
 func TestADiskThatTakesNoWritesIsFoundAtTheStart(t *testing.T) {
 	engine := &ailing{InmemStore: raft.NewInmemStore(), fail: os.ErrPermission}
 	_, err := StackStores(Options{Logger: quiet}, &Engines{Logs: engine, Stable: engine})
-	if err == nil || !strings.Contains(err.Error(), "does not take writes") {
+	if err == nil || !strings.Contains(err.Error(), "does not accept writes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// logCacheBytes bounds the memory of recent entries. Replication to a follower
-// that keeps up, and applying, need the last few; 32 MiB is 64 entries of the
-// largest coalesced size, one whole AppendEntries of raft's.
+// logCacheBytes bounds the memory of recent entries. Applying, and replication to a
+// follower that keeps up, need the last few; 32 MiB is 64 batches of the largest
+// size.
 const logCacheBytes = 32 << 20
 
-// cachedLogs keeps the newest entries in memory, so that replication and
-// applying do not go to the disk for them. raft.NewLogCache bounds entries
-// only: 512 of ours could be 256 MiB.
+// cachedLogs keeps the newest entries in memory, so that replication and applying
+// do not read them from the disk. raft.NewLogCache bounds only the number of
+// entries: 512 of them could be 256 MiB.
 type cachedLogs struct {
 	raft.LogStore
 	bytesMax int64
@@ -70,7 +70,8 @@ func (s *cachedLogs) DeleteRange(lowest, highest uint64) error {
 	return s.LogStore.DeleteRange(lowest, highest)
 }
 
-// forget drops a prefix or a suffix; of anything else, everything.
+// forget drops a prefix or a suffix of the cached entries. For any other range it
+// drops all.
 func (s *cachedLogs) forget(lowest, highest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,15 +9,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Raft's own limits count entries; with commits coalesced into entries of up
-// to 512 KiB they bound nothing (DESIGN §10). So bytes are counted here.
+// Raft's own limits count entries. Commits share entries of up to 512 KiB, so a
+// count of entries bounds nothing, and the meter counts bytes.
 
-// meterGrain is how exactly: a mark is kept for about every so many bytes, so
-// 1 GiB of log costs 16,384 marks of 16 bytes. A figure is off by at most the
-// grain and one entry.
+// meterGrain is the distance of two marks in bytes: 1 GiB of log costs 16,384 marks
+// of 16 bytes. A result is wrong by at most the grain and one entry.
 const meterGrain = 64 << 10
 
-// entryOverhead is added for each entry: what the engines write around it.
+// entryOverhead is what the engines write beside the data of an entry.
 const entryOverhead = 64
 
 // meteredLogs counts the bytes of the entries that are in the log.
@@ -29,8 +28,8 @@ type meteredLogs struct {
 	end   byteMark   // guarded by mu; the log's end
 }
 
-// byteMark says that the entries up to and with index have bytes in sum, from
-// an origin that stays the same as long as the process runs.
+// byteMark is the size of the entries up to and including index, counted from an
+// origin that stays the same while the process runs.
 type byteMark struct {
 	index uint64
 	sum   int64
@@ -40,7 +39,7 @@ func entryBytes(log *raft.Log) int64 {
 	return int64(len(log.Data)) + int64(len(log.Extensions)) + entryOverhead
 }
 
-// span is where a log begins and ends; both are 0 where it is empty.
+// span returns the first and the last index of a log; both are 0 if it is empty.
 func span(logs raft.LogStore) (first, last uint64, err error) {
 	if first, err = logs.FirstIndex(); err != nil {
 		return 0, 0, err
@@ -49,8 +48,8 @@ func span(logs raft.LogStore) (first, last uint64, err error) {
 	return first, last, err
 }
 
-// load counts the entries that are there, and thereby reads them all: what is
-// corrupt is found now, not when it is wanted.
+// load counts the entries of the log. It reads them all, so it finds corrupt
+// entries at the start.
 func (s *meteredLogs) load() error {
 	first, last, err := span(s)
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *meteredLogs) load() error {
 	return nil
 }
 
-// within reads an entry between the log's first and its last.
+// within reads an entry between the log's first and last one.
 func within(logs raft.LogStore, index uint64, log *raft.Log) error {
 	err := logs.GetLog(index, log)
 	if errors.Is(err, raft.ErrLogNotFound) {
@@ -79,7 +78,7 @@ func within(logs raft.LogStore, index uint64, log *raft.Log) error {
 	return err
 }
 
-// start makes an empty log's end known: the entry before its first.
+// start sets the end of an empty log: the entry before its first one.
 func (s *meteredLogs) start(index uint64) {
 	s.end = byteMark{index: index}
 	s.marks = append(s.marks[:0], s.end)
@@ -133,12 +132,12 @@ func (s *meteredLogs) DeleteRange(lowest, highest uint64) error {
 	return nil
 }
 
-// markAt is the position of the last mark at or below index; 0 if none is.
+// markAt returns the position of the last mark at or below index, or 0.
 func (s *meteredLogs) markAt(index uint64) int {
 	return max(0, sort.Search(len(s.marks), func(i int) bool { return s.marks[i].index > index })-1)
 }
 
-// sumAt is the bytes up to index, within the grain.
+// sumAt returns the bytes up to index, within the grain.
 func (s *meteredLogs) sumAt(index uint64) int64 {
 	switch {
 	case len(s.marks) == 0:
@@ -150,7 +149,7 @@ func (s *meteredLogs) sumAt(index uint64) int64 {
 	}
 }
 
-// Between is the size of the entries above low, up to and with high.
+// Between returns the size of the entries above low, up to and including high.
 func (s *meteredLogs) Between(low, high uint64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,10 +159,10 @@ func (s *meteredLogs) Between(low, high uint64) int64 {
 	return s.sumAt(high) - s.sumAt(low)
 }
 
-// after is the size of the entries above index.
+// after returns the size of the entries above index.
 func (s *meteredLogs) after(index uint64) int64 { return s.Between(index, ^uint64(0)) }
 
-// newest is how many of the newest entries the given bytes hold.
+// newest returns how many of the newest entries fit into that many bytes.
 func (s *meteredLogs) newest(bytes int64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,15 +41,15 @@ type unsyncedFile struct{ types.WritableFile }
 // Sync implements types.WritableFile.
 func (unsyncedFile) Sync() error { return nil }
 
-// lateBy is how long lateLogs keep entries to themselves.
+// lateBy is how long lateLogs delays writes.
 const lateBy = 300 * time.Millisecond
 
-// lateLogs say that entries are stored, and store them a little later.
+// lateLogs reports that entries are stored, and stores them a little later.
 type lateLogs struct {
 	raft.LogStore
 
 	mu      sync.Mutex
-	pending []*raft.Log // guarded by mu; follow what is stored
+	pending []*raft.Log // guarded by mu; the entries after those that are stored
 }
 
 func openLate(path string) (*lateLogs, error) {

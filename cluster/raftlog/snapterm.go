@@ -8,30 +8,30 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// LogPhantom is the type of the entry that snapTerm answers where only the
-// term is known. No raft applies it, and no guard lets it in from outside: it
-// must never pass for the entry that it stands for.
+// LogPhantom is the type of the entry that snapTerm returns if only its term is
+// known. Raft does not apply it, and the guard accepts none from other nodes, so it
+// never replaces the real entry.
 const LogPhantom raft.LogType = 0xff
 
-// snapTerm answers for the newest snapshot's index from the snapshot, and
-// keeps the log's tail when raft installs one.
+// snapTerm returns the term of the newest snapshot's last entry, and keeps the
+// log's tail when Raft installs a snapshot.
 //
-// A follower with a longer tail of another term is sent a snapshot, compares
-// the entry at its index with its own old one, refuses, and is sent the
-// snapshot again, for ever (hashicorp/raft#697). A log store that claims to be
-// monotonic is emptied instead, but raft goes on believing in the old tail and
-// refuses just the same. So of a log that raft empties because of a snapshot
-// the part behind the snapshot stays: it is what raft believes in, and the
-// leader's next entries replace what is wrong with it. The part before goes
-// always: it may differ from what the snapshot holds, and a leader with such
-// a log would hand it on.
+// A follower with a longer tail of another term is sent a snapshot, compares the
+// entry at the snapshot's index with its own old one, refuses, and is sent the
+// snapshot again without end (hashicorp/raft#697). Raft empties a log store that
+// declares itself monotonic, but keeps the old tail's index and term in memory, and
+// refuses as well. So when Raft empties the log because of a snapshot, snapTerm
+// keeps the part behind the snapshot: it matches Raft's memory, and the leader's
+// next entries replace what is wrong with it. snapTerm always deletes the part
+// before, which may differ from the snapshot: as a leader, this node would send it
+// to others.
 type snapTerm struct {
 	raft.LogStore
 	newest *NewestSnapshot
 }
 
-// IsMonotonic makes raft empty the log when it installs a snapshot. No engine
-// of ours is to have a gap.
+// IsMonotonic makes Raft empty the log when it installs a snapshot, so that the log
+// has no gap.
 func (snapTerm) IsMonotonic() bool { return true }
 
 func (s snapTerm) GetLog(index uint64, log *raft.Log) error {
@@ -59,9 +59,9 @@ func (s snapTerm) DeleteRange(lowest, highest uint64) error {
 	return s.LogStore.DeleteRange(lowest, highest)
 }
 
-// reconcile makes the log agree with the newest snapshot before raft starts. A
-// crash inside an installation leaves the two as they were at that moment, and
-// raft does not look.
+// reconcile makes the log agree with the newest snapshot before Raft starts. A
+// crash during an installation can leave the two in conflict, and Raft does not
+// check.
 func (s snapTerm) reconcile() error {
 	first, last, err := span(s)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s snapTerm) reconcile() error {
 	case last == 0:
 		return nil
 	case first > at.Index+1: // without a snapshot at.Index is 0
-		return fmt.Errorf("%w: the log begins at entry %d and the newest snapshot ends at %d: what lies between is missing: %s", ErrDamaged, first, at.Index, Rebuild)
+		return fmt.Errorf("%w: the log begins at entry %d and the newest snapshot ends at %d: the entries between them are missing: %s", ErrDamaged, first, at.Index, Rebuild)
 	case !known:
 		return nil
 	case last < at.Index: // new entries could only follow after a gap
@@ -90,13 +90,13 @@ func (s snapTerm) reconcile() error {
 	return nil
 }
 
-// NewestSnapshot is the snapshot store, and what its newest snapshot is,
-// without listing them at every question.
+// NewestSnapshot is a snapshot store that caches the metadata of its newest
+// snapshot. Its methods may be called concurrently.
 type NewestSnapshot struct {
-	raft.SnapshotStore // nil where there is none
+	raft.SnapshotStore // may be nil
 
 	mu    sync.Mutex
-	meta  raft.SnapshotMeta // guarded by mu; zero where there is no snapshot
+	meta  raft.SnapshotMeta // guarded by mu; zero without a snapshot
 	stale bool              // guarded by mu
 }
 
@@ -120,19 +120,19 @@ func (s *NewestSnapshot) list() error {
 	return nil
 }
 
-// at is the newest snapshot's meta, and whether there is one.
+// at returns the metadata of the newest snapshot, and whether there is one.
 func (s *NewestSnapshot) at() (raft.SnapshotMeta, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stale {
 		if err := s.list(); err != nil {
-			return raft.SnapshotMeta{}, false // as if #697 were not answered; asked again next time
+			return raft.SnapshotMeta{}, false // without the workaround for #697; the next call lists again
 		}
 	}
 	return s.meta, s.meta.Index > 0
 }
 
-// Index is where the newest snapshot ends; 0 without one.
+// Index returns the last index of the newest snapshot; 0 without one.
 func (s *NewestSnapshot) Index() uint64 {
 	meta, _ := s.at()
 	return meta.Index
@@ -156,14 +156,14 @@ func (s *NewestSnapshot) expire() {
 	s.stale = true
 }
 
-// notedSink tells when its snapshot is in place.
+// notedSink calls note once its snapshot is complete.
 type notedSink struct {
 	raft.SnapshotSink
 	note func()
 }
 
-// Unwrap is the store's own sink, which the state machine may know and give
-// its files to without copying them.
+// Unwrap returns the store's own sink, to which the state machine can hand files
+// without copying them.
 func (s notedSink) Unwrap() raft.SnapshotSink { return s.SnapshotSink }
 
 func (s notedSink) Close() error {

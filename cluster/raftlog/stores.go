@@ -15,65 +15,66 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Options is what Open needs to know.
+// Options configures Open.
 type Options struct {
 	Dir          string                   // "" keeps everything in memory
 	Kind         string                   // wal or bolt; "" means wal
 	SegmentBytes int                      // of a wal's segment; 0 means walSegmentBytes
 	Check        func(entry []byte) error // frame and checksum of a command entry; nil checks none
 	Snapshots    raft.SnapshotStore
-	Applied      func() uint64 // what the state machine has applied; nil means what raft has handed to it
+	Applied      func() uint64 // what the state machine has applied; nil means what Raft has handed to it
 	Fatal        func(error)   // ends the process; called at most once
 	hang         time.Duration // 0 means hangDefault
 	AcceptDamage bool          // vote although the log's tail is missing
-	Reserve      int64         // bytes that must be free to take writes; 0 means what suits the disk
-	// Rebase makes the state itself the newest snapshot, where damage was
-	// accepted and the state is ahead of what is left of the log; nil keeps
-	// no state that could be.
+	Reserve      int64         // bytes that must be free to accept writes; 0 means a share of the disk
+	// Rebase makes the state itself the newest snapshot, if damage was accepted and
+	// the state is ahead of what is left of the log. nil means that the state cannot
+	// be ahead.
 	Rebase func(logs raft.LogStore, newest *NewestSnapshot) error
 	probe  diskProbe // nil means the real disk
 	Logger hclog.Logger
 }
 
-// Stores are the log store and the stable store as raft sees them. Each answers
-// a hazard of what lies below it. From raft down to the engine:
+// Stores are the log store and the stable store that Raft uses. Each layer
+// handles a hazard of the layers below it; the ids are those of docs/hazards.md.
+// From Raft down to the engine:
 //
 //	logs                                        stable
-//	snapTerm      hashicorp/raft#697            ballot         votes while the log is damaged; raft#695
-//	cachedLogs    bounds by bytes, not entries  checkedStable  flipped bits pass (S1)
-//	authoredLogs  raft#695, should guard fail   latchedStable  as latchedLogs
-//	highWater     damaged tails pass (S2)       raft-boltdb
-//	meteredLogs   bytes for compaction
-//	checkedLogs   flipped bits pass (S1)
-//	latchedLogs   fsyncs are retried (S3, raft#614), hang (raft#503)
+//	snapTerm       hashicorp/raft#697           VoteStore      votes while the log is damaged; raft#695
+//	cachedLogs     bounds by bytes, not entries checkedStable  flipped bits (S1)
+//	ownEntryCheck  raft#695, if the guard fails failStopStable as failStopLogs
+//	highWater      damaged tails (S2)           raft-boltdb
+//	meteredLogs    bytes for compaction
+//	checkedLogs    flipped bits (S1)
+//	failStopLogs   fsyncs that fail (S3, raft#614) or hang (raft#503)
 //	raft-wal or raft-boltdb
 //
-// The cache is above everything that guards the disk and below the snapshot's
-// term, which must win. The mark is above the seal, since a mark counts only
-// what was really written, and below the cache, which must not answer for it.
+// The cache is above the layers that guard the disk, and below snapTerm, whose
+// answer must win. The mark is above the checksums, since it counts only what was
+// written, and below the cache, which must not answer for it.
 type Stores struct {
 	Logs      raft.LogStore
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore // for raft, instead of the one in the options
 
-	Check     func(entry []byte) error
-	Applied   func() uint64
-	Latch     *latch
-	Mark      *highWater
-	Admission *AdmissionState
-	Meter     *meteredLogs
-	Ballot    *ballot
-	Authors   *authoredLogs
-	Newest    *NewestSnapshot
-	Disk      *disk // nil in memory
-	engines   *Engines
+	Check      func(entry []byte) error
+	Applied    func() uint64
+	FailStop   *FailStop
+	Mark       *highWater
+	Admission  *AdmissionState
+	Meter      *meteredLogs
+	Votes      *VoteStore
+	OwnEntries *ownEntryCheck
+	Newest     *NewestSnapshot
+	Disk       *DiskWatch // nil in memory
+	engines    *Engines
 
 	closeOnce sync.Once
 	closeErr  error
 }
 
-// Open opens the stores of one node, checks and repairs what a crash
-// leaves behind, and proves that the disk takes writes. It starts nothing.
+// Open opens the stores of one node, checks and repairs what a crash has left, and
+// proves that the disk accepts writes. It starts no goroutines.
 func Open(o Options) (*Stores, error) {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -85,34 +86,35 @@ func Open(o Options) (*Stores, error) {
 	return StackStores(o, engines)
 }
 
-// StackStores is Open on engines that are open; it closes them if it fails.
+// StackStores is Open on engines that are open already. It closes them if it
+// fails.
 func StackStores(o Options, engines *Engines) (*Stores, error) {
 	if o.hang == 0 {
 		o.hang = hangDefault
 	}
 	s := &Stores{
 		Check: o.Check, Applied: o.Applied, engines: engines,
-		Latch: &latch{fatal: o.Fatal, hang: o.hang, logger: o.Logger, opening: true},
+		FailStop: &FailStop{fatal: o.Fatal, hang: o.hang, logger: o.Logger, opening: true},
 	}
 	if err := s.stack(o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.Latch.opened()
+	s.FailStop.opened()
 	return s, nil
 }
 
-// stack puts the wrappers on the engines and brings each to where it can work.
+// stack puts the layers on the engines and opens each.
 func (s *Stores) stack(o Options) error {
 	var err error
 	if s.Newest, err = newNewestSnapshot(o.Snapshots); err != nil {
 		return err
 	}
-	checked := checkedStable{StableStore: latchedStable{engine: s.engines.Stable, latch: s.Latch}, latch: s.Latch}
+	checked := checkedStable{StableStore: failStopStable{engine: s.engines.Stable, failStop: s.FailStop}, failStop: s.FailStop}
 	if err := selfTest(checked); err != nil {
 		return err
 	}
 	place := s.engines.place()
-	logs := checkedLogs{LogStore: latchedLogs{engine: s.engines.Logs, place: place, latch: s.Latch}, check: o.Check, place: place, latch: s.Latch}
+	logs := checkedLogs{LogStore: failStopLogs{engine: s.engines.Logs, place: place, failStop: s.FailStop}, check: o.Check, place: place, failStop: s.FailStop}
 	state := s.Newest.Index()
 	if o.Applied != nil {
 		state = max(state, o.Applied())
@@ -138,20 +140,20 @@ func (s *Stores) stack(o Options) error {
 	if err := s.Meter.load(); err != nil {
 		return err
 	}
-	s.Ballot = &ballot{StableStore: checked, barred: s.Barred, latch: s.Latch}
-	if err := s.Ballot.load(); err != nil {
+	s.Votes = &VoteStore{StableStore: checked, barred: s.Barred, failStop: s.FailStop}
+	if err := s.Votes.load(); err != nil {
 		return err
 	}
-	s.Authors = &authoredLogs{LogStore: s.Mark, ballot: s.Ballot, latch: s.Latch}
+	s.OwnEntries = &ownEntryCheck{LogStore: s.Mark, votes: s.Votes, failStop: s.FailStop}
 	if o.Dir != "" {
-		s.Disk = NewDisk(o.Dir, o.probe, o.Logger)
+		s.Disk = NewDiskWatch(o.Dir, o.probe, o.Logger)
 		s.Disk.asked = o.Reserve
 	}
-	s.Logs = snapTerm{LogStore: newCachedLogs(s.Authors, logCacheBytes), newest: s.Newest}
+	s.Logs = snapTerm{LogStore: newCachedLogs(s.OwnEntries, logCacheBytes), newest: s.Newest}
 	if seededbug.Is(seededbug.NoSnapshotTerm) {
-		s.Logs = newCachedLogs(s.Authors, logCacheBytes)
+		s.Logs = newCachedLogs(s.OwnEntries, logCacheBytes)
 	}
-	s.Stable = s.Ballot
+	s.Stable = s.Votes
 	if o.Snapshots != nil {
 		s.Snapshots = s.Newest
 	}
@@ -160,19 +162,19 @@ func (s *Stores) stack(o Options) error {
 
 var keySelfTest = []byte("dormouse/self-test")
 
-// selfTest writes, syncs and reads back: a disk that fails is found before this
-// node counts as one (HAZARDS R10).
+// selfTest writes, syncs and reads back a value, so that a node with a disk that
+// fails does not start (R10).
 func selfTest(stable raft.StableStore) error {
 	wrote := []byte(time.Now().UTC().Format(time.RFC3339Nano))
 	if err := stable.Set(keySelfTest, wrote); err != nil {
-		return fmt.Errorf("%w: it does not take writes: %w", ErrDisk, err)
+		return fmt.Errorf("%w: it does not accept writes: %w", ErrDisk, err)
 	}
 	read, err := stable.Get(keySelfTest)
 	if err != nil {
-		return fmt.Errorf("%w: it does not give back what was written: %w", ErrDisk, err)
+		return fmt.Errorf("%w: what was written cannot be read back: %w", ErrDisk, err)
 	}
 	if !bytes.Equal(read, wrote) {
-		return fmt.Errorf("%w: it gave back %q for %q: replace it", ErrDisk, read, wrote)
+		return fmt.Errorf("%w: it returned %q for %q: replace it", ErrDisk, read, wrote)
 	}
 	return nil
 }
@@ -187,15 +189,16 @@ func (s *Stores) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// MayVote tells whether this node may vote for others.
+// MayVote reports whether this node may vote.
 func (s *Stores) MayVote() bool { return s.Barred() == nil }
 
-// Barred is why this node may not vote, or nil: its log holds all that it ever
-// acknowledged and reaches to where it was let in, and the stores work.
+// Barred returns why this node may not vote, or nil. A node may vote if the stores
+// work, and if its log holds all entries that it has acknowledged and the entry of
+// its admission.
 func (s *Stores) Barred() error {
 	switch {
-	case s.Latch.Failed() != nil:
-		return s.Latch.Failed()
+	case s.FailStop.Failed() != nil:
+		return s.FailStop.Failed()
 	case !s.Mark.Whole():
 		return errMayNotVote
 	case !s.Admission.Over():
@@ -204,11 +207,12 @@ func (s *Stores) Barred() error {
 	return nil
 }
 
-// MayStand tells whether this node may ask for votes. A node that is short of
-// space still gives its own: it may take both to elect one that is not.
+// MayStand reports whether this node may request votes. A node whose disk is
+// nearly full still votes for others: its vote may be needed to elect another
+// node.
 func (s *Stores) MayStand() bool { return s.MayVote() && s.Writable() == nil }
 
-// Writable is nil, or the agent error with which this node refuses proposals.
+// Writable returns the *agent.Error with which this node refuses proposals, or nil.
 func (s *Stores) Writable() error {
 	if s.Disk == nil {
 		return nil
@@ -216,22 +220,23 @@ func (s *Stores) Writable() error {
 	return s.Disk.writable()
 }
 
-// LogBytes is the size of the log's entries after the newest snapshot, and of all.
+// LogBytes returns the size of the entries after the newest snapshot, and of all
+// entries in the log.
 func (s *Stores) LogBytes() (sinceSnapshot, total int64) {
 	return s.Meter.after(s.Newest.Index()), s.Meter.after(0)
 }
 
-// Trailing is how many of the newest entries make up at most the given bytes:
-// what to tell raft, which counts entries.
+// Trailing returns how many of the newest entries make up at most that many bytes:
+// Raft counts entries.
 func (s *Stores) Trailing(bytes int64) (entries uint64) { return s.Meter.newest(bytes) }
 
 // Close closes the stores. Raft must have stopped.
 func (s *Stores) Close() error {
 	s.closeOnce.Do(func() {
-		if s.Mark != nil && s.Latch.Failed() == nil {
+		if s.Mark != nil && s.FailStop.Failed() == nil {
 			s.closeErr = s.Mark.Save()
 		}
-		s.Latch.close()
+		s.FailStop.close()
 		s.closeErr = errors.Join(s.closeErr, s.engines.Close())
 	})
 	return s.closeErr

@@ -13,13 +13,12 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// walMeta is raft-wal's list of its segments, looked at before it is believed.
+// walMeta is raft-wal's list of its segments, with checks.
 //
-// Raft-wal begins a new log where the list is gone, and removes each segment
-// that the list does not name: of a list that is damaged, or older than the
-// segments, it makes the loss of the log. Its own order of writing is list,
-// then segment, so that a crash never leaves a segment which the list had no
-// number for.
+// Raft-wal begins a new log if the list is missing, and deletes each segment that
+// the list does not name: a list that is damaged, or older than the segments,
+// would cost the log. Raft-wal writes the list before the segment, so a crash never
+// leaves a segment whose number is not below the list's next one.
 type walMeta struct {
 	metadb.BoltMetaDB
 	files types.SegmentFiler
@@ -28,7 +27,7 @@ type walMeta struct {
 // Load implements types.MetaStore.
 func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
 	path := filepath.Join(dir, metadb.FileName)
-	defer func() { // it takes for granted what is in the file, if not how
+	defer func() { // raft-wal does not check the values in the file
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s: %v", path, p)
 		}
@@ -50,13 +49,13 @@ func (m *walMeta) Load(dir string) (state types.PersistentState, err error) {
 	}
 	for id, base := range segments {
 		if id >= state.NextSegmentID {
-			return state, fmt.Errorf("%s is older than segment %s: what it said last is lost", path, filer.FileName(types.SegmentInfo{ID: id, BaseIndex: base}))
+			return state, fmt.Errorf("%s is older than segment %s: its last version is lost", path, filer.FileName(types.SegmentInfo{ID: id, BaseIndex: base}))
 		}
 	}
 	return state, nil
 }
 
-// walFiles are raft-wal's segments, which say by name what they fail with.
+// walFiles are raft-wal's segments, with errors that name the file.
 type walFiles struct {
 	types.SegmentFiler
 	dir string
@@ -88,7 +87,7 @@ func (f walFiles) RecoverTail(info types.SegmentInfo) (types.SegmentWriter, erro
 	return writer, nil
 }
 
-// namedSegment is a segment that nothing is appended to any more.
+// namedSegment is a sealed segment, with errors that name the file.
 type namedSegment struct {
 	types.SegmentReader
 	path string
@@ -97,7 +96,7 @@ type namedSegment struct {
 // GetLog implements types.SegmentReader.
 func (s namedSegment) GetLog(index uint64) (*types.PooledBuffer, error) {
 	raw, err := s.SegmentReader.GetLog(index)
-	if err != nil && err != types.ErrNotFound { //nolint:errorlint // raft-wal compares it so
+	if err != nil && err != types.ErrNotFound { //nolint:errorlint // raft-wal compares with ==
 		return nil, fmt.Errorf("segment %s: %w", s.path, err)
 	}
 	return raw, err

@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	// hangDefault is how long a disk may take over one call. A healthy one
-	// needs milliseconds, a throttled cloud volume seconds; the others have
-	// long elected a new leader by then, if they were asked to.
+	// hangDefault bounds one call to a disk. A healthy disk needs milliseconds, a
+	// throttled cloud volume seconds.
 	hangDefault = 10 * time.Second
 
-	// hangTicks is in how many steps that time is counted. A process that was
-	// stopped and goes on (SIGSTOP, a paused virtual machine) loses one step,
-	// not the whole wait, so a pause is not mistaken for a dead disk.
+	// hangTicks is the number of steps in which that time is counted. A process that
+	// was paused (SIGSTOP, a paused virtual machine) loses one step, not the whole
+	// wait, so a pause is not mistaken for a disk that hangs.
 	hangTicks = 10
 )
 
-// watch poisons the latch if the function that it returns is not called within
-// l.hang. A leader whose disk hangs is otherwise leader for ever, since its
-// heartbeats go on (hashicorp/raft#503). There is no time-out to return to the
-// caller: what "timed out" might still land later.
-func (l *latch) watch(what string) (done func()) {
+// watch ends the node if the returned function is not called within l.hang. A
+// leader whose disk hangs would otherwise stay leader, since its heartbeats go on
+// (hashicorp/raft#503). The caller cannot be given a timeout error: the write may
+// still reach the disk later.
+func (l *FailStop) watch(what string) (done func()) {
 	if l.hang <= 0 {
 		return func() {}
 	}
@@ -43,8 +42,8 @@ func (l *latch) watch(what string) (done func()) {
 			timer.Reset(l.hang / hangTicks)
 			return
 		}
-		l.opened()                                                                                                           // nobody is left to return an error to
-		_ = l.Poison(fmt.Errorf("%s: the disk has not answered for %v: check it, then start this node again", what, l.hang)) // the call itself may never return to hear of it
+		l.opened()                                                                                                           // no caller can receive an error any more
+		_ = l.Poison(fmt.Errorf("%s: the disk has not answered for %v: check it, then start this node again", what, l.hang)) // the call itself may never return
 	})
 	mu.Unlock()
 	return func() {

@@ -112,10 +112,10 @@ func TestTheGuardRefusesWhatRaftMustNotSee(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, end, s := guardOver(t, nil)
 				s.Mark.Damaged.Store(c.damaged)
-				s.Disk = raftlog.NewDisk("", nil, nullLogger)
+				s.Disk = raftlog.NewDiskWatch("", nil, nullLogger)
 				s.Disk.Low.Store(c.full)
 				if c.failed {
-					_ = s.Latch.Poison(errors.New("bad disk")) // the error that it gives back
+					_ = s.FailStop.Poison(errors.New("bad disk")) // the error that it gives back
 				}
 				if c.refused {
 					if _, err := end.deliver(c.call, nil); err == nil || errors.Is(err, errLost) {
@@ -151,7 +151,7 @@ func TestANodeThatMayNotStandAsksForNoVotes(t *testing.T) {
 			t.Errorf("with its tail missing: %v", err)
 		}
 		s.Mark.Damaged.Store(false)
-		s.Disk = raftlog.NewDisk("", nil, nullLogger)
+		s.Disk = raftlog.NewDiskWatch("", nil, nullLogger)
 		s.Disk.Low.Store(true)
 		if err := ask(); !errors.Is(err, errMayNotStand) {
 			t.Errorf("with its disk full: %v", err)

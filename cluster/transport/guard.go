@@ -83,8 +83,8 @@ func newGuard(t raft.Transport, s *raftlog.Stores, logger hclog.Logger) *Guard {
 		Transport: t, stores: s, logger: logger, calls: make(chan raft.RPC), stop: make(chan struct{}),
 		unappliedMax: unappliedBytesMax,
 	}
-	if s.Authors != nil {
-		s.Authors.Offered = raftlog.NewOffers()
+	if s.OwnEntries != nil {
+		s.OwnEntries.Inbound = raftlog.NewInboundAppends()
 	}
 	g.work.Go(g.pump)
 	return g
@@ -146,7 +146,7 @@ func (g *Guard) take(rpc raft.RPC) {
 
 // refuse returns why Raft must not receive this call, or nil.
 func (g *Guard) refuse(rpc raft.RPC) error {
-	if err := g.stores.Latch.Failed(); err != nil {
+	if err := g.stores.FailStop.Failed(); err != nil {
 		return fmt.Errorf("this node has stopped: %w", err)
 	}
 	if err := g.checkCall(rpc.Command); err != nil {
@@ -157,8 +157,8 @@ func (g *Guard) refuse(rpc raft.RPC) error {
 		if err := g.stores.Barred(); err != nil {
 			return err
 		}
-		if g.stores.Ballot.Astray.Load() {
-			return raftlog.ErrAstray
+		if g.stores.Votes.AddressConflict.Load() {
+			return raftlog.ErrAddressConflict
 		}
 	case *raft.TimeoutNowRequest: // skips the pre-vote
 		if err := g.mayStand(); err != nil {
@@ -192,11 +192,11 @@ func (g *Guard) checkEntry(entry *raft.Log) error {
 // Raft has answered.
 func (g *Guard) offer(rpc raft.RPC) {
 	request, ok := rpc.Command.(*raft.AppendEntriesRequest)
-	if !ok || g.stores.Authors == nil {
+	if !ok || g.stores.OwnEntries == nil {
 		g.forward(rpc)
 		return
 	}
-	offered := g.stores.Authors.Offered
+	offered := g.stores.OwnEntries.Inbound
 	offered.Add(request)
 	g.forwardThen(rpc, func(raft.RPCResponse) { offered.Remove(request) })
 }
@@ -264,8 +264,8 @@ func (g *Guard) handleHeartbeat(rpc raft.RPC, handle func(raft.RPC)) bool {
 	if !ok || r == nil {
 		return false
 	}
-	g.stores.Ballot.Beat.Lock()
-	defer g.stores.Ballot.Beat.Unlock()
+	g.stores.Votes.Heartbeat.Lock()
+	defer g.stores.Votes.Heartbeat.Unlock()
 	if r.State() != raft.Follower || request.Term > r.CurrentTerm() {
 		return false
 	}
@@ -276,8 +276,8 @@ func (g *Guard) handleHeartbeat(rpc raft.RPC, handle func(raft.RPC)) bool {
 
 // mayStand returns an error if this node must not request votes.
 func (g *Guard) mayStand() error {
-	if g.stores.Ballot.Astray.Load() {
-		return raftlog.ErrAstray
+	if g.stores.Votes.AddressConflict.Load() {
+		return raftlog.ErrAddressConflict
 	}
 	if !g.stores.MayStand() {
 		return errMayNotStand

@@ -176,7 +176,7 @@ func (r *raftCluster) startNode(n *raftNode) {
 	if n.stores, err = raftlog.StackStores(o, n.engines); err != nil {
 		r.t.Fatal(err)
 	}
-	n.stores.Ballot.End = runtime.Goexit
+	n.stores.Votes.End = runtime.Goexit
 	var transport raft.Transport
 	if r.network != nil {
 		transport = r.network(n)

@@ -18,7 +18,7 @@ const termStepMax = 1 << 32
 
 // checkTerm returns an error if term is too far ahead of this node's own.
 func (g *Guard) checkTerm(term uint64) error {
-	current := g.stores.Ballot.Term.Load()
+	current := g.stores.Votes.Term.Load()
 	if term > current && term-current > termStepMax {
 		return fmt.Errorf("refused a Raft message of term %d: this node is in term %d, and no election can lie so far ahead (at most %d terms)", term, current, uint64(termStepMax))
 	}

@@ -1,6 +1,6 @@
-// Package gossiptest is a network in memory for gossip, for tests in virtual
-// time. Its links can be cut and slowed; memberlist's own mock blocks for ever
-// on a node that is gone.
+// Package gossiptest is an in-memory network for gossip, for tests in virtual time.
+// Its links can be cut and slowed. Memberlist's own mock blocks without end on a
+// node that is gone.
 package gossiptest
 
 import (
@@ -110,7 +110,7 @@ type host struct {
 	down    chan struct{} // closed by Shutdown
 
 	mu   sync.Mutex
-	open map[net.Conn]string // to whom; guarded by mu
+	open map[net.Conn]string // the other host; guarded by mu
 }
 
 func (h *host) FinalAdvertiseAddr(string, int) (net.IP, int, error) { return h.at.IP, h.at.Port, nil }

@@ -65,7 +65,7 @@ func ailingStores(t *testing.T) (*Stores, *ailing, *ending) {
 	return s, engine, end
 }
 
-// HAZARDS S3: bbolt goes on after EIO, and a second fsync succeeds over the hole.
+// docs/hazards.md, S3: bbolt goes on after EIO, and a second fsync succeeds over the hole.
 func TestTheFirstFailedWriteIsTheLast(t *testing.T) {
 	for name, write := range map[string]func(*Stores) error{
 		"append": func(s *Stores) error { return s.Logs.StoreLogs(commands(4, 4)) },
@@ -116,7 +116,7 @@ func TestAFullDiskIsToldApart(t *testing.T) {
 	end.once(t, "the disk is full")
 }
 
-// hashicorp/raft#503: the leader whose disk hangs is leader for ever.
+// hashicorp/raft#503: a leader whose disk hangs never steps down.
 func TestAWriteThatHangsEndsTheNode(t *testing.T) {
 	for name, write := range map[string]func(*Stores) error{
 		"append": func(s *Stores) error { return s.Logs.StoreLogs(commands(4, 4)) },

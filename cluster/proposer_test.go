@@ -262,8 +262,8 @@ func TestAWriteWhoseFateIsOpenIsUnknown(t *testing.T) {
 	})
 }
 
-// An isolated leader: what is in flight is unknown, what comes after it steps
-// down is surely not applied, and nothing of the latter ever shows.
+// On an isolated leader, the entry in flight has an unknown outcome. Commits after it
+// steps down were definitely not applied, and never appear.
 func TestALeaderWithoutAQuorumSortsItsOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)

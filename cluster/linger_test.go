@@ -57,7 +57,7 @@ func TestCallersThatComeBackAtOnceShareTheNextEntry(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		entries := n.machine.entries()[before:]
-		// Four, perhaps in two entries, and whoever came meanwhile: then all eight.
+		// Four, perhaps in two entries, with those that came meanwhile; then all eight.
 		if got := len(entries); got > 12 {
 			t.Errorf("80 commits took %d entries", got)
 		}

@@ -134,8 +134,8 @@ func TestAMoveTakesTheVoteFromWhoeverRunsAtTheOldAddress(t *testing.T) {
 	})
 }
 
-// Nobody leads, and the one who could be a twin must not make a leader: n3
-// could have the other's vote in the same term.
+// There is no leader, and a node that may be a duplicate must not elect one: n3
+// could have the vote of the other copy in the same term.
 func TestWhoMayHaveATwinHasNoPartInElections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := diskTrio(t)
