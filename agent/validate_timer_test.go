@@ -15,7 +15,7 @@ func putTimer(change func(*agent.Timer)) agent.Commit {
 	return ops(&agent.PutTimer{Timer: t})
 }
 
-func TestTimersAreJudgedAtTheDoor(t *testing.T) {
+func TestTimersAreValidated(t *testing.T) {
 	tooLarge := func(field string) refusal { return refusal{agent.CodeTooLarge, 0, field} }
 	invalid := func(field string) refusal { return refusal{agent.CodeInvalid, 0, field} }
 	ack := agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: 1, Instant: someDay, Next: someDay + 1}
