@@ -4,9 +4,9 @@ import (
 	"dormouse/agent"
 )
 
-// fencedOps is every op there is, each such that it applies after those before
-// it, in a scope that holds claims c and held: but RenewSession and
-// RecoverSession, which need a lease or one that has lapsed.
+// fencedOps returns one op of each type, each of which applies after those before it,
+// in a scope that holds claims c and held. RenewSession and RecoverSession are left
+// out: they need a valid and an expired lease.
 func fencedOps(held agent.Claim) []agent.Op {
 	next := release(held)
 	next.To = "z"
@@ -65,7 +65,7 @@ var fenceClaims = []claim{
 		k.equal("answer to the retry", k.applied(k.send(c)), first)
 
 		c.Request.Seq = 2
-		for range 2 { // the refusal is an answer too
+		for range 2 { // the refusal is a stored answer too
 			_, err := k.send(c)
 			k.equal("holder told", k.refused(agent.CodeFenced, -1, err).Holder, "b")
 			if k.claimHeld().Epoch == b.Epoch {
