@@ -27,10 +27,10 @@ var outside = regexp.MustCompile(`\b(HOUSE|DESIGN|SEMANTICS|HAZARDS)\b|\bSTYLE\.
 var notYet = []string{
 	"bench/dormouse", "bench/load", "bench/system",
 	"cluster", "cluster/clustertest", "cluster/gossip", "cluster/gossip/gossiptest", "cluster/peer", "cluster/raftlog",
-	"cmd/dormbench", "cmd/dormctl", "cmd/dormjepsen", "cmd/node", "config", "docs", "eraser", "examples/host", "fsm",
+	"cmd/dormbench", "cmd/dormctl", "cmd/dormjepsen", "cmd/node", "config", "docs", "eraser", "fsm",
 	"fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/session", "fsm/snapshot",
-	"fsm/thread", "fsm/timer", "fsm/txn", "internal/fakestore",
-	"internal/faultstest", "internal/seededbug", "jepsen", "jepsen/check", "jepsen/history", "jepsen/model", "jepsen/nemesis",
+	"fsm/thread", "fsm/timer", "fsm/txn",
+	"jepsen", "jepsen/check", "jepsen/history", "jepsen/model", "jepsen/nemesis",
 	"jepsen/program", "jepsen/seeded", "jepsen/testbed", "jepsen/testbed/disk", "jepsen/workload", "jepsen/workload/appends",
 	"jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase", "jepsen/workload/fork",
 	"jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
