@@ -40,8 +40,8 @@ type Thawed struct {
 }
 
 // CheckpointLifecycles returns the reasons for saving a checkpoint: those of a
-// conversation, and idle (the agent was not in use), manual (a caller asked for it)
-// and fork (it is a copy).
+// conversation, idle, manual and fork. idle means that the agent was not in use,
+// manual that a caller asked for it, and fork that it is a copy.
 func CheckpointLifecycles() []string {
 	return []string{
 		string(LifecycleCompletion), string(LifecycleCancel), string(LifecycleError), string(LifecycleInterrupt),

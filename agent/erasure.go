@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// EraseAgent removes all data of an agent: its checkpoint with all revisions and the
-// threads that these point to; its memories; its sessions with their requests,
-// snapshots, leases and reviews; the threads and checkpoints that the sessions name;
-// and its conversations with their messages. Data that another agent's checkpoint uses
-// stays, and is counted as kept. Entries that a fork shares stay with the fork. Values
-// and callers' claims belong to no agent and stay.
+// EraseAgent removes all data of an agent: checkpoint, revisions, memories,
+// conversations with their messages, and sessions with their requests, snapshots,
+// leases and reviews. It also removes the threads and checkpoints that its checkpoint
+// and sessions name. Data that another agent's checkpoint uses stays, and is counted
+// as kept. Entries that a fork shares stay with the fork. Values and callers' claims
+// belong to no agent and stay.
 //
 // The erasure takes effect at once: after this commit none of that data can be read or
-// written. Rows that do not fit one log entry are removed by later entries,
-// EraseRowsMax at a time. Threads and checkpoints that only a session names are
-// removed with that session, so they are gone only when the Erasure is complete. If
-// older conversations are not indexed yet, it completes after they are.
+// written. Only threads and checkpoints that just a session names remain until they
+// are removed with that session. Rows that do not fit one log entry are removed by
+// later entries, EraseRowsMax at a time; then the Erasure is complete. If older
+// conversations are not indexed yet, it completes after they are.
 //
 // If the agent is an instance, it ends: its timers and recurring jobs are removed, and
 // no turn that began earlier is stored. Its owner drops it from memory before the

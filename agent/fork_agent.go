@@ -1,15 +1,16 @@
 package agent
 
-// ForkAgent copies an agent in one commit: its checkpoint at a kept revision, as the
-// first revision of the new agent; the thread that it points to, cut at the pointer's
-// rev; its current memories; and, if named, a session that is not running.
+// ForkAgent copies an agent in one commit. A kept revision of its checkpoint becomes
+// the first revision of the new agent. The thread is cut at that revision's pointer;
+// memories are copied as they are now. A session can be copied too, if it is not
+// running.
 //
 // The new ids must be unused, or the op fails with already_exists. The fork shares the
 // thread's entries with its source, which cannot be compacted past them while the fork
 // exists. All else is copied, so later changes of the source, including EraseAgent, do
-// not change the fork. The source's ttl, the session's queue and reviews, and
-// conversations are not copied: hosts find conversations by their own ids, and people
-// have seen them as the source's.
+// not change the fork. The source's ttl and the session's queue and reviews are not
+// copied. Neither are conversations: hosts find them by their own ids, and people have
+// seen them as the source's.
 type ForkAgent struct {
 	Agent         string // the checkpoint's key, and the owner of the memories
 	NewAgent      string

@@ -66,8 +66,8 @@ func generatedParts(prefix, id string) (incarnation, seq uint64, ok bool) {
 }
 
 // Resolved is an entry with its follow-ups. A thread is append-only, so a later fact
-// (a streamed message was committed, or annotated) is an entry of its own, which names
-// the first one in refs.entry_id.
+// about an entry is another entry, which names the first one in refs.entry_id.
+// Examples are that a streamed message was committed, or an annotation.
 type Resolved struct {
 	Entry
 	FollowUps []Entry // in seq order

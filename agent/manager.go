@@ -83,8 +83,8 @@ type DeleteManager struct {
 func (m *Manager) Mailbox() int { return orDefault(m.MailboxMax, MailboxDefault) }
 
 // Tracking reports whether signals are tracked. It returns nil if the manager does not
-// set it and has a Go or HTTP handler: they are then tracked once the instance has a
-// thread.
+// set it and has a Go or HTTP handler. Signals are then tracked once the instance has
+// a thread.
 func (m *Manager) Tracking() *bool {
 	if !m.Track && !m.Untracked && m.Handler.Kind != HandlerDocument {
 		return nil

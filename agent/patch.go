@@ -14,8 +14,8 @@ import (
 // keep their place and bytes; new members follow in the patch's order. The caller
 // bounds the result's size.
 //
-// evanphx/json-patch (v5.9.11) cannot be used: it adds new members in the random order
-// of a Go map, so replicas would differ, and it drops nulls inside arrays of a patch,
+// evanphx/json-patch (v5.9.11) cannot be used. It adds new members in the random order
+// of a Go map, so replicas would differ. It also drops nulls inside arrays of a patch,
 // which RFC 7396 keeps.
 func MergePatch(doc, patch JSON) (JSON, error) {
 	change, err := parseChange(patch)

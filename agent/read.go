@@ -354,8 +354,8 @@ func validPath(field, text string) error {
 	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
 }
 
-// memoriesAfterBytesMax is the length of the longest page token of a list of
-// the memories of all agents: three numbers, an agent and a NUL byte, in hex.
+// memoriesAfterBytesMax is the length of the longest page token in a list of all
+// agents' memories: three numbers, an agent and a NUL byte, in hex.
 const memoriesAfterBytesMax = 2 * (3*8 + IDBytesMax + 1)
 
 // validOfAll validates a list of the memories of all agents.

@@ -62,7 +62,7 @@ func FilePath(key string) (path string, ok bool) {
 }
 
 // ValidFilePath returns an error if a file's path is invalid. It must begin with a
-// slash and name a file, with parts that are not empty and neither "." nor "..", in at
+// slash and name a file. Its parts must not be empty, "." or "..". It must have at
 // most FilePathBytesMax bytes of UTF-8 without NUL. The error is an *Error that names
 // field.
 func ValidFilePath(field, path string) error {

@@ -6,7 +6,7 @@
 //
 // Every commit carries a request id, so it applies at most once however often it is
 // sent. The client retries commits that were not applied. If the outcome of an attempt
-// is unknown, it retries with the same id, on another node if there is one; then only
+// is unknown, it retries with the same id, on another node if there is one. Then only
 // a result or a refusal from the log ends the commit. So Commit returns a result, a
 // refusal (not applied), or unknown, and never confuses them. Reads are always
 // retried. Retries end with the context, or after Options.Timeout if it has no

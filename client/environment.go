@@ -9,10 +9,10 @@ import (
 )
 
 // The environment variables that Dial and dormctl read if the options name no
-// endpoints. They hold addresses of nodes, comma-separated; the PEM file of the
-// authority that signed the nodes' certificates, which enables TLS; the PEM files of
-// this client's certificate and key; and the id of the cluster, so that nodes of other
-// clusters are refused from the first call on.
+// endpoints: addresses of nodes, comma-separated; the PEM file of the authority that
+// signed the nodes' certificates, which enables TLS; the PEM files of this client's
+// certificate and key; and the id of the cluster. With an id, nodes of other clusters
+// are refused from the first call on.
 const (
 	EnvEndpoints = "DORMOUSE_ENDPOINTS"
 	EnvCA        = "DORMOUSE_CA"

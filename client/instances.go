@@ -103,8 +103,8 @@ func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment 
 func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
 	switch own := signal.Request.Client == ""; {
 	case own && signal.Cast:
-		// A client id of its own: the turn runs after the call has returned, and the
-		// low numbers of this client's later requests must not expire it.
+		// A separate client id: the turn runs after the call has returned. The low
+		// numbers of this client's later requests must not expire it.
 		signal.Request = agent.Request{Client: "cast/" + rand.Text(), Seq: 1, TTL: signal.Request.TTL}
 	case own:
 		ctx, cancel := i.client.bounded(ctx)

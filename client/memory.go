@@ -23,7 +23,7 @@ func (s Scope) GetMemory(ctx context.Context, name, id string) (*agent.Memory, e
 }
 
 // ListMemories lists an agent's memories in id order. With an empty name it lists
-// those of all agents of the scope, oldest write first; the page then has no prefix,
+// those of all agents of the scope, oldest write first. The page then has no prefix,
 // and After is the Next of the previous page.
 func (s Scope) ListMemories(ctx context.Context, name string, page agent.Page) (*agent.MemoryList, error) {
 	return ask[*agent.MemoryList](ctx, s, &agent.ListMemories{Agent: name, Page: page})

@@ -32,7 +32,7 @@ func TestTLSIsSpokenWhereItIsAskedFor(t *testing.T) {
 			served bool
 		}{
 			{"TLS, and trusts it", &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}, true},
-			{"TLS, and trusts nobody", &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}, false},
+			{"TLS without trusted authorities", &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}, false},
 			{"in the clear", nil, false},
 		} {
 			asker := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true, Timeout: time.Second, TLS: c.tls})

@@ -84,7 +84,7 @@ func (k *kit) untilFree() {
 	k.watchClaim(func(_ int, c agent.Claim) bool { return c.Held() })
 }
 
-var nobody agent.Claim
+var noHolder agent.Claim
 
 var holdingClaims = []claim{
 	{"CL-1_a_claim_has_one_holder", func(k *kit) {
@@ -164,7 +164,7 @@ var holdingClaims = []claim{
 		a := k.take("a")
 		k.equal("released", apply[*agent.ClaimResult](k, release(a)).Claim, agent.Claim{Name: "c"})
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"})
 		k.refuse(agent.CodeFenced, 0, release(a))
 		k.refuse(agent.CodeFenced, 0, renew(a))
 		k.take("b")
@@ -189,7 +189,7 @@ var holdingClaims = []claim{
 		k.untilFree()
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
 		k.equal("claims held", k.pages(agent.Page{}, func(p agent.Page) agent.Read { return &agent.ListClaims{Page: p} }), []string(nil))
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"})
 		k.refuse(agent.CodeFenced, 0, renew(a))
 		b := k.take("b")
 		if b.Epoch <= a.Epoch {

@@ -41,18 +41,18 @@ var fenceClaims = []claim{
 			k.equal("the scope", k.counters(), before)
 			k.under(a, op)
 		}
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"}) // its scope was deleted
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"}) // its scope was deleted
 	}},
 
 	{"a_fence_holds_in_its_scope_only", func(k *kit) {
 		a := k.take("a")
-		k.in(newName("scope")).fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.in(newName("scope")).fenced(a, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"a_fence_is_judged_before_the_ops", func(k *kit) {
 		a := k.take("a")
 		k.under(a, &agent.PutValue{Key: "v"}, release(a), &agent.PutValue{Key: "w"})
-		k.fenced(a, nobody, &agent.TakeClaim{Claim: "c", Holder: "a"})
+		k.fenced(a, noHolder, &agent.TakeClaim{Claim: "c", Holder: "a"})
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
 	}},
 

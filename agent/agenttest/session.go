@@ -146,7 +146,7 @@ var sessionClaims = []claim{
 		k.equal("contents", []any{string(got.Result), got.Conversation.ContinuationRevision, got.Snapshots[0].ID, got.Requests[0].Outcome},
 			[]any{`"done"`, uint64(3), "one", agent.RequestFinished})
 		k.refuse(agent.CodeStaleSessionLease, 0, op)
-		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, noHolder, &agent.PutValue{Key: "v"})
 
 		op = end(k.lease("w", "r"), agent.SessionFailed)
 		op.Failure = agent.JSON(`{"why":"no"}`)
@@ -204,7 +204,7 @@ var sessionClaims = []claim{
 		bad.Snapshot.Agent = "b"
 		k.refuse(agent.CodeSessionLeaseExpired, 0, bad)
 		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "r"))
-		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"JL-12_a_recovery_has_one_winner", func(k *kit) {
@@ -227,7 +227,7 @@ var sessionClaims = []claim{
 		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.ReleaseClaim{Claim: held.Name, Holder: "w", Epoch: l.Epoch})
 		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.TakeClaim{Claim: "partition:7", Holder: "x"})
 		k.under(held, end(l, agent.SessionFinished), &agent.PutValue{Key: "v"})
-		k.fenced(held, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(held, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"a_cancelled_session_is_free_and_fenced", func(k *kit) {

@@ -1,5 +1,5 @@
 // Command host joins a cluster as a host: a member without a vote and without stored
-// data, which runs the live instances whose Go handler it has.
+// data. It runs the live instances whose Go handler it has.
 //
 //	go run ./examples/host
 //

@@ -38,7 +38,7 @@ func TestWithoutTheTagAGuardedBranchIsNotInTheProgram(t *testing.T) {
 		t.Errorf("the branch is in the program: %t, want %t", there, seededbug.Enabled)
 	}
 	if guarded() != "" && os.Getenv(seededbug.Variable) != string(seededbug.SealIgnored) {
-		t.Error("a bug is seeded that nobody asked for")
+		t.Error("a bug is seeded without a request")
 	}
 }
 
