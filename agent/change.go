@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// Changed is one thing of a scope that an entry of the log has written or
-// removed: by a commit, or by itself, as what expires does.
+// Changed is one change in a scope: something that a log entry wrote or removed. A
+// commit makes changes, and so does the expiry of rows.
 //
-// Index and Ordinal are its place in the feed of its scope: an index counts its
-// changes from 0, and neither ever changes, so a feed goes on after any change
-// without a gap or a repetition. A prefix leaves changes out, and does not
-// number them anew.
+// Index and Ordinal are its position in the feed of the scope. Ordinals count the
+// changes of one index from 0, and positions never change, so a feed resumes after any
+// change without gaps or repetitions. A feed with a prefix skips changes and keeps
+// their ordinals.
 type Changed struct {
 	Index   uint64
 	Ordinal uint64
-	Time    int64 // of the log at Index, Unix ms
+	Time    int64 // log time at Index, Unix ms
 
 	Kind         ChangeKind
-	Agent        string // of a memory: whose it is
-	Conversation string // of a message: the one that it is in
-	Manager      string // of a timer: whose instance it is of
-	Instance     string // of a timer: the instance's key
-	Key          string // its id, key or name; "" of a memory where all that the agent remembered is gone at once
-	Revision     uint64 // after the change: a thread's rev, a claim's epoch, a timer's generation; 0 of a review or a scope, and where Deleted
-	Deleted      bool   // it is gone
-	Status       string // of a session and of a review; TimerParked of a timer that is
+	Agent        string // of a memory: the agent that it belongs to
+	Conversation string // of a message: the conversation that it belongs to
+	Manager      string // of a timer: the manager of its instance
+	Instance     string // of a timer: the key of its instance
+	Key          string // id, key or name; "" if all memories of Agent were removed at once
+	Revision     uint64 // after the change: a thread's rev, a claim's epoch, a timer's generation; 0 of a review or a scope, and if Deleted
+	Deleted      bool   // it was deleted
+	Status       string // of a session and of a review; TimerParked of a parked timer
 }
 
-// ChangeKind names what has changed: as the paths of API.md do.
+// ChangeKind is the kind of the changed object, as in the paths of the HTTP API.
 type ChangeKind string
 
 // The kinds of changes.
@@ -43,19 +43,19 @@ const (
 	ChangedReview     ChangeKind = "reviews"
 	ChangedScope      ChangeKind = "scopes"
 
-	ChangedConversation ChangeKind = "conversations" // its row: whatever is done to it or said in it
+	ChangedConversation ChangeKind = "conversations" // the conversation's row, on every write to it or to its messages
 	ChangedMessage      ChangeKind = "messages"
 	ChangedManager      ChangeKind = "managers"
 	ChangedTimer        ChangeKind = "timers"
 )
 
-// TimerParked is the status that a change of a timer has which nobody could
-// fire: it waits until it is put anew.
+// TimerParked is the Status of a timer that could not be fired. The timer waits until
+// it is put again.
 const TimerParked = "parked"
 
-// Path is kind/key, but memory/agent/key of a memory, messages/conversation/key
-// of a message, and timers/manager/instance/key of a timer: what a feed's prefix
-// is compared with.
+// Path returns kind/key, which a feed's prefix is compared with. It is
+// memory/agent/key for a memory, messages/conversation/key for a message, and
+// timers/manager/instance/key for a timer.
 func (c *Changed) Path() string {
 	path := string(c.Kind) + "/"
 	for _, within := range [...]string{c.Agent, c.Conversation, c.Manager, c.Instance} {
@@ -66,11 +66,12 @@ func (c *Changed) Path() string {
 	return path + c.Key
 }
 
-// Place is index.ordinal, for people and for HTTP.
+// Place returns the position as index.ordinal, for people and for HTTP.
 func (c *Changed) Place() string { return fmt.Sprintf("%d.%d", c.Index, c.Ordinal) }
 
-// AfterPlace is where a feed goes on after a Place, or after all of an index:
-// a watch's From and Skip.
+// AfterPlace returns the From and Skip with which a watch resumes after text. Text is
+// a Place, or an index alone, which means after all changes of the index. ok is false
+// if text is neither.
 func AfterPlace(text string) (from, skip uint64, ok bool) {
 	whole, part, within := strings.Cut(text, ".")
 	from, err := strconv.ParseUint(whole, 10, 64)
@@ -84,13 +85,12 @@ func AfterPlace(text string) (from, skip uint64, ok bool) {
 	return from, skip + 1, err == nil && skip+1 != 0
 }
 
-// EndOfChanges is the error that the last event of a watch of changes stands
-// for.
+// EndOfChanges returns the error that the last event of a watch of changes means.
 func EndOfChanges(e Event) *Error {
 	if e.Kind == EventDeleted {
-		return Errorf(CodeDeleted, "the scope has been deleted: read it anew, and watch from the index of that")
+		return Errorf(CodeDeleted, "the scope was deleted: read it again, and watch from the index of that read")
 	}
-	err := Errorf(CodeCompacted, "changes below index %d are kept no more: read the scope anew, and watch from the index of that", e.Floor)
+	err := Errorf(CodeCompacted, "changes below index %d are no longer kept: read the scope again, and watch from the index of that read", e.Floor)
 	err.Floor = e.Floor
 	return err
 }

@@ -1,14 +1,14 @@
 package agent
 
-// Checkpoint is an agent's saved state at a moment.
+// Checkpoint is an agent's saved state.
 type Checkpoint struct {
 	Key         string
 	Incarnation uint64
 	Revision    uint64 // counts the writes to this key in its incarnation, from 1
-	Version     uint64 // the caller's schema version; 1 where none was given
+	Version     uint64 // the caller's schema version; 1 if none was given
 	State       JSON   // an object; never holds "__thread__"
 	Thread      *Pointer
-	Lifecycle   string // why it was saved, one of CheckpointLifecycles; "" where nobody said
+	Lifecycle   string // why it was saved, one of CheckpointLifecycles; "" if none was given
 	Metadata    JSON   // an object
 	CreatedAt   int64  // Unix ms
 	UpdatedAt   int64
@@ -27,21 +27,21 @@ type CheckpointRow struct {
 	ExpiresAt   int64
 }
 
-// StateThreadKey is the member of a state that would hold the journal itself.
-// It is stripped from every checkpoint: the thread body never enters one.
+// StateThreadKey is the member of a state in which frameworks keep the thread itself.
+// It is removed from every checkpoint: a checkpoint never holds its thread's entries.
 const StateThreadKey = "__thread__"
 
-// Thawed is a checkpoint and the thread that it points to, read at one index.
+// Thawed is a checkpoint and the thread that it points to, both read at one log index.
 type Thawed struct {
 	Checkpoint Checkpoint
-	Thread     *Thread // as of the pointer's rev; nil without a pointer
-	Entries    []Entry // the entries below the pointer's rev, or the last of them where a tail was asked for
-	Ahead      uint64  // entries the journal has past the pointer
+	Thread     *Thread // at the pointer's rev; nil without a pointer
+	Entries    []Entry // the entries below the pointer's rev, or only the last of them if a tail was requested
+	Ahead      uint64  // number of entries in the thread past the pointer
 }
 
-// CheckpointLifecycles are the reasons for which a checkpoint is saved: those of a
-// conversation, and idle (nobody needed the agent), manual (somebody asked for it)
-// and fork (it was copied).
+// CheckpointLifecycles returns the reasons for saving a checkpoint: those of a
+// conversation, idle, manual and fork. idle means that the agent was not in use,
+// manual that a caller asked for it, and fork that it is a copy.
 func CheckpointLifecycles() []string {
 	return []string{
 		string(LifecycleCompletion), string(LifecycleCancel), string(LifecycleError), string(LifecycleInterrupt),

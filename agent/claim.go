@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Claim is the exclusive right to a name, for as long as its holder renews it.
-// The name is the callers' to choose, and so is what it stands for.
+// Claim is the exclusive right to a name, for as long as its holder renews it. Callers
+// choose the name and its meaning.
 //
-// Epoch numbers the holding: it is never used again, in any scope, so a write
-// that carries it as its Fence applies only while that very holding stands. A
-// claim that nobody holds has a name and nothing else.
+// Each holding has its own Epoch, which is never used again in any scope. A write with
+// the epoch as its Fence applies only during that holding. A claim without a holder
+// has only a name.
 type Claim struct {
 	Name      string
-	Holder    string // "" where nobody holds it
+	Holder    string // "" if it has no holder
 	Epoch     uint64 // grows with each holding; renewing keeps it
 	TTL       time.Duration
 	ClaimedAt int64 // Unix ms: when this holding began
-	ExpiresAt int64 // Unix ms, for people: the holding ends by log time, which stands still while nobody leads
+	ExpiresAt int64 // Unix ms, for people: the holding ends by log time, which stops while there is no leader
 }
 
-// Held tells whether anybody holds the claim.
+// Held reports whether the claim has a holder.
 func (c Claim) Held() bool { return c.Epoch != 0 }
 
-// Fence is what a commit carries that is to apply only while this holding
-// stands.
+// Fence returns the fence of a commit that applies only during this holding.
 func (c Claim) Fence() *Fence { return &Fence{Claim: c.Name, Epoch: c.Epoch} }
 
-// claimOp judges an op on a claim and adds it to the tally.
+// claimOp validates an op on a claim and adds its size to the tally.
 func (t *tally) claimOp(op Op) error {
 	switch o := op.(type) {
 	case *TakeClaim:
@@ -47,25 +46,25 @@ func (t *tally) claimOp(op Op) error {
 	}
 }
 
-// CallersClaim judges the name of a claim that a caller takes, renews or
-// releases: those that stand for something have calls of their own.
+// CallersClaim validates the name of a claim that a caller takes, renews or releases.
+// Leases of sessions and partitions have their own calls, so their claims are refused.
 func CallersClaim(name string) error {
 	switch session, isSession := ClaimedSession(name); {
 	case isSession:
 		return Invalid("claim", "claim %q is the lease of session %q: claim, renew or commit the session", name, session)
 	case strings.HasPrefix(name, partitionClaimPrefix):
-		return Invalid("claim", "claim %q is the cluster's own: choose another name", name)
+		return Invalid("claim", "claim %q belongs to the cluster: choose another name", name)
 	}
 	return ValidID("claim", name)
 }
 
-// validHolding judges what names a holding.
+// validHolding validates the name, the holder and the epoch of a holding.
 func validHolding(claim, holder string, epoch uint64) error {
 	if err := firstOf(CallersClaim(claim), ValidID("holder", holder)); err != nil {
 		return err
 	}
 	if epoch == 0 {
-		return Invalid("epoch", "epoch must be the one that taking the claim gave, which is never 0")
+		return Invalid("epoch", "epoch must be the epoch that taking the claim returned; it is never 0")
 	}
 	return nil
 }
@@ -75,7 +74,7 @@ func validNextHolder(o *ReleaseClaim) error {
 	case o.To != "":
 		return ValidID("to", o.To)
 	case o.TTL != 0:
-		return Invalid("ttl", "a release to nobody has no ttl: name the next holder in to, or leave the ttl out")
+		return Invalid("ttl", "ttl needs a next holder: set to, or leave ttl out")
 	}
 	return nil
 }

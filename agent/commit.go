@@ -2,35 +2,35 @@ package agent
 
 import "time"
 
-// Commit is one caller's all-or-nothing list of ops: the unit of everything
-// that is written.
+// Commit is one caller's list of ops, of which all or none apply. Every write is a
+// commit.
 type Commit struct {
 	Scope     string // "" means DefaultScope
 	Request   Request
 	Fence     *Fence
-	Principal string // who made it, for the record; set by the front, never by the caller
+	Principal string // who made it, for the record; set by the server, never by the caller
 	Ops       []Op
 
-	checked bool // by Validate: what it found need not be found again
+	checked bool // Validate has run: it need not run again
 }
 
-// Request identifies a commit, so that it applies once however often it is
-// sent. The zero Request asks for no such promise.
+// Request identifies a commit, so that it applies at most once however often it is
+// sent. The zero Request makes no such promise.
 type Request struct {
 	Client string        // unique to one running client; "" means no request id
 	Seq    uint64        // numbers the client's commits from 1
-	Low    uint64        // the lowest Seq still awaited: answers below it may go
+	Low    uint64        // the lowest Seq still awaited: answers to lower ones may be dropped
 	TTL    time.Duration // how long the answer is kept, and how long the commit may take to apply; 0 means RequestTTLDefault
 }
 
-// Fence makes a commit apply only while the claim's epoch is its newest and
-// has not expired.
+// Fence makes a commit apply only if Epoch is the claim's newest epoch and has not
+// expired.
 type Fence struct {
 	Claim string
 	Epoch uint64
 
-	// Agent and Since make the commit deleted where that agent was erased after
-	// log index Since. "" is no agent.
+	// Agent and Since fail the commit with deleted if that agent was erased after log
+	// index Since. Agent "" means no agent.
 	Agent string
 	Since uint64
 }
@@ -40,31 +40,31 @@ type Op interface{ isOp() }
 
 // PutValue writes a value. IfRevision 0 means "must not exist".
 type PutValue struct {
-	Key           string // of a file: see FileKey
+	Key           string // see FileKey for the key of a file
 	ContentType   string
 	Bytes         []byte
 	Metadata      JSON          // an object; nil keeps what the value has
-	TTL           time.Duration // 0 means it stays
+	TTL           time.Duration // 0 means that it never expires
 	IfRevision    *uint64
 	IfBytes       *[]byte // the stored bytes must equal these; a nil slice inside means "must not exist"
 	IfIncarnation uint64  // 0 means any
 }
 
-// DeleteValue deletes a value; a missing one is fine.
+// DeleteValue deletes a value; deleting a missing value succeeds.
 type DeleteValue struct {
 	Key           string
 	IfRevision    *uint64
 	IfBytes       *[]byte
 	IfIncarnation uint64
-	Seal          time.Duration // every write to the key is refused for so long
+	Seal          time.Duration // for how long writes to the key are refused
 }
 
-// PutCheckpoint writes a checkpoint whole.
+// PutCheckpoint writes a whole checkpoint.
 type PutCheckpoint struct {
 	Key           string
 	Version       uint64 // 0 means 1
 	State         JSON
-	Thread        *Pointer // must match the journal as of this commit
+	Thread        *Pointer // must match the thread at this commit
 	Lifecycle     string
 	Metadata      JSON
 	TTL           time.Duration
@@ -72,8 +72,8 @@ type PutCheckpoint struct {
 	IfIncarnation uint64
 }
 
-// PatchCheckpoint merges a patch into the state (RFC 7396) and keeps the rest
-// as stored. A missing checkpoint is not_found.
+// PatchCheckpoint merges a patch into the state (RFC 7396) and keeps the rest of the
+// checkpoint. A missing checkpoint is not_found.
 type PatchCheckpoint struct {
 	Key           string
 	Patch         JSON
@@ -81,7 +81,8 @@ type PatchCheckpoint struct {
 	IfIncarnation uint64
 }
 
-// DeleteCheckpoint deletes a checkpoint and its history; a missing one is fine.
+// DeleteCheckpoint deletes a checkpoint and its history; deleting a missing checkpoint
+// succeeds.
 type DeleteCheckpoint struct {
 	Key           string
 	IfRevision    *uint64
@@ -89,20 +90,20 @@ type DeleteCheckpoint struct {
 	Seal          time.Duration
 }
 
-// AppendThread appends entries, creating the thread where there is none.
+// AppendThread appends entries. It creates the thread if it does not exist.
 type AppendThread struct {
 	Thread        string
 	Entries       []Draft
 	ExpectedRev   *uint64 // applies only at that rev; a missing thread is at 0
 	ExpectedHead  string  // hex; "" means any
-	Metadata      JSON    // honoured while the rev is 0; nil means none
+	Metadata      JSON    // applied while the rev is 0; nil means none
 	IfIncarnation uint64
 }
 
-// HibernateThread is the append half of a hibernation: the entries from
-// FromSeq on as the caller knows them. What overlaps the journal must equal
-// it, the rest is appended; a journal longer than the caller's is refused with
-// thread_rev_regression. It is followed by a PutCheckpoint in the same commit.
+// HibernateThread appends a caller's entries from FromSeq on, as the first half of a
+// hibernation. Entries that the thread already has must be equal; the others are
+// appended. If the thread is longer than the caller's, the op fails with
+// thread_rev_regression. A PutCheckpoint follows it in the same commit.
 type HibernateThread struct {
 	Thread        string
 	Rev           uint64 // the caller's rev: FromSeq + len(Entries)
@@ -112,24 +113,23 @@ type HibernateThread struct {
 	IfIncarnation uint64
 }
 
-// DeleteThread deletes a thread; a missing one is fine.
+// DeleteThread deletes a thread; deleting a missing thread succeeds.
 type DeleteThread struct {
 	Thread        string
 	IfIncarnation uint64
 	Seal          time.Duration
 }
 
-// CompactThread forgets the entries below BeforeSeq, which is at least 1; rev
-// and head stay. A
-// BeforeSeq past a live pointer or a fork's is refused with conflict.
+// CompactThread removes the entries below BeforeSeq, which is at least 1; rev and head
+// stay. A BeforeSeq past a live checkpoint's pointer or a fork's start is a conflict.
 type CompactThread struct {
 	Thread        string
 	BeforeSeq     uint64
-	Summary       JSON // kept at the floor; nil keeps the one that is there
+	Summary       JSON // kept at the floor; nil keeps the current one
 	IfIncarnation uint64
 }
 
-// ForkThread makes NewThread share Thread's entries below AtRev.
+// ForkThread creates NewThread, which shares Thread's entries below AtRev.
 type ForkThread struct {
 	Thread        string
 	NewThread     string
@@ -137,67 +137,65 @@ type ForkThread struct {
 	IfIncarnation uint64
 }
 
-// PutScope sets a scope's policy, creating the scope where there is none.
+// PutScope sets a scope's policy. It creates the scope if it does not exist.
 type PutScope struct{ Policy Policy }
 
-// DeleteScope deletes a scope with all that is in it. It must be alone in its
-// commit.
+// DeleteScope deletes a scope and its contents. It must be the only op of its commit.
 type DeleteScope struct{}
 
-// TakeClaim begins a holding, under a new epoch, of a claim that nobody holds:
-// one never claimed, released or expired. One that another holds is refused
-// with already_claimed. Its own holder may take it anew, which fences all that
-// it sent under its earlier epoch, as after a restart.
+// TakeClaim takes a claim that has no holder, under a new epoch: the claim is new,
+// released or expired. If another caller holds it, the op fails with already_claimed.
+// The holder itself may take it again, for example after a restart, which fences its
+// writes under the earlier epoch.
 type TakeClaim struct {
 	Claim  string
 	Holder string
-	TTL    time.Duration // from the commit on, in log time; 0 means ClaimTTLDefault
+	TTL    time.Duration // from the commit, in log time; 0 means ClaimTTLDefault
 }
 
-// RenewClaim gives the holding its full ttl again. One that has ended, even if
-// nobody has taken the claim since, is refused with fenced.
+// RenewClaim restarts the ttl of a holding. A holding that has ended is fenced, even
+// if the claim was not taken since.
 type RenewClaim struct {
 	Claim  string
 	Holder string
 	Epoch  uint64
-	TTL    time.Duration // 0 means as it was
+	TTL    time.Duration // 0 means the current ttl
 }
 
-// ReleaseClaim ends the holding, or hands the claim over: To then holds it
-// under a new epoch, and nobody could take it in between. A holding that has
-// ended is refused with fenced.
+// ReleaseClaim ends a holding. With To it hands the claim over: To holds it under a
+// new epoch, and no other caller can take it in between. A holding that has ended is
+// fenced.
 type ReleaseClaim struct {
 	Claim  string
 	Holder string
 	Epoch  uint64
-	To     string        // the next holder; "" means nobody
-	TTL    time.Duration // of To's holding; 0 means as it was
+	To     string        // the next holder; "" means none
+	TTL    time.Duration // of To's holding; 0 means the current ttl
 }
 
-// WriteMemory writes a memory, or writes it anew: its id then stands for what
-// this op says and nothing of what was there before, and it counts as the most
-// recently written one. What an agent may remember is bounded by its scope's
-// Policy; past that a write is refused as overloaded.
+// WriteMemory writes or replaces a memory. Nothing of a replaced memory stays, and the
+// memory becomes the most recently written one. The scope's Policy limits an agent's
+// memories; a write past the limit is overloaded.
 type WriteMemory struct {
 	Agent         string
-	ID            string // "" means one made from the content: Validate fills it in
+	ID            string // "" means one derived from the content: Validate fills it in
 	Session       string
 	Class         string // "" means MemoryEpisodic
 	Kind          string // "" means MemoryKindDefault
-	Content       string // this or Data must be there
+	Content       string // Content or Data is required
 	Data          JSON
 	Tags          []string
 	Source        string
 	Metadata      JSON
-	Embedding     []float32     // as long as those that the agent's memories have already
+	Embedding     []float32     // must have as many dimensions as the agent's other memories
 	ObservedAt    *int64        // Unix ms; nil means the log's time
 	ExpiresAt     int64         // Unix ms; 0 means never
-	TTL           time.Duration // instead of ExpiresAt; 0 means it stays
+	TTL           time.Duration // instead of ExpiresAt; 0 means that it never expires
 	IfRevision    *uint64       // 0 means "must not exist"
 	IfIncarnation uint64
 }
 
-// DeleteMemory deletes a memory; a missing one is fine.
+// DeleteMemory deletes a memory; deleting a missing memory succeeds.
 type DeleteMemory struct {
 	Agent         string
 	ID            string
@@ -224,17 +222,17 @@ func (*ReleaseClaim) isOp()     {}
 func (*WriteMemory) isOp()      {}
 func (*DeleteMemory) isOp()     {}
 
-// Result is what a commit that applied returns.
+// Result is the result of a commit that was applied.
 type Result struct {
 	Index   uint64     // the log index it applied at
 	Time    int64      // Unix ms, from the log
-	Results []OpResult // one an op, in order
+	Results []OpResult // one for each op, in order
 }
 
-// OpResult is what came out of one op: one of the types below.
+// OpResult is the result of one op: one of the types below.
 type OpResult interface{ isOpResult() }
 
-// ValueResult answers PutValue.
+// ValueResult is the result of PutValue.
 type ValueResult struct {
 	Key                  string
 	Incarnation          uint64
@@ -242,7 +240,7 @@ type ValueResult struct {
 	CreatedAt, UpdatedAt int64
 }
 
-// CheckpointResult answers PutCheckpoint and PatchCheckpoint.
+// CheckpointResult is the result of PutCheckpoint and PatchCheckpoint.
 type CheckpointResult struct {
 	Key                  string
 	Incarnation          uint64
@@ -251,33 +249,35 @@ type CheckpointResult struct {
 	Thread               *Pointer // as stored, with head and incarnation filled in
 }
 
-// ThreadResult answers AppendThread, HibernateThread, CompactThread and ForkThread.
+// ThreadResult is the result of AppendThread, HibernateThread, CompactThread and
+// ForkThread.
 type ThreadResult struct {
 	Thread  Thread
-	Entries []EntryStamp // of an append: one a draft, in order; of those already there too
+	Entries []EntryStamp // of an append: one for each draft, in order, also for drafts that were already stored
 }
 
-// EntryStamp says where an entry went.
+// EntryStamp is where an entry was stored.
 type EntryStamp struct {
 	ID  string
 	Seq uint64
 	At  int64
 }
 
-// DeleteResult answers the deletes. Existed is false where there was nothing.
+// DeleteResult is the result of the deletes. Existed is false if there was nothing to
+// delete.
 type DeleteResult struct {
 	Existed     bool
 	Incarnation uint64
 }
 
-// ScopeResult answers PutScope.
+// ScopeResult is the result of PutScope.
 type ScopeResult struct{ Scope Scope }
 
-// ClaimResult answers TakeClaim, RenewClaim and ReleaseClaim: the claim as it
-// stands after the op.
+// ClaimResult is the result of TakeClaim, RenewClaim and ReleaseClaim: the claim after
+// the op.
 type ClaimResult struct{ Claim Claim }
 
-// MemoryResult answers WriteMemory.
+// MemoryResult is the result of WriteMemory.
 type MemoryResult struct {
 	Agent, ID            string
 	Incarnation          uint64
@@ -293,8 +293,8 @@ func (*ScopeResult) isOpResult()      {}
 func (*ClaimResult) isOpResult()      {}
 func (*MemoryResult) isOpResult()     {}
 
-// Decided is how the state machine decided one commit: exactly one of a result
-// and an error, which is Final.
+// Decided is the state machine's decision about one commit: either a result or an
+// error, which is Final.
 type Decided struct {
 	Result Result
 	Err    *Error

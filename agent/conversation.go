@@ -1,44 +1,43 @@
 package agent
 
-// SavedConversation is what an agent leaves of one conversation between its runs:
-// the state that it goes on from, and what was said to it meanwhile. What
-// people were shown of it are its messages, which are read apart.
+// SavedConversation is what is stored of a conversation between the agent's runs: the
+// state to continue from, and the pending messages. The messages that people see are
+// read separately.
 type SavedConversation struct {
 	ConversationRow
-	State   JSON             // an object, as it was saved last; nil where none was yet
+	State   JSON             // an object, as saved last; nil before the first save
 	Pending []PendingMessage // oldest first
 }
 
-// ConversationRow is a conversation without its contents, as lists and results
-// show it.
+// ConversationRow is a conversation without its contents, as in lists and results.
 type ConversationRow struct {
 	ID           string
 	Incarnation  uint64
 	Revision     uint64 // counts the saves of the state; 0 before the first one
-	Agent        string // whose it is: "" until a write names one
-	Owner        string // on whose behalf: "" until a write names one
+	Agent        string // the agent that it belongs to: "" until a write names one
+	Owner        string // the user it is held for: "" until a write names one
 	Lifecycle    Lifecycle
-	Interrupted  bool   // waits for a person; see Lifecycle and SetInterrupted
-	Version      uint64 // of the state's format, as the state says; 0 where there is none
+	Interrupted  bool   // it waits for a person; see Lifecycle and SetInterrupted
+	Version      uint64 // the format version that the state declares; 0 without a state
 	Title        string
 	MessageCount uint64
 	PendingCount uint64
-	Consumed     uint64 // pending messages up to this number are in the state
+	Consumed     uint64 // pending messages up to this number are part of the state
 	CreatedAt    int64  // Unix ms
 	UpdatedAt    int64  // of the last write of any kind
-	SavedAt      int64  // of the last save; 0 where there was none
+	SavedAt      int64  // of the last save; 0 before the first one
 	ExpiresAt    int64  // 0 means never: see SetTTL
 }
 
-// PendingMessage is one that came while the agent was busy. It stays until a
-// save of the state says that it is in it.
+// PendingMessage is a message that arrived while the agent was busy. It is kept until
+// a save of the state consumes it.
 type PendingMessage struct {
-	Number  uint64 // counts those of the conversation, from 1; never used again
+	Number  uint64 // counts the conversation's pending messages, from 1; never used again
 	Message JSON   // an object
 	At      int64  // Unix ms
 }
 
-// Lifecycle says why a state was saved.
+// Lifecycle is the reason for saving a state.
 type Lifecycle string
 
 // The lifecycles. LifecycleInterrupt sets the conversation's interrupted flag,
@@ -52,8 +51,8 @@ const (
 	LifecycleShutdown       Lifecycle = "shutdown"
 )
 
-// Interrupts tells what a save with this lifecycle makes of the interrupted
-// flag that stands.
+// Interrupts returns the interrupted flag after a save with this lifecycle, given the
+// flag before it.
 func (l Lifecycle) Interrupts(stands bool) bool {
 	switch l {
 	case LifecycleInterrupt:
@@ -66,23 +65,23 @@ func (l Lifecycle) Interrupts(stands bool) bool {
 	return stands
 }
 
-// Message is one row of what people see of a conversation. Rows are ordered by
-// (At, Seq), which is the order of Seq alone: the log's time never runs back.
+// Message is one row of what people see of a conversation. Rows are ordered by (At,
+// Seq). That is also the order of Seq, because log time never goes back.
 type Message struct {
 	ID        string
 	Seq       uint64 // 0-based position
 	Revision  uint64 // counts its writes: 1 until it is updated
-	At        int64  // Unix ms, of the log: when it was saved first
+	At        int64  // Unix ms, log time of the first save
 	UpdatedAt int64
 	Role      MessageRole
-	Type      string // of the content, open: text, thinking, tool_call, tool_result, …
+	Type      string // of the content; any string: text, thinking, tool_call, tool_result, …
 	Content   JSON   // an object
-	ToolCall  string // the id of the tool call that it belongs to; "" for none
+	ToolCall  string // id of its tool call; "" for none
 	Status    ToolStatus
-	Synthetic bool // put in by the program, said by nobody
+	Synthetic bool // added by the program, not said by a participant
 }
 
-// MessageRole says who speaks.
+// MessageRole is the role of a message's author.
 type MessageRole string
 
 // The roles.
@@ -93,10 +92,10 @@ const (
 	RoleSystem    MessageRole = "system"
 )
 
-// ToolStatus says how a tool call stands; "" on a message that is of none.
+// ToolStatus is the status of a tool call; "" on messages without a tool call.
 type ToolStatus string
 
-// The statuses. Any may follow any: an interrupted call may run again.
+// The statuses. Any may follow any other: an interrupted call may run again.
 const (
 	ToolExecuting   ToolStatus = "executing"
 	ToolCompleted   ToolStatus = "completed"
@@ -105,8 +104,8 @@ const (
 	ToolCancelled   ToolStatus = "cancelled"
 )
 
-// ToolMessageID is the id of the message that shows a tool call, and with
-// RoleTool of the one that shows its result. A conversation has one of each.
+// ToolMessageID returns the id of the message that shows a tool call; with RoleTool,
+// of the message that shows its result. A conversation has one of each.
 func ToolMessageID(call string, role MessageRole) string {
 	if role == RoleTool {
 		return toolResultPrefix + call
@@ -119,21 +118,21 @@ const (
 	toolResultPrefix = "result:"
 )
 
-// messagePrefix begins the ids of messages whose caller gave none.
+// messagePrefix begins the ids of messages that were saved without an id.
 const messagePrefix = "message_"
 
-// MessageID is the id that a message gets at seq of a conversation's
-// incarnation where its caller gave none.
+// MessageID returns the id of a message that was saved without one, at seq of a
+// conversation's incarnation.
 func MessageID(incarnation, seq uint64) string { return generatedName(messagePrefix, incarnation, seq) }
 
-// GeneratedMessageID takes an id of MessageID's apart, as GeneratedID does an
-// entry's.
+// GeneratedMessageID returns the parts of an id of MessageID, as GeneratedID does for
+// entries.
 func GeneratedMessageID(id string) (incarnation, seq uint64, ok bool) {
 	return generatedParts(messagePrefix, id)
 }
 
-// SameContent tells whether d, sent again, is what m shows since it was saved.
-// What an update may have changed since does not count.
+// SameContent reports whether d, when sent again, equals the saved message m. Content
+// and status are not compared if m was updated since.
 func (d *MessageDraft) SameContent(m *Message) bool {
 	return d.Role == m.Role && d.Type == m.Type && d.ToolCall == m.ToolCall && d.Synthetic == m.Synthetic &&
 		(m.Revision > 1 || string(d.Content) == string(m.Content) && d.Status == m.Status)

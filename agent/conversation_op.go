@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ConversationRef says which conversation is meant, and on whose behalf. An
-// agent or owner that is named must be the one that is stored: another is
-// forbidden. Where none is stored yet, a write stores it.
+// ConversationRef names a conversation, its agent and its owner. If an agent or owner
+// is given, it must equal the stored one, or the call is forbidden. If none is stored
+// yet, a write stores it.
 type ConversationRef struct {
 	ID            string
 	Agent         string // "" means any
@@ -16,61 +16,60 @@ type ConversationRef struct {
 	IfIncarnation uint64 // 0 means any
 }
 
-// SaveConversation saves the state that a conversation goes on from, creating
-// the conversation where there is none. A stale state never overwrites a newer
-// one: Revision must be the stored one, or the save is refused with
-// revision_mismatch. Saved again as it is stored already, which is how events
-// that come more than once look, it changes nothing and is answered as done.
+// SaveConversation saves the state that a conversation continues from. It creates the
+// conversation if it does not exist. A stale state never overwrites a newer one: if
+// Revision is not the stored revision, the save fails with revision_mismatch. A save
+// that equals the stored state, such as a repeated event, changes nothing and
+// succeeds.
 type SaveConversation struct {
 	ConversationRef
-	Revision  uint64 // that the state was loaded at, or saved as last; 0 for the first save
+	Revision  uint64 // the revision that was loaded, or saved last; 0 for the first save
 	Lifecycle Lifecycle
-	State     JSON   // an object with a "version", from 1 on, and a "state", an object; more is up to the program
-	Title     string // "" keeps the one that is there
-	Consumed  uint64 // pending messages up to this number are in the state, and go; 0 means none
+	State     JSON   // an object with a "version", at least 1, and a "state", an object; other members are allowed
+	Title     string // "" keeps the current one
+	Consumed  uint64 // pending messages up to this number are part of the state, and are removed; 0 means none
 }
 
-// SetInterrupted says whether a conversation waits for a person, beside what
-// its saves say. A missing conversation is not_found.
+// SetInterrupted sets whether a conversation waits for a person, without a save. A
+// missing conversation is not_found.
 type SetInterrupted struct {
 	ConversationRef
 	Interrupted bool
 }
 
-// PendMessage keeps a message for an agent that is busy, until a save consumes
-// it. It creates the conversation where there is none. More than
-// ConversationPendingMax at once are refused as overloaded.
+// PendMessage keeps a message for a busy agent until a save consumes it. It creates
+// the conversation if it does not exist. If ConversationPendingMax messages are
+// pending, it fails with overloaded.
 type PendMessage struct {
 	ConversationRef
 	Message JSON // an object
 }
 
-// SaveMessages adds messages to what people see of a conversation, in order,
-// creating the conversation where there is none. One whose id is there already
-// with the same content is skipped, with other content it is refused with
-// duplicate_entry.
+// SaveMessages adds messages to what people see of a conversation, in order. It
+// creates the conversation if it does not exist. A message whose id is stored is
+// skipped if the content is equal; otherwise the op fails with duplicate_entry.
 type SaveMessages struct {
 	ConversationRef
 	Messages []MessageDraft
 }
 
-// MessageDraft is a message as a caller hands it in.
+// MessageDraft is a message before it is saved.
 type MessageDraft struct {
-	ID        string // "" means ToolMessageID of one that belongs to a tool call, and a generated one of others
+	ID        string // "" means ToolMessageID for a message of a tool call, and a generated id otherwise
 	Role      MessageRole
 	Type      string     // "" means MessageTypeDefault
 	Content   JSON       // an object; nil means {}
 	ToolCall  string     // "" for none
-	Status    ToolStatus // of a tool call; "" means ToolExecuting of the message that shows the call
+	Status    ToolStatus // of a tool call; "" means ToolExecuting on the message that shows the call
 	Synthetic bool
 }
 
 // MessageTypeDefault is the type of a message that was saved without one.
 const MessageTypeDefault = "text"
 
-// UpdateMessage changes a message in its place: a tool call's status, or what
-// it has come to. A missing message, or conversation, is no refusal: the
-// result says that there was none.
+// UpdateMessage changes a message in place: the status of a tool call, or its content.
+// A missing message or conversation is not an error: the result says that it was not
+// found.
 type UpdateMessage struct {
 	ConversationRef
 	Message string     // its id; see ToolMessageID
@@ -78,19 +77,19 @@ type UpdateMessage struct {
 	Content JSON       // an object; nil keeps it
 }
 
-// DeleteConversation deletes a conversation with its messages; a missing one is fine.
+// DeleteConversation deletes a conversation and its messages; deleting a missing
+// conversation succeeds.
 type DeleteConversation struct {
 	ConversationRef
 	IfRevision *uint64
-	Seal       time.Duration // every write to the conversation is refused for so long
+	Seal       time.Duration // for how long writes to the conversation are refused
 }
 
-// ReviseValue changes what is known of a value, and not its bytes: the key
-// that it is under, its content type, its metadata. All at once or nothing; a
-// missing value is not_found.
+// ReviseValue changes a value's key, content type and metadata, but not its bytes. All
+// changes apply, or none. A missing value is not_found.
 type ReviseValue struct {
 	Key           string
-	To            string // the key to move it to, where there must be none (already_exists); "" means it stays
+	To            string // the new key, which must not exist (else already_exists); "" keeps the key
 	ContentType   string // "" keeps it
 	Metadata      JSON   // a merge patch (RFC 7396); nil keeps it
 	IfRevision    *uint64
@@ -105,43 +104,42 @@ func (*UpdateMessage) isOp()      {}
 func (*DeleteConversation) isOp() {}
 func (*ReviseValue) isOp()        {}
 
-// ConversationResult answers SaveConversation, SetInterrupted, PendMessage and
-// SaveMessages: the conversation as it stands after the op.
+// ConversationResult is the result of SaveConversation, SetInterrupted, PendMessage
+// and SaveMessages: the conversation after the op.
 type ConversationResult struct {
 	Conversation ConversationRow
-	Pending      uint64       // of PendMessage: the message's number
-	Messages     []EntryStamp // of SaveMessages: one a draft, in order; of those already there too
+	Pending      uint64       // of PendMessage: the number of the message
+	Messages     []EntryStamp // of SaveMessages: one for each draft, in order, also for drafts that were already stored
 }
 
-// MessageResult answers UpdateMessage.
+// MessageResult is the result of UpdateMessage.
 type MessageResult struct {
 	Found   bool
-	Message EntryStamp // where it was found
+	Message EntryStamp // set if Found
 }
 
 func (*ConversationResult) isOpResult() {}
 func (*MessageResult) isOpResult()      {}
 
-// GetConversation reads a conversation. One of another agent or owner than the
-// reference names is forbidden.
+// GetConversation reads a conversation. It is forbidden if the reference names another
+// agent or owner.
 type GetConversation struct{ ConversationRef }
 
-// ListConversations lists conversations in id order: all of them, or through an
-// index those of which one thing holds. Lists by agent and by owner are
-// unavailable until all nodes of the cluster can do them, and the conversations
-// from before are in the indexes.
+// ListConversations lists conversations in id order: all of them, or those that match
+// one filter, which has an index. Lists by agent and by owner are unavailable until
+// all nodes of the cluster support them and the older conversations are indexed.
 type ListConversations struct {
 	Page
 	Interrupted bool   // only those that wait for a person
-	Agent       string // only this agent's; "" means any
-	Owner       string // only on behalf of this one; "" means any
+	Agent       string // only conversations of this agent; "" means any
+	Owner       string // only conversations of this owner; "" means any
 }
 
 // ListMessages reads a conversation's messages in order.
 type ListMessages struct {
 	ConversationRef
 	From  uint64 // first seq
-	Tail  uint64 // the last so many instead of From; 0 means not
+	Tail  uint64 // return the last Tail messages, instead of From; 0 means From applies
 	Limit uint64 // 0 means ListLimitDefault
 }
 
@@ -149,13 +147,13 @@ func (*GetConversation) isRead()   {}
 func (*ListConversations) isRead() {}
 func (*ListMessages) isRead()      {}
 
-// ConversationList answers ListConversations.
+// ConversationList is the result of ListConversations.
 type ConversationList struct {
 	Items []ConversationRow
 	Next  string
 }
 
-// MessageList answers ListMessages.
+// MessageList is the result of ListMessages.
 type MessageList struct {
 	Conversation ConversationRow
 	Items        []Message
@@ -166,8 +164,8 @@ func (*SavedConversation) isFound() {}
 func (*ConversationList) isFound()  {}
 func (*MessageList) isFound()       {}
 
-// conversationOp judges an op on a conversation or its messages, or one that
-// revises a value, and adds it to the tally.
+// conversationOp validates an op on a conversation, its messages or a value's
+// attributes, and adds its size to the tally.
 func (t *tally) conversationOp(op Op) error {
 	switch o := op.(type) {
 	case *SaveConversation:
@@ -189,7 +187,7 @@ func (t *tally) conversationOp(op Op) error {
 	}
 }
 
-// conversation judges which conversation is meant.
+// conversation validates a reference to a conversation.
 func (t *tally) conversation(r *ConversationRef) error {
 	t.bytes += len(r.ID) + len(r.Agent) + len(r.Owner)
 	return r.validate()
@@ -216,12 +214,12 @@ func (t *tally) saveConversation(o *SaveConversation) error {
 	return t.contents("state", ConversationStateMax, "conversation_state_max", o.State)
 }
 
-// StateVersion is the version that a conversation's state says it is of. A
-// state that is not an object with a version and a state is invalid: nothing
-// could go on from it.
+// StateVersion returns the version that a conversation's state declares. A state
+// without a version and an inner state is invalid: an agent could not continue from
+// it.
 func StateVersion(state JSON) (uint64, error) {
 	if state == nil {
-		return 0, Invalid("state", "state is missing: save what the conversation goes on from")
+		return 0, Invalid("state", "state is missing: save the state that the conversation continues from")
 	}
 	var version, inner JSON
 	if err := members(state, func(name []byte, value JSON) error {
@@ -242,7 +240,7 @@ func StateVersion(state JSON) (uint64, error) {
 		return 0, Invalid("state.version", "state.version must be a whole number from 1 to %d", ConversationVersionMax)
 	}
 	if len(inner) == 0 || inner[0] != '{' {
-		return 0, Invalid("state.state", "state.state must be a JSON object: it is what the conversation goes on from")
+		return 0, Invalid("state.state", "state.state must be a JSON object: the conversation continues from it")
 	}
 	return n, nil
 }
@@ -275,7 +273,7 @@ func (t *tally) saveMessages(o *SaveMessages) error {
 	return nil
 }
 
-// message judges a draft and fills in what it leaves out.
+// message validates a draft and fills in its defaults.
 func (t *tally) message(d *MessageDraft) error {
 	if d.Type == "" {
 		d.Type = MessageTypeDefault
@@ -285,7 +283,7 @@ func (t *tally) message(d *MessageDraft) error {
 			return err
 		}
 	} else if d.Status != "" {
-		return Invalid("status", "status = %q is of a tool call, and tool_call is missing", d.Status)
+		return Invalid("status", "status = %q needs a tool call: set tool_call, or leave the status out", d.Status)
 	}
 	if err := firstOf(
 		optionalID("id", d.ID),
@@ -302,7 +300,7 @@ func (t *tally) message(d *MessageDraft) error {
 	return t.contents("content", MessageBytesMax, "message_bytes_max", d.Content)
 }
 
-// settleTool judges and fills in what a message has of a tool call.
+// settleTool validates the tool call of a message and fills in its defaults.
 func (d *MessageDraft) settleTool() error {
 	if len(d.ToolCall) > ToolCallBytesMax {
 		return TooLarge("tool_call", "tool_call_bytes_max", len(d.ToolCall), ToolCallBytesMax)
@@ -312,7 +310,7 @@ func (d *MessageDraft) settleTool() error {
 		d.ID = id
 	}
 	if d.ID != id {
-		return Invalid("id", "id = %q must be %q, or left out: a tool call's message is found by it", d.ID, id)
+		return Invalid("id", "id = %q must be %q, or left out: the message of a tool call is found by this id", d.ID, id)
 	}
 	if d.Status == "" && d.Role != RoleTool {
 		d.Status = ToolExecuting
@@ -349,15 +347,15 @@ func (t *tally) reviseValue(o *ReviseValue) error {
 	}
 	switch {
 	case o.To == "" && o.ContentType == "" && o.Metadata == nil:
-		return Invalid("to", "nothing is to change: give to, content_type or metadata")
+		return Invalid("to", "the request changes nothing: give to, content_type or metadata")
 	case o.To == o.Key:
-		return Invalid("to", "to = %q is where the value is: leave it out, or name another key", o.To)
+		return Invalid("to", "to = %q is the current key: leave it out, or name another key", o.To)
 	}
 	t.bytes += len(o.Metadata)
 	return nil
 }
 
-// validConversationRead judges a read of conversations.
+// validConversationRead validates a read of conversations.
 func validConversationRead(read Read) error {
 	switch r := read.(type) {
 	case *GetConversation:
@@ -387,7 +385,7 @@ func (r *ListConversations) judge() error {
 func (r *ListMessages) judge() error {
 	switch {
 	case r.Tail > 0 && r.From > 0:
-		return Invalid("tail", "tail does not go with from: give one or the other")
+		return Invalid("tail", "tail and from exclude each other: give one of them")
 	case r.Limit > ListLimitMax || r.Tail > ListLimitMax:
 		return Invalid("limit", "limit and tail must be at most %d: page with from", ListLimitMax)
 	}

@@ -11,45 +11,45 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// StateCronKey is the member of a state that holds its agent's recurring jobs:
-// the manifest, {job: spec}. PatchCron changes it, job by job.
+// StateCronKey is the member of a state that holds the agent's recurring jobs: the
+// manifest, {job: spec}. PatchCron changes single jobs of it.
 const StateCronKey = "__cron_specs__"
 
-// SignalCron is the type of the signal that changes an instance's manifest, in a
-// turn of its own that no handler sees. Its data is what PatchCron.Specs is.
+// SignalCron is the type of the signal that changes an instance's manifest. It runs as
+// a turn of its own, without a handler. Its data has the form of PatchCron.Specs.
 const SignalCron = StateCronKey
 
-// CronTimerPrefix begins the ids of the timers that an instance's jobs have.
+// CronTimerPrefix begins the timer ids of an instance's recurring jobs.
 const CronTimerPrefix = "cron:"
 
-// CronSpec is a recurring job, as a manifest keeps it.
+// CronSpec is a recurring job, as stored in a manifest.
 type CronSpec struct {
 	Job        string
 	Expression string // as Timer.Cron
-	TimeZone   string // by its IANA name; "" means Etc/UTC
-	Message    JSON   // what is sent; see Timer
+	TimeZone   string // an IANA name; "" means Etc/UTC
+	Message    JSON   // what the job sends; see Timer
 	Missed     Missed // "" means MissedSkip
 	CatchUp    uint64 // of MissedCatchUp; 0 means TimerCatchUpDefault
 }
 
-// PatchCron changes single jobs in the manifest of a checkpoint's state, and
-// nothing else of it. Where there is no checkpoint, one is made that holds the
-// manifest alone. Jobs that are stored and are none are dropped on the way; a
-// manifest without jobs is left out. A patch that changes nothing makes no
-// revision.
+// PatchCron changes single jobs in the manifest of a checkpoint's state, and nothing
+// else in it. If there is no checkpoint, it creates one that holds only the manifest.
+// Malformed stored jobs are dropped, and an empty manifest is removed. A patch that
+// changes nothing makes no revision.
 //
-// Where the checkpoint is an instance's, its jobs' timers change in the same
-// commit. A job that the instance's manager declares cannot be set: conflict.
+// If the checkpoint is an instance's, the timers of its jobs change in the same
+// commit. A job that the instance's manager declares cannot be set: that is a
+// conflict.
 type PatchCron struct {
 	Key           string // of the checkpoint
-	Specs         JSON   // {job: {cron_expression, message, timezone?, missed?, catch_up?}}, or null to cancel; cancelling an unknown one is fine
+	Specs         JSON   // {job: {cron_expression, message, timezone?, missed?, catch_up?}}, or null to cancel; cancelling an unknown job succeeds
 	IfRevision    *uint64
 	IfIncarnation uint64
 }
 
 func (*PatchCron) isOp() {}
 
-// cronDoc is a job as a manifest writes it.
+// cronDoc is the JSON form of a job in a manifest.
 type cronDoc struct {
 	Expression string         `json:"cron_expression"`
 	Message    jsontext.Value `json:"message"`
@@ -58,11 +58,11 @@ type cronDoc struct {
 	CatchUp    uint64         `json:"catch_up"`
 }
 
-// defaultZone is what a job's zone is where it names none.
+// defaultZone is the time zone of a job that names none.
 const defaultZone = "Etc/UTC"
 
-// readSpec reads a job. It looks at the shape alone: whether its expression and
-// its zone mean something, the door and whoever wakes the agent judge.
+// readSpec parses a job. It checks the shape only. Validate checks the expression and
+// the zone of a new job; Playable those of a stored one.
 func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
 	var doc cronDoc
 	if err := json.Unmarshal(raw, &doc, options...); err != nil {
@@ -73,13 +73,13 @@ func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
 	}
 	switch {
 	case len(raw) == 0 || raw[0] != '{':
-		return spec, errors.New("a job is an object")
+		return spec, errors.New("a job must be a JSON object")
 	case ValidID("job", job) != nil || len(job) > CronJobBytesMax:
-		return spec, errors.New("no job has such an id")
+		return spec, errors.New("the job id is invalid")
 	case spec.Expression == "" || len(spec.Expression) > cronTextMax || len(spec.TimeZone) > cronTextMax:
-		return spec, errors.New("its expression is missing, or too long")
+		return spec, errors.New("cron_expression is missing, or a text is too long")
 	case isNull(spec.Message):
-		return spec, errors.New("its message is missing")
+		return spec, errors.New("message is missing")
 	}
 	if spec.TimeZone == "" {
 		spec.TimeZone = defaultZone
@@ -87,15 +87,15 @@ func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
 	return spec, nil
 }
 
-// cronTextMax is far past any expression, and any zone's name.
+// cronTextMax is far longer than any useful expression or zone name.
 const cronTextMax = 1 << 10
 
-// json writes the job as a manifest keeps it.
+// json returns the job as stored in a manifest.
 func (s *CronSpec) json() JSON {
 	quote := func(text string) []byte {
 		quoted, err := jsontext.AppendQuote(nil, text)
 		if err != nil {
-			return []byte(`""`) // what is no UTF-8 was refused before
+			return []byte(`""`) // unreachable: text that is not UTF-8 was refused before
 		}
 		return quoted
 	}
@@ -111,8 +111,8 @@ func (s *CronSpec) json() JSON {
 	return append(out, '}')
 }
 
-// Timer is the timer that fires the job of an instance. A message of the form
-// {"type": …, "data": {…}} is the signal's type and data; any other is sent as
+// Timer returns the timer that fires the job of an instance. A message of the form
+// {"type": …, "data": {…}} gives the signal's type and data. Any other is sent as
 // a signal of type timer with {"job", "message"}.
 func (s *CronSpec) Timer(manager, key string) Timer {
 	t := Timer{
@@ -133,7 +133,8 @@ func (s *CronSpec) Timer(manager, key string) Timer {
 	return t
 }
 
-// signalIn is the signal that a message is; "" where it is none.
+// signalIn returns the signal that a message describes; kind is "" if it describes
+// none.
 func signalIn(message JSON) (kind string, data JSON) {
 	var doc struct {
 		Type string         `json:"type"`
@@ -152,13 +153,13 @@ func signalIn(message JSON) (kind string, data JSON) {
 	}
 }
 
-// CronSpecs reads a manifest, in its order. What is no job in it is dropped. nil
-// is a manifest without jobs.
+// CronSpecs returns the jobs of a manifest in its order, and the ids of the malformed
+// ones, which it drops. A nil manifest has no jobs.
 func CronSpecs(manifest JSON) (specs []CronSpec, dropped []string) {
 	if len(manifest) == 0 || manifest[0] != '{' {
 		return nil, nil
 	}
-	_ = members(manifest, func(rawName []byte, value JSON) error { // it was read before it was stored
+	_ = members(manifest, func(rawName []byte, value JSON) error { // the manifest was parsed before it was stored
 		job, err := unquote(rawName)
 		if err != nil {
 			return err
@@ -173,13 +174,13 @@ func CronSpecs(manifest JSON) (specs []CronSpec, dropped []string) {
 	return specs, dropped
 }
 
-// CronChange is one member of PatchCron.Specs: a job that is set, or cancelled.
+// CronChange is one member of PatchCron.Specs: a job to set or cancel.
 type CronChange struct {
 	Job string
 	Set *CronSpec // nil cancels
 }
 
-// CronChanges reads what PatchCron.Specs asks for, in its order.
+// CronChanges parses PatchCron.Specs, in its order.
 func CronChanges(specs JSON) (changes []CronChange, err error) {
 	if len(specs) == 0 || specs[0] != '{' {
 		return nil, Invalid("specs", "specs must be a JSON object: {job: spec or null}")
@@ -206,9 +207,8 @@ func CronChanges(specs JSON) (changes []CronChange, err error) {
 	return changes, err
 }
 
-// PatchManifest makes changes to a manifest, and drops what is no job in it.
-// What stays keeps its place and its bytes. The result is nil where no job is
-// left.
+// PatchManifest applies changes to a manifest and drops malformed jobs. Unchanged jobs
+// keep their place and bytes. next is nil if no job is left.
 func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []string, err error) {
 	at := make(map[string]int, len(changes))
 	for i, change := range changes {
@@ -256,7 +256,8 @@ func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []st
 	return append(out, '}'), dropped, nil
 }
 
-// SplitCron takes the manifest out of a state; nil where it has none.
+// SplitCron returns the state without its manifest, and the manifest; nil if it has
+// none.
 func SplitCron(state JSON) (rest, manifest JSON, err error) {
 	rest, err = without(state, StateCronKey)
 	if err != nil || len(rest) == len(state) {
@@ -272,8 +273,8 @@ func SplitCron(state JSON) (rest, manifest JSON, err error) {
 	return rest, manifest, err
 }
 
-// JoinCron puts a manifest in place of the state's own: where that was, or else
-// at the end; nil leaves none.
+// JoinCron replaces the manifest of a state. If the state has none, the manifest is
+// added at the end; a nil manifest removes it.
 func JoinCron(state, manifest JSON) (JSON, error) {
 	out, put := append(make([]byte, 0, len(state)+len(manifest)+len(StateCronKey)+4), '{'), manifest == nil
 	err := members(state, func(rawName []byte, value JSON) error {
@@ -292,8 +293,8 @@ func JoinCron(state, manifest JSON) (JSON, error) {
 	return append(out, '}'), err
 }
 
-// InstanceOf tells whose checkpoint a key is, where it is an instance's; it is
-// the inverse of InstanceRef.Checkpoint, in a scope.
+// InstanceOf returns the instance that a checkpoint key belongs to; ok is false if it
+// is not an instance's. It is the inverse of InstanceRef.Checkpoint, within a scope.
 func InstanceOf(checkpoint string) (manager, key string, ok bool) {
 	rest, ok := strings.CutPrefix(checkpoint, instancesPrefix)
 	if !ok {
@@ -315,7 +316,8 @@ func (t *tally) patchCron(o *PatchCron) error {
 	return nil
 }
 
-// settleSchedules judges the jobs that a manager declares. None is nil.
+// settleSchedules validates the jobs that a manager declares. Without jobs it sets
+// specs to nil.
 func settleSchedules(specs *JSON) error {
 	if isNull(*specs) {
 		*specs = nil
@@ -330,8 +332,8 @@ func settleSchedules(specs *JSON) error {
 	return nil
 }
 
-// settleSpecs judges jobs, and writes each as manifests keep it. A null cancels
-// one, where that means something.
+// settleSpecs validates jobs and rewrites each as manifests store it. If cancels is
+// set, null cancels a job.
 func settleSpecs(field string, specs *JSON, cancels bool) error {
 	compact, err := CompactObject(field, *specs)
 	if err != nil {
@@ -360,7 +362,7 @@ func settleSpecs(field string, specs *JSON, cancels bool) error {
 	if err != nil {
 		return err
 	}
-	if out = append(out, '}'); !bytes.Equal(out, *specs) { // see replace
+	if out = append(out, '}'); !bytes.Equal(out, *specs) { // an assignment only on change: see replace
 		*specs = out
 	}
 	return nil
@@ -373,7 +375,7 @@ func validJob(field, job string) error {
 	return ValidID(field, job)
 }
 
-// settleSpec judges one job as its timer is judged.
+// settleSpec validates one job, with the rules of its timer.
 func settleSpec(field, job string, raw JSON) (CronSpec, error) {
 	if err := validJob(field, job); err != nil {
 		return CronSpec{}, err
@@ -386,7 +388,7 @@ func settleSpec(field, job string, raw JSON) (CronSpec, error) {
 	switch {
 	case err == nil:
 		return spec, spec.validate(at)
-	case spec.Job == "": // it is not of the form at all
+	case spec.Job == "": // it does not have the form of a job
 		return spec, Invalid(at, "job %q: %v", job, err)
 	case isNull(spec.Message):
 		return spec, Invalid(at+".message", "job %q needs a message: any JSON value but null", job)
@@ -395,8 +397,8 @@ func settleSpec(field, job string, raw JSON) (CronSpec, error) {
 	}
 }
 
-// validate judges what a job's shape does not tell. Errors name its fields
-// under at.
+// validate checks a job's expression, zone and message. Errors name its fields below
+// at.
 func (s *CronSpec) validate(at string) error {
 	t := s.Timer("m", "k")
 	err := new(tally).putTimer(&t)
@@ -415,6 +417,6 @@ func (s *CronSpec) validate(at string) error {
 	return err
 }
 
-// Playable tells whether a job that was stored can be fired: the nodes' zones
-// may not be those of whoever stored it.
+// Playable returns an error if a stored job cannot be fired: this node's time zones
+// may differ from those of the node that stored it.
 func (s *CronSpec) Playable() error { return s.validate("specs." + s.Job) }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The state machine stops at an error that is no refusal.
+// The state machine stops at an error without a code, so CronChanges must return
+// invalid.
 func TestSpecsThatAreNoObjectAreRefusedNeverAnError(t *testing.T) {
 	for _, specs := range []string{``, `null`, `[]`, `{"j":`, `{"j"`, `{`, `{"j":nul`, `{"\ud800":null}`, `{"j":null,`, `{1:2}`} {
 		_, err := CronChanges(JSON(specs))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Entry is one element of a thread, as it is stored and read.
+// Entry is one stored element of a thread.
 type Entry struct {
 	ID      string
 	Seq     uint64 // 0-based position
@@ -15,8 +15,8 @@ type Entry struct {
 	Refs    JSON // an object
 }
 
-// Draft is an entry as a caller hands it in. Empty fields take defaults when
-// it is applied: a generated id ("entry_…"), the log's time, kind "note", "{}".
+// Draft is an entry before it is stored. Empty fields get defaults when it is applied:
+// a generated id ("entry_…"), log time, kind "note", "{}".
 type Draft struct {
 	ID      string
 	At      *int64
@@ -25,8 +25,8 @@ type Draft struct {
 	Refs    JSON
 }
 
-// The kinds that the systems of SEMANTICS.md use. Kinds are open: any string
-// up to KindBytesMax is one.
+// The kinds that the supported frameworks use. Kinds are open: any string of at most
+// KindBytesMax bytes is valid.
 const (
 	KindMessage          = "message"
 	KindToolCall         = "tool_call"
@@ -38,8 +38,8 @@ const (
 	KindNote             = "note"
 	KindError            = "error"
 	KindCheckpoint       = "checkpoint"
-	KindMessageCommitted = "message_committed" // a follow-up fact; see Resolve
-	KindAnnotation       = "annotation"        // a follow-up fact; see Resolve
+	KindMessageCommitted = "message_committed" // a follow-up; see Resolve
+	KindAnnotation       = "annotation"        // a follow-up; see Resolve
 )
 
 // Keys that entries' refs commonly use.
@@ -49,11 +49,11 @@ const (
 	RefAction         = "action"
 	RefAgentID        = "agent_id"
 	RefParentThreadID = "parent_thread_id"
-	RefEntryID        = "entry_id" // the earlier entry that a follow-up fact speaks of
+	RefEntryID        = "entry_id" // the earlier entry that a follow-up is about
 )
 
-// Entry is the entry that d becomes at seq of a thread's incarnation, now
-// being the log's time. Empty fields take their defaults.
+// Entry returns the entry that d becomes at seq of a thread's incarnation at log time
+// now. Empty fields get their defaults.
 func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
 	e := Entry{ID: d.ID, Seq: seq, At: now, Kind: d.Kind, Payload: d.Payload, Refs: d.Refs}
 	if e.ID == "" {
@@ -74,8 +74,8 @@ func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
 	return e
 }
 
-// SameContent tells whether d, sent again, is what e records already. What d
-// leaves empty matches what Entry would have filled in: any generated id, any
+// SameContent reports whether d, when sent again, equals the stored entry e. An empty
+// field of d matches the value that Entry would have filled in: any generated id, any
 // time, the default kind, payload and refs. JSON is compared byte by byte.
 func (d Draft) SameContent(e Entry) bool {
 	if d.ID == "" {
@@ -92,8 +92,8 @@ func (d Draft) SameContent(e Entry) bool {
 	return filled.Kind == e.Kind && bytes.Equal(filled.Payload, e.Payload) && bytes.Equal(filled.Refs, e.Refs)
 }
 
-// Slice is the part of entries, which are in seq order, from seq from to seq
-// to, both included.
+// Slice returns the entries from seq from to seq to, both inclusive. entries must be
+// in seq order.
 func Slice(entries []Entry, from, to uint64) []Entry {
 	bySeq := func(e Entry, seq uint64) int {
 		switch {
@@ -115,7 +115,7 @@ func Slice(entries []Entry, from, to uint64) []Entry {
 	return entries[start:end:end]
 }
 
-// OfKind is those of entries whose kind is one of kinds, in their order.
+// OfKind returns the entries whose kind is one of kinds, in order.
 func OfKind(entries []Entry, kinds ...string) []Entry {
 	var matching []Entry
 	for _, e := range entries {

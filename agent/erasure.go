@@ -6,101 +6,97 @@ import (
 	"time"
 )
 
-// EraseAgent removes an agent everywhere: its checkpoint with all revisions,
-// the threads that these point to, what it remembers, its sessions with their
-// requests, snapshots, leases and reviews, the threads and checkpoints that the
-// sessions name, and the conversations that name it, with what is pending and
-// their messages. What another agent's checkpoint uses too stays, and is counted
-// as kept; what a fork shares stays with the fork. Values and claims that callers
-// took belong to no agent and stay.
+// EraseAgent removes all data of an agent: checkpoint, revisions, memories,
+// conversations with their messages, and sessions with their requests, snapshots,
+// leases and reviews. It also removes the threads and checkpoints that its checkpoint
+// and sessions name. Data that another agent's checkpoint uses stays, and is counted
+// as kept. Entries that a fork shares stay with the fork. Values and callers' claims
+// belong to no agent and stay.
 //
-// It holds at once: from this commit on nothing of checkpoint, history, their
-// threads, memories, sessions, reviews, leases and conversations can be read or
-// written any more, however many they are. What is too much for one log entry is
-// cleared away by the entries after it, EraseRowsMax rows at a time, and with
-// each session the thread and the checkpoint that it alone names: only once the
-// Erasure is complete have those gone too. Where conversations from before there
-// was an index of them are not in it yet, it is not complete before they are.
+// The erasure takes effect at once: after this commit none of that data can be read or
+// written. Only threads and checkpoints that just a session names remain until they
+// are removed with that session. Rows that do not fit one log entry are removed by
+// later entries, EraseRowsMax at a time; then the Erasure is complete. If older
+// conversations are not indexed yet, it completes after they are.
 //
-// An agent that is an instance is ended: its timers and recurring jobs are
-// removed, no turn that began before is stored any more, and its owner drops it
-// from memory before the Erasure is complete. Whoever waits for one of its turns
-// is told deleted. A signal from then on starts the instance anew, without state.
+// If the agent is an instance, it ends: its timers and recurring jobs are removed, and
+// no turn that began earlier is stored. Its owner drops it from memory before the
+// Erasure is complete. Callers that wait for one of its turns get deleted. A later
+// signal starts the instance again, without state.
 //
-// An agent that is not there is fine; one erased before answers with the
-// receipt of that time.
+// Erasing a missing agent succeeds. Erasing it again returns the earlier receipt.
 type EraseAgent struct {
 	Agent         string
-	Seal          time.Duration // nothing is written to the agent for so long; 0 means that it may begin anew
+	Seal          time.Duration // for how long writes to the agent are refused; 0 means that it can be created again at once
 	IfRevision    *uint64       // of its checkpoint; 0 means "must not exist"
 	IfIncarnation uint64
 }
 
 func (*EraseAgent) isOp() {}
 
-// Erasure is the receipt of an EraseAgent, as an op's result and as what
-// GetErasure reads. Its counts grow until it is complete.
+// Erasure is the receipt of an EraseAgent: the op's result, and what GetErasure reads.
+// Its counts grow until it is complete.
 type Erasure struct {
 	Agent       string
 	Index       uint64 // the log index at which it was erased
 	ErasedAt    int64  // Unix ms
-	CompletedAt int64  // Unix ms; 0 while something is left to clear away
-	SealedUntil int64  // Unix ms; 0 where it is not sealed
+	CompletedAt int64  // Unix ms; 0 while rows are left to remove
+	SealedUntil int64  // Unix ms; 0 if it is not sealed
 
-	// What was removed.
+	// Counts of removed rows.
 	Checkpoints uint64
 	Revisions   uint64 // of the checkpoints, the current ones included
 	Threads     uint64
-	Entries     uint64 // of the threads, those included that forks go on sharing
+	Entries     uint64 // of the threads, including those that forks still share
 	Memories    uint64
 	Sessions    uint64
 	Reviews     uint64
 	Claims      uint64 // leases of the sessions
-	Timers      uint64 // of an instance, those of its recurring jobs included
-	Instances   uint64 // 1 where the agent is an instance, awake or dormant; more where it began anew before all was cleared away
+	Timers      uint64 // of an instance, including those of its recurring jobs
+	Instances   uint64 // 1 if the agent is an instance, awake or dormant; more if it was started again before all rows were removed
 
-	// Conversations that were removed; nil where they were not looked for, and
-	// stay: not all nodes of the cluster could. Erase the agent again then.
+	// Conversations is the number of removed conversations. It is nil if they were not
+	// searched and stay, because a node of the cluster did not support it. Erase the
+	// agent again then.
 	Conversations *uint64
 
-	// Ending is the log index of an erasure whose live instance its owner has yet
-	// to end; 0 where there is none. The receipt is not complete before that.
+	// Ending is the log index of an erasure whose live instance its owner has not
+	// ended yet; 0 if there is none. The receipt is not complete before that.
 	Ending uint64
 
-	Kept uint64 // threads and checkpoints that another agent uses too
+	Kept uint64 // threads and checkpoints that another agent also uses
 	Hash Head   // over all that was removed, in order: see Witness
 }
 
 func (*Erasure) isOpResult() {}
 func (*Erasure) isFound()    {}
 
-// Complete tells whether all has been cleared away.
+// Complete reports whether all rows have been removed.
 func (e Erasure) Complete() bool { return e.CompletedAt != 0 }
 
-// Ending is an instance that is to be ended where it is live, since its agent was
-// erased at a log index.
+// Ending is an instance that its owner must end, because its agent was erased at a log
+// index.
 type Ending struct {
 	InstanceRef
 	Index uint64
 }
 
-// GetErasure reads the newest receipt of an agent, for as long as ErasureTTL
-// or its seal; not_found where there is none.
+// GetErasure reads the newest receipt of an agent. Receipts are kept for ErasureTTL or
+// until the seal ends; without one the read is not_found.
 type GetErasure struct{ Agent string }
 
 func (*GetErasure) isRead() {}
 
-// How often AwaitErasure looks.
+// The first and the longest interval at which AwaitErasure polls.
 const (
 	erasureLookFirst = 2 * time.Millisecond
 	erasureLookMost  = time.Second
 )
 
-// AwaitErasure waits until all of an agent that was erased has been cleared away:
-// it calls look for the receipt as it stands, more and more seldom, until one is
-// complete, look fails, or ctx ends. The last receipt is returned with the error
-// too, since the agent is erased all the same: only how far the clearing away is,
-// is not known then.
+// AwaitErasure waits until an erasure is complete. It calls look for the current
+// receipt, at growing intervals, until one is complete, look fails, or ctx ends. It
+// returns the last receipt also with an error: the agent is erased in any case, and
+// only the progress of the removal is unknown.
 func AwaitErasure(ctx context.Context, receipt *Erasure, look func(context.Context) (*Erasure, error)) (*Erasure, error) {
 	for wait := erasureLookFirst; !receipt.Complete(); wait = min(2*wait, erasureLookMost) {
 		timer := time.NewTimer(wait) //nolint:forbidigo // callers wait here, outside the state machine
@@ -108,7 +104,7 @@ func AwaitErasure(ctx context.Context, receipt *Erasure, look func(context.Conte
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return receipt, Errorf(CodeUnavailable, "agent %q is erased, but not all of it was cleared away in time: its receipt tells when", receipt.Agent)
+			return receipt, Errorf(CodeUnavailable, "agent %q is erased, but not all rows were removed in time: read its receipt to see when they are", receipt.Agent)
 		}
 		now, err := look(ctx)
 		if err != nil {
@@ -119,16 +115,16 @@ func AwaitErasure(ctx context.Context, receipt *Erasure, look func(context.Conte
 	return receipt, nil
 }
 
-// WitnessErasure begins the hash of a receipt: with the scope, the agent, and
-// the index and the time of its erasure.
+// WitnessErasure returns the initial hash of a receipt, over the scope, the agent, and
+// the index and time of its erasure.
 func WitnessErasure(scope, agent string, index uint64, at int64) Head {
 	return Head{}.Witness("erase", scope, index, uint64(at)).Witness("agent", agent)
 }
 
-// Witness is the hash with one more removed thing in it: SHA-256 over h, then
-// its kind and id, each led by its length as eight bytes, big-endian, then the
-// numbers as eight bytes each. So whoever has a list of what was removed can
-// tell whether the receipt is of that.
+// Witness returns the hash after one more removed row: SHA-256 over h, kind and id,
+// and the numbers. Kind and id are each preceded by their length as eight bytes,
+// big-endian; each number is eight bytes. With a list of the removed rows, a reader
+// can check the receipt.
 func (h Head) Witness(kind, id string, numbers ...uint64) Head {
 	digest := recordHash{sha256.New()}
 	_, _ = digest.Write(h[:]) // a hash never fails

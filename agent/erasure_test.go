@@ -31,7 +31,8 @@ func TestAnErasureIsAwaitedUntilItIsComplete(t *testing.T) {
 	})
 }
 
-// Whatever ends the waiting, the agent is erased: the receipt comes with it.
+// The agent is erased even if waiting fails, so the receipt is returned with the
+// error.
 func TestTheReceiptComesWithWhatEndsTheWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -45,7 +46,7 @@ func TestTheReceiptComesWithWhatEndsTheWaiting(t *testing.T) {
 		if agent.CodeOf(err) != agent.CodeUnavailable || receipt == nil || receipt.Threads != looks || time.Since(begun) != time.Minute {
 			t.Errorf("never complete: %+v after %d looks, %v", receipt, looks, err)
 		}
-		if looks < 50 || looks > 80 { // each second, once it has slowed down
+		if looks < 50 || looks > 80 { // once a second, after the interval has grown
 			t.Errorf("%d looks in a minute", looks)
 		}
 		gone := errors.New("gone")

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Code names an error for programs. The set is the HTTP contract's: API.md.
+// Code is an error's code, for programs. gRPC and HTTP use the same codes.
 type Code string
 
-// The codes. Unknown is the only one after which a write may yet apply.
+// The codes. After CodeUnknown a write may still apply later.
 const (
 	CodeInvalid             Code = "invalid"
 	CodeUnauthenticated     Code = "unauthenticated"
@@ -35,66 +35,67 @@ const (
 	CodeInternal            Code = "internal"
 	CodeUnknown             Code = "unknown"
 	CodeThawFailed          Code = "thaw_failed"
-	CodeHandlerFailed       Code = "handler_failed"       // the turn is surely not applied
-	CodeMutationInProgress  Code = "mutation_in_progress" // of a pod; Reason is the mutation that runs
-	CodeMutationFailed      Code = "mutation_failed"      // of a pod: the new topology stays, and not all of its nodes are as it says
-	CodeReconcileFailed     Code = "reconcile_failed"     // of a pod: it lives, and not all nodes that were asked for do
+	CodeHandlerFailed       Code = "handler_failed"       // the turn was not applied
+	CodeMutationInProgress  Code = "mutation_in_progress" // of a pod; Reason is the running mutation
+	CodeMutationFailed      Code = "mutation_failed"      // of a pod: the new topology is stored, but not all nodes match it
+	CodeReconcileFailed     Code = "reconcile_failed"     // of a pod: it runs, but not all requested nodes do
 	CodeNotOwner            Code = "not_owner"            // between nodes only: Holder owns the instance, as far as the answering node knows
 )
 
-// Outcome says what an error tells about the write that it answers.
+// Outcome is what an error says about the outcome of a write.
 type Outcome int
 
 const (
-	// Done says that it applied.
+	// Done means that the write was applied.
 	Done Outcome = iota
-	// Refused says that it surely did not apply and will not.
+	// Refused means that the write was not applied and will not be.
 	Refused
-	// Undecided says that it may yet apply; retry with the same request id.
+	// Undecided means that the outcome is unknown; retry with the same request id.
 	Undecided
 )
 
-// Error is what every Service returns: a code for programs, a message for
-// people, and the facts a caller needs to go on. Only the fields that the code
-// names in API.md are set.
+// Error is the error that every Service returns: a code for programs, a message for
+// people, and facts about the failure. Only the fields that belong to the code are
+// set.
 type Error struct {
 	Code   Code
 	Detail string
-	Final  bool // decided in the log, so it settles every attempt of its request; others speak for one attempt alone
-	Op     int  // which op of the commit (or read of the request) was refused; -1 where none was
+	Final  bool // decided in the log: it holds for every attempt of the request; other errors are about one attempt only
+	Op     int  // index of the failed op of the commit, or read of the request; -1 if the error is about none
 
-	Field        string // invalid: the field at fault
+	Field        string // invalid: the wrong field
 	Limit        string // too_large: the name of the limit, such as "entry_bytes_max=1048576"
 	Rev          uint64 // conflict, thread_mismatch, …: the stored thread's rev
 	Head         string // …and its head, in hex
 	Thread       string // missing_thread, thread_mismatch: the pointer's thread
 	Revision     uint64 // revision_mismatch: the stored revision; 0 where absent
-	Seq          uint64 // duplicate_entry: where the id stands
+	Seq          uint64 // duplicate_entry: the seq of the entry with that id
 	Incarnation  uint64 // deleted: the incarnation that was deleted or is current
-	Floor        uint64 // compacted: the first seq that is still there
-	Epoch        uint64 // fenced, already_claimed: the epoch that the claim is held under; 0 where nobody holds it
-	Holder       string // …and by whom; "" where nobody holds it
-	ExpiresAt    int64  // already_claimed, session_lease_active, …: when it lapses, Unix ms; approval_expired: when it did
-	RetryAfterMS int64  // overloaded: when to come back
-	Reason       string // thaw_failed, handler_failed, not_owner, unavailable: why, in a word
-	State        string // of sessions and reviews: the status that it is in
+	Floor        uint64 // compacted: the first seq that is still stored
+	Epoch        uint64 // fenced, already_claimed: the current epoch of the claim; 0 without a holder
+	Holder       string // …and its holder; "" without a holder
+	ExpiresAt    int64  // already_claimed, session_lease_active, …: when it expires, Unix ms; approval_expired: when it expired
+	RetryAfterMS int64  // overloaded: when to retry
+	Reason       string // thaw_failed, handler_failed, not_owner, unavailable: the reason, one word
+	State        string // of sessions and reviews: their current status
 }
 
-// ReasonUnreachable is the Reason of CodeUnavailable for a call on an instance whose
-// owner could not be connected to.
+// ReasonUnreachable is the Reason of CodeUnavailable if the owner of an instance could
+// not be reached.
 const ReasonUnreachable = "unreachable"
 
-// Errorf makes an error that concerns no op in particular.
+// Errorf returns an error that is about no single op.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Op: -1, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Invalid makes the error of a request that is wrong in itself.
+// Invalid returns the error of an invalid request.
 func Invalid(field, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Op: -1, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
 
-// TooLarge makes the error of a request over a limit, which it names.
+// TooLarge returns the error of a request that exceeds a limit, with the name of the
+// limit.
 func TooLarge(field, limit string, size, bound int) *Error {
 	return &Error{
 		Code: CodeTooLarge, Op: -1, Field: field, Limit: fmt.Sprintf("%s=%d", limit, bound),
@@ -109,13 +110,14 @@ func (e *Error) Error() string {
 	return string(e.Code) + ": " + e.Detail
 }
 
-// Is makes errors.Is(err, agent.ErrConflict) true of any error with that code.
+// Is reports whether target is the sentinel of the same code, for errors.Is(err,
+// agent.ErrConflict).
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Detail == "" && t.Code == e.Code
 }
 
-// Sentinels to compare with by errors.Is; they match on the code alone.
+// Sentinels for errors.Is; they match by code alone.
 var (
 	ErrNotFound         = &Error{Code: CodeNotFound, Op: -1}
 	ErrConflict         = &Error{Code: CodeConflict, Op: -1}
@@ -133,7 +135,7 @@ var (
 	ErrTooLarge         = &Error{Code: CodeTooLarge, Op: -1}
 )
 
-// CodeOf is the code of err: internal where it has none, empty for nil.
+// CodeOf returns the code of err: internal if it has none, empty for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -145,8 +147,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// OutcomeOf tells whether the write that err answers applied. An error without
-// a code counts as undecided, since nothing says that it was refused.
+// OutcomeOf returns the outcome of the write that err answers. An error without a code
+// is Undecided, because it does not rule out that the write applied.
 func OutcomeOf(err error) Outcome {
 	switch CodeOf(err) {
 	case "":
@@ -158,8 +160,8 @@ func OutcomeOf(err error) Outcome {
 	}
 }
 
-// Retryable tells whether the same call may succeed unchanged a little later,
-// having surely not been applied.
+// Retryable reports whether err means that the call was not applied and the same call
+// may succeed later.
 func Retryable(err error) bool {
 	switch CodeOf(err) {
 	case CodeUnavailable, CodeOverloaded:

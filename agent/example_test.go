@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// A turn of an agent: what was said and the state that it led to, all or
-// nothing, once however often it is sent, and only if nobody else was faster.
+// A turn of an agent: its messages and the state after it, in one commit. It applies
+// at most once, and only if no other writer was faster.
 func ExampleCommit() {
 	rev, revision := uint64(4), uint64(2)
 	turn := agent.Commit{
@@ -42,8 +42,8 @@ func ExampleCommit() {
 	// {"order":9007199254740993}
 }
 
-// Hibernating: the journal first, as far as the store lacks it, then the
-// checkpoint that points to its end.
+// Hibernation appends the entries that the store lacks, then writes the checkpoint
+// that points to the end of the thread.
 func ExampleHibernateThread() {
 	sleep := agent.Commit{Ops: []agent.Op{
 		&agent.HibernateThread{
@@ -56,7 +56,7 @@ func ExampleHibernateThread() {
 	// Output: <nil> default
 }
 
-// A refusal says which op and field are at fault.
+// The error names the op and the field that are wrong.
 func ExampleCommit_Validate() {
 	commit := agent.Commit{Ops: []agent.Op{
 		&agent.PutValue{Key: "greeting", Bytes: []byte("hi")},
@@ -73,7 +73,7 @@ func ExampleCommit_Validate() {
 	// true
 }
 
-// Late facts fold into the entry that they speak of.
+// A follow-up is merged into the entry that it refers to.
 func ExampleResolve() {
 	var entries []agent.Entry
 	for seq, draft := range []agent.Draft{

@@ -1,36 +1,36 @@
 package agent
 
-// ForkAgent makes another agent of one, in one commit: its checkpoint at a
-// revision that is kept, as the new agent's first; the thread that this one
-// points to, cut at the pointer's rev; what the agent remembers now; and, where
-// one is named, a session of it that does not run.
+// ForkAgent copies an agent in one commit. A kept revision of its checkpoint becomes
+// the first revision of the new agent. The thread is cut at that revision's pointer;
+// memories are copied as they are now. A session can be copied too, if it is not
+// running.
 //
-// Nothing may be under the new ids: what is there is already_exists. The fork
-// shares the thread's entries with its source, which cannot be compacted past
-// them while the fork stands; all else is copied, so nothing that happens to
-// the source afterwards, an EraseAgent neither, changes the fork. Neither the
-// source's ttl nor the session's queue and reviews go along, nor do conversations:
-// hosts find these by ids of their own, and people have seen them as the source's.
+// The new ids must be unused, or the op fails with already_exists. The fork shares the
+// thread's entries with its source, which cannot be compacted past them while the fork
+// exists. All else is copied, so later changes of the source, including EraseAgent, do
+// not change the fork. The source's ttl and the session's queue and reviews are not
+// copied. Neither are conversations: hosts find them by their own ids, and people have
+// seen them as the source's.
 type ForkAgent struct {
-	Agent         string // the checkpoint's key, and whose memories they are
+	Agent         string // the checkpoint's key, and the owner of the memories
 	NewAgent      string
-	NewThread     string // "" means one by the new agent's id: Validate fills it in
+	NewThread     string // "" means NewAgent: Validate fills it in
 	Revision      uint64 // of the checkpoint; 0 means the current one
-	WithoutMemory bool   // else there may be ForkMemoriesMax of them
-	Session       string // "" for none; its thread, if it has one, must be the checkpoint's, or the checkpoint have none
-	NewSession    string // where Session is named
+	WithoutMemory bool   // otherwise it may have at most ForkMemoriesMax
+	Session       string // "" for none; if both the session and the checkpoint have a thread, it must be the same
+	NewSession    string // required if Session is given
 	IfRevision    *uint64
 	IfIncarnation uint64
 }
 
 func (*ForkAgent) isOp() {}
 
-// ForkedAgent answers ForkAgent: the new agent.
+// ForkedAgent is the result of ForkAgent: the new agent.
 type ForkedAgent struct {
 	Checkpoint CheckpointResult
-	Thread     *Thread     // nil where it has none
-	Session    *SessionRow // nil where none was named
-	Memories   uint64      // that were copied
+	Thread     *Thread     // nil if it has none
+	Session    *SessionRow // nil if none was named
+	Memories   uint64      // number of copied memories
 }
 
 func (*ForkedAgent) isOpResult() {}

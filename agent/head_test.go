@@ -10,7 +10,8 @@ import (
 	"dormouse/agent"
 )
 
-// chainByTheBook is DESIGN §5's sentence, word by word.
+// chainByTheBook computes the chain as docs/design.md defines it, independently of the
+// code.
 func chainByTheBook(h agent.Head, id string, at int64, kind, payload, refs string) agent.Head {
 	var in []byte
 	part := func(s string) {
@@ -47,7 +48,8 @@ func TestHeadIsTheHashOfTheOneBeforeAndTheEntry(t *testing.T) {
 			t.Fatalf("after %.10q: %s, want %s", c.id, h, want)
 		}
 	}
-	// Fixed for ever, since stored chains depend on it; worked out apart, in Python.
+	// This value must never change, because stored chains depend on it. It was
+	// computed separately, in Python.
 	const first = "ab66cec6b05c7721b0cbdf1a4ab6cb12b3b8f8a8f65512d3387c9adb7b668217"
 	if got := (agent.Head{}).Next("e1", 1700000000000, "message", agent.JSON(`{"a":1}`), agent.JSON(`{}`)).String(); got != first {
 		t.Fatalf("the chain of the first entry became %s", got)

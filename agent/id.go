@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidID tells what is wrong with an id, key or scope: it must be 1 to
-// IDBytesMax bytes of UTF-8 without NUL, and neither "." nor "..". The error
-// is an *Error that names field.
+// ValidID returns an error if an id, key or scope is invalid. It must be 1 to
+// IDBytesMax bytes of UTF-8 without NUL, and neither "." nor "..". The error is an
+// *Error that names field.
 func ValidID(field, id string) error {
 	switch {
 	case id == "":
@@ -29,15 +29,14 @@ func ValidID(field, id string) error {
 // generatedPrefix begins every generated entry id; callers may use it too.
 const generatedPrefix = "entry_"
 
-// generatedID is the id of an entry whose caller gave none. It is unique: no
-// incarnation is ever used twice, and no seq within one.
+// generatedID returns the id of an entry that was appended without one. It is unique:
+// incarnations are never reused, and neither are seqs within one.
 func generatedID(incarnation, seq uint64) string {
 	return generatedName(generatedPrefix, incarnation, seq)
 }
 
-// GeneratedID takes a generated entry id apart, so that it is found by its seq
-// and needs no index. That an id has the form proves nothing: callers may send
-// back what they read elsewhere, or make one up.
+// GeneratedID returns the parts of a generated entry id, so that the entry is found by
+// its seq, without an index. An id of that form may still be a caller's own.
 func GeneratedID(id string) (incarnation, seq uint64, ok bool) {
 	return generatedParts(generatedPrefix, id)
 }
@@ -61,28 +60,27 @@ func generatedParts(prefix, id string) (incarnation, seq uint64, ok bool) {
 	incarnation, err1 := strconv.ParseUint(first, 36, 64)
 	seq, err2 := strconv.ParseUint(second, 36, 64)
 	if err1 != nil || err2 != nil || generatedName(prefix, incarnation, seq) != id {
-		return 0, 0, false // not as we would have written it
+		return 0, 0, false // not as generatedName writes it
 	}
 	return incarnation, seq, true
 }
 
-// Resolved is an entry together with what was found out about it later. A
-// journal only grows, so what comes true afterwards (a streamed message was
-// committed, somebody annotated it) is an entry of its own that names the
-// first one in refs.entry_id.
+// Resolved is an entry with its follow-ups. A thread is append-only, so a later fact
+// about an entry is another entry, which names the first one in refs.entry_id.
+// Examples are that a streamed message was committed, or an annotation.
 type Resolved struct {
 	Entry
 	FollowUps []Entry // in seq order
 }
 
-// Resolve folds follow-up facts into the entries that they speak of. An entry
-// is a follow-up, whatever its kind, if its refs.entry_id is the id of an
-// earlier entry among entries; one that speaks of a follow-up goes to where
-// that one went. All others stand by themselves, in order: those too whose
-// entry_id names nothing here, since it may be compacted or on another page.
+// Resolve groups follow-ups with the entries that they are about. An entry of any kind
+// is a follow-up if its refs.entry_id is the id of an earlier one in entries. A
+// follow-up to a follow-up goes to the same group. All others keep their place in
+// order, also those whose entry_id is not in entries: that entry may be compacted, or
+// on another page.
 func Resolve(entries []Entry) []Resolved {
 	resolved := make([]Resolved, 0, len(entries))
-	place := make(map[string]int, len(entries)) // entry id → place in resolved
+	place := make(map[string]int, len(entries)) // entry id → index in resolved
 	for _, e := range entries {
 		at, follows := place[e.SpeaksOf()]
 		if follows {
@@ -96,7 +94,7 @@ func Resolve(entries []Entry) []Resolved {
 	return resolved
 }
 
-// SpeaksOf is the id of the entry that e's refs.entry_id names, or "".
+// SpeaksOf returns the id in e's refs.entry_id, or "".
 func (e Entry) SpeaksOf() string {
 	if !bytes.Contains(e.Refs, []byte(RefEntryID)) {
 		return ""

@@ -17,23 +17,22 @@ type InstanceRef struct {
 	Key     string
 }
 
-// Checkpoint is the key of the checkpoint, and the id of the thread, that the
-// instance is stored under in its scope. The manager's name is escaped, so that
-// no two instances share one.
+// Checkpoint returns the key of the instance's checkpoint, which is also the id of its
+// thread. The manager's name is escaped, so that no two instances share a key.
 func (r InstanceRef) Checkpoint() string { return instancePrefix(r.Manager) + r.Key }
 
-// InstanceStatus says where in its life an instance is.
+// InstanceStatus is the status of an instance.
 type InstanceStatus string
 
 // The statuses.
 const (
-	InstanceDormant  InstanceStatus = "dormant"  // stored, and nothing in memory
-	InstanceWaking   InstanceStatus = "waking"   // being thawed
-	InstanceAwake    InstanceStatus = "awake"    // takes signals
-	InstanceDraining InstanceStatus = "draining" // finishes its signals, to hibernate
+	InstanceDormant  InstanceStatus = "dormant"  // stored, and not in memory
+	InstanceWaking   InstanceStatus = "waking"   // being restored from its checkpoint
+	InstanceAwake    InstanceStatus = "awake"    // handles signals
+	InstanceDraining InstanceStatus = "draining" // handles its queued signals, then hibernates
 )
 
-// InstanceSource says where an instance that was asked for came from.
+// InstanceSource is where the instance that Start returns came from.
 type InstanceSource string
 
 // The sources.
@@ -43,79 +42,78 @@ const (
 	SourceFresh  InstanceSource = "fresh"  // there was no checkpoint
 )
 
-// Instance is one instance as its owner sees it.
+// Instance is the state of an instance, as its owner reports it.
 type Instance struct {
 	InstanceRef
 	Partition   int
-	Node        string // its partition's owner
-	Epoch       uint64 // …and the epoch of the owning
+	Node        string // the owner of its partition
+	Epoch       uint64 // …and the epoch of that ownership
 	Status      InstanceStatus
-	Source      InstanceSource // of Start's answer
+	Source      InstanceSource // in Start's result
 	Attachments int
-	Revision    uint64 // of its checkpoint; 0 where there is none yet
+	Revision    uint64 // of its checkpoint; 0 without one
 	Thread      string
 	Rev         uint64 // of its thread
 }
 
-// StartInstance is what an instance that has no checkpoint begins with.
+// StartInstance is the initial state of an instance without a checkpoint.
 type StartInstance struct {
 	InitialState JSON // nil means {}
 }
 
-// Attach asks that the instance stay awake for somebody.
+// Attach keeps an instance awake for a caller.
 type Attach struct {
-	Attachment string        // names who; attaching twice under one name is one attachment. "" means one that is made up
-	TTL        time.Duration // the attachment lapses unless touched for so long; 0 means the manager's
+	Attachment string        // id of the attachment; attaching twice under one id is one attachment; "" means a generated id
+	TTL        time.Duration // the attachment expires unless it is touched within this time; 0 means the manager's
 }
 
-// Name gives the attachment a name that is made of random text, where it has
-// none.
+// Name sets the attachment's id from random text, if it has none.
 func (a *Attach) Name(random string) {
 	if a.Attachment == "" {
 		a.Attachment = "att_" + strings.ToLower(random)
 	}
 }
 
-// Attached answers an Attach.
+// Attached is the result of Attach.
 type Attached struct {
 	Instance
 	Attachment string
 	ExpiresAt  int64 // Unix ms
 }
 
-// Signal asks an instance's handler for something. Its request id is that of the
-// turn's commit: sent again, it gets the first answer and nothing is done twice.
+// Signal is a request to an instance's handler. Its request id is that of the turn's
+// commit: a signal that is sent again gets the first answer, and is not handled twice.
 type Signal struct {
 	Request Request
 	Type    string
 	Data    JSON // nil means {}
-	Cast    bool // answered once it is in the mailbox
+	Cast    bool // answered as soon as it is in the mailbox
 
-	// Ack is an op of the turn's commit, of a timer's signal: set between nodes
-	// only, and nil of all others.
+	// Ack is the timer acknowledgement that the turn's commit includes. Nodes set it
+	// for the signals of timers; it is nil otherwise.
 	Ack *AckTimer
 }
 
-// Reply answers a signal.
+// Reply is the answer to a signal.
 type Reply struct {
 	Node     string
 	Epoch    uint64
 	Rev      uint64 // of the thread after the turn
 	Revision uint64 // of the checkpoint after the turn
-	Durable  bool   // false under DurabilityIdle and for a cast: a crash may undo it
-	Data     JSON   // the handler's answer; nil where it has none
+	Durable  bool   // false under DurabilityIdle and for a cast: a crash may lose the turn
+	Data     JSON   // the handler's answer; nil if it gave none
 }
 
-// ManagerStats counts a manager's instances over all nodes that answered.
+// ManagerStats are the statistics of a manager's instances over all nodes.
 type ManagerStats struct {
 	Manager string
-	Nodes   []NodeStats // in node order; those that did not answer too
+	Nodes   []NodeStats // in node order, including nodes that did not answer
 }
 
-// NodeStats counts a manager's instances on one node.
+// NodeStats are the statistics of a manager's instances on one node.
 type NodeStats struct {
 	Node        string
-	Error       string // why the node did not answer; the counts are then not known
+	Error       string // why the node did not answer; then the counts are unknown
 	Awake       int
 	Waking      int
 	Draining    int
@@ -125,52 +123,52 @@ type NodeStats struct {
 	Hibernated  uint64
 	Failed      uint64   // hibernations that failed
 	Crashed     uint64   // handlers that panicked or hung
-	Keys        []string // of those awake, at most ListLimitMax, in key order
+	Keys        []string // of awake instances, at most ListLimitMax, in key order
 }
 
-// Instances is the contract of live instances: what their owner's node, the
-// router and the client implement alike. Errors are *Error; unavailable and
-// overloaded mean surely not handled, unknown that it may yet be.
+// Instances is the contract of live instances. The owner's node, the router and the
+// client implement it. Errors are *Error: unavailable and overloaded mean that the
+// call was not handled, unknown that it may have been or may still be.
 //
 // All methods may be called concurrently.
 type Instances interface {
-	// Start answers with the instance, awake: it wakes one that is dormant and
-	// makes one where there is none. A checkpoint that does not thaw is
-	// thaw_failed, and nothing is started.
+	// Start returns the instance, awake. It wakes a dormant one and creates a missing
+	// one. If the checkpoint cannot be restored, the error is thaw_failed and no
+	// instance starts.
 	Start(ctx context.Context, ref InstanceRef, start StartInstance) (Instance, error)
 
-	// Lookup tells how an instance is, without waking it; not_found only where
-	// there is neither an awake one nor a checkpoint.
+	// Lookup returns the instance without waking it. It is not_found if it is not
+	// awake and has no checkpoint.
 	Lookup(ctx context.Context, ref InstanceRef) (Instance, error)
 
-	// Stop hibernates an instance and ends it; it succeeds only once that is
-	// durable. One that is not awake is not_found. One whose agent was erased is
-	// ended at once, and nothing of it is stored.
+	// Stop hibernates an instance and ends it; it returns once that is durable. An
+	// instance that is not awake is not_found. An instance of an erased agent ends at
+	// once and is not stored.
 	Stop(ctx context.Context, ref InstanceRef) error
 
-	// Hibernate stores the instance now and lets it sleep.
+	// Hibernate stores the instance now and removes it from memory.
 	Hibernate(ctx context.Context, ref InstanceRef) error
 
-	// Attach starts the instance where it is not awake, in one step.
+	// Attach attaches to the instance, and starts it if it is not awake.
 	Attach(ctx context.Context, ref InstanceRef, attach Attach) (Attached, error)
 
-	// Detach ends an attachment; a missing one is fine.
+	// Detach ends an attachment; a missing one is not an error.
 	Detach(ctx context.Context, ref InstanceRef, attachment string) error
 
-	// Touch arms the idle timer anew, and the attachment where one is named.
+	// Touch restarts the idle timer, and that of the attachment if one is named.
 	Touch(ctx context.Context, ref InstanceRef, attachment string) error
 
-	// Signal wakes the instance where it is dormant, hands it the signal after
-	// those that came before, and returns the handler's answer.
+	// Signal queues the signal and returns the handler's answer. It wakes a dormant
+	// instance.
 	Signal(ctx context.Context, ref InstanceRef, signal Signal) (Reply, error)
 
-	// Stats counts a manager's instances.
+	// Stats returns the statistics of a manager's instances.
 	Stats(ctx context.Context, scope, manager string) (ManagerStats, error)
 
-	// Watch yields how instances change from now on, each change at most once,
-	// and says where some may have been missed, as at its beginning. A slow
-	// consumer misses some; nobody waits for it. It ends without an error when
-	// ctx ends or the consumer stops; an error is its last element.
+	// Watch yields changes of instances from now on, each at most once. An event with
+	// Missed marks where changes may be missing, as at the beginning; a slow consumer
+	// misses changes. The watch ends without an error when ctx ends or the consumer
+	// stops; an error is its last element.
 	Watch(ctx context.Context, w InstanceWatch) iter.Seq2[InstanceEvent, error]
 }
 
@@ -182,7 +180,7 @@ func instancePrefix(manager string) string {
 // instancesPrefix begins the checkpoint keys of all instances.
 const instancesPrefix = "instances/"
 
-// InstanceWatch names whose changes are to be told.
+// InstanceWatch names the instances to watch.
 type InstanceWatch struct {
 	Scope   string // "" means DefaultScope
 	Manager string
@@ -191,37 +189,37 @@ type InstanceWatch struct {
 
 // InstanceEvent is one element of a watch of instances.
 type InstanceEvent struct {
-	// Missed tells that changes before this element may have been missed, of
-	// Node, or of all nodes where that is "": whoever keeps a list of instances
-	// makes it anew. Reason says why, in words. A watch's first element is one:
-	// what comes after it is whole until the next. The other fields are empty.
+	// Missed means that changes before this event may be missing: those of Node, or of
+	// all nodes if it is "". A consumer that keeps a list of instances must read it
+	// again. Reason says why, in words. The first event of a watch has Missed set; the
+	// other fields are then empty.
 	Missed bool
 
 	InstanceRef
-	Node   string // who saw it: the owner, then
-	Epoch  uint64 // …of its owning; never less than in an element before it of the same key
+	Node   string // the node that reports it: the owner at that time
+	Epoch  uint64 // …of its ownership; never lower than in an earlier event of the same key
 	Status InstanceStatus
 	Reason string // one of the reasons
 	At     int64  // Unix ms, by Node's clock
 }
 
-// The reasons of a change: why an instance has the status that it has since.
+// The reasons for a change of status.
 const (
-	ReasonCalled   = "called"   // waking: somebody needs it
-	ReasonCrashed  = "crashed"  // waking: its handler panicked or hung, and it starts again; dormant: it will when it is needed
-	ReasonErased   = "erased"   // dormant: its agent was erased, and nothing is left of it
-	ReasonChanged  = "changed"  // waking: thawed anew, since its manager is another or what is stored may be
+	ReasonCalled   = "called"   // waking: a call needs it
+	ReasonCrashed  = "crashed"  // waking: its handler panicked or hung, and it restarts; dormant: it restarts on the next call
+	ReasonErased   = "erased"   // dormant: its agent was erased
+	ReasonChanged  = "changed"  // waking: restored again, because its manager changed or its stored state may have
 	ReasonThawed   = "thawed"   // awake: from its checkpoint
-	ReasonFresh    = "fresh"    // awake: there was none
-	ReasonWanted   = "wanted"   // awake after all: somebody came while it was to hibernate
-	ReasonFailed   = "failed"   // awake still: it could not be stored; dormant: it did not wake
-	ReasonIdle     = "idle"     // draining, dormant: nobody needed it, or there was no room
+	ReasonFresh    = "fresh"    // awake: there was no checkpoint
+	ReasonWanted   = "wanted"   // awake: a call arrived before it hibernated
+	ReasonFailed   = "failed"   // awake: it could not be stored; dormant: it could not wake
+	ReasonIdle     = "idle"     // draining, dormant: it was idle, or awake_max was reached
 	ReasonManual   = "manual"   // draining, dormant: it was stopped
 	ReasonShutdown = "shutdown" // draining, dormant: its node stops, or its partition moves
-	ReasonMoved    = "moved"    // dormant here: its partition is not this node's any more
+	ReasonMoved    = "moved"    // dormant here: the node lost its partition
 )
 
-// Validate judges what is to be watched, and fills in the default scope.
+// Validate validates a watch, and fills in the default scope.
 func (w *InstanceWatch) Validate() error {
 	ref := InstanceRef{Scope: w.Scope, Manager: w.Manager, Key: w.Key}
 	if ref.Key == "" {
@@ -234,7 +232,7 @@ func (w *InstanceWatch) Validate() error {
 	return nil
 }
 
-// Validate judges which instance is meant, and fills in the default scope.
+// Validate validates a reference, and fills in the default scope.
 func (r *InstanceRef) Validate() error {
 	if r.Scope == "" {
 		r.Scope = DefaultScope
@@ -252,7 +250,7 @@ func (r *InstanceRef) Validate() error {
 	return nil
 }
 
-// Validate judges what an instance is to begin with, and compacts it.
+// Validate validates the initial state, and compacts it.
 func (s *StartInstance) Validate() error {
 	if err := settle("initial_state", &s.InitialState); err != nil {
 		return err
@@ -263,7 +261,7 @@ func (s *StartInstance) Validate() error {
 	return nil
 }
 
-// Validate judges an attachment.
+// Validate validates an attachment.
 func (a *Attach) Validate() error {
 	if a.Attachment != "" {
 		if err := ValidID("attachment", a.Attachment); err != nil {
@@ -276,10 +274,10 @@ func (a *Attach) Validate() error {
 	return nil
 }
 
-// Validate judges a signal, and compacts its data.
+// Validate validates a signal, and compacts its data.
 func (s *Signal) Validate() error {
 	if s.Type == "" {
-		return Invalid("type", "type is missing: say what is asked of the handler")
+		return Invalid("type", "type is missing: name the type of signal for the handler")
 	}
 	if err := firstOf(
 		s.Request.validate(),
@@ -294,10 +292,9 @@ func (s *Signal) Validate() error {
 	return nil
 }
 
-// Hash tells a validated signal to an instance from another under the same
-// request: the same words to another instance are another signal, which the
-// first one's answer is none to. Where the key orders of equal data differ, so
-// do the hashes.
+// Hash returns a hash that distinguishes validated signals sent under one request id.
+// It includes the instance: an answer is valid only for the instance that gave it.
+// Equal data with another key order has another hash.
 func (s *Signal) Hash(to InstanceRef) uint64 {
 	h := sha256.New()
 	h.Write([]byte(s.Type))
@@ -307,7 +304,7 @@ func (s *Signal) Hash(to InstanceRef) uint64 {
 	} else {
 		h.Write(emptyObject)
 	}
-	h.Write([]byte{0}) // none holds it either
+	h.Write([]byte{0}) // nor does JSON contain it
 	h.Write([]byte(to.Checkpoint()))
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }

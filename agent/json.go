@@ -12,17 +12,17 @@ import (
 // the caller wrote them, without insignificant white space. nil means absent.
 type JSON []byte
 
-// emptyObject stands where an object was left out. Nobody writes to it.
+// emptyObject is the value of an omitted object. It must not be written to.
 var emptyObject = JSON("{}")
 
-// Compact checks that raw is one JSON value and strips its insignificant white
-// space; everything else stays as it is written. Duplicate member names,
-// invalid UTF-8 and nesting past JSONDepthMax are invalid.
+// Compact checks that raw is one JSON value and removes its insignificant white space;
+// everything else stays as written. Duplicate member names, invalid UTF-8 and nesting
+// deeper than JSONDepthMax are invalid.
 //
-// What is compact already is returned as it is, without copying: the result
-// may share memory with raw, which is never written to.
+// If raw is compact already, the result shares its memory; Compact never writes to
+// raw.
 func Compact(raw []byte) (JSON, error) {
-	// The scan comes first: it bounds the depth before anything recurses.
+	// Scan first: it bounds the depth before the recursive check.
 	loose, depth := scan(raw)
 	if depth > JSONDepthMax {
 		return nil, Invalid("", "JSON is nested deeper than %d levels: flatten it", JSONDepthMax)
@@ -36,8 +36,7 @@ func Compact(raw []byte) (JSON, error) {
 	return raw[:len(raw):len(raw)], nil
 }
 
-// CompactObject is Compact for what must be a JSON object; field names it in
-// the error.
+// CompactObject is Compact for a value that must be a JSON object. Errors name field.
 func CompactObject(field string, raw []byte) (JSON, error) {
 	value, err := Compact(raw)
 	if err != nil {
@@ -54,8 +53,8 @@ func CompactObject(field string, raw []byte) (JSON, error) {
 	return value, nil
 }
 
-// scan tells, whether or not raw is valid, if there is white space outside of
-// strings and how deep the nesting goes.
+// scan reports whether raw has white space outside of strings, and how deep it nests.
+// raw need not be valid.
 func scan(raw []byte) (loose bool, depth int) {
 	level := 0
 	for i := 0; i < len(raw); i++ {
@@ -91,8 +90,8 @@ func squeeze(raw []byte) JSON {
 	return out
 }
 
-// stringEnd is the place of the quote that closes the string opened at start;
-// len(raw) where none does. It goes from quote to quote: most text has few.
+// stringEnd returns the index of the quote that closes the string opened at start, or
+// len(raw). It searches from quote to quote, because most strings have few.
 func stringEnd(raw []byte, start int) int {
 	for from := start + 1; ; {
 		next := bytes.IndexByte(raw[from:], '"')
@@ -111,7 +110,7 @@ func stringEnd(raw []byte, start int) int {
 	}
 }
 
-// invalidJSON finds out what IsValid did not like.
+// invalidJSON returns the error for a value that IsValid rejected.
 func invalidJSON(raw []byte) *Error {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	_, err := decoder.ReadValue()
@@ -127,8 +126,7 @@ func invalidJSON(raw []byte) *Error {
 	return Invalid("", "not valid JSON: %v", err)
 }
 
-// isNull tells whether raw is absent or the literal null, which take the
-// default wherever there is one (SEMANTICS §1.2).
+// isNull reports whether raw is absent or the literal null. Both mean the default.
 func isNull(raw JSON) bool {
 	if len(raw) == 0 {
 		return true
@@ -137,8 +135,8 @@ func isNull(raw JSON) bool {
 	return len(trimmed) == 4 && string(trimmed) == "null"
 }
 
-// without is the compact object less the member of that name, wherever the
-// name is spelled with escapes too. It copies only if there is such a member.
+// without returns a compact object without the member of that name, also if the name
+// is written with escapes. It copies only if the member exists.
 func without(object JSON, name string) (JSON, error) {
 	if !bytes.Contains(object, []byte(name)) && !bytes.Contains(object, []byte(`\u00`)) {
 		return object, nil
@@ -162,9 +160,9 @@ func without(object JSON, name string) (JSON, error) {
 	return append(out, '}'), nil
 }
 
-// members calls yield with each member of a compact object, in order: its name
-// as it is quoted, and its value. Both alias object, and stay good: a decoder
-// over a bytes.Buffer reads it in place and never writes to it.
+// members calls yield with the quoted name and the value of each member of a compact
+// object, in order. Both alias object and stay valid: a decoder over a bytes.Buffer
+// reads in place and never writes to it.
 func members(object JSON, yield func(rawName []byte, value JSON) error) error {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(object))
 	if _, err := decoder.ReadToken(); err != nil {
@@ -186,8 +184,8 @@ func members(object JSON, yield func(rawName []byte, value JSON) error) error {
 	return nil
 }
 
-// appendMember adds a member to an object that is being written; object holds
-// at least its opening brace.
+// appendMember adds a member to an unfinished object, which has at least its opening
+// brace.
 func appendMember(object, rawName, value []byte) []byte {
 	if object[len(object)-1] != '{' {
 		object = append(object, ',')
@@ -197,7 +195,7 @@ func appendMember(object, rawName, value []byte) []byte {
 	return append(object, value...)
 }
 
-// unquote is the string that a quoted JSON string stands for.
+// unquote returns the value of a quoted JSON string.
 func unquote(quoted []byte) (string, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
 		return string(quoted[1 : len(quoted)-1]), nil

@@ -113,7 +113,7 @@ func FuzzCompact(f *testing.F) {
 			}
 			return
 		}
-		// The standard library is more lenient, and does not reorder either.
+		// encoding/json accepts more, and does not reorder either.
 		var want bytes.Buffer
 		if err := json.Compact(&want, raw); err != nil {
 			t.Fatalf("accepted %q, which encoding/json does not: %v", raw, err)

@@ -2,8 +2,8 @@ package agent
 
 import "time"
 
-// Limits at the door. They bound one caller's request; what bounds a scope is
-// its Policy, which is replicated.
+// Limits of one request, which Validate checks. The limits of a scope are in its
+// Policy, which is replicated.
 const (
 	IDBytesMax           = 512      // an id, key, scope or client id, in bytes of UTF-8
 	EntryBytesMax        = 1 << 20  // one entry: id, kind, payload and refs together
@@ -13,88 +13,88 @@ const (
 	KindBytesMax         = 128      // an entry's kind, a checkpoint's lifecycle, a content type
 	CommitEntriesMax     = 1024     // entries in one commit, over all of its ops
 	CommitOpsMax         = 1024     // ops in one commit
-	CommitBytesMax       = 8 << 20  // one encoded commit
-	CommitRowsBytesMax   = 64 << 20 // what a commit writes in the end: a fork or a move is a few bytes, and copies much
+	CommitBytesMax       = 8 << 20  // one commit in its encoded form
+	CommitRowsBytesMax   = 64 << 20 // all rows that a commit writes: a fork or a move is a small op that copies many rows
 	ReadsMax             = 128      // reads in one request
-	ReadKindsMax         = 64       // kinds that one load names
-	ListLimitDefault     = 100      // rows a list gives where no limit is named
-	ListLimitMax         = 1000     // rows a list ever gives at once
-	EntriesLimitDefault  = 1000     // entries a load gives where no limit is named
-	EntriesLimitMax      = 10_000   // entries a load ever gives at once
-	ReadBytesMax         = 16 << 20 // bytes one read answers with; past it the page ends early and says where to go on
+	ReadKindsMax         = 64       // kinds in one LoadEntries
+	ListLimitDefault     = 100      // rows of a list without a limit
+	ListLimitMax         = 1000     // rows of one page of a list
+	EntriesLimitDefault  = 1000     // entries of a load without a limit
+	EntriesLimitMax      = 10_000   // entries of one page of a load
+	ReadBytesMax         = 16 << 20 // bytes of one read's answer; a longer page ends early and names its continuation
 	JSONDepthMax         = 128      // nesting of a JSON payload
 	HistoryMax           = 1000     // checkpoints of one key that a policy may keep
-	ForkSegmentsMax      = 64       // forks of forks of …
+	ForkSegmentsMax      = 64       // depth of forks of forks
 	ForkMemoriesMax      = 4096     // memories that a fork of an agent copies
-	ForkMemoryBytesMax   = 16 << 20 // …all of these together
-	EraseRowsMax         = 1024     // rows that erasing an agent removes in one log entry for its sessions, about: the last session may go past it
+	ForkMemoryBytesMax   = 16 << 20 // …in bytes, together
+	EraseRowsMax         = 1024     // approximate rows of sessions that one log entry of an erasure removes: the last session may exceed it
 	TTLMax               = 10 * 365 * 24 * time.Hour
 	SealMax              = 30 * 24 * time.Hour // longest seal after a delete
-	ClaimTTLDefault      = 30 * time.Second    // a claim's, where none is named
+	ClaimTTLDefault      = 30 * time.Second    // ttl of a claim that names none
 	ClaimTTLMin          = time.Second         // holders renew every third of it, over a network and a slow disk
 	ClaimTTLMax          = 24 * time.Hour
-	NodeLeaseTTLMin      = 500 * time.Millisecond // of a node's lease, which is renewed every third of it
+	NodeLeaseTTLMin      = 500 * time.Millisecond // of a node's lease, which is renewed every third of its ttl
 	NodeLeaseTTLMax      = 10 * time.Minute
 	MemoryBytesMax       = 256 << 10      // one memory: content, data, metadata, tags and embedding together
 	MemoryTagsMax        = 64             // tags of one memory, and of each kind in a recall
-	EmbeddingMax         = 4096           // numbers in an embedding
-	RecallLimitDefault   = 5              // memories that a recall gives where no limit is named
+	EmbeddingMax         = 4096           // dimensions of an embedding
+	RecallLimitDefault   = 5              // memories in a recall without a limit
 	QueryLimitDefault    = 20             // …in ModeQuery
-	RecallLimitMax       = 1000           // memories that a recall ever gives
+	RecallLimitMax       = 1000           // memories in one recall
 	RecallQueryBytesMax  = 8 << 10        // a recall's query, or the text that it filters by
-	SessionSchemaMax     = 3              // schema version of a session that is understood; those from 1 on are
-	SessionSchemaClassic = 1              // the one of sessions in classic mode
-	RequestTTLDefault    = 24 * time.Hour // how long answers are remembered, and how long a commit may take to apply
+	SessionSchemaMax     = 3              // highest supported schema version of sessions; the lowest is 1
+	SessionSchemaClassic = 1              // schema version of sessions in classic mode
+	RequestTTLDefault    = 24 * time.Hour // how long answers are kept, and how long a commit may take to apply
 	RequestTTLMax        = 7 * 24 * time.Hour
-	RequestWindowMax     = 4096                // answers remembered for one client; past it a commit is refused as overloaded
+	RequestWindowMax     = 4096                // answers kept for one client; a commit past it is overloaded
 	ErasureTTL           = 90 * 24 * time.Hour // how long the receipt of an erased agent is kept
-	TombstoneTTL         = 48 * time.Hour      // a deleted id is remembered this long: longer than the request ids that could still reach it
+	TombstoneTTL         = 48 * time.Hour      // how long a deleted id is remembered: longer than the ttl of requests that could still reach it
 )
 
-// Limits of sessions and reviews. What a session has at once is at most about
-// ReadBytesMax, so that one read answers with all of it. Of requests and
-// snapshots the oldest go first, never the newest.
+// Limits of sessions and reviews. A session's data is at most about ReadBytesMax, so
+// that one read returns all of it. The oldest requests and snapshots are dropped
+// first, never the newest.
 const (
-	PlacementEventsMax      = 1024   // changes of owners that the trail keeps
-	HostsMax                = 256    // members that keep instances and no data
-	HostWeightMax           = 10_000 // the share that a host may ask for; 100 is the usual
-	LeaseHandlersMax        = 256    // Go handlers of one process that keeps instances
-	PlacementWhyBytesMax    = 512    // why a partition was moved
+	PlacementEventsMax      = 1024   // ownership changes kept in the history
+	HostsMax                = 256    // members that run instances and store no data
+	HostWeightMax           = 10_000 // the largest weight of a host; 100 is the usual
+	LeaseHandlersMax        = 256    // Go handlers of one process that runs instances
+	PlacementWhyBytesMax    = 512    // reason for moving a partition
 	SessionIDBytesMax       = IDBytesMax - len(sessionClaimPrefix)
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request
 	SessionSnapshotBytesMax = 4 << 20  // one snapshot
 	SessionRequestsMax      = 100      // requests kept of one session
 	SessionSnapshotsMax     = 16       // snapshots kept of one session
-	SessionKeptBytesMax     = 8 << 20  // …all of these together
-	SessionQueueDefault     = 16       // claims that wait, where the session does not say
-	SessionQueueMax         = 64       // claims that ever wait for one session; past its own number a claim is overloaded
-	SessionQueueBytesMax    = 2 << 20  // …all of these together
+	SessionKeptBytesMax     = 8 << 20  // …in bytes, together
+	SessionQueueDefault     = 16       // queued claims, if the session sets no limit
+	SessionQueueMax         = 64       // queued claims of one session; a claim past its own limit is overloaded
+	SessionQueueBytesMax    = 2 << 20  // …in bytes, together
 	SessionReviewsMax       = 64       // pending reviews of one session
-	SessionReviewsKept      = 256      // reviews of one session, with those that were decided
+	SessionReviewsKept      = 256      // reviews of one session, including decided ones
 	ReviewBytesMax          = 32 << 10 // one review: arguments, metadata and reason together
 )
 
-// Limits of the feed of a scope's changes. It is kept beside what the scope
-// holds, and counts for nothing in its quotas.
+// Limits of the feed of a scope's changes, which does not count towards the scope's
+// quotas.
 const (
-	ChangesMaxDefault  = 100_000           // changes kept, where the policy does not say
-	ChangesMaxMost     = 10_000_000        // the most that a policy may say
-	ChangesSlack       = 1024              // past what is kept, this many more may stay until the next are made
-	ChangesTrimMax     = 64                // log entries whose changes go at once
+	ChangesMaxDefault  = 100_000           // changes kept, if the policy sets none
+	ChangesMaxMost     = 10_000_000        // the most that a policy may keep
+	ChangesSlack       = 1024              // this many more may be kept until the next change
+	ChangesTrimMax     = 64                // log entries whose changes are removed at once
 	ChangePathBytesMax = 2*IDBytesMax + 32 // a prefix of Changed.Path
 )
 
-// Limits of conversations and files. What a conversation has beside its
-// messages is at most about ReadBytesMax.
+// Limits of conversations and files. A conversation without its messages is at most
+// about ReadBytesMax.
 const (
 	ConversationStateMax        = 4 << 20                   // bytes of one state
-	MemoriesListedMax           = 512                       // memories from below the feature level of the list of all memories: one log entry adds so many to it
-	ConversationsFoundMax       = 512                       // of those from before there was an index by agent and owner: put in it by one log entry
-	ConversationVersionMax      = 1 << 31                   // of a state's format
+	MemoriesListedMax           = 512                       // memories that one log entry adds to the list of all memories, of those written below its feature level
+	ConversationsFoundMax       = 512                       // conversations that one log entry adds to the index by agent and owner, of those that are older than the index
+	ConversationVersionMax      = 1 << 31                   // format version of a state
 	ConversationTitleMax        = 1024                      // bytes of a title
-	ConversationPendingMax      = 64                        // messages that wait for one agent; past it they are refused as overloaded
-	ConversationPendingBytesMax = 1 << 20                   // …all of these together
+	ConversationPendingMax      = 64                        // pending messages of one conversation; more are overloaded
+	ConversationPendingBytesMax = 1 << 20                   // …in bytes, together
 	MessageBytesMax             = 1 << 20                   // the content of one message
 	ToolCallBytesMax            = IDBytesMax - 7            // the id of a tool call: ToolMessageID puts "result:" before it
 	FilePathBytesMax            = IDBytesMax - len("file:") // a file's path
@@ -102,32 +102,32 @@ const (
 
 // Limits of timers.
 const (
-	CronSpecsMax        = 128                               // jobs in a manifest: each of an instance's has a timer
-	CronJobBytesMax     = IDBytesMax - len(CronTimerPrefix) // a job's id: its timer's is "cron:" and that
-	TimersMax           = 256                               // timers of one instance; past it a new one is overloaded
-	TimerDataBytesMax   = 64 << 10                          // the data of a timer's signal
-	TimerErrorBytesMax  = 512                               // …and of what is kept of an attempt that failed
+	CronSpecsMax        = 128                               // jobs in a manifest; each job of an instance has a timer
+	CronJobBytesMax     = IDBytesMax - len(CronTimerPrefix) // id of a job; its timer's id is "cron:" and the job's
+	TimersMax           = 256                               // timers of one instance; a new one past it is overloaded
+	TimerDataBytesMax   = 64 << 10                          // data of a timer's signal
+	TimerErrorBytesMax  = 512                               // …and of the stored error of a failed attempt
 	TimerAttemptsMax    = 16                                // attempts at one occurrence: they take about half an hour
-	TimerCatchUpDefault = 16                                // occurrences that MissedCatchUp fires, where the timer does not say
-	TimerCatchUpMax     = 1000                              // …and the most that it may say
-	TimerGrace          = time.Minute                       // an occurrence that nobody fired for so long is missed: longer than a change of leader and owner takes
-	TimerRetryFirst     = time.Second / 2                   // after the first attempt that failed; twice as long after each
+	TimerCatchUpDefault = 16                                // occurrences that MissedCatchUp fires, if the timer sets none
+	TimerCatchUpMax     = 1000                              // …and the most that a timer may set
+	TimerGrace          = time.Minute                       // an occurrence that has not fired for this long is missed: longer than a change of leader and owner takes
+	TimerRetryFirst     = time.Second / 2                   // wait after the first failed attempt; it doubles with each
 	TimerRetryMost      = 5 * time.Minute                   // …up to this
 )
 
 // Limits of managers and live instances.
 const (
 	ManagerNameBytesMax  = 128              // a manager's name: it is part of its instances' checkpoint keys
-	ManagerSkipsMax      = 64               // fields of the state that are not stored
-	HandlerURLBytesMax   = 2048             // where an HTTP handler is
-	MailboxDefault       = 64               // signals that wait for one instance, where its manager does not say
-	MailboxMost          = 4096             // …and the most that a manager may say
+	ManagerSkipsMax      = 64               // top-level fields of the state that are not stored
+	HandlerURLBytesMax   = 2048             // URL of an HTTP handler
+	MailboxDefault       = 64               // queued signals of one instance, if its manager sets none
+	MailboxMost          = 4096             // …and the most that a manager may set
 	AwakeMost            = 1_000_000        // the most instances that a manager may keep awake on one node
-	SignalTimeoutDefault = 30 * time.Second // what a handler is given for a signal, where its manager does not say
+	SignalTimeoutDefault = 30 * time.Second // time for handling one signal, if the manager sets none
 	SignalTimeoutMax     = time.Hour
-	AttachmentTTLDefault = time.Minute // without a touch an attachment lapses
+	AttachmentTTLDefault = time.Minute // an attachment expires if it is not touched for this long
 	AttachmentTTLMin     = time.Second
 	AttachmentTTLMax     = 24 * time.Hour
 	SignalBytesMax       = 1 << 20  // a signal's data
-	SignalReplyBytesMax  = 64 << 10 // a reply that is kept with the turn, for whoever sends the signal again
+	SignalReplyBytesMax  = 64 << 10 // a reply that is stored with the turn, for signals that are sent again
 )

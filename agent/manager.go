@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Manager says how the instances of one kind are kept: by what handler, how
-// long they stay awake, and what of them is stored. It belongs to a scope.
+// Manager configures the instances of one kind: their handler, how long they stay
+// awake, and what is stored of them. It belongs to a scope.
 type Manager struct {
 	Name         string
 	Handler      Handler
-	IdleTimeout  time.Duration // without an attachment for so long an instance hibernates; 0 means never
+	IdleTimeout  time.Duration // an instance hibernates after this long without a signal or attachment; 0 means never
 	Durability   Durability    // "" means DurabilityTurn
 	Storage      Keeping       // "" means KeepCluster
-	Version      uint64        // of the state that the handler understands; 0 means 1
-	MailboxMax   int           // signals that wait for one instance; 0 means MailboxDefault
-	AwakeMax     int           // instances awake on one node, past which the least recently used hibernate; 0 means no bound of its own
-	SignalTTL    time.Duration // a handler is given so long for a signal; 0 means SignalTimeoutDefault
-	AttachTTL    time.Duration // an attachment lapses after so long without a touch; 0 means AttachmentTTLDefault
-	Track        bool          // each signal leaves instruction_start and instruction_end entries in the thread
-	Untracked    bool          // …never; where neither is set: of a Go or HTTP handler, once the instance has a thread
+	Version      uint64        // of the state that the handler expects; 0 means 1
+	MailboxMax   int           // queued signals of one instance; 0 means MailboxDefault
+	AwakeMax     int           // instances awake on one node, past which the least recently used hibernate; 0 means no limit per manager
+	SignalTTL    time.Duration // maximum time for handling one signal; 0 means SignalTimeoutDefault
+	AttachTTL    time.Duration // an attachment expires after this long without a touch; 0 means AttachmentTTLDefault
+	Track        bool          // each signal adds instruction_start and instruction_end entries to the thread
+	Untracked    bool          // …never; if neither is set, signals of a Go or HTTP handler are tracked once the instance has a thread
 	SkipsPersist []string      // top-level fields of the state that are not stored
-	Schedules    JSON          // recurring jobs of each instance, {job: spec} as in a manifest: declared ones win over stored ones; nil means none
+	Schedules    JSON          // recurring jobs of each instance, {job: spec} as in a manifest: these replace stored jobs of the same id; nil means none
 	Metadata     JSON
 
 	Incarnation          uint64
@@ -30,60 +30,61 @@ type Manager struct {
 	CreatedAt, UpdatedAt int64 // Unix ms
 }
 
-// Handler names what handles an instance's signals.
+// Handler names the handler of an instance's signals.
 type Handler struct {
 	Kind HandlerKind
-	Name string // HandlerGo: as the embedding program has registered it
-	URL  string // HandlerHTTP: where signals are posted; its host must be in the node's allow-list
-	Key  string // HandlerHTTP: which of the node's configured keys signs requests
+	Name string // HandlerGo: the name under which the embedding program registered it
+	URL  string // HandlerHTTP: the URL to post signals to; its host must be in the node's allow-list
+	Key  string // HandlerHTTP: the configured key of the node that signs requests
 }
 
-// HandlerKind says where a handler runs.
+// HandlerKind is the kind of a handler.
 type HandlerKind string
 
 // The kinds of handlers.
 const (
-	HandlerDocument HandlerKind = "document" // built in: state and thread, driven by signals that patch and append
+	HandlerDocument HandlerKind = "document" // built in: state and thread, changed by patch and append signals
 	HandlerGo       HandlerKind = "go"       // a Go type in the embedding program
-	HandlerHTTP     HandlerKind = "http"     // an HTTP endpoint of the user's
+	HandlerHTTP     HandlerKind = "http"     // the user's HTTP endpoint
 )
 
-// Durability says when a signal's effects are stored.
+// Durability is when a signal's effects are stored.
 type Durability string
 
 // The durabilities.
 const (
-	DurabilityTurn Durability = "turn" // before the reply, in one fenced commit a signal
-	DurabilityIdle Durability = "idle" // at hibernation only; replies say so
+	DurabilityTurn Durability = "turn" // before the reply, in one fenced commit for each signal
+	DurabilityIdle Durability = "idle" // at hibernation only; replies say that they are not durable
 )
 
-// Keeping says where a manager's instances are stored.
+// Keeping is where a manager's instances are stored.
 type Keeping string
 
 // Where instances are stored.
 const (
 	KeepCluster Keeping = "cluster"
-	KeepNone    Keeping = "none" // nowhere: what an instance knew is gone when it stops
+	KeepNone    Keeping = "none" // nowhere: an instance's state is lost when it stops
 )
 
-// PutManager writes a manager whole.
+// PutManager writes a whole manager.
 type PutManager struct {
-	Manager    Manager // Incarnation, Revision and times are the store's
+	Manager    Manager // Incarnation, Revision and times are set by the store
 	IfRevision *uint64 // 0 means "must not exist"
 }
 
-// DeleteManager deletes a manager; a missing one is fine. What its instances
-// have stored stays.
+// DeleteManager deletes a manager; deleting a missing manager succeeds. The stored
+// data of its instances stays.
 type DeleteManager struct {
 	Name       string
 	IfRevision *uint64
 }
 
-// Mailbox is how many signals wait for one instance at most.
+// Mailbox returns the maximum number of queued signals of one instance.
 func (m *Manager) Mailbox() int { return orDefault(m.MailboxMax, MailboxDefault) }
 
-// Tracking tells whether signals are tracked. It is nil where the manager does not
-// say and its handler is a Go or HTTP handler: they are once there is a thread.
+// Tracking reports whether signals are tracked. It returns nil if the manager does not
+// set it and has a Go or HTTP handler. Signals are then tracked once the instance has
+// a thread.
 func (m *Manager) Tracking() *bool {
 	if !m.Track && !m.Untracked && m.Handler.Kind != HandlerDocument {
 		return nil
@@ -91,18 +92,18 @@ func (m *Manager) Tracking() *bool {
 	return &m.Track
 }
 
-// SetTracking is its inverse.
+// SetTracking is the inverse of Tracking.
 func (m *Manager) SetTracking(track *bool) {
 	m.Track, m.Untracked = track != nil && *track, track != nil && !*track
 }
 
-// SignalTimeout is how long a handler is given for a signal.
+// SignalTimeout returns the maximum time for handling one signal.
 func (m *Manager) SignalTimeout() time.Duration { return orDefault(m.SignalTTL, SignalTimeoutDefault) }
 
-// AttachmentTTL is after how long without a touch an attachment lapses.
+// AttachmentTTL returns how long an attachment stays without a touch.
 func (m *Manager) AttachmentTTL() time.Duration { return orDefault(m.AttachTTL, AttachmentTTLDefault) }
 
-// Size is what the manager counts for, in bytes, in its scope's quota.
+// Size returns the bytes that the manager adds to its scope's usage.
 func (m *Manager) Size() int {
 	size := len(m.Handler.Kind) + len(m.Handler.Name) + len(m.Handler.URL) + len(m.Handler.Key) + len(m.Schedules) + len(m.Metadata)
 	for _, field := range m.SkipsPersist {
@@ -111,7 +112,7 @@ func (m *Manager) Size() int {
 	return size
 }
 
-// orDefault is the number, or what 0 stands for.
+// orDefault returns n, or otherwise if n is 0.
 func orDefault[N int | time.Duration](n, otherwise N) N {
 	if n == 0 {
 		return otherwise
@@ -119,11 +120,11 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 	return n
 }
 
-// AnswerSignal records, in the commit of a turn, what is answered to the signal
-// that caused it: the commit's answer then is the signal's, for whoever sends it
-// again. It is the last op of its commit.
+// AnswerSignal records in a turn's commit the answer to the signal that caused it. The
+// commit's stored answer is then also the signal's, if it is sent again. It must be
+// the last op of its commit.
 type AnswerSignal struct {
-	Hash  uint64 // of the signal's type and data: another signal under the same request is idempotency_mismatch
+	Hash  uint64 // of the signal's type and data: another signal with the same request id is idempotency_mismatch
 	Reply JSON
 }
 
@@ -134,12 +135,12 @@ func (*AnswerSignal) isOp()  {}
 // GetManager reads a manager.
 type GetManager struct{ Name string }
 
-// ListManagers lists managers in the order of their names.
+// ListManagers lists managers in name order.
 type ListManagers struct{ Page }
 
-// GetAnswer reads how a request was decided, which a retry of it would be told:
-// not_found where it has not been as of the answer's index, request_expired
-// where that is kept no more.
+// GetAnswer reads the stored answer of a request, which a retry of it would get. It is
+// not_found if the request was not decided at the answer's index, and request_expired
+// if the answer is no longer kept.
 type GetAnswer struct {
 	Client string
 	Seq    uint64
@@ -149,7 +150,7 @@ func (*GetManager) isRead()   {}
 func (*ListManagers) isRead() {}
 func (*GetAnswer) isRead()    {}
 
-// ManagerList answers ListManagers.
+// ManagerList is the result of ListManagers.
 type ManagerList struct {
 	Items []Manager
 	Next  string
@@ -159,10 +160,10 @@ func (*Manager) isFound()     {}
 func (*ManagerList) isFound() {}
 func (*Decided) isFound()     {}
 
-// ManagerResult answers PutManager.
+// ManagerResult is the result of PutManager.
 type ManagerResult struct{ Manager Manager }
 
-// SignalResult answers AnswerSignal.
+// SignalResult is the result of AnswerSignal.
 type SignalResult struct {
 	Hash  uint64
 	Reply JSON
@@ -171,7 +172,7 @@ type SignalResult struct {
 func (*ManagerResult) isOpResult() {}
 func (*SignalResult) isOpResult()  {}
 
-// managerOp judges an op on managers, or the answer to a signal.
+// managerOp validates an op on managers, or the answer to a signal.
 func (t *tally) managerOp(op Op) error {
 	switch o := op.(type) {
 	case *PutManager:
@@ -194,8 +195,7 @@ func (t *tally) managerOp(op Op) error {
 	return nil
 }
 
-// settle judges a manager as its caller writes it, and fills in what its kind,
-// version and keeping stand for.
+// settle validates a manager and fills in its defaults.
 func (m *Manager) settle() error {
 	if m.Durability == "" {
 		m.Durability = DurabilityTurn
@@ -265,13 +265,13 @@ func (h *Handler) validate() error {
 	return nil
 }
 
-// validHandlerURL wants an address without secrets in it: keys are the nodes' to
-// keep.
+// validHandlerURL returns an error if an address is invalid or contains a secret:
+// nodes keep the keys.
 func validHandlerURL(text string) error {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return Invalid("handler.url", "handler.url is no URL: %v", err)
+		return Invalid("handler.url", "handler.url is not a URL: %v", err)
 	case address.Scheme != "http" && address.Scheme != "https", address.Host == "":
 		return Invalid("handler.url", "handler.url = %q must be http://host/path or https://host/path", text)
 	case address.User != nil || address.Fragment != "":
@@ -280,7 +280,7 @@ func validHandlerURL(text string) error {
 	return nil
 }
 
-// validLives judges how long, how many and how durable.
+// validLives validates durability, limits and timeouts.
 func (m *Manager) validLives() error {
 	switch {
 	case m.Durability != DurabilityTurn && m.Durability != DurabilityIdle:
@@ -290,7 +290,7 @@ func (m *Manager) validLives() error {
 	case m.MailboxMax < 0 || m.MailboxMax > MailboxMost:
 		return Invalid("mailbox_max", "mailbox_max = %d must be from 1 to %d, or 0 for %d", m.MailboxMax, MailboxMost, MailboxDefault)
 	case m.AwakeMax < 0 || m.AwakeMax > AwakeMost:
-		return Invalid("awake_max", "awake_max = %d must be from 1 to %d, or 0 for no bound of its own", m.AwakeMax, AwakeMost)
+		return Invalid("awake_max", "awake_max = %d must be from 1 to %d, or 0 for no limit per manager", m.AwakeMax, AwakeMost)
 	case m.AttachTTL != 0 && (m.AttachTTL < AttachmentTTLMin || m.AttachTTL > AttachmentTTLMax):
 		return Invalid("attach_ttl", "attach_ttl = %v must be from %v to %v", m.AttachTTL, AttachmentTTLMin, AttachmentTTLMax)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Memory is one thing that an agent remembers. Its id is unique among what
-// that agent remembers, in whichever session.
+// Memory is one memory of an agent. Its id is unique within the agent, over all
+// sessions.
 type Memory struct {
 	Agent       string
 	ID          string
@@ -21,17 +21,17 @@ type Memory struct {
 	Revision    uint64 // counts the writes to this id in its incarnation, from 1
 	Session     string // "" means that it belongs to no session
 	Class       string // one of MemoryClasses
-	Kind        string // open; MemoryKindDefault where none was given
+	Kind        string // any string; MemoryKindDefault if none was given
 	Content     string
 	Data        JSON     // an object, or nil
-	Tags        []string // as given: trimmed, and each once
+	Tags        []string // trimmed and without duplicates
 	Source      string
 	Metadata    JSON      // an object
-	Embedding   []float32 // only GetMemory tells it
-	ObservedAt  int64     // Unix ms: when what is remembered happened
+	Embedding   []float32 // returned by GetMemory only
+	ObservedAt  int64     // Unix ms: when the remembered event happened
 	CreatedAt   int64     // Unix ms
 	UpdatedAt   int64
-	ExpiresAt   int64 // Unix ms: from then on it is as if it had never been there; 0 means never
+	ExpiresAt   int64 // Unix ms: hidden from all reads from then on; 0 means never
 }
 
 // The classes of memories.
@@ -42,20 +42,20 @@ const (
 	MemoryWorking    = "working"
 )
 
-// MemoryClasses are all of them; the first is the default.
+// MemoryClasses are all classes; the first is the default.
 var MemoryClasses = []string{MemoryEpisodic, MemorySemantic, MemoryProcedural, MemoryWorking}
 
-// MemoryKindDefault is the kind of a memory that was written without one.
+// MemoryKindDefault is the kind of a memory written without one.
 const MemoryKindDefault = "event"
 
-// ConversationText is what a turn of a conversation is remembered as.
+// ConversationText returns the memory text of one turn of a conversation.
 func ConversationText(user, assistant string) string {
 	return "User: " + user + "\nAssistant: " + assistant
 }
 
-// contentID is the id of a memory that was written without one: equal records
-// have equal ids, so writing one again changes nothing but its place. The time
-// of observation is part of the record only where the caller gave it.
+// contentID returns the id of a memory that was written without one. Equal records
+// have equal ids, so writing a record again only moves it to the head of the list. The
+// time of observation counts only if the caller gave it.
 func (o *WriteMemory) contentID() string {
 	h := recordHash{sha256.New()}
 	for _, text := range []string{o.Agent, o.Session, o.Class, o.Kind, o.Content, string(o.Data), o.Source, string(o.Metadata)} {
@@ -80,13 +80,14 @@ func (o *WriteMemory) contentID() string {
 	return memoryIDPrefix + hex.EncodeToString(h.Sum(nil))[:memoryIDDigits]
 }
 
-// What a generated id looks like (SEMANTICS §8.2).
+// The form of a generated id (ME-8 in docs/semantics.md).
 const (
 	memoryIDPrefix = "mem_"
 	memoryIDDigits = 24
 )
 
-// recordHash hashes fields so that no two records run into one.
+// recordHash hashes fields with their lengths, so that different records never hash
+// the same bytes.
 type recordHash struct{ hash.Hash }
 
 func (h recordHash) number(n uint64) {
@@ -127,8 +128,7 @@ func (t *tally) writeMemory(o *WriteMemory) error {
 	return ValidID("id", o.ID)
 }
 
-// Size is what the memory counts for, in bytes, in its agent's and its scope's
-// limits.
+// Size returns the bytes that the memory adds to its agent's and its scope's usage.
 func (o *WriteMemory) Size() int {
 	size := len(o.Content) + len(o.Data) + len(o.Metadata) + len(o.Source) + len(o.Kind) + 4*len(o.Embedding)
 	for _, tag := range o.Tags {
@@ -137,7 +137,7 @@ func (o *WriteMemory) Size() int {
 	return size
 }
 
-// settleNames judges the names, and fills in class and kind.
+// settleNames validates the names, and fills in class and kind.
 func (o *WriteMemory) settleNames() error {
 	if o.Class == "" {
 		o.Class = MemoryClasses[0]
@@ -158,10 +158,10 @@ func (o *WriteMemory) settleNames() error {
 	)
 }
 
-// validTimes judges when the memory goes.
+// validTimes validates the expiry.
 func (o *WriteMemory) validTimes() error {
 	if o.ExpiresAt != 0 && o.TTL != 0 {
-		return Invalid("ttl", "ttl does not go with expires_at: give one or the other")
+		return Invalid("ttl", "ttl and expires_at exclude each other: give one of them")
 	}
 	if o.ExpiresAt < 0 || o.ExpiresAt > latestTime {
 		return Invalid("expires_at", "expires_at = %d must be in Unix milliseconds, up to the year 9999; leave it out for never", o.ExpiresAt)
@@ -184,8 +184,8 @@ func validClass(field, class string) error {
 	return nil
 }
 
-// settleTags trims the tags and drops those that come again. It writes to the
-// op only where that changes something.
+// settleTags trims the tags and removes duplicates. It writes to the op only on a
+// change.
 func (o *WriteMemory) settleTags() error {
 	if len(o.Tags) > MemoryTagsMax {
 		return TooLarge("tags", "memory_tags_max", len(o.Tags), MemoryTagsMax)
@@ -210,7 +210,8 @@ func (o *WriteMemory) settleTags() error {
 	return nil
 }
 
-// ValidEmbedding tells what is wrong with an embedding; an empty one is none.
+// ValidEmbedding returns an error if an embedding is invalid; an empty one is valid
+// and means none.
 func ValidEmbedding(field string, embedding []float32) error {
 	if len(embedding) > EmbeddingMax {
 		return TooLarge(field, "embedding_max", len(embedding), EmbeddingMax)
@@ -223,7 +224,7 @@ func ValidEmbedding(field string, embedding []float32) error {
 		square += float64(x) * float64(x)
 	}
 	if square == 0 && len(embedding) > 0 {
-		return Invalid(field, "%s is all zeros and points nowhere: leave it out", field)
+		return Invalid(field, "%s is all zeros and has no direction: leave it out", field)
 	}
 	return nil
 }

@@ -5,36 +5,36 @@ import (
 	"io"
 )
 
-// Member is a node as the cluster knows it.
+// Member is a node as stored in the cluster's membership.
 type Member struct {
-	ID              string // the operator's name for it
-	Incarnation     string // random, kept in its data directory
-	RaftAddr        string // where Raft and peers reach it
+	ID              string // the name that the operator gave it
+	Incarnation     string // random, stored in its data directory
+	RaftAddr        string // for Raft and other traffic between nodes
 	GRPCAddr        string
 	HTTPAddr        string
 	GossipAddr      string
-	WantVote        bool // is to be a voter once it has caught up
+	WantVote        bool // becomes a voter once it has caught up
 	Version         string
 	FeatureLevelMax uint32
-	Zone            string // where it stands, for people
-	Weight          int    // its share of the partitions; 0 for the usual
-	Host            bool   // it keeps instances and no data; it is a member for as long as its lease stands
+	Zone            string // its location, for people
+	Weight          int    // its share of the partitions; 0 for the default
+	Host            bool   // it runs instances and stores no data; it is a member while its lease is valid
 }
 
-// MemberStatus is a member as the answering node sees it now.
+// MemberStatus is the current status of a member, as the answering node sees it.
 type MemberStatus struct {
 	Member
 	Voter        bool
 	Leader       bool
-	Status       string // alive, suspect, failed, left, or unknown: what gossip says
-	AppliedIndex uint64 // 0 where it could not be asked
+	Status       string // alive, suspect, failed, left or unknown, from gossip
+	AppliedIndex uint64 // 0 if the member did not answer
 }
 
-// ClusterStatus is the cluster as one node sees it; it may lag.
+// ClusterStatus is the status of the cluster, as one node sees it; it may lag.
 type ClusterStatus struct {
 	ClusterID    string
-	Node         string // who answers
-	Leader       string // "" where none is known
+	Node         string // the answering node
+	Leader       string // "" if none is known
 	Term         uint64
 	CommitIndex  uint64
 	AppliedIndex uint64
@@ -44,38 +44,37 @@ type ClusterStatus struct {
 	Members      []MemberStatus
 }
 
-// Change is a change of membership that an operator asks for.
+// Change is a change of the membership by an operator.
 type Change string
 
 // The changes.
 const (
-	ChangeLeave    Change = "leave"    // remove a node for good; its data directory is refused afterwards, its name is free
-	ChangePromote  Change = "promote"  // let a node vote once it has caught up
-	ChangeDemote   Change = "demote"   // take a node's vote
-	ChangeTransfer Change = "transfer" // hand leadership to the node, or to any where none is named
+	ChangeLeave    Change = "leave"    // remove a node permanently; its data directory is refused afterwards, its name can be used again
+	ChangePromote  Change = "promote"  // make a node a voter once it has caught up
+	ChangeDemote   Change = "demote"   // remove a node's vote
+	ChangeTransfer Change = "transfer" // transfer leadership to the node, or to any node if none is named
 )
 
-// Operator is what operators ask of a cluster, through any node. Errors are
-// *Error. All methods may be called concurrently.
+// Operator is the contract for operators, served by any node. Errors are *Error. All
+// methods may be called concurrently.
 type Operator interface {
-	// Status never waits for a quorum.
+	// Status returns the status of the cluster; it never waits for a quorum.
 	Status(ctx context.Context) (ClusterStatus, error)
 
-	// Change asks the leader for a change, waits until it is committed, and
-	// returns the leader after it. An error may leave the outcome unknown.
+	// Change sends a change to the leader, waits until it is committed, and returns
+	// the leader after it. If the error is unknown, the change may still take effect.
 	Change(ctx context.Context, change Change, node string) (leader string, err error)
 
-	// Backup writes a consistent snapshot of the whole store, as of an index
-	// no older than the call, to w.
+	// Backup writes a consistent snapshot of the whole store to w, at an index no
+	// older than the call.
 	Backup(ctx context.Context, w io.Writer) error
 
-	// ExportScope hands all rows of a scope to write, in the order of their
-	// keys, as of one index no older than the call. The first part has the
-	// header. Neither claims, nor what is remembered of requests, nor the feed of
-	// changes is in it. A scope that does not exist is not_found.
+	// ExportScope calls write with all rows of a scope in key order, at one index no
+	// older than the call. The first part holds the header. Claims, stored answers of
+	// requests and the feed of changes are not exported. A missing scope is not_found.
 	ExportScope(ctx context.Context, scope string, write func(ScopePart) error) error
 
-	// Placement is who owns what, as the answering node has applied it. It never
-	// waits for a quorum.
+	// Placement returns the owners of partitions, as the answering node has applied
+	// them. It never waits for a quorum.
 	Placement(ctx context.Context, q PlacementQuery) (Placement, error)
 }

@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// Partitions is how many slices the instances' keys are divided into. It is
-// part of what is stored, and never changes.
+// Partitions is the number of partitions of the instances' keys. It is part of the
+// stored format and never changes.
 const Partitions = 4096
 
-// Partition is one slice of the instances' keys, of all scopes and managers,
-// and who owns it. Epoch numbers the owning: it is never used again, and is new
-// at each assignment, to the same node too.
+// Partition is one partition of the instances' keys, over all scopes and managers, and
+// its owner. Epoch numbers the ownerships: it is never reused, and each assignment has
+// a new one, also to the same node.
 type Partition struct {
 	ID          int
-	Owner       string // the node's id; "" where nobody owns it
+	Owner       string // the node's id; "" if it has no owner
 	Incarnation string // of the owner's data directory and process
-	Epoch       uint64 // 0 where nobody owns it
+	Epoch       uint64 // 0 if it has no owner
 	State       PartitionState
 	To          string // draining: the next owner
 	SinceIndex  uint64 // the log index of its last change
@@ -26,22 +26,23 @@ type Partition struct {
 	Why         string // …and its reason, for people
 }
 
-// PartitionState says what is to become of a partition.
+// PartitionState is the state of a partition.
 type PartitionState string
 
 // The states.
 const (
-	PartitionFree     PartitionState = "free"     // nobody owns it
-	PartitionOwned    PartitionState = "owned"    // its owner keeps its instances
-	PartitionDraining PartitionState = "draining" // its owner hibernates its instances, and then releases it
+	PartitionFree     PartitionState = "free"     // it has no owner
+	PartitionOwned    PartitionState = "owned"    // its owner runs its instances
+	PartitionDraining PartitionState = "draining" // its owner hibernates its instances, then releases it
 )
 
-// PartitionClaim is the name by which a commit's fence means a partition: it
-// applies only while that epoch's owner owns it, and its node lease stands.
+// PartitionClaim returns the name of a partition in a commit's fence. The commit
+// applies only while the owner of that epoch owns the partition and has a valid node
+// lease.
 func PartitionClaim(n int) string { return partitionClaimPrefix + strconv.Itoa(n) }
 
-// Fence is what a commit carries that is to apply only while this owning
-// stands; nil where nobody owns the partition.
+// Fence returns the fence of a commit that applies only during this ownership; nil if
+// the partition has no owner.
 func (p Partition) Fence() *Fence {
 	if p.Epoch == 0 {
 		return nil
@@ -49,18 +50,17 @@ func (p Partition) Fence() *Fence {
 	return &Fence{Claim: PartitionClaim(p.ID), Epoch: p.Epoch}
 }
 
-// PartitionSet is a set of partitions, by number. The zero value is empty. To
-// list the few that are in it costs next to nothing, where a look at each of all
-// the partitions is dear to those who do it at every change.
+// PartitionSet is a set of partition numbers. The zero value is empty. Listing a few
+// members is cheap, compared with checking all partitions on every change.
 type PartitionSet [Partitions / 64]uint64
 
-// Add puts partition n into the set.
+// Add adds partition n.
 func (s *PartitionSet) Add(n int) { s[n/64] |= 1 << (n % 64) }
 
-// Remove takes partition n out of it.
+// Remove removes partition n.
 func (s *PartitionSet) Remove(n int) { s[n/64] &^= 1 << (n % 64) }
 
-// All is what is in the set, in order.
+// All yields the members in ascending order.
 func (s *PartitionSet) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, word := range s[:] {
@@ -73,13 +73,13 @@ func (s *PartitionSet) All() iter.Seq[int] {
 	}
 }
 
-// HandlerVersion is how a lease names one of its process's Go handlers; the
-// version is 0 where any will do.
+// HandlerVersion returns how a lease names a Go handler of its process. Version 0
+// means any version.
 func HandlerVersion(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }
 
-// MissingHandlers are those of want that are not among have.
+// MissingHandlers returns the elements of want that are not in have.
 func MissingHandlers(have, want []string) []string {
 	var missing []string
 	for _, handler := range want {

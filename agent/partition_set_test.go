@@ -13,7 +13,7 @@ func TestASetOfPartitionsListsWhatIsInItInOrder(t *testing.T) {
 		s.Add(n)
 	}
 	s.Remove(700)
-	s.Remove(701) // which is not in it
+	s.Remove(701) // not a member
 	if got, want := slices.Collect(s.All()), []int{0, 63, 64, agent.Partitions - 1}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MergePatch applies a merge patch (RFC 7396) to doc. Both are compact, as
-// Compact leaves them, and so is the result, which shares no memory with them.
-// What the patch does not touch keeps its place and its bytes; new members
-// follow in the patch's order. The caller bounds the result's size.
+// MergePatch applies a merge patch (RFC 7396) to doc. Both must be compact (see
+// Compact), and so is the result, which shares no memory with them. Unchanged members
+// keep their place and bytes; new members follow in the patch's order. The caller
+// bounds the result's size.
 //
-// It is our own because evanphx/json-patch (v5.9.11) adds new members in the
-// random order of a Go map, which makes replicas differ, and drops nulls
-// inside the arrays of a patch, which RFC 7396 keeps.
+// evanphx/json-patch (v5.9.11) cannot be used. It adds new members in the random order
+// of a Go map, so replicas would differ. It also drops nulls inside arrays of a patch,
+// which RFC 7396 keeps.
 func MergePatch(doc, patch JSON) (JSON, error) {
 	change, err := parseChange(patch)
 	if err != nil {
@@ -36,20 +36,20 @@ func MergePatch(doc, patch JSON) (JSON, error) {
 	return out, nil
 }
 
-// change is a merge patch, or a part of one: an object of changes, or a value
-// that replaces what is there. Its slices alias the patch; see members.
+// change is a merge patch or a part of one: an object of changes, or a replacement
+// value. Its slices alias the patch; see members.
 type change struct {
-	members []namedChange  // in the patch's order; nil means that value replaces
-	byName  map[string]int // plain name → place in members
+	members []namedChange  // in the patch's order; nil means that value replaces the target
+	byName  map[string]int // unquoted name → index in members
 	value   []byte
 }
 
 type namedChange struct {
-	rawName []byte // as the patch quotes it
+	rawName []byte // quoted, as in the patch
 	change  change
 }
 
-// parseChange reads a whole merge patch.
+// parseChange parses a whole merge patch.
 func parseChange(patch JSON) (change, error) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(patch))
 	parsed, err := readChange(decoder)
@@ -62,8 +62,8 @@ func parseChange(patch JSON) (change, error) {
 	return parsed, nil
 }
 
-// readChange reads the next value of decoder. The depth of its recursion is
-// the patch's, which Compact has bounded.
+// readChange reads the next value of decoder. Its recursion is as deep as the patch,
+// which Compact has bounded.
 func readChange(decoder *jsontext.Decoder) (change, error) {
 	if decoder.PeekKind() != '{' {
 		value, err := decoder.ReadValue()
@@ -93,10 +93,11 @@ func readChange(decoder *jsontext.Decoder) (change, error) {
 	return object, err
 }
 
-// removes tells whether c is a null, which removes the member that it names.
+// removes reports whether c is a null, which removes its member.
 func (c change) removes() bool { return c.members == nil && string(c.value) == "null" }
 
-// appendNew writes what c makes of a value that is not there, or not an object.
+// appendNew writes the result of applying c to a missing value or to one that is not
+// an object.
 func (c change) appendNew(out []byte) []byte {
 	if c.members == nil {
 		return append(out, c.value...)
@@ -112,8 +113,8 @@ func (c change) appendNew(out []byte) []byte {
 	return append(out, '}')
 }
 
-// appendMerged reads an object from doc and writes what c makes of it, in one
-// pass over doc however deep the patch goes.
+// appendMerged reads an object from doc and writes the result of applying c to it. It
+// passes over doc once, however deep the patch is.
 func (c change) appendMerged(out []byte, doc *jsontext.Decoder) ([]byte, error) {
 	if _, err := doc.ReadToken(); err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (c change) appendMerged(out []byte, doc *jsontext.Decoder) ([]byte, error) 
 	return append(out, '}'), err
 }
 
-// appendOver writes what c makes of doc's next value.
+// appendOver writes the result of applying c to doc's next value.
 func (c change) appendOver(out []byte, doc *jsontext.Decoder) ([]byte, error) {
 	if c.members != nil && doc.PeekKind() == '{' {
 		return c.appendMerged(out, doc)
@@ -177,7 +178,7 @@ func appendNext(out []byte, doc *jsontext.Decoder) ([]byte, error) {
 	return append(out, value...), err
 }
 
-// appendName begins a member of the object that was opened at out[start].
+// appendName writes the name of a member of the object opened at out[start].
 func appendName(out []byte, start int, rawName []byte) []byte {
 	if len(out) > start+1 {
 		out = append(out, ',')

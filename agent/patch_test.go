@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// mergePatchTable is RFC 7396's appendix A where docs are objects, and what it
-// leaves open: order, literals, escapes.
+// mergePatchTable holds the cases of RFC 7396, appendix A, for objects, and cases of
+// order, literals and escapes, which the RFC leaves open.
 var mergePatchTable = []struct{ name, doc, patch, want string }{
 	{"replace", `{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
 	{"add", `{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
@@ -76,7 +76,7 @@ func FuzzMergePatch(f *testing.F) {
 	})
 }
 
-// mergeByTheBook is the pseudocode of RFC 7396, section 2.
+// mergeByTheBook implements the pseudocode of RFC 7396, section 2.
 func mergeByTheBook(target, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {

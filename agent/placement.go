@@ -6,65 +6,65 @@ import (
 	"time"
 )
 
-// NodeLease is a node's right to keep what it owns, for as long as it renews
-// it. One lease covers all of a node's partitions, and each process of a node
-// has its own.
+// NodeLease is a node's right to the partitions that it owns, for as long as it renews
+// the lease. One lease covers all partitions of a node; each process of a node has its
+// own.
 type NodeLease struct {
 	Node        string
 	Incarnation string // of the node's data directory
 	Life        string // of its process
 	TTL         time.Duration
-	BegunTick   uint64   // the log's time when it began
-	ArmedTick   uint64   // …and when it was renewed last
-	Handlers    []string // the process's Go handlers, as HandlerVersion has them, in order
+	BegunTick   uint64   // the log time when it began
+	ArmedTick   uint64   // …and when it was last renewed
+	Handlers    []string // the process's Go handlers, as HandlerVersion names them, in order
 }
 
-// PartitionMove is one change of what is to become of a partition. It applies
-// only where the partition is as expected.
+// PartitionMove is one change of a partition's ownership. It applies only if the
+// partition is in the expected state.
 type PartitionMove struct {
 	Partition int
-	Epoch     uint64 // of the owning that is expected; 0 for nobody's
+	Epoch     uint64 // of the expected ownership; 0 for no owner
 	Action    PartitionAction
 	To        string // PartitionAssign, PartitionDrain: the node
 }
 
-// PartitionAction says what to do with a partition.
+// PartitionAction is the kind of a PartitionMove.
 type PartitionAction string
 
 // The actions.
 const (
-	PartitionAssign  PartitionAction = "assign"  // give a free one to a node that has a lease
-	PartitionDrain   PartitionAction = "drain"   // ask its owner to release it, for a node that has a lease
-	PartitionKeep    PartitionAction = "keep"    // let a draining one stay after all
-	PartitionRelease PartitionAction = "release" // its owner lets it go: to whom it was drained for, if that one has a lease
+	PartitionAssign  PartitionAction = "assign"  // assign a free partition to a node with a lease
+	PartitionDrain   PartitionAction = "drain"   // ask its owner to release it, for a node with a lease
+	PartitionKeep    PartitionAction = "keep"    // cancel the drain: the owner keeps it
+	PartitionRelease PartitionAction = "release" // its owner releases it: to the node that it drains for, if that node has a lease
 )
 
-// PlacementEvent is one change of owners, of one or more partitions.
+// PlacementEvent is one change of the owner of one or more partitions.
 type PlacementEvent struct {
 	Index      uint64
 	Time       int64 // Unix ms
 	Kind       PlacementEventKind
-	From, To   string // "" for nobody
-	Epoch      uint64 // of the new owning; 0 where nobody owns them now
+	From, To   string // "" for none
+	Epoch      uint64 // of the new ownership; 0 without an owner
 	Why        string
 	Partitions []int
 }
 
-// PlacementEventKind says what happened to partitions.
+// PlacementEventKind is the kind of a PlacementEvent.
 type PlacementEventKind string
 
 // The kinds of events.
 const (
-	EventAssigned PlacementEventKind = "assigned" // a free one got an owner
+	EventAssigned PlacementEventKind = "assigned" // a free partition got an owner
 	EventDraining PlacementEventKind = "draining" // its owner was asked to release it
-	EventKept     PlacementEventKind = "kept"     // …and is to keep it after all
+	EventKept     PlacementEventKind = "kept"     // …and then to keep it
 	EventMoved    PlacementEventKind = "moved"    // its owner released it, and To owns it now
-	EventReleased PlacementEventKind = "released" // its owner released it, and nobody owns it
-	EventLapsed   PlacementEventKind = "lapsed"   // its owner's lease lapsed
+	EventReleased PlacementEventKind = "released" // its owner released it, and it has no owner
+	EventLapsed   PlacementEventKind = "lapsed"   // its owner's lease expired
 	EventEnded    PlacementEventKind = "ended"    // its owner's process ended
 )
 
-// ClaimedPartition is the partition that a fence's name means.
+// ClaimedPartition returns the partition that a fence's claim names.
 func ClaimedPartition(claim string) (n int, ok bool) {
 	digits, ok := strings.CutPrefix(claim, partitionClaimPrefix)
 	if !ok {
@@ -74,57 +74,58 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && n < Partitions && PartitionClaim(n) == claim
 }
 
-// PlacementQuery asks who owns what, and why.
+// PlacementQuery asks for the owners of partitions.
 type PlacementQuery struct {
 	Scope   string // "" means DefaultScope
-	Manager string // "" for no key in particular
+	Manager string // "" for no particular key
 	Key     string
-	With    string // a node: what would move if it joined; "" for none
-	Without string // a node: what would move if it left; "" for none
-	Events  int    // of the trail, the newest; at most PlacementEventsMax
+	With    string // a node: which partitions would move if it joined; "" for none
+	Without string // a node: which partitions would move if it left; "" for none
+	Events  int    // number of newest events to return; at most PlacementEventsMax
 }
 
-// Placement is who owns what, as one node knows it; it may lag.
+// Placement describes the owners of partitions, as one node knows them; it may lag.
 type Placement struct {
 	Index  uint64
 	Nodes  []PlacedNode // members, in id order
-	Free   int          // partitions that nobody owns
-	Moving []Partition  // those that are draining
+	Free   int          // number of partitions without an owner
+	Moving []Partition  // the draining partitions
 	Events []PlacementEvent
 
-	Partition  *Partition // of the key that was asked for
+	Partition  *Partition // of the requested key
 	Candidates []PlacementCandidate
-	Forecast   *PlacementForecast // nil where nothing was supposed
+	Forecast   *PlacementForecast // nil without With and Without
 }
 
-// PlacedNode is a member and its share.
+// PlacedNode is a member and its share of the partitions.
 type PlacedNode struct {
 	Node     string
 	Zone     string
 	Weight   int
-	Leased   bool     // it has a lease as of Index
-	Owned    int      // partitions; draining ones too
-	Draining int      // …of which are to go
+	Leased   bool     // it has a lease at Index
+	Owned    int      // partitions, including draining ones
+	Draining int      // …of which are draining
 	Coming   int      // partitions that drain for it
-	Host     bool     // it keeps instances and no data
-	Handlers []string // its process's Go handlers, as HandlerVersion has them
+	Host     bool     // it runs instances and stores no data
+	Handlers []string // its process's Go handlers, as HandlerVersion names them
 }
 
-// PlacementCandidate is a node that a partition may go to, the first choice first.
+// PlacementCandidate is a node that may own a partition; the best candidate comes
+// first.
 type PlacementCandidate struct {
 	Node   string
 	Zone   string
 	Weight int
-	Score  float64 // how much the partition is drawn to it; only the order matters
+	Score  float64 // of the node for this partition; only the order matters
 }
 
-// PlacementForecast is what would be if a node joined or left.
+// PlacementForecast is the placement after a node joined or left.
 type PlacementForecast struct {
-	Moves int    // partitions that would have another owner
-	Owner string // of the key's partition, then; "" for nobody
+	Moves int    // partitions that would change owner
+	Owner string // of the key's partition after that; "" for none
 }
 
-// Validate judges a query.
+// Validate validates a query, and fills in the default scope.
 func (q *PlacementQuery) Validate() error {
 	if q.Scope == "" {
 		q.Scope = DefaultScope
@@ -133,7 +134,7 @@ func (q *PlacementQuery) Validate() error {
 		return Invalid("events", "events = %d must be from 0 to %d", q.Events, PlacementEventsMax)
 	}
 	if q.With != "" && q.Without != "" {
-		return Invalid("with", "with and without do not go together: ask twice")
+		return Invalid("with", "with and without exclude each other: send two queries")
 	}
 	for field, node := range map[string]string{"with": q.With, "without": q.Without} {
 		if node == "" {

@@ -2,6 +2,6 @@
 
 package agent_test
 
-// raced says that the race detector is on, under which pools let go of things
-// at random, so that counts of allocations mean nothing.
+// raced reports that the race detector is on. sync.Pool then drops objects at random,
+// so counts of allocations are not meaningful.
 const raced = true

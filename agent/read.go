@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Reads asks for several things at one index.
+// Reads is a request for several reads at one index.
 type Reads struct {
 	Scope    string // "" means DefaultScope
-	Stale    bool   // skip the barrier: answer from this node's own state, however old
+	Stale    bool   // answer from this node's own state, however old, without a read index
 	MinIndex uint64 // wait until the serving node has applied this index
 	Reads    []Read
 }
 
-// Read is one question: one of the types below.
+// Read is one read: one of the types below.
 type Read interface{ isRead() }
 
 // GetValue reads a value.
@@ -22,8 +22,7 @@ type GetValue struct{ Key string }
 // ListValues lists values in key order.
 type ListValues struct{ Page }
 
-// GetCheckpoint reads a checkpoint, at an older revision where one is named
-// and still kept.
+// GetCheckpoint reads a checkpoint, or an older revision that is still kept.
 type GetCheckpoint struct {
 	Key      string
 	Revision uint64 // 0 means the current one
@@ -32,10 +31,10 @@ type GetCheckpoint struct {
 // ListCheckpoints lists checkpoints in key order.
 type ListCheckpoints struct{ Page }
 
-// CheckpointHistory lists the kept revisions of a key, newest first.
+// CheckpointHistory lists the kept revisions of a checkpoint, newest first.
 type CheckpointHistory struct{ Key string }
 
-// GetThread reads a thread's meta.
+// GetThread reads a thread without its entries.
 type GetThread struct{ Thread string }
 
 // ListThreads lists threads in id order.
@@ -44,10 +43,10 @@ type ListThreads struct{ Page }
 // LoadEntries reads a thread's entries in seq order.
 type LoadEntries struct {
 	Thread string
-	From   uint64   // first seq; 0 means from the floor on
+	From   uint64   // first seq; 0 means from the floor
 	To     *uint64  // last seq, inclusive; nil means to the end
-	Tail   uint64   // the last so many (of Kinds) instead of From and To; 0 means not
-	AtRev  *uint64  // as the thread stood at that rev; nil means now
+	Tail   uint64   // return the last Tail entries (of Kinds), instead of From and To; 0 means From and To apply
+	AtRev  *uint64  // the thread at that rev; nil means its current rev
 	Kinds  []string // only these; empty means all
 	Limit  uint64   // 0 means EntriesLimitDefault
 }
@@ -55,43 +54,43 @@ type LoadEntries struct {
 // GetEntry reads one entry by its id.
 type GetEntry struct{ Thread, Entry string }
 
-// VerifyThread recomputes the head chain from the floor to the head.
+// VerifyThread recomputes the hash chain from the floor to the head.
 type VerifyThread struct{ Thread string }
 
-// Thaw reads a checkpoint and the thread that it points to.
+// Thaw reads a checkpoint and the thread that it points to, at one index.
 type Thaw struct {
 	Key      string
-	Tail     *uint64 // only the last so many entries; nil means all of them
+	Tail     *uint64 // only the last Tail entries; nil means all
 	Revision uint64  // 0 means the current one
 }
 
-// ListScopes lists all scopes; the request's own scope does not matter.
+// ListScopes lists all scopes; it ignores the request's own scope.
 type ListScopes struct{ Page }
 
 // GetScope reads the request's scope.
 type GetScope struct{}
 
-// GetClaim reads a claim; one that nobody holds is not_found.
+// GetClaim reads a claim; a claim without a holder is not_found.
 type GetClaim struct{ Claim string }
 
-// ListClaims lists the claims that somebody holds, in name order.
+// ListClaims lists the claims that have a holder, in name order.
 type ListClaims struct{ Page }
 
 // GetMemory reads one memory of an agent, with its embedding.
 type GetMemory struct{ Agent, ID string }
 
-// ListMemories lists the memories of an agent in the order of their ids, or,
-// without an agent, those of all agents of the scope, oldest write first. A list
-// of all agents has no prefix, and its pages go on from MemoryList.Next.
+// ListMemories lists an agent's memories in id order. Without an agent it lists those
+// of all agents of the scope, oldest write first; such a list has no prefix, and
+// MemoryList.Next continues it.
 type ListMemories struct {
 	Agent string // "" means all agents
 	Page
 }
 
-// Page asks for one page of a list.
+// Page selects one page of a list.
 type Page struct {
 	Prefix string
-	After  string // the last key of the page before
+	After  string // the last key of the previous page
 	Limit  uint64 // 0 means ListLimitDefault
 }
 
@@ -114,69 +113,70 @@ func (*GetMemory) isRead()         {}
 func (*ListMemories) isRead()      {}
 func (*Recall) isRead()            {}
 
-// Answers is what Reads came to: all as of Index, on node Node.
+// Answers is the result of Reads: all at Index, read on Node.
 type Answers struct {
 	Index   uint64
-	AgeMS   int64  // of a stale read: how long ago this node last knew itself up to date; -1 where it cannot tell
-	Node    string // who served it
+	AgeMS   int64  // of a stale read: the age of this node's last proof that it was up to date; -1 if unknown
+	Node    string // the node that answered
 	Answers []Answer
 }
 
-// Answer is one read's outcome: exactly one of Err and Found.
+// Answer is one read's result: either Err or Found.
 type Answer struct {
 	Err   *Error // not_found, compacted, missing_thread, …
 	Found Found
 }
 
-// Found is what a read found: one of the types below.
+// Found is the value that a read found: one of the types below.
 type Found interface{ isFound() }
 
-// ValueList answers ListValues.
+// ValueList is the result of ListValues.
 type ValueList struct {
 	Items []ValueRow
 	Next  string // pass as After; "" at the end
 }
 
-// CheckpointList answers ListCheckpoints and CheckpointHistory.
+// CheckpointList is the result of ListCheckpoints and CheckpointHistory.
 type CheckpointList struct {
 	Items []CheckpointRow
 	Next  string
 }
 
-// ThreadList answers ListThreads.
+// ThreadList is the result of ListThreads.
 type ThreadList struct {
 	Items []Thread
 	Next  string
 }
 
-// Entries answers LoadEntries: the thread as of AtRev, and a page of it.
+// Entries is the result of LoadEntries: the thread at AtRev, and a page of its
+// entries.
 type Entries struct {
 	Thread Thread
 	Items  []Entry
 	Next   *uint64 // the From of the next page; nil at the end
 }
 
-// Verified answers VerifyThread.
+// Verified is the result of VerifyThread.
 type Verified struct {
 	OK   bool
 	Rev  uint64
 	Head Head   // recomputed
-	Why  string // where it is not OK
+	Why  string // if it is not OK
 }
 
-// ScopeList answers ListScopes.
+// ScopeList is the result of ListScopes.
 type ScopeList struct {
 	Items []Scope
 	Next  string
 }
 
-// ClaimList answers ListClaims.
+// ClaimList is the result of ListClaims.
 type ClaimList struct {
 	Items []Claim
 	Next  string
 }
 
-// MemoryList answers ListMemories.
+// MemoryList is the result of ListMemories.
 type MemoryList struct {
 	Items []Memory
 	Next  string
@@ -200,9 +200,8 @@ func (*Memory) isFound()         {}
 func (*MemoryList) isFound()     {}
 func (*Recalled) isFound()       {}
 
-// Validate judges all of a request for reads that can be judged without the
-// store, and fills in the default scope. The *Error names the read and the
-// field.
+// Validate validates a request for reads as far as possible without the store, and
+// fills in the default scope. The *Error names the read and the field.
 func (r *Reads) Validate() error {
 	if r.Scope == "" {
 		r.Scope = DefaultScope
@@ -224,7 +223,8 @@ func (r *Reads) Validate() error {
 	return nil
 }
 
-// Validate judges a watch as Reads.Validate does a request.
+// Validate validates a watch as far as possible without the store, and fills in the
+// default scope.
 func (w *Watch) Validate() error {
 	if w.Scope == "" {
 		w.Scope = DefaultScope
@@ -236,13 +236,13 @@ func (w *Watch) Validate() error {
 		return validFeed(w)
 	}
 	if w.Skip != 0 || w.Prefix != "" {
-		return Invalid("prefix", "a watch of one thing has no skip or prefix: they are for changes")
+		return Invalid("prefix", "skip and prefix are for a watch of changes: leave them out")
 	}
 	if w.Claim == "" {
 		return ValidID("thread", w.Thread)
 	}
 	if w.Thread != "" || w.From != 0 || w.Incarnation != 0 {
-		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: watch one or the other")
+		return Invalid("claim", "a watch of a claim names no thread, seq or incarnation: use two watches")
 	}
 	return ValidID("claim", w.Claim)
 }
@@ -250,9 +250,9 @@ func (w *Watch) Validate() error {
 func validFeed(w *Watch) error {
 	switch {
 	case w.Thread != "" || w.Claim != "" || w.Incarnation != 0:
-		return Invalid("changes", "a watch of changes names no thread, claim or incarnation: watch one or the other")
+		return Invalid("changes", "a watch of changes names no thread, claim or incarnation: use two watches")
 	case w.Skip != 0 && w.From == 0:
-		return Invalid("skip", "skip = %d counts changes of an index: name it", w.Skip)
+		return Invalid("skip", "skip = %d counts changes of the index in from: set from", w.Skip)
 	}
 	return validPath("prefix", w.Prefix)
 }
@@ -315,7 +315,7 @@ func validLoad(r *LoadEntries) error {
 		return err
 	}
 	if r.Tail > 0 && (r.From > 0 || r.To != nil) {
-		return Invalid("tail", "tail does not go with from or to: give one or the other")
+		return Invalid("tail", "tail excludes from and to: give one or the other")
 	}
 	if r.Limit > EntriesLimitMax {
 		return Invalid("limit", "limit = %d must be at most %d: page with from", r.Limit, EntriesLimitMax)
@@ -338,7 +338,7 @@ func validPage(p Page) error {
 	return firstOf(validPart("prefix", p.Prefix), validPart("after", p.After))
 }
 
-// validPart judges what is compared with keys, and may be empty.
+// validPart validates a string that is compared with keys; it may be empty.
 func validPart(field, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {
 		return Invalid(field, "%s must not hold a NUL byte: no key does", field)
@@ -346,7 +346,7 @@ func validPart(field, text string) error {
 	return validText(field, "id_bytes_max", text, IDBytesMax)
 }
 
-// validPath judges what paths of changes are compared with.
+// validPath validates a string that is compared with the paths of changes.
 func validPath(field, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {
 		return Invalid(field, "%s must not hold a NUL byte: no path does", field)
@@ -354,8 +354,8 @@ func validPath(field, text string) error {
 	return validText(field, "change_path_bytes_max", text, ChangePathBytesMax)
 }
 
-// memoriesAfterBytesMax is the length of the longest page token of a list of
-// the memories of all agents: three numbers, an agent and a NUL byte, in hex.
+// memoriesAfterBytesMax is the length of the longest page token in a list of all
+// agents' memories: three numbers, an agent and a NUL byte, in hex.
 const memoriesAfterBytesMax = 2 * (3*8 + IDBytesMax + 1)
 
 // validOfAll validates a list of the memories of all agents.

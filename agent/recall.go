@@ -6,53 +6,53 @@ import (
 	"strings"
 )
 
-// Recall asks for what an agent remembers. Mode says by which rule, and so
-// which of the fields are needed; the filters hold in all modes.
+// Recall searches an agent's memories. Mode selects the ranking, and so the required
+// fields; the filters apply in all modes.
 type Recall struct {
 	Agent     string
 	Session   string       // "" means none
 	Within    string       // one of the Within constants; "" means WithinAgent, and WithinAll in ModeQuery
 	Mode      string       // one of the Mode constants; "" means ModeRecent
-	Query     string       // needed by all modes but ModeQuery and ModeVector
-	Embedding []float32    // needed by ModeVector and ModeHybrid: as long as those that the agent's memories have
-	Limit     uint64       // 0 means RecallLimitDefault, in ModeQuery QueryLimitDefault; more than RecallLimitMax means that
+	Query     string       // required except in ModeQuery and ModeVector
+	Embedding []float32    // required in ModeVector and ModeHybrid: with the dimensions of the agent's other embeddings
+	Limit     uint64       // 0 means RecallLimitDefault, or QueryLimitDefault in ModeQuery; it is capped at RecallLimitMax
 	Filter    MemoryFilter // in all modes
 	Ascending bool         // ModeQuery: oldest observation first, instead of newest
-	Metadata  JSON         // handed back with the answer
+	Metadata  JSON         // returned with the answer
 }
 
-// MemoryFilter keeps of some memories those that match all of it. Empty fields
-// let everything through.
+// MemoryFilter selects the memories that match all of its fields. Empty fields match
+// everything.
 type MemoryFilter struct {
 	Classes  []string // any of them
 	Kinds    []string // any of them
 	TagsAny  []string // at least one of them
 	TagsAll  []string // each of them
-	Contains string   // ModeQuery: in the content, or in the data where there is no content; any case
+	Contains string   // ModeQuery: in the content, or in the data if the content is empty; ignores case
 	Since    *int64   // observed at or after, Unix ms
 	Until    *int64   // observed at or before
 }
 
 // The modes of a recall.
 const (
-	ModeRecent = "recent" // the last written first; the query has no effect (SEMANTICS §8.1)
-	ModeQuery  = "query"  // by the filter, in order of observation (§8.2)
+	ModeRecent = "recent" // last written first; the query has no effect (ME-4 in docs/semantics.md)
+	ModeQuery  = "query"  // by the filter, in order of observation
 	ModeText   = "text"   // by the words of the query, best first: BM25
 	ModeVector = "vector" // by the embedding, nearest first: cosine
-	ModeHybrid = "hybrid" // by both, the ranks merged: reciprocal rank fusion
+	ModeHybrid = "hybrid" // by both: reciprocal rank fusion
 )
 
-// RecallModes are all of them; the first is the default.
+// RecallModes are all modes; the first is the default.
 var RecallModes = []string{ModeRecent, ModeQuery, ModeText, ModeVector, ModeHybrid}
 
-// Which sessions a recall looks at.
+// The sessions that a recall searches.
 const (
-	WithinAgent   = "agent"   // what belongs to no session, or to the one that is named
-	WithinSession = "session" // what belongs to the session that is named; none named: what belongs to none
-	WithinAll     = "all"     // whatever the session
+	WithinAgent   = "agent"   // memories of no session and of Session
+	WithinSession = "session" // memories of Session; if it is "", those of no session
+	WithinAll     = "all"     // memories of all sessions
 )
 
-// Filled is the recall with its defaults filled in, and its limit capped.
+// Filled returns the recall with its defaults filled in and its limit capped.
 func (r Recall) Filled() Recall {
 	if r.Mode == "" {
 		r.Mode = ModeRecent
@@ -73,7 +73,7 @@ func (r Recall) Filled() Recall {
 	return r
 }
 
-// Reaches tells whether the recall looks at memories of a session.
+// Reaches reports whether the recall searches the memories of a session.
 func (r Recall) Reaches(session string) bool {
 	switch r.Within {
 	case WithinSession:
@@ -85,21 +85,21 @@ func (r Recall) Reaches(session string) bool {
 	}
 }
 
-// Recalled answers Recall.
+// Recalled is the result of Recall.
 type Recalled struct {
 	Request Recall // with the defaults filled in, and without its embedding
 	Items   []RecalledMemory
-	Entries uint64 // what the agent remembers in all
-	Matched uint64 // how many of them matched: what Items are the first of
+	Entries uint64 // number of the agent's memories
+	Matched uint64 // number of memories that matched: Items are the first of them
 }
 
-// RecalledMemory is a memory, and how well it matched.
+// RecalledMemory is a memory and its score.
 type RecalledMemory struct {
 	Memory Memory
-	Score  float64 // the more the better, comparable within one answer; 0 in the modes that do not rank
+	Score  float64 // higher is better, comparable within one answer; 0 in modes without ranking
 }
 
-// validate judges a recall as it stands once its defaults are filled in.
+// validate validates a recall with its defaults.
 func (r *Recall) validate() error {
 	if r.Session != "" {
 		if err := ValidID("session_id", r.Session); err != nil {
@@ -122,23 +122,24 @@ func (r *Recall) validate() error {
 	return nil
 }
 
-// validMode holds the fields to what the mode needs, and to what it heeds.
+// validMode returns an error if a field that the mode needs is missing, or one that it
+// ignores is set.
 func (r *Recall) validMode() error {
 	byText := r.Mode == ModeText || r.Mode == ModeHybrid
 	byVector := r.Mode == ModeVector || r.Mode == ModeHybrid
 	switch {
 	case (byText || r.Mode == ModeRecent) && strings.TrimSpace(r.Query) == "":
-		return Invalid("query", "mode %s needs a query: say what to look for, or use mode %s", r.Mode, ModeQuery)
+		return Invalid("query", "mode %s needs a query: give the words to search for, or use mode %s", r.Mode, ModeQuery)
 	case byVector && len(r.Embedding) == 0:
-		return Invalid("embedding", "mode %s needs the embedding of what to look for", r.Mode)
+		return Invalid("embedding", "mode %s needs the embedding of the query", r.Mode)
 	case !byVector && len(r.Embedding) > 0:
-		return Invalid("embedding", "mode %s looks at no embedding: use mode %s or %s", r.Mode, ModeVector, ModeHybrid)
+		return Invalid("embedding", "mode %s ignores the embedding: leave it out, or use mode %s or %s", r.Mode, ModeVector, ModeHybrid)
 	case r.Mode == ModeQuery && r.Query != "":
-		return Invalid("query", "mode %s goes by fields: put the text into text_contains, or use mode %s", ModeQuery, ModeText)
+		return Invalid("query", "mode %s searches by fields: move the query to text_contains, or use mode %s", ModeQuery, ModeText)
 	case r.Mode != ModeQuery && r.Filter.Contains != "":
-		return Invalid("text_contains", "text_contains goes with mode %s alone", ModeQuery)
+		return Invalid("text_contains", "text_contains needs mode %s", ModeQuery)
 	case r.Mode != ModeQuery && r.Ascending:
-		return Invalid("order", "order goes with mode %s alone", ModeQuery)
+		return Invalid("order", "order needs mode %s", ModeQuery)
 	}
 	return nil
 }
@@ -168,7 +169,7 @@ func (f *MemoryFilter) validate() error {
 	return validText("text_contains", "recall_query_bytes_max", f.Contains, RecallQueryBytesMax)
 }
 
-// validMetadata judges what is handed back as it came.
+// validMetadata validates metadata that is returned unchanged.
 func validMetadata(raw JSON) error {
 	if isNull(raw) {
 		return nil

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Review is a question that a turn waits for a person to answer. It is
-// answered once, or expires.
+// Review is a question of a turn that a person must answer. It is answered once, or
+// expires.
 type Review struct {
 	ID          string
 	Incarnation uint64 // of its session
 	Session     string
 	RequestID   string
 	InterruptID string
-	Operation   string // the capability that is to be called
+	Operation   string // the operation to approve
 	Arguments   JSON   // an object
 	Reason      string
 	Metadata    JSON   // an object
-	Assignee    string // "" for anybody
-	EscalateTo  string // who is the assignee once it is escalated; "" for no other
+	Assignee    string // "" for any person
+	EscalateTo  string // the assignee after escalation; "" for no change
 	Escalated   bool
 	Status      ReviewStatus
 	CreatedAt   int64 // Unix ms
@@ -30,7 +30,7 @@ type Review struct {
 	Note        string
 }
 
-// ReviewStatus says what became of a review.
+// ReviewStatus is the status of a review.
 type ReviewStatus string
 
 // The statuses. Only a pending review changes.
@@ -40,26 +40,26 @@ const (
 	ReviewDenied    ReviewStatus = "denied"
 	ReviewEdited    ReviewStatus = "edited"
 	ReviewExpired   ReviewStatus = "expired"
-	ReviewWithdrawn ReviewStatus = "withdrawn" // its session went on without it
+	ReviewWithdrawn ReviewStatus = "withdrawn" // its session continued without it
 )
 
-// ReviewDraft asks for a review. One that its session has asked for before,
-// under the same id, stays as it is, decided or not.
+// ReviewDraft requests a review. If its session has requested a review under the same
+// id before, that one stays unchanged, decided or not.
 type ReviewDraft struct {
 	ID            string // "" means "review:" and the interrupt's id
 	InterruptID   string
-	RequestID     string // "" means the one that the turn answers
+	RequestID     string // "" means the request that the turn answers
 	Operation     string
 	Arguments     JSON
 	Reason        string
 	Metadata      JSON
 	Assignee      string
 	EscalateTo    string
-	TTL           time.Duration // from the commit on; 0 means it does not expire
+	TTL           time.Duration // from the commit; 0 means it does not expire
 	EscalateAfter time.Duration // 0 means it is not escalated
 }
 
-// ReviewDecision is a person's answer.
+// ReviewDecision is a person's decision.
 type ReviewDecision string
 
 // The decisions.
@@ -69,35 +69,34 @@ const (
 	DecideEdit    ReviewDecision = "edit" // approve with other arguments
 )
 
-// DecideReview answers a review, once and for all. One that has been answered
-// is review_already_decided, one that has expired approval_expired. The answer
-// is recorded in the session's thread, where it names one; a session that has
-// no other pending review hibernates, to be resumed. In classic mode a denial
-// fails the session.
+// DecideReview decides a review, once. A decided review is review_already_decided, an
+// expired one approval_expired. The decision is recorded in the session's thread, if
+// it names one. A session without other pending reviews hibernates and can then be
+// resumed. In classic mode a denial fails the session.
 type DecideReview struct {
 	Review      string
 	Decision    ReviewDecision
 	By          string
 	Arguments   JSON // of an edit: an object
 	Note        string
-	InterruptID string // "" means any; another than the review's is refused
+	InterruptID string // "" means any; one that differs from the review's is refused
 }
 
 func (*DecideReview) isOp() {}
 
-// ReviewResult answers DecideReview: the review as it stands after the op.
+// ReviewResult is the result of DecideReview: the review after the op.
 type ReviewResult struct{ Review Review }
 
 func (*ReviewResult) isOpResult() {}
 
-// KindReviewDecision is the kind of the entry that records an answer.
+// KindReviewDecision is the kind of the entry that records a decision.
 const KindReviewDecision = "review_decision"
 
-// KindTurnRolledBack is the kind of the entry that says which entries of a
-// thread belong to a turn that was undone.
+// KindTurnRolledBack is the kind of the entry that names the entries of a turn that
+// was rolled back.
 const KindTurnRolledBack = "turn_rolled_back"
 
-// reviewPrefix begins the id of a review that names its interrupt alone.
+// reviewPrefix begins the id of a review that was requested without one.
 const reviewPrefix = "review:"
 
 func (t *tally) reviews(drafts []ReviewDraft) error {
@@ -128,9 +127,9 @@ func (t *tally) review(d *ReviewDraft) error {
 	}
 	switch {
 	case d.EscalateTo != "" && d.EscalateAfter == 0:
-		return Invalid("escalate_after", "escalate_after is missing: say when %q is to be the assignee", d.EscalateTo)
+		return Invalid("escalate_after", "escalate_after is missing: say when %q becomes the assignee", d.EscalateTo)
 	case d.TTL != 0 && d.EscalateAfter >= d.TTL:
-		return Invalid("escalate_after", "escalate_after = %v must come before the ttl of %v is over", d.EscalateAfter, d.TTL)
+		return Invalid("escalate_after", "escalate_after = %v must be shorter than ttl = %v", d.EscalateAfter, d.TTL)
 	}
 	t.bytes += len(d.ID) + len(d.InterruptID) + len(d.RequestID) + len(d.Operation) + len(d.Assignee) + len(d.EscalateTo)
 	return t.contents("arguments", ReviewBytesMax, "review_bytes_max", d.Arguments, d.Metadata, JSON(d.Reason))
@@ -148,7 +147,7 @@ func (t *tally) decideReview(o *DecideReview) error {
 	}
 	switch {
 	case o.Decision == DecideEdit && o.Arguments == nil:
-		return Invalid("arguments", "arguments are missing: an edit says what to call the operation with")
+		return Invalid("arguments", "arguments are missing: an edit replaces the arguments of the operation")
 	case o.Decision != DecideEdit && o.Arguments != nil:
 		return Invalid("arguments", "arguments go with an edit only: leave them out, or decide to edit")
 	}

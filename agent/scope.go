@@ -8,35 +8,36 @@ import (
 // DefaultScope is the scope of a request that names none.
 const DefaultScope = "default"
 
-// Scope is a tenant's own keyspace.
+// Scope is the keyspace of one tenant.
 type Scope struct {
 	Name      string
 	Keys      uint64 // checkpoints, threads, values, claims and memories
-	Bytes     uint64 // of their states, entries, bytes and contents, history included
+	Bytes     uint64 // of their states, entries, bytes and contents, including history
 	CreatedAt int64
 	Policy    Policy
 }
 
-// Policy is what a scope keeps and how much it may hold. It is replicated.
+// Policy is the retention and the quotas of a scope. It is replicated.
 type Policy struct {
-	History  uint64 // checkpoints kept per key, the current one included; 0 means HistoryDefault
+	History  uint64 // checkpoints kept per key, including the current one; 0 means HistoryDefault
 	KeysMax  uint64 // 0 means no limit
 	BytesMax uint64 // 0 means no limit
 
-	// How long a checkpoint is kept after another one took its place, in ms and
-	// within History; 0 means any time. It holds for those whose place is taken from then on.
+	// HistoryAgeMS is how long a checkpoint is kept after it was replaced, within
+	// History; 0 means no limit. A change applies to checkpoints replaced afterwards.
 	HistoryAgeMS uint64
 
-	// What one agent may remember.
+	// Limits of one agent's memories.
 	MemoriesMax    uint64 // 0 means MemoriesMaxDefault
-	MemoryBytesMax uint64 // of them all together; 0 means AgentMemoryBytesMaxDefault
+	MemoryBytesMax uint64 // of all its memories together; 0 means AgentMemoryBytesMaxDefault
 
-	// How many changes the scope's feed goes back, at least; 0 means ChangesMaxDefault.
+	// ChangesMax is the minimum number of changes that the scope's feed keeps; 0 means
+	// ChangesMaxDefault.
 	ChangesMax uint64
 }
 
-// What one agent may remember where the policy does not say, and the most that
-// a policy may say: a node holds the index of an agent's memories in memory.
+// Defaults of the limits of one agent's memories, and the most that a policy may set:
+// each node holds the index of the memories in RAM.
 const (
 	MemoriesMaxDefault         = 100_000
 	MemoriesMaxMost            = 1_000_000
@@ -44,11 +45,10 @@ const (
 	AgentMemoryBytesMaxMost    = 4 << 30
 )
 
-// HistoryDefault is how many checkpoints of a key are kept where the policy
-// does not say.
+// HistoryDefault is the number of checkpoints kept per key, if the policy sets none.
 const HistoryDefault = 4
 
-// Validate judges a policy.
+// Validate validates a policy.
 func (p Policy) Validate() error {
 	switch {
 	case p.HistoryAgeMS > uint64(TTLMax.Milliseconds()):
@@ -77,19 +77,19 @@ const ScopeChunkBytes = 1 << 20
 // ScopeRowsBytesMax is the largest chunk of rows that one ImportScope holds.
 const ScopeRowsBytesMax = CommitBytesMax - 64<<10
 
-// ScopeMintedMax bounds ScopeHeader.Minted: incarnations keep 48 bits for it.
+// ScopeMintedMax bounds ScopeHeader.Minted: incarnations have 48 bits for it.
 const ScopeMintedMax = 1 << 47
 
 // ScopeHeader begins an export.
 type ScopeHeader struct {
 	ClusterID    string // of the source
-	Scope        Scope  // its policy, and its usage without claims, which do not move
-	Index        uint64 // the log index that the rows are of
-	Minted       uint64 // the source has handed out no incarnation or epoch of this index or a later one
+	Scope        Scope  // its policy, and its usage without claims, which are not exported
+	Index        uint64 // the log index of the rows
+	Minted       uint64 // all incarnations and epochs of the source are of a lower index
 	FeatureLevel uint32
 	RowFormat    uint32
 	Time         int64  // wall time of the entry at Index, Unix ms
-	Import       string // the import that is under way in the scope; "" for none
+	Import       string // the running import into the scope; "" for none
 }
 
 // ScopePart is one message of an export: the first has the header, the others
@@ -99,8 +99,8 @@ type ScopePart struct {
 	Rows   []byte // see AppendScopeRow
 }
 
-// ScopeRow is one stored row of a scope. Its key is the kind of the row, one
-// byte, and what follows the scope's name in the stored key.
+// ScopeRow is one stored row of a scope. Its key is the kind of the row, one byte, and
+// the part of the stored key after the scope's name.
 type ScopeRow struct{ Key, Value []byte }
 
 // AppendScopeRow appends a row to a chunk: key and value, each after its length
@@ -125,21 +125,20 @@ func NextScopeRow(chunk []byte) (row ScopeRow, rest []byte, err error) {
 func nextField(b []byte) (field, rest []byte, err error) {
 	length, n := binary.Uvarint(b)
 	if n <= 0 {
-		return nil, nil, fmt.Errorf("its length is cut short or damaged")
+		return nil, nil, fmt.Errorf("the length is truncated or damaged")
 	}
 	if rest = b[n:]; length > uint64(len(rest)) {
-		return nil, nil, fmt.Errorf("it has %d bytes, and only %d follow", length, len(rest))
+		return nil, nil, fmt.Errorf("the length is %d bytes, but only %d follow", length, len(rest))
 	}
 	return rest[:length:length], rest[length:], nil
 }
 
-// ImportScope is one step of an import of an exported scope. With Scope it
-// begins the import, in a scope that holds nothing; with Finish it ends the
-// import; otherwise it adds the rows of the chunk at position Chunk. It must be
-// alone in its commit. Each step may be sent again: its result says how many
-// chunks have been applied. All other writes to the scope are refused with
-// conflict until the import has ended, and so are reads of what it holds;
-// DeleteScope gives the import up.
+// ImportScope is one step of an import of an exported scope. With Scope it begins the
+// import, into an empty scope; with Finish it ends it; otherwise it adds the rows of
+// the chunk at position Chunk. It must be alone in its commit. A step may be sent
+// again: the result says how many chunks have been applied. Until the import ends,
+// other writes to the scope and reads of its contents are refused with conflict.
+// DeleteScope cancels the import.
 type ImportScope struct {
 	ID     string // of the import: the same for all steps
 	Scope  *Scope // policy and usage; the name does not matter
@@ -151,10 +150,10 @@ type ImportScope struct {
 
 func (*ImportScope) isOp() {}
 
-// ImportResult answers ImportScope.
+// ImportResult is the result of ImportScope.
 type ImportResult struct {
 	Chunks uint64 // applied so far
-	Done   bool   // the import has ended; Finish is to be sent again until then
+	Done   bool   // the import has ended; send Finish again until it has
 }
 
 func (*ImportResult) isOpResult() {}
@@ -166,7 +165,7 @@ func (t *tally) importScope(o *ImportScope) error {
 	}
 	switch {
 	case o.Scope != nil && (o.Finish || len(o.Rows) > 0), o.Finish && len(o.Rows) > 0:
-		return Invalid("op", "import_scope begins an import, adds rows or ends it: send each as an op of its own")
+		return Invalid("op", "import_scope begins an import, adds rows or ends it: send each as a separate op")
 	case o.Scope == nil && !o.Finish && len(o.Rows) == 0:
 		return Invalid("rows", "import_scope has no rows")
 	case len(o.Rows) > ScopeRowsBytesMax:

@@ -5,68 +5,68 @@ import (
 	"iter"
 )
 
-// Service is the contract of the whole store: what store, router and client
-// implement alike, and what every front serves. Errors are *Error.
+// Service is the contract of the whole store. The store, the router and the client
+// implement it, and all servers serve it. Errors are *Error.
 //
-// All methods may be called concurrently. Callers must not change what they
-// passed in until the call returns, nor what they got back, ever.
+// All methods may be called concurrently. Callers must not change their arguments
+// until the call returns, and must never change results.
 type Service interface {
-	// Commit applies a commit, whole and linearizably, and returns what came
-	// of it. An error whose OutcomeOf is Undecided leaves open whether it
-	// applies; sent again with the same Request it applies at most once. When
-	// ctx ends first, the error is unknown.
+	// Commit applies all ops of a commit, linearizably, and returns their results. If
+	// the OutcomeOf an error is Undecided, the commit may still apply; sent again with
+	// the same Request, it applies at most once. If ctx ends first, the error is
+	// unknown.
 	Commit(ctx context.Context, c Commit) (Result, error)
 
-	// Read answers all of r at one index: no older than the call, unless
-	// r.Stale. An error means that nothing could be read; what a single read
-	// lacks is in its Answer.
+	// Read answers all of r at one index, which is no older than the call unless
+	// r.Stale is set. An error means that nothing was read; the error of a single read
+	// is in its Answer.
 	Read(ctx context.Context, r Reads) (Answers, error)
 
-	// Watch yields a thread's entries from w.From on, each once and in order,
-	// and goes on with new ones as they are applied, until ctx ends, the
-	// consumer stops, or an event or error ends it. A yielded error is the
-	// last element, not_found where there is no such thread; resume from the
-	// seq after the last entry.
+	// Watch yields the entries of a thread from w.From on, each once and in order. It
+	// continues with new entries as they are applied, until ctx ends, the consumer
+	// stops, or an event or error ends it. An error is the last element; it is
+	// not_found if the thread does not exist. Resume from the seq after the last
+	// entry.
 	//
-	// Of a claim it yields how it stands, whether anybody holds it or not, and
-	// again whenever a holding begins or ends, by expiring too; of changes that
-	// come faster than they are taken, the last. Renewing is no change.
+	// A watch of a claim yields the claim's current state, and again whenever a
+	// holding begins, ends or expires. If changes are faster than the consumer, it
+	// gets the last one. Renewals are not changes.
 	//
-	// Of a scope's changes it yields all from w.From on, each once and in the
-	// order of the log: those that the machine itself makes too, but neither the
-	// renewing of claims nor, one by one, what goes with a thing or a scope that
-	// is deleted as a whole. Its first event tells where it begins, and may hold
-	// no change. EventCompacted ends it where changes from w.From on are kept no
-	// more, EventDeleted where the scope was deleted, even if it was made anew.
-	// An index that the log has not come to yet is invalid, but for the next
-	// one. It is unavailable while a node of an older version is in the cluster.
+	// A watch of changes yields all changes of a scope from w.From on, each once and
+	// in log order, including expiries. Renewals of claims are left out, and so are
+	// the parts of an object or scope that is deleted as a whole. The first event
+	// marks the start, and may hold no change. EventCompacted ends the watch if
+	// changes from w.From on are no longer kept; EventDeleted if the scope was
+	// deleted, even if it exists again. From may be at most one past the end of the
+	// log; a higher index is invalid. The watch is unavailable while a node of an
+	// older version is in the cluster.
 	Watch(ctx context.Context, w Watch) iter.Seq2[Event, error]
 }
 
-// Submitter is a Service that takes commits without a goroutine each: what
-// fronts use that have many in flight.
+// Submitter is a Service that accepts commits without a goroutine for each, for
+// servers with many commits in flight.
 type Submitter interface {
 	Service
 
-	// Submit starts a commit and returns; done is called exactly once, from
-	// any goroutine, and must not block. When ctx ends first, done may still
-	// be called later with the true outcome.
+	// Submit starts a commit and returns. It calls done exactly once, from any
+	// goroutine; done must not block. If ctx ends first, done may still be called
+	// later with the true outcome.
 	Submit(ctx context.Context, c Commit, done func(Result, error))
 }
 
-// Watch asks for a thread's entries as they come, for who holds a claim, or for
-// all that changes in a scope, of the kinds of ChangeKind: exactly one of Thread, Claim and Changes is set.
+// Watch selects what to watch: the entries of a thread, the holder of a claim, or all
+// changes of a scope. Exactly one of Thread, Claim and Changes is set.
 type Watch struct {
 	Scope   string
 	Claim   string
 	Thread  string
 	Changes bool
-	From    uint64 // first seq; of changes the first index, and 0 means past the first event's Through
-	Skip    uint64 // of the changes at From: how many not to tell, as they are known
-	Prefix  string // only changes whose Path begins so
+	From    uint64 // first seq; of changes the first index, where 0 means after the first event's Through
+	Skip    uint64 // of changes: how many changes at index From to skip
+	Prefix  string // only changes whose Path has this prefix
 
-	// Incarnation is that of the thread which is meant: another one under its id
-	// ends the watch with EventDeleted. 0 means the one that is there.
+	// Incarnation of the watched thread: if the id has another one, the watch ends
+	// with EventDeleted. 0 means the current one.
 	Incarnation uint64
 }
 
@@ -74,17 +74,17 @@ type Watch struct {
 type Event struct {
 	Kind  EventKind
 	Entry Entry  // of EventEntry
-	Floor uint64 // of EventCompacted: the first seq, or index of changes, still there; the watch ends
+	Floor uint64 // of EventCompacted: the first seq, or index of changes, that is still kept; the watch ends
 	Claim Claim  // of EventClaim
 
-	Changes []Changed // of EventChanges: what comes next, in order; may be none
-	Through uint64    // of EventChanges: the last index that has been told whole; go on after it, or after the last change
+	Changes []Changed // of EventChanges: the next changes, in order; may be empty
+	Through uint64    // of EventChanges: the last index whose changes are complete; resume after it, or after the last change
 }
 
-// Last tells whether the watch ends with this event.
+// Last reports whether the watch ends with this event.
 func (e Event) Last() bool { return e.Kind == EventCompacted || e.Kind == EventDeleted }
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind int
 
 const (
@@ -94,14 +94,14 @@ const (
 	EventCompacted
 	// EventDeleted ends a watch whose thread, or scope, has been deleted.
 	EventDeleted
-	// EventClaim carries how a claim stands.
+	// EventClaim carries the state of a claim.
 	EventClaim
 	// EventChanges carries changes of a scope.
 	EventChanges
 )
 
-// Await makes a commit and waits for its outcome: what Commit is over Submit.
-// When ctx ends first, the outcome is unknown.
+// Await implements Commit with Submit: it submits a commit and waits for its outcome.
+// If ctx ends first, the outcome is unknown.
 func Await(ctx context.Context, s Submitter, c Commit) (Result, error) {
 	type outcome struct {
 		result Result
@@ -115,7 +115,7 @@ func Await(ctx context.Context, s Submitter, c Commit) (Result, error) {
 	case <-ctx.Done():
 	}
 	select {
-	case o := <-came: // both were ready: the truth is better than the deadline
+	case o := <-came: // both were ready: the true outcome is better than unknown
 		return o.result, o.err
 	default:
 		return Result{}, Errorf(CodeUnknown, "the call ended before the commit's outcome was known (%v); retry with the same request id", context.Cause(ctx))

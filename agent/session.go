@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Session is a conversation that outlives its runners: what it is about, what
-// was asked, where its turns stopped, and who runs it now.
+// Session is a conversation that outlives its runners: its specification, its
+// requests, the snapshots of its turns, and the current runner's lease.
 //
-// Requests, Snapshots and Queue are oldest first, and what is kept of them is
-// bounded: see SessionRequestsMax and its neighbours.
+// Requests, Snapshots and Queue are oldest first and bounded: see SessionRequestsMax
+// and the limits next to it.
 type Session struct {
 	SessionRow
 	SchemaVersion  uint64 // the caller's, from 1 to NewestSchema of its mode
@@ -18,29 +18,29 @@ type Session struct {
 	Environment    JSON
 	Conversation   Conversation
 	Lineage        *Lineage // of a fork
-	QueueMax       uint64   // claims that may wait where Busy is BusyEnqueue
-	Thread         string   // where decisions and rollbacks are recorded; "" for nowhere
-	Checkpoint     string   // the key that BusyRollback puts back; "" for none
-	Result         JSON     // of the newest turn that finished; nil where none did
-	Failure        JSON     // why the newest turn failed; nil where it did not
+	QueueMax       uint64   // limit of queued claims, if Busy is BusyEnqueue
+	Thread         string   // the thread in which decisions and rollbacks are recorded; "" for none
+	Checkpoint     string   // the checkpoint that BusyRollback restores; "" for none
+	Result         JSON     // of the last finished turn; nil if there is none
+	Failure        JSON     // why the last turn failed; nil if it did not
 	Requests       []SessionRequest
 	Snapshots      []SessionSnapshot
 	Queue          []SessionRequest
-	PendingReviews []Review // only where the session waits, in classic mode always
+	PendingReviews []Review // set if the session waits; in classic mode always
 }
 
-// SessionRow is a session without its contents, as lists and results show it.
+// SessionRow is a session without its contents, as in lists and results.
 type SessionRow struct {
 	ID            string
 	Incarnation   uint64
-	Revision      uint64 // counts the writes, renewals too
+	Revision      uint64 // counts the writes, including renewals
 	Mode          SessionMode
 	Busy          BusyPolicy
 	Agent         string
 	Status        SessionStatus
-	RequestID     string // of the turn that runs, or ran last
-	Lease         *Lease // of the turn that runs, though it may have ended: see Recoverable
-	Recoverable   bool   // running, and its lease has ended
+	RequestID     string // of the running or last turn
+	Lease         *Lease // of the running turn; it may have expired: see Recoverable
+	Recoverable   bool   // running, and its lease has expired
 	RequestCount  uint64 // of those kept
 	SnapshotCount uint64 // of those kept
 	QueueLength   uint64
@@ -49,11 +49,11 @@ type SessionRow struct {
 	ExpiresAt     int64 // Unix ms; 0 means never: see SetTTL
 }
 
-// SessionStatus says where a session stands.
+// SessionStatus is the status of a session.
 type SessionStatus string
 
-// The statuses. One that waits has pending reviews, and the other way round;
-// one that runs has a lease, but in classic mode.
+// The statuses. A session is waiting if and only if it has pending reviews; a running
+// one has a lease, except in classic mode.
 const (
 	SessionNew        SessionStatus = "new"
 	SessionRunning    SessionStatus = "running"
@@ -64,41 +64,41 @@ const (
 	SessionCancelled  SessionStatus = "cancelled"
 )
 
-// SessionMode says by which rules a session goes.
+// SessionMode is the set of rules that a session follows.
 type SessionMode string
 
 const (
 	// SessionModeLease runs each turn under a lease that expires. It is the default.
 	SessionModeLease SessionMode = "lease"
-	// SessionModeClassic has no leases: whoever writes, overwrites; a claim stands
-	// until a result, a failure or a snapshot is put.
+	// SessionModeClassic has no leases: every write overwrites. A claim holds until a
+	// result, a failure or a snapshot is put.
 	SessionModeClassic SessionMode = "classic"
 )
 
-// BusyPolicy says what becomes of a claim while a turn runs.
+// BusyPolicy is what happens to a claim while a turn runs.
 type BusyPolicy string
 
 const (
-	// BusyReject refuses it with session_already_running. It is the default.
+	// BusyReject refuses the claim with session_already_running. It is the default.
 	BusyReject BusyPolicy = "reject"
-	// BusyEnqueue lets it wait, in order, in a queue of the session.
+	// BusyEnqueue adds the claim to the session's queue.
 	BusyEnqueue BusyPolicy = "enqueue"
-	// BusyInterrupt gives it the session: the turn that ran is fenced.
+	// BusyInterrupt starts the claim's turn: the running turn is fenced.
 	BusyInterrupt BusyPolicy = "interrupt"
-	// BusyRollback is BusyInterrupt, and what the turn did is undone.
+	// BusyRollback is BusyInterrupt, and the running turn's effects are undone.
 	BusyRollback BusyPolicy = "rollback"
 )
 
-// Conversation is what one turn hands to the next.
+// Conversation is the state that one turn passes to the next.
 type Conversation struct {
 	AgentState             JSON   // an object
-	ContinuationRevision   uint64 // grows by one with each turn that carries the conversation on
+	ContinuationRevision   uint64 // grows by one with each turn that continues the conversation
 	TurnCount              uint64
 	ContextState           JSON // an object
 	LastCompletedRequestID string
 }
 
-// Lease is a runner's right to a session's turn: the claim SessionClaim(id).
+// Lease is a runner's right to a session's turn. It is the claim SessionClaim(id), and
 // LeaseID names its epoch.
 type Lease struct {
 	LeaseID    string
@@ -109,28 +109,28 @@ type Lease struct {
 	ExpiresAt  int64 // Unix ms, for people: it ends by log time; see Claim
 }
 
-// Lineage says which session a fork came from.
+// Lineage names the session that a fork was made from.
 type Lineage struct {
 	Session     string
 	Incarnation uint64
 	Revision    uint64
-	Snapshot    string // "" where it had none
+	Snapshot    string // "" if it had none
 }
 
-// SessionRequest is what a turn is to answer.
+// SessionRequest is a request that a turn answers.
 type SessionRequest struct {
 	ID       string
 	Input    JSON   // any value
 	Metadata JSON   // an object
-	Owner    string // who claimed it, or had it queued; set by the state machine, as is what follows
+	Owner    string // who claimed or queued it; the state machine sets it and the fields below
 	At       int64  // Unix ms
 	Outcome  RequestOutcome
 }
 
-// RequestOutcome says how a request's turn ended.
+// RequestOutcome is how a request's turn ended.
 type RequestOutcome string
 
-// The outcomes. A request that runs, is paused or is still queued has none.
+// The outcomes. A request that is running, paused or queued has none.
 const (
 	RequestOpen        RequestOutcome = ""
 	RequestFinished    RequestOutcome = "finished"
@@ -140,18 +140,18 @@ const (
 	RequestRolledBack  RequestOutcome = "rolled_back"
 )
 
-// SessionSnapshot is where a turn stopped, or could go on after a crash.
+// SessionSnapshot is a state of a turn from which it can continue.
 type SessionSnapshot struct {
-	ID        string // another one under the same id takes its place
+	ID        string // a later snapshot with the same id replaces it
 	Agent     string // "" means the session's
-	RequestID string // "" means the one that the turn answers
+	RequestID string // "" means the request that the turn answers
 	Cursor    Cursor
 	TurnState JSON  // an object
 	Metadata  JSON  // an object
-	At        int64 // Unix ms; set by the state machine
+	At        int64 // Unix ms; the state machine sets it
 }
 
-// Cursor says at which step of a turn a snapshot was taken.
+// Cursor is the step of a turn at which a snapshot was taken.
 type Cursor struct {
 	Phase     CursorPhase
 	LoopIndex uint64
@@ -170,14 +170,14 @@ const (
 	PhaseWait         CursorPhase = "wait"
 )
 
-// Recovery says how a turn goes on that was claimed again: exactly one of the
-// two is set.
+// Recovery is how a turn that was taken over continues: either Resume or Restart is
+// set.
 type Recovery struct {
 	Resume  string // from the snapshot of this id
 	Restart string // from the beginning, with the request of this id
 }
 
-// The codes of sessions and reviews, by the names that SEMANTICS §7 gives them.
+// The codes of sessions and reviews.
 const (
 	CodeSessionAlreadyRunning     Code = "session_already_running"
 	CodeSessionNotResumable       Code = "session_not_resumable"
@@ -199,18 +199,19 @@ const (
 	CodeApprovalMismatch          Code = "approval_interrupt_mismatch"
 )
 
-// Claims under these names stand for something: they are taken and given up by
-// calls of their own.
+// Prefixes of reserved claim names: leases of sessions and partitions have calls of
+// their own.
 const (
 	sessionClaimPrefix   = "session:"
 	partitionClaimPrefix = "partition:"
 )
 
-// SessionClaim is the claim that a session's lease is: a commit that carries
-// it and the lease's epoch as its fence applies only while the lease stands.
+// SessionClaim returns the claim of a session's lease. A commit with it and the
+// lease's epoch as its fence applies only while the lease is valid.
 func SessionClaim(session string) string { return sessionClaimPrefix + session }
 
-// ValidSessionID is ValidID for a session's: its lease's name must be an id too.
+// ValidSessionID is ValidID for a session: the name of its lease must be a valid id
+// too.
 func ValidSessionID(field, id string) error {
 	if len(id) > SessionIDBytesMax {
 		return TooLarge(field, "session_id_bytes_max", len(id), SessionIDBytesMax)
@@ -218,18 +219,18 @@ func ValidSessionID(field, id string) error {
 	return ValidID(field, id)
 }
 
-// ClaimedSession is the session whose lease a claim is.
+// ClaimedSession returns the session whose lease a claim is.
 func ClaimedSession(claim string) (session string, ok bool) {
 	return strings.CutPrefix(claim, sessionClaimPrefix)
 }
 
 const leasePrefix = "lease_"
 
-// LeaseID names the lease that was given under an epoch.
+// LeaseID returns the id of the lease with an epoch.
 func LeaseID(epoch uint64) string { return leasePrefix + strconv.FormatUint(epoch, 10) }
 
-// LeaseEpoch is the epoch of a lease; 0 where the id is none of ours, and so
-// names no lease that ever was.
+// LeaseEpoch returns the epoch of a lease, or 0 if the id does not have the form of
+// LeaseID.
 func LeaseEpoch(lease string) uint64 {
 	number, ok := strings.CutPrefix(lease, leasePrefix)
 	if !ok {
@@ -242,8 +243,8 @@ func LeaseEpoch(lease string) uint64 {
 	return epoch
 }
 
-// Fence is what a commit carries that is to apply only while the session's
-// lease stands; nil where nobody holds one.
+// Fence returns the fence of a commit that applies only while the session's lease is
+// valid; nil without a lease.
 func (s SessionRow) Fence() *Fence {
 	if s.Lease == nil {
 		return nil

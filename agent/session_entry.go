@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DecisionEntry is what the state machine records of a review in its session's
-// thread, once it has been decided or has expired.
+// DecisionEntry returns the entry that the state machine adds to the session's thread
+// when a review is decided or expires.
 func (r Review) DecisionEntry() Draft {
 	o := newObject()
 	o.text("review_id", r.ID)
@@ -21,8 +21,8 @@ func (r Review) DecisionEntry() Draft {
 	return Draft{Kind: KindReviewDecision, Payload: o.close(), Refs: turnRefs(r.Session, r.RequestID)}
 }
 
-// TurnRolledBackEntry is what it records of a turn that was undone: the
-// entries from one seq to another are the turn's.
+// TurnRolledBackEntry returns the entry that the state machine adds to a session's
+// thread when a turn is rolled back. Entries from seq from to seq to are the turn's.
 func TurnRolledBackEntry(session, request string, from, to uint64) Draft {
 	o := newObject()
 	o.raw("from_seq", strconv.AppendUint(nil, from, 10))
@@ -37,18 +37,18 @@ func turnRefs(session, request string) JSON {
 	return o.close()
 }
 
-// object is a JSON object that is being written.
+// object is an unfinished JSON object.
 type object []byte
 
 func newObject() *object { return &object{'{'} }
 
 func (o *object) raw(name string, value []byte) {
-	quoted, _ := jsontext.AppendQuote(nil, name) // our names are UTF-8
+	quoted, _ := jsontext.AppendQuote(nil, name) // all names are UTF-8
 	*o = appendMember(*o, quoted, value)
 }
 
-// text writes a string. Ids and notes are UTF-8: the door has seen to it, and
-// so does the log's format.
+// text appends a string member. Validate and the log's format have ensured that ids
+// and notes are UTF-8.
 func (o *object) text(name, value string) {
 	quoted, _ := jsontext.AppendQuote(nil, value)
 	o.raw(name, quoted)

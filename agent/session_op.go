@@ -7,107 +7,107 @@ import (
 	"time"
 )
 
-// PutSession writes a session whole, but for its requests, snapshots, queue
-// and reviews. Without IfRevision it is create-only: one that is there is
-// already_exists. With it, the session must have no lease, and be at no later
-// revision; it is then at IfRevision + 1. In classic mode it writes whatever
-// is there, unless IfRevision is 0.
+// PutSession writes a session, except its requests, snapshots, queue and reviews.
+// Without IfRevision it only creates: an existing session is already_exists. With it,
+// the session must have no lease and a revision of at most IfRevision; its revision is
+// then IfRevision + 1. In classic mode it overwrites any session, unless IfRevision is
+// 0.
 type PutSession struct {
 	Session       string
-	Mode          SessionMode // "" means SessionModeLease, or what it was
+	Mode          SessionMode // "" means SessionModeLease, or the current one
 	SchemaVersion uint64      // 0 means NewestSchema of the mode
 	Agent         string
 	Spec          JSON
 	Metadata      JSON
 	Environment   JSON
-	Status        SessionStatus // "" means SessionNew, or what it was; never SessionRunning or SessionWaiting
-	Conversation  *Conversation // nil means an empty one, or what it was
+	Status        SessionStatus // "" means SessionNew, or the current one; never SessionRunning or SessionWaiting
+	Conversation  *Conversation // nil means an empty one, or the current one
 	Busy          BusyPolicy    // "" means BusyReject
 	QueueMax      uint64        // 0 means SessionQueueDefault
 	Thread        string
 	Checkpoint    string
 	Result        JSON
 	Failure       JSON
-	Request       *SessionRequest // classic mode only: it runs from now on (the guide's put_request)
+	Request       *SessionRequest // classic mode only: the request runs from now on (put_request in Jidoka)
 	IfRevision    *uint64
 	IfIncarnation uint64
 }
 
-// ClaimSession begins a turn: the session runs under a new lease, with the
-// request as its newest. While another turn runs, the session's BusyPolicy
-// says what happens. A request that nobody names means the head of the queue.
+// ClaimSession begins a turn: the session runs under a new lease, with the request as
+// its newest. If another turn runs, the session's BusyPolicy applies. Without a
+// Request it takes the head of the queue.
 //
-// In classic mode there is no lease, and what runs is refused.
+// In classic mode there is no lease, and a running session is refused.
 type ClaimSession struct {
 	Session              string
 	Owner                string
 	Request              *SessionRequest
 	TTL                  time.Duration // 0 means ClaimTTLDefault
-	ConversationRevision *uint64       // of the conversation that the request was written for
+	ConversationRevision *uint64       // of the conversation that the request was based on
 }
 
-// ResumeSession takes a hibernated or waiting session's turn up again, under a
-// new lease. In classic mode it claims nothing, and looks at no status.
+// ResumeSession continues the turn of a hibernated or waiting session under a new
+// lease. In classic mode it claims nothing and ignores the status.
 type ResumeSession struct {
 	Session string
 	Owner   string
 	TTL     time.Duration
 }
 
-// RecoverSession takes over a turn whose lease has expired, under a new one.
+// RecoverSession takes over a turn whose lease has expired, under a new lease.
 type RecoverSession struct {
 	Session string
 	Owner   string
 	TTL     time.Duration
 }
 
-// CheckpointSession keeps a snapshot of the turn that runs, and renews its
-// lease. Reviews that it asks for stand at once.
+// CheckpointSession stores a snapshot of the running turn and renews its lease. The
+// reviews that it requests are pending at once.
 //
-// In classic mode it needs no lease: the session hibernates, or waits where
-// the snapshot's phase is review or a review is asked for, and what was pending
-// before is withdrawn.
+// In classic mode it needs no lease. The session then waits if the snapshot's phase is
+// review or a review is requested, and hibernates otherwise; earlier pending reviews
+// are withdrawn.
 type CheckpointSession struct {
 	Session  string
 	LeaseID  string
 	Owner    string
-	TTL      time.Duration // 0 means as it was
+	TTL      time.Duration // 0 means the current one
 	Snapshot SessionSnapshot
 	Reviews  []ReviewDraft
 }
 
-// CommitSession ends the turn that runs, and its lease. The session waits
-// rather than hibernates where reviews are pending, and hibernates rather than
-// waits where none are; what is pending otherwise is withdrawn.
+// CommitSession ends the running turn and its lease. Of SessionWaiting and
+// SessionHibernated the stored status is waiting if reviews are pending, and
+// hibernated otherwise. With another status pending reviews are withdrawn.
 //
-// In classic mode it needs no lease, and a failure withdraws nothing.
+// In classic mode it needs no lease, and a failure withdraws no reviews.
 type CommitSession struct {
 	Session      string
 	LeaseID      string
 	Owner        string
-	Agent        string // "" means the session's; another is session_commit_mismatch
-	RequestID    string // "" means the turn's; another is session_commit_mismatch
+	Agent        string // "" means the session's; any other is session_commit_mismatch
+	RequestID    string // "" means the turn's; any other is session_commit_mismatch
 	Status       SessionStatus
 	Result       JSON
 	Failure      JSON
-	Environment  JSON          // nil keeps what is there
-	Conversation *Conversation // nil keeps what is there
+	Environment  JSON          // nil keeps the current one
+	Conversation *Conversation // nil keeps the current one
 	Snapshots    []SessionSnapshot
 	Reviews      []ReviewDraft
 }
 
-// RenewSession gives the lease its full ttl again. One that has expired is
-// refused: it is recovered.
+// RenewSession restarts the full ttl of a lease. An expired lease is refused; recover
+// the session instead.
 type RenewSession struct {
 	Session string
 	LeaseID string
 	Owner   string
-	TTL     time.Duration // 0 means as it was
+	TTL     time.Duration // 0 means the current one
 }
 
-// CancelSession ends whatever the session does: the turn that runs is fenced,
-// the queue emptied, pending reviews are withdrawn. LeaseID, where it is given,
-// must be the lease that stands. Once cancelled it stays so until it is claimed.
+// CancelSession stops a session: the running turn is fenced, the queue is emptied,
+// pending reviews are withdrawn. If LeaseID is set, it must be the current lease. A
+// cancelled session stays cancelled until it is claimed.
 type CancelSession struct {
 	Session    string
 	LeaseID    string
@@ -116,18 +116,18 @@ type CancelSession struct {
 	IfRevision *uint64
 }
 
-// ForkSession makes NewSession of a session that does not run, from its newest
-// snapshot or the one that is named. Neither the queue nor reviews go along.
+// ForkSession copies a session that is not running to NewSession, at its newest
+// snapshot or the named one. The queue and the reviews are not copied.
 type ForkSession struct {
 	Session       string
 	NewSession    string
-	Snapshot      string // "" means the newest, if there is one
+	Snapshot      string // "" means the newest, if any
 	IfRevision    *uint64
 	IfIncarnation uint64
 }
 
-// DeleteSession deletes a session with all that is its own, its lease and its
-// reviews included; a missing one is fine.
+// DeleteSession deletes a session with its lease and its reviews; deleting a missing
+// session succeeds.
 type DeleteSession struct {
 	Session       string
 	IfRevision    *uint64
@@ -146,18 +146,18 @@ func (*CancelSession) isOp()     {}
 func (*ForkSession) isOp()       {}
 func (*DeleteSession) isOp()     {}
 
-// SessionResult answers all ops on sessions but deletes: the session as it
-// stands after the op, a fork's being the new one.
+// SessionResult is the result of all ops on sessions except deletes: the session after
+// the op; for a fork, the new session.
 type SessionResult struct {
-	Session  SessionRow // its Lease is the caller's to run under, or nil: not shown to a claim that only waits
+	Session  SessionRow // its Lease is the caller's, or nil; a queued claim does not see the running turn's lease
 	Recovery *Recovery  // of ResumeSession and RecoverSession
-	Queued   uint64     // of ClaimSession: the request's place in the queue, from 1; 0 where it runs
+	Queued   uint64     // of ClaimSession: the position in the queue, from 1; 0 if the request runs
 }
 
 func (*SessionResult) isOpResult() {}
 
-// sessionOp judges an op on a session, a review or a whole agent and adds it
-// to the tally.
+// sessionOp validates an op on a session, a review, a whole agent or a ttl, and adds
+// its size to the tally.
 func (t *tally) sessionOp(op Op) error {
 	switch o := op.(type) {
 	case *PutSession:
@@ -198,7 +198,8 @@ func (t *tally) sessionOp(op Op) error {
 	}
 }
 
-// contents bounds what an op writes into one row, and counts it.
+// contents adds the size of an op's contents to the tally and checks it against the
+// limit of one row.
 func (t *tally) contents(field string, bound int, limit string, parts ...JSON) error {
 	size := 0
 	for _, part := range parts {
@@ -244,10 +245,9 @@ func (t *tally) putSession(o *PutSession) error {
 		o.Spec, o.Metadata, o.Environment, o.Result, o.Failure, agentState, contextState)
 }
 
-// ValidSchema judges the schema version of a session in a mode; 0 is none, which
-// takes the mode's newest. Classic sessions are of version 1 exactly, those with
-// leases of 1 to SessionSchemaMax. A put without a mode is judged where the
-// session's own is known.
+// ValidSchema validates the schema version of a session in a mode; 0 means the mode's
+// newest. Classic sessions have version 1 only, others 1 to SessionSchemaMax. A put
+// without a mode is validated again when the session's mode is known.
 func ValidSchema(mode SessionMode, version uint64) error {
 	newest := NewestSchema(mode)
 	if version == 0 || version <= newest {
@@ -256,7 +256,7 @@ func ValidSchema(mode SessionMode, version uint64) error {
 	return UnsupportedSchema(version, newest)
 }
 
-// NewestSchema is the newest schema version of sessions in a mode.
+// NewestSchema returns the newest schema version of sessions in a mode.
 func NewestSchema(mode SessionMode) uint64 {
 	if mode == SessionModeClassic {
 		return SessionSchemaClassic
@@ -264,11 +264,11 @@ func NewestSchema(mode SessionMode) uint64 {
 	return SessionSchemaMax
 }
 
-// UnsupportedSchema refuses a schema version other than 1 to newest.
+// UnsupportedSchema returns the error for a schema version that is not 1 to newest.
 func UnsupportedSchema(version, newest uint64) *Error {
-	e := Errorf(CodeUnsupportedSchema, "schema_version = %d is not supported here, where it is 1 to %d: leave it out for the newest", version, newest)
+	e := Errorf(CodeUnsupportedSchema, "schema_version = %d is not supported: give 1 to %d, or leave it out for the newest", version, newest)
 	if newest == SessionSchemaClassic {
-		e.Detail = fmt.Sprintf("schema_version = %d is not supported: a session in classic mode is of version 1", version)
+		e.Detail = fmt.Sprintf("schema_version = %d is not supported: a session in classic mode has version 1", version)
 	}
 	e.Field = "schema_version"
 	return e
@@ -277,15 +277,16 @@ func UnsupportedSchema(version, newest uint64) *Error {
 func validPutStatus(status SessionStatus) error {
 	switch status {
 	case SessionRunning:
-		return Invalid("status", "a session is not put as running: claim it")
+		return Invalid("status", "a put cannot set the status running: claim the session")
 	case SessionWaiting:
-		return Invalid("status", "a session is not put as waiting: commit it with the reviews that it waits for")
+		return Invalid("status", "a put cannot set the status waiting: commit the session with its reviews")
 	case SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled:
 	}
 	return validWord("status", status, SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled, "")
 }
 
-// validWord judges a word of a closed set; "" among them stands for none.
+// validWord validates a word of a closed set; "" in the set means that it may be
+// empty.
 func validWord[T ~string](field string, word T, words ...T) error {
 	if slices.Contains(words, word) {
 		return nil
@@ -300,7 +301,7 @@ func optionalID(field, id string) error {
 	return ValidID(field, id)
 }
 
-// settleValue compacts any JSON value in place; a null becomes absent.
+// settleValue compacts any JSON value in place; null becomes absent.
 func settleValue(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
@@ -347,7 +348,7 @@ func (t *tally) claimSession(o *ClaimSession) error {
 	return within(t.request(o.Request), "request")
 }
 
-// runner judges what begins a lease.
+// runner validates the session, the owner and the ttl of a new lease.
 func (t *tally) runner(session, owner string, ttl *time.Duration) error {
 	t.bytes += len(session) + len(owner)
 	if *ttl == 0 {
@@ -356,8 +357,8 @@ func (t *tally) runner(session, owner string, ttl *time.Duration) error {
 	return firstOf(ValidSessionID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
 }
 
-// lease judges what names a lease. It may be missing: the state machine knows
-// whether it is needed.
+// lease validates a reference to a lease. It may be empty: the state machine decides
+// whether a lease is needed.
 func (t *tally) lease(session, lease, owner string) error {
 	t.bytes += len(session) + len(lease) + len(owner)
 	return firstOf(ValidSessionID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))

@@ -1,15 +1,14 @@
 package agent
 
-// GetSession reads a session with all that is kept of it.
+// GetSession reads a whole session.
 type GetSession struct{ Session string }
 
-// ListSessions lists sessions in id order: all of them, or those of one
-// status, owner or agent, or those whose turn is to be recovered. At most one
-// of the four is given.
+// ListSessions lists sessions in id order: all, those of one status, owner or agent,
+// or those that can be recovered. At most one of the four filters is allowed.
 type ListSessions struct {
 	Page
 	Status      SessionStatus
-	Owner       string // of the lease that stands or is to be recovered
+	Owner       string // of the lease, current or expired
 	Agent       string
 	Recoverable bool
 }
@@ -17,14 +16,14 @@ type ListSessions struct {
 // GetReview reads a review.
 type GetReview struct{ Review string }
 
-// ListReviews lists reviews by deadline, those without one last; a session's
-// in the order in which they were asked for. Page.Prefix is not used; After is
-// the Next of the page before.
+// ListReviews lists reviews by deadline, those without one last. Reviews of one
+// session are in the order of their requests. Page.Prefix must be empty; After is the
+// Next of the previous page.
 type ListReviews struct {
 	Page
 	Status   ReviewStatus // "" means pending; of a session, any
-	Before   int64        // Unix ms: only those whose deadline comes earlier; 0 means any
-	Assignee string       // only theirs; not with Session
+	Before   int64        // Unix ms: only reviews with an earlier deadline; 0 means any
+	Assignee string       // only reviews of this assignee; not with Session
 	Session  string
 }
 
@@ -33,13 +32,13 @@ func (*ListSessions) isRead() {}
 func (*GetReview) isRead()    {}
 func (*ListReviews) isRead()  {}
 
-// SessionList answers ListSessions.
+// SessionList is the result of ListSessions.
 type SessionList struct {
 	Items []SessionRow
 	Next  string
 }
 
-// ReviewList answers ListReviews.
+// ReviewList is the result of ListReviews.
 type ReviewList struct {
 	Items []Review
 	Next  string // opaque
@@ -50,7 +49,7 @@ func (*SessionList) isFound() {}
 func (*Review) isFound()      {}
 func (*ReviewList) isFound()  {}
 
-// validSessionRead judges a read of sessions, reviews or erasures.
+// validSessionRead validates a read of sessions, reviews or erasures.
 func validSessionRead(read Read) error {
 	switch r := read.(type) {
 	case *GetSession:
@@ -98,11 +97,11 @@ func (r *ListReviews) validate() error {
 	}
 	switch {
 	case r.Prefix != "":
-		return Invalid("prefix", "reviews are listed by deadline: a prefix means nothing")
+		return Invalid("prefix", "reviews are listed by deadline: leave prefix out")
 	case r.Before < 0:
 		return Invalid("before", "before = %d must not be negative", r.Before)
 	case r.Session != "" && (r.Assignee != "" || r.Before != 0):
-		return Invalid("session", "a session's reviews are listed all together: leave assignee and before out")
+		return Invalid("session", "a session's reviews are listed without a filter: leave assignee and before out")
 	}
 	return nil
 }

@@ -7,78 +7,76 @@ import (
 	"dormouse/internal/cron"
 )
 
-// Timer wakes an instance and sends it a signal: once, or as a cron expression
-// says. It is durable. The state machine compares and keeps, and knows no time
-// zones: the leader reckons a cron's next instant.
+// Timer wakes an instance and sends it a signal, once or as a cron expression says. It
+// is durable. The state machine only stores and compares instants and knows no time
+// zones: the leader computes the next instant of a cron.
 //
-// At most one occurrence is pending. It is acknowledged by AckTimer in the
-// commit of the turn that it caused, so an acknowledged occurrence has been
-// handled exactly once.
+// At most one occurrence is pending. AckTimer acknowledges it in the commit of the
+// turn that it caused, so an acknowledged occurrence was handled exactly once.
 type Timer struct {
 	Manager  string
 	Key      string
 	ID       string
-	Cron     string // five fields, six (seconds first), seven (and the year last) or a macro; "" for one that fires once
-	TimeZone string // of Cron, by its IANA name; "" means UTC
+	Cron     string // five fields, six (seconds first), seven (year last) or a macro; "" for a timer that fires once
+	TimeZone string // of Cron, an IANA name; "" means UTC
 	Missed   Missed
-	CatchUp  uint64 // MissedCatchUp: at most so many; 0 means TimerCatchUpDefault
+	CatchUp  uint64 // MissedCatchUp: maximum number of occurrences to fire; 0 means TimerCatchUpDefault
 	Type     string // of the signal; "" means SignalTimer
 	Data     JSON   // of the signal: an object
 
-	Generation           uint64 // of the timer as it was last put; never used again
-	Next                 int64  // Unix ms: the pending occurrence; 0 where a cron's has not been reckoned yet
-	NotBefore            int64  // Unix ms: after a failed attempt, when the next one may be made
-	Attempts             uint64 // that failed, of the pending occurrence
-	Parked               bool   // attempts are used up: it fires no more until it is put anew
-	LastError            string // of the last attempt that failed
-	CreatedAt, UpdatedAt int64  // Unix ms: when there first was such a timer, and when it was last put
+	Generation           uint64 // identifies the last PutTimer; never reused
+	Next                 int64  // Unix ms: the pending occurrence; 0 if a cron's has not been computed yet
+	NotBefore            int64  // Unix ms: after a failed attempt, the time of the next attempt
+	Attempts             uint64 // failed attempts at the pending occurrence
+	Parked               bool   // attempts are used up: it does not fire until it is put again
+	LastError            string // of the last failed attempt
+	CreatedAt, UpdatedAt int64  // Unix ms: when the timer was first put, and when it was last put
 }
 
-// Missed says what becomes of occurrences that nobody could fire in time: those
-// that fell due TimerGrace ago or more, and those that fell due while one before
-// them was being handled.
+// Missed is what happens to occurrences that did not fire in time. Those are
+// occurrences that were due TimerGrace ago or more, or while an earlier one was being
+// handled.
 type Missed string
 
 // The policies for missed occurrences.
 const (
-	MissedSkip     Missed = "skip"      // they are passed over; the default of cron
-	MissedFireOnce Missed = "fire_once" // one signal stands for all; the default of an instant
-	MissedCatchUp  Missed = "catch_up"  // each of the last CatchUp is fired, the oldest first
+	MissedSkip     Missed = "skip"      // they are skipped; the default of cron
+	MissedFireOnce Missed = "fire_once" // one signal for all of them; the default of an instant
+	MissedCatchUp  Missed = "catch_up"  // each of the last CatchUp occurrences fires, oldest first
 )
 
-// SignalTimer is the type of the signals that timers send, where none is named.
+// SignalTimer is the type of timers' signals, if the timer names none.
 const SignalTimer = "timer"
 
-// PutTimer sets a timer, in place of the one under that id. One that fires once
-// names its instant in Next, which may have passed; a cron's Next is 0.
+// PutTimer creates or replaces a timer. A timer that fires once has its instant in
+// Next, which may be in the past; a cron's Next is 0.
 type PutTimer struct {
-	Timer Timer // Generation, NotBefore, Attempts, Parked, LastError and times are the store's
+	Timer Timer // Generation, NotBefore, Attempts, Parked, LastError and times are set by the store
 }
 
-// DeleteTimer cancels a timer; a missing one is fine.
+// DeleteTimer cancels a timer; a missing timer is not an error.
 type DeleteTimer struct{ Manager, Key, ID string }
 
-// AckTimer ends the pending occurrence (Generation, Instant) of a timer, and sets
-// the next one; Next 0 ends the timer. Another pending occurrence than that, or
-// none, refuses the whole commit with conflict.
+// AckTimer ends the pending occurrence (Generation, Instant) of a timer and sets the
+// next one; Next 0 ends the timer. If another occurrence or none is pending, the whole
+// commit fails with conflict.
 type AckTimer struct {
 	Manager, Key, ID string
 	Generation       uint64
-	Instant          int64 // Unix ms; 0 where none had been reckoned yet
-	Next             int64 // Unix ms, later than Instant; 0 where there is none
+	Instant          int64 // Unix ms; 0 if it had not been computed yet
+	Next             int64 // Unix ms, later than Instant; 0 for none
 }
 
-// FailTimer records an attempt at the pending occurrence that failed, and when
-// the next may be made; with the TimerAttemptsMax-th the timer is parked. One
-// that waits for its manager is not counted.
-// Another pending occurrence than that is refused as AckTimer's is.
+// FailTimer records a failed attempt at the pending occurrence, and the time of the
+// next attempt. The TimerAttemptsMax-th failure parks the timer. An attempt with Waits
+// is not counted. If another occurrence is pending, it fails like AckTimer.
 type FailTimer struct {
 	Manager, Key, ID string
 	Generation       uint64
 	Instant          int64
 	NotBefore        int64 // Unix ms
 	Error            string
-	Waits            bool // there is no such manager: the timer fires once somebody has put it
+	Waits            bool // the manager does not exist: the timer fires once it is put
 }
 
 func (*PutTimer) isOp()    {}
@@ -86,8 +84,8 @@ func (*DeleteTimer) isOp() {}
 func (*AckTimer) isOp()    {}
 func (*FailTimer) isOp()   {}
 
-// TimerResult answers PutTimer, AckTimer and FailTimer: the timer as it stands
-// after the op, without its Data; a Timer without an id where it has ended.
+// TimerResult is the result of PutTimer, AckTimer and FailTimer: the timer after the
+// op, without its Data. If the timer has ended, it has no id.
 type TimerResult struct{ Timer Timer }
 
 func (*TimerResult) isOpResult() {}
@@ -95,25 +93,25 @@ func (*TimerResult) isOpResult() {}
 // GetTimer reads a timer.
 type GetTimer struct{ Manager, Key, ID string }
 
-// ListTimers lists an instance's timers, in id order, or those of all of a
-// manager's instances, in the order of their keys. After is the Next of the page
-// before.
+// ListTimers lists an instance's timers in id order, or those of all of a manager's
+// instances in key order. After is the Next of the previous page.
 type ListTimers struct {
 	Manager string
-	Key     string // "" for all of the manager's; Prefix is of keys then, and of ids otherwise
+	Key     string // "" for all instances of the manager; Prefix is then of keys, otherwise of ids
 	Page
 }
 
 func (*GetTimer) isRead()   {}
 func (*ListTimers) isRead() {}
 
-// TimerList answers ListTimers.
+// TimerList is the result of ListTimers.
 type TimerList struct {
 	Items []Timer
 	Next  string // pass as After; "" at the end
 }
 
-// DueTimer is a timer that is to be fired or reckoned, and its scope.
+// DueTimer is a timer that must fire or whose next instant must be computed, and its
+// scope.
 type DueTimer struct {
 	Scope string
 	Timer
@@ -122,7 +120,7 @@ type DueTimer struct {
 func (*Timer) isFound()     {}
 func (*TimerList) isFound() {}
 
-// timerOp judges an op on a timer.
+// timerOp validates an op on a timer.
 func (t *tally) timerOp(op Op) error {
 	switch o := op.(type) {
 	case *PutTimer:
@@ -134,11 +132,11 @@ func (t *tally) timerOp(op Op) error {
 	case *FailTimer:
 		return t.failTimer(o)
 	default:
-		return Invalid("op", "there is no op here: name one")
+		return Invalid("op", "the op is missing: give one")
 	}
 }
 
-// timerName judges whose timer it is, and which.
+// timerName validates the name of a timer.
 func (t *tally) timerName(manager, key, id string) error {
 	t.bytes += len(manager) + len(key) + len(id)
 	return validTimerName(manager, key, id)
@@ -148,10 +146,10 @@ func validTimerName(manager, key, id string) error {
 	return firstOf(ValidID("manager", manager), ValidID("key", key), ValidID("timer", id))
 }
 
-// putTimer judges a plan, and fills in what it leaves to its defaults. What is
-// the store's to say is cleared.
+// putTimer validates a timer and fills in its defaults. It clears the fields that the
+// store sets.
 func (t *tally) putTimer(o *Timer) error {
-	ref := InstanceRef{Manager: o.Manager, Key: o.Key} // one that there can be
+	ref := InstanceRef{Manager: o.Manager, Key: o.Key} // checks that such an instance can exist
 	if err := firstOf(
 		t.timerName(o.Manager, o.Key, o.ID),
 		ref.Validate(),
@@ -178,17 +176,17 @@ func (t *tally) putTimer(o *Timer) error {
 	return nil
 }
 
-// validPlan holds a timer to an instant or a cron.
+// validPlan returns an error unless the timer has either an instant or a cron.
 func (t *Timer) validPlan() error {
 	switch {
 	case t.Cron == "" && t.Next == 0:
 		return Invalid("cron", "a timer needs cron or at: give one of them")
 	case t.Cron == "" && t.TimeZone != "":
-		return Invalid("time_zone", "time_zone goes with cron only: an instant has none")
+		return Invalid("time_zone", "time_zone needs cron: an instant has no time zone")
 	case t.Cron == "":
 		return validInstant("at", t.Next)
 	case t.Next != 0:
-		return Invalid("at", "at does not go with cron: give one or the other")
+		return Invalid("at", "at and cron exclude each other: give one of them")
 	}
 	if _, err := cron.Parse(t.Cron, t.TimeZone); err != nil {
 		return planError(err)
@@ -196,7 +194,7 @@ func (t *Timer) validPlan() error {
 	return nil
 }
 
-// planError names the field of the plan that is wrong.
+// planError converts an error of the cron parser to one that names the field.
 func planError(err error) error {
 	var wrong *cron.Error
 	if errors.As(err, &wrong) {
@@ -212,7 +210,7 @@ func validInstant(field string, at int64) error {
 	return nil
 }
 
-// MissedPolicies are all of them.
+// MissedPolicies are all policies.
 var MissedPolicies = []Missed{MissedSkip, MissedFireOnce, MissedCatchUp}
 
 func (t *Timer) settleMissed() error {
@@ -228,7 +226,7 @@ func (t *Timer) settleMissed() error {
 	case t.CatchUp > TimerCatchUpMax:
 		return Invalid("catch_up", "catch_up = %d must be at most %d", t.CatchUp, TimerCatchUpMax)
 	case t.CatchUp != 0 && t.Missed != MissedCatchUp:
-		return Invalid("catch_up", "catch_up goes with missed = catch_up only")
+		return Invalid("catch_up", "catch_up needs missed = catch_up")
 	case t.CatchUp == 0 && t.Missed == MissedCatchUp:
 		t.CatchUp = TimerCatchUpDefault
 	}
@@ -260,7 +258,7 @@ func (t *tally) failTimer(o *FailTimer) error {
 
 func validOccurrence(generation uint64, instant int64) error {
 	if generation == 0 {
-		return Invalid("generation", "generation must be that of the timer as it was read, which is never 0")
+		return Invalid("generation", "generation must be the generation of the timer that was read; it is never 0")
 	}
 	if instant == 0 {
 		return nil
@@ -268,7 +266,7 @@ func validOccurrence(generation uint64, instant int64) error {
 	return validInstant("instant", instant)
 }
 
-// validTimerRead judges a read of timers.
+// validTimerRead validates a read of timers.
 func validTimerRead(read Read) error {
 	switch r := read.(type) {
 	case *GetTimer:
@@ -280,12 +278,12 @@ func validTimerRead(read Read) error {
 			}
 		}
 		page := r.Page
-		page.After = "" // a place, in hex
+		page.After = "" // a position in hex, not a key
 		return firstOf(ValidID("manager", r.Manager), validPage(page), validText("after", "timer_after_bytes_max", r.After, timerAfterBytesMax))
 	default:
-		return Invalid("read", "there is no read here: name one")
+		return Invalid("read", "the read is missing: give one")
 	}
 }
 
-// timerAfterBytesMax bounds the place of a timer in hex.
+// timerAfterBytesMax bounds the position of a timer in hex.
 const timerAfterBytesMax = 2 * (2*IDBytesMax + 2)

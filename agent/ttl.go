@@ -2,22 +2,22 @@ package agent
 
 import "time"
 
-// SetTTL says when a thread, a session or a conversation goes by itself: exactly
-// one of them is named, and must be there. Nothing else changes that time: to keep
-// something alive, set its ttl again, in the same commit as what keeps it
-// alive. (Values, checkpoints and memories are written with a ttl of their own.)
+// SetTTL sets when a thread, a session or a conversation expires. Exactly one must be
+// named, and it must exist. No other op changes that time: to keep an object, set its
+// ttl again in the commits that use it. (Values, checkpoints and memories have a ttl
+// in the op that writes them.)
 //
-// From then on it is as if it had never been there. A thread goes though a
-// checkpoint points to it, whose thaw is then refused with missing_thread;
-// forks keep what they share. A session goes though its turn runs, which is
-// then fenced. A conversation goes with its messages.
+// An expired object is as if it never existed. A thread expires even if a checkpoint
+// points to it, whose thaw then fails with missing_thread; forks keep the entries that
+// they share. A session expires even if its turn runs, which is then fenced. A
+// conversation expires with its messages.
 //
-// It answers with a *ThreadResult, a *SessionResult or a *ConversationResult.
+// The result is a *ThreadResult, a *SessionResult or a *ConversationResult.
 type SetTTL struct {
 	Thread        string
 	Session       string
 	Conversation  string
-	TTL           time.Duration // from the commit on; 0 means that it stays
+	TTL           time.Duration // from the commit; 0 means that it never expires
 	IfIncarnation uint64
 }
 
@@ -32,7 +32,7 @@ func (t *tally) setTTL(o *SetTTL) error {
 		}
 	}
 	if named != 1 {
-		return Invalid("thread", "a ttl is of a thread, a session or a conversation: name one of them")
+		return Invalid("thread", "set_ttl needs one of thread, session and conversation: name exactly one")
 	}
 	return firstOf(optionalID("thread", o.Thread), optionalSession("session", o.Session),
 		optionalID("conversation_id", o.Conversation), validSpan("ttl", o.TTL, TTLMax))

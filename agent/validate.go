@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Validate is the door: it judges all of a commit that can be judged without
-// the store, so that no write that passes leaves data that cannot be read.
+// Validate validates a commit as far as possible without the store, so that no
+// accepted write leaves data that cannot be read.
 //
-// It fills in the default scope and ttls, compacts JSON in place, puts "{}" for
-// a null object other than a state, and strips StateThreadKey from states. It writes to an op only what
-// changes. The *Error names the op and the field. A second call on a commit
-// that passed does nothing, so change no op in between.
+// It fills in the default scope and ttls, compacts JSON in place, replaces null
+// objects other than states by "{}", and removes StateThreadKey from states. It writes
+// to an op only on a change. The *Error names the op and the field. On a commit that
+// was valid a second call does nothing, so do not change ops in between.
 func (c *Commit) Validate() error {
 	if c.checked {
 		return nil
@@ -39,10 +39,10 @@ func (c *Commit) Validate() error {
 	return nil
 }
 
-// Trust marks a commit as validated: one that came from a node that did.
+// Trust marks a commit as validated, because another node has validated it.
 func (c *Commit) Trust() { c.checked = true }
 
-// tally adds up what a commit bounds over all of its ops.
+// tally sums the quantities that a commit limits over all of its ops.
 type tally struct {
 	entries int
 	bytes   int // of ids and contents
@@ -79,7 +79,7 @@ func (c *Commit) validateOps() error {
 	return nil
 }
 
-// validate judges a request id; the zero Request is fine.
+// validate validates a request id; the zero Request is valid.
 func (r Request) validate() error {
 	if r.Client == "" {
 		if r != (Request{}) {
@@ -99,7 +99,7 @@ func (r Request) validate() error {
 	return validSpan("request.ttl", r.TTL, RequestTTLMax)
 }
 
-// named judges a request id that must be given.
+// named validates a request id that is required.
 func (r Request) named() error {
 	if err := ValidID("client", r.Client); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *Commit) validateFence() error {
 		return err
 	}
 	if c.Fence.Epoch == 0 {
-		return Invalid("fence.epoch", "fence.epoch must be the epoch that claiming gave, which is never 0")
+		return Invalid("fence.epoch", "fence.epoch must be the epoch that taking the claim returned; it is never 0")
 	}
 	if c.Fence.Agent != "" {
 		return ValidID("fence.agent", c.Fence.Agent)
@@ -126,7 +126,7 @@ func (c *Commit) validateFence() error {
 	return nil
 }
 
-// atOp says which op (or read) of the request err is about.
+// atOp sets the index of the op (or read) that err is about.
 func atOp(err error, op int) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -135,8 +135,8 @@ func atOp(err error, op int) error {
 	return err
 }
 
-// validSpan judges a ttl or seal; 0 is its default. They travel as whole
-// milliseconds, so a shorter one would turn into the default on the way.
+// validSpan validates a ttl or seal; 0 means its default. Durations are sent as whole
+// milliseconds, so a shorter one would become the default.
 func validSpan(field string, span, longest time.Duration) error {
 	switch {
 	case span == 0:
@@ -149,7 +149,7 @@ func validSpan(field string, span, longest time.Duration) error {
 	return nil
 }
 
-// validText judges a string that may be empty.
+// validText validates a string that may be empty.
 func validText(field, limit, text string, bytesMax int) error {
 	if len(text) > bytesMax {
 		return TooLarge(field, limit, len(text), bytesMax)
@@ -160,7 +160,7 @@ func validText(field, limit, text string, bytesMax int) error {
 	return nil
 }
 
-// validName judges a string that must not be empty.
+// validName validates a string that must not be empty.
 func validName(field, limit, text string, bytesMax int) error {
 	if text == "" {
 		return Invalid(field, "%s is empty: leave it out, or give it a value", field)
@@ -168,12 +168,12 @@ func validName(field, limit, text string, bytesMax int) error {
 	return validText(field, limit, text, bytesMax)
 }
 
-// settle compacts an object in place; a null becomes absent.
+// settle compacts an object in place; null becomes absent.
 func settle(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
 	}
-	if isNull(*raw) { // an empty one too: wires do not tell it from an absent one
+	if isNull(*raw) { // also if empty: protobuf does not distinguish empty from absent
 		*raw = nil
 		return nil
 	}
@@ -185,8 +185,8 @@ func settle(field string, raw *JSON) error {
 	return nil
 }
 
-// settleState is settle for a state, which must not be null: an absent one is an
-// empty object, and null would put that in place of what its writer meant.
+// settleState is settle for a state, which must not be null. An absent state is an
+// empty object, so null would silently replace the state by an empty one.
 func settleState(raw *JSON) error {
 	if len(*raw) > 0 && isNull(*raw) {
 		return Invalid("state", "state is null: give an object, or leave it out for an empty one")
@@ -194,8 +194,8 @@ func settleState(raw *JSON) error {
 	return settle("state", raw)
 }
 
-// replace writes only where there is a change, so that a commit which is
-// already in order may be validated while others read it.
+// replace assigns only on a change, so that a commit in canonical form can be
+// validated while other goroutines read it.
 func replace(place *JSON, value JSON) {
 	if len(*place) != len(value) || (len(value) > 0 && &(*place)[0] != &value[0]) {
 		*place = value

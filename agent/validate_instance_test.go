@@ -37,7 +37,7 @@ func TestInstancesAreNamedWithinTheirCheckpointsKeys(t *testing.T) {
 	}
 }
 
-func TestSignalsAreJudgedAtTheDoor(t *testing.T) {
+func TestSignalsAreValidated(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		signal agent.Signal
@@ -77,7 +77,7 @@ func TestASignalsHashTellsItFromOthers(t *testing.T) {
 	}
 }
 
-func TestAttachmentsAreJudgedAtTheDoor(t *testing.T) {
+func TestAttachmentsAreValidated(t *testing.T) {
 	for _, c := range []struct {
 		attach agent.Attach
 		want   refusal

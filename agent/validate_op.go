@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// op judges one op and adds it to the tally.
+// op validates one op and adds its size to the tally.
 func (t *tally) op(op Op) error {
 	switch o := op.(type) {
 	case *PutValue:
@@ -92,7 +92,7 @@ func (t *tally) ifBytes(want *[]byte) error {
 	return nil
 }
 
-// validContentType keeps out what could not stand in a header.
+// validContentType refuses characters that an HTTP header cannot hold.
 func validContentType(text string) error {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] == 0x7f {
@@ -134,7 +134,7 @@ func (t *tally) patchCheckpoint(o *PatchCheckpoint) error {
 		return err
 	}
 	if o.Patch == nil {
-		return Invalid("patch", "patch must be a JSON object: it would put null in place of the whole state")
+		return Invalid("patch", "patch must be a JSON object: null would replace the whole state")
 	}
 	if err := stripThread("patch", &o.Patch); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (t *tally) patchCheckpoint(o *PatchCheckpoint) error {
 	return nil
 }
 
-// stripThread takes the thread's body out of a state, or out of a patch of one.
+// stripThread removes the thread's entries from a state or from a patch of one.
 func stripThread(field string, state *JSON) error {
 	stripped, err := without(*state, StateThreadKey)
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *tally) drafts(drafts []Draft) error {
 	return nil
 }
 
-// validate judges one draft and gives its size.
+// validate validates a draft and returns its size.
 func (d *Draft) validate() (size int, err error) {
 	if d.ID != "" {
 		if err := ValidID("id", d.ID); err != nil {
@@ -271,7 +271,7 @@ func (t *tally) forkThread(o *ForkThread) error {
 	return nil
 }
 
-// within says in which part of an op the field at fault is.
+// within adds the part of an op that err is about to its field.
 func within(err error, part string) error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -8,14 +8,14 @@ import (
 	"dormouse/agent"
 )
 
-// quotedText is a JSON string of so many bytes.
+// quotedText returns a JSON string of that many bytes.
 func quotedText(bytes int) agent.JSON { return agent.JSON(`"` + strings.Repeat("x", bytes-2) + `"`) }
 
-// objectOf is a JSON object of so many bytes.
+// objectOf returns a JSON object of that many bytes.
 func objectOf(bytes int) agent.JSON { return agent.JSON(`{"x":` + string(quotedText(bytes-6)) + `}`) }
 
-// Each limit on sessions and reviews holds at its last byte, and is named past
-// it.
+// Each limit of sessions and reviews accepts its last byte, and the error past it
+// names the limit.
 func TestSessionLimitsHoldAtTheirEdge(t *testing.T) {
 	reviews := func(n int) []agent.ReviewDraft {
 		all := make([]agent.ReviewDraft, n)
@@ -83,7 +83,7 @@ func TestAQueueIsNoLongerThanItMayBe(t *testing.T) {
 	}
 }
 
-// A lease is named by its epoch, in one way.
+// Each epoch has exactly one lease id.
 func TestALeaseIDNamesAnEpoch(t *testing.T) {
 	for _, epoch := range []uint64{1, 65537, 1<<64 - 1} {
 		if got := agent.LeaseEpoch(agent.LeaseID(epoch)); got != epoch {
@@ -97,7 +97,7 @@ func TestALeaseIDNamesAnEpoch(t *testing.T) {
 	}
 }
 
-// One read answers with all that a session may have.
+// One read must return the largest possible session.
 func TestASessionFitsInAnAnswer(t *testing.T) {
 	whole := agent.SessionBytesMax + agent.SessionKeptBytesMax + agent.SessionQueueBytesMax + agent.SessionReviewsMax*agent.ReviewBytesMax
 	if whole > agent.ReadBytesMax {

@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// refusal is what is expected of a request that is wrong; the zero one means
-// that it passes.
+// refusal is the expected error of a request; the zero refusal means that the request
+// is valid.
 type refusal struct {
 	code  agent.Code
 	op    int
@@ -40,7 +40,7 @@ func check(t *testing.T, err error, want refusal) {
 	}
 }
 
-// object is a compact JSON object of exactly so many bytes.
+// object returns a compact JSON object of exactly size bytes.
 func object(size int) agent.JSON {
 	return agent.JSON(`{"a":"` + strings.Repeat("x", size-8) + `"}`)
 }
@@ -272,7 +272,7 @@ func TestValidateOfAnOrderlyCommitCopiesNothing(t *testing.T) {
 		if err := again.Validate(); err != nil {
 			t.Fatal(err)
 		}
-	}); n > 2 && !raced { // the copy itself escapes, and one argument list
+	}); n > 2 && !raced { // the copy escapes, and one argument list
 		t.Fatalf("%v allocations", n)
 	}
 }

@@ -15,7 +15,7 @@ func putTimer(change func(*agent.Timer)) agent.Commit {
 	return ops(&agent.PutTimer{Timer: t})
 }
 
-func TestTimersAreJudgedAtTheDoor(t *testing.T) {
+func TestTimersAreValidated(t *testing.T) {
 	tooLarge := func(field string) refusal { return refusal{agent.CodeTooLarge, 0, field} }
 	invalid := func(field string) refusal { return refusal{agent.CodeInvalid, 0, field} }
 	ack := agent.AckTimer{Manager: "m", Key: "k", ID: "t", Generation: 1, Instant: someDay, Next: someDay + 1}
@@ -110,7 +110,7 @@ func TestReadsOfTimersAreJudged(t *testing.T) {
 		{"get nothing", &agent.GetTimer{Manager: "m", Key: "k"}, refusal{agent.CodeInvalid, 0, "timer"}},
 		{"list an instance's", &agent.ListTimers{Manager: "m", Key: "k"}, refusal{}},
 		{"list a manager's", &agent.ListTimers{Manager: "m"}, refusal{}},
-		{"list nobody's", &agent.ListTimers{}, refusal{agent.CodeInvalid, 0, "manager"}},
+		{"list without a manager", &agent.ListTimers{}, refusal{agent.CodeInvalid, 0, "manager"}},
 		{"list with a key past the limit", &agent.ListTimers{Manager: "m", Key: text(513)}, refusal{agent.CodeTooLarge, 0, "key"}},
 		{"list past the limit", &agent.ListTimers{Manager: "m", Page: agent.Page{Limit: agent.ListLimitMax + 1}}, refusal{agent.CodeInvalid, 0, "limit"}},
 		{"list after as long a place as there may be", &agent.ListTimers{Manager: "m", Page: agent.Page{After: text(2*2*512 + 4)}}, refusal{}},

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Value is opaque bytes under a key: what other protocols need.
+// Value is opaque bytes under a key.
 type Value struct {
 	Key         string
 	Incarnation uint64
 	Revision    uint64
 	ContentType string
 	Bytes       []byte
-	Metadata    JSON  // an object; nil where none was ever given
+	Metadata    JSON  // an object; nil if none was ever given
 	CreatedAt   int64 // Unix ms
 	UpdatedAt   int64
 	ExpiresAt   int64 // Unix ms; 0 means never
@@ -30,15 +30,14 @@ type ValueRow struct {
 	ExpiresAt   int64
 }
 
-// A file is a value whose key is filePrefix and its path: its bytes, content
-// type and metadata are the value's, it moves with ReviseValue, and a list of
-// values by prefix lists a directory. No key that begins so is anything else:
-// the door holds such keys to ValidFilePath.
+// A file is a value whose key is filePrefix and its path. ReviseValue moves it, and
+// listing values by prefix lists a directory. Validate requires that such keys satisfy
+// ValidFilePath.
 
 // filePrefix begins the keys of files; the path's first slash follows.
 const filePrefix = "file:"
 
-// FileKey is the key of the value that holds the file at a path.
+// FileKey returns the key of the value that holds the file at a path.
 func FileKey(path string) (string, error) {
 	if err := ValidFilePath("path", path); err != nil {
 		return "", err
@@ -46,8 +45,8 @@ func FileKey(path string) (string, error) {
 	return filePrefix + path, nil
 }
 
-// FilePrefix begins the keys of all files whose paths begin with prefix, which
-// need not end at a slash; "" is all of them.
+// FilePrefix returns the prefix of the keys of all files whose paths begin with
+// prefix, which need not end in a slash; "" means all files.
 func FilePrefix(prefix string) string {
 	if prefix == "" {
 		prefix = "/"
@@ -55,17 +54,17 @@ func FilePrefix(prefix string) string {
 	return filePrefix + prefix
 }
 
-// FilePath is the path of the file that the value under key holds; ok is false
-// where it holds none.
+// FilePath returns the path of the file that the value under key holds; ok is false if
+// it is not a file.
 func FilePath(key string) (path string, ok bool) {
 	path, ok = strings.CutPrefix(key, filePrefix)
 	return path, ok && strings.HasPrefix(path, "/")
 }
 
-// ValidFilePath tells what is wrong with a file's path: it must begin with a
-// slash and name a file below it, by parts that are not empty and neither "."
-// nor "..", in at most FilePathBytesMax bytes of UTF-8 without NUL. The error
-// is an *Error that names field.
+// ValidFilePath returns an error if a file's path is invalid. It must begin with a
+// slash and name a file. Its parts must not be empty, "." or "..". It must have at
+// most FilePathBytesMax bytes of UTF-8 without NUL. The error is an *Error that names
+// field.
 func ValidFilePath(field, path string) error {
 	switch {
 	case len(path) > FilePathBytesMax:
@@ -82,13 +81,13 @@ func ValidFilePath(field, path string) error {
 		case "":
 			return Invalid(field, "%s = %q has an empty part: name a file, with one slash between parts", field, path)
 		case ".", "..":
-			return Invalid(field, "%s = %q has a part %q: give the path that is meant", field, path, part)
+			return Invalid(field, "%s = %q has the part %q: give the resolved path", field, path, part)
 		}
 	}
 	return nil
 }
 
-// validKey is ValidID of a value's key that something is to be written under.
+// validKey validates the key of a value to write, which may be a file's.
 func validKey(field, key string) error {
 	if err := ValidID(field, key); err != nil {
 		return err

@@ -33,8 +33,7 @@ func TestTheReceiptOfAnErasureThatIsNeverCompleteComesWithTheError(t *testing.T)
 	})
 }
 
-// A whole agent over a real node: an older revision, a fork, times to live, and
-// its end.
+// A whole agent on a real node: an older revision, a fork, ttls, and its erasure.
 func TestWholeAgents(t *testing.T) {
 	c := nodetest.Start(t)
 	if _, err := c.Commit(t.Context(), agent.Commit{Ops: []agent.Op{
@@ -70,7 +69,7 @@ func TestWholeAgents(t *testing.T) {
 		t.Errorf("the fork's session: %+v, %v", session, err)
 	}
 	if thread, err = c.SetThreadTTL(t.Context(), "u", 0); err != nil || thread.Thread.ExpiresAt != 0 {
-		t.Errorf("for ever: %+v, %v", thread, err)
+		t.Errorf("without a ttl: %+v, %v", thread, err)
 	}
 
 	receipt, err := c.EraseAgent(t.Context(), agent.EraseAgent{Agent: "a"})

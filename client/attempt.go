@@ -10,7 +10,7 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// attempt sends the call on, or parks it until there is a link. mu is held.
+// attempt sends the call, or parks it until there is a link. mu is held.
 func (k *call) attempt() *outcome {
 	if k.settled || k.flight != nil {
 		return nil
@@ -47,8 +47,8 @@ func (k *call) attempt() *outcome {
 	}
 }
 
-// message builds the next attempt; nil where its request id would have
-// outlived the first attempt's window.
+// message returns the next attempt's message, or nil if the window of the request id
+// is over.
 func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 	timeout := uint64(max(1, wait.Milliseconds()))
 	if k.read != nil {
@@ -60,25 +60,25 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		if ttl == 0 {
 			ttl = agent.RequestTTLDefault
 		}
-		// In whole milliseconds, rounded down: never longer than what is left.
+		// Whole milliseconds, rounded down: never longer than the rest of the window.
 		left := (ttl - now.Sub(k.started)).Milliseconds()
 		if left <= 0 {
 			return nil
 		}
-		// The message of an earlier attempt may still be on its way out.
+		// A copy: the message of an earlier attempt may still be in use by the writer.
 		r := &apipb.Request{Client: commit.Request.Client, Seq: commit.Request.Seq, Low: commit.Request.Low, TtlMs: uint64(left)}
 		if k.seq != 0 {
-			r.Low = k.client.ledger.lowest()
+			r.Low = k.client.window.lowest()
 		}
 		if seededbug.Is(seededbug.RetryWithFreshID) {
-			r.Seq = k.client.ledger.another(r.Seq)
+			r.Seq = k.client.window.another(r.Seq)
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
 	}
 	return &apipb.Call{Call: &apipb.Call_Commit{Commit: commit}, TimeoutMs: timeout}
 }
 
-// lost notes that f will not be answered. mu is held.
+// lost records that f will not be answered. mu is held.
 func (k *call) lost(f *flight) {
 	if f.link.drop(f) {
 		k.undecided = true
@@ -87,7 +87,7 @@ func (k *call) lost(f *flight) {
 	k.last = agent.Errorf(agent.CodeUnavailable, "%s did not answer", f.link.addr)
 }
 
-// broken is the link's: it went away before f was answered.
+// broken is called by the link: it broke before f was answered.
 func (k *call) broken(f *flight, sent bool) {
 	k.mu.Lock()
 	if k.settled || k.flight != f {
@@ -98,13 +98,13 @@ func (k *call) broken(f *flight, sent bool) {
 	k.undecided = k.undecided || sent
 	k.last = agent.Errorf(agent.CodeUnavailable, "the connection to %s broke", f.link.addr)
 	if k.attempts == 1 {
-		k.finish(k.attempt()) // the first failure is the common one: go on at once
+		k.finish(k.attempt()) // the first failure is the common one: retry at once
 		return
 	}
 	k.finish(k.later(0))
 }
 
-// replied is the link's: f was answered.
+// replied is called by the link: f was answered.
 func (k *call) replied(f *flight, reply *apipb.Reply) {
 	k.mu.Lock()
 	current := k.flight == f
@@ -117,7 +117,7 @@ func (k *call) replied(f *flight, reply *apipb.Reply) {
 	}
 	o := k.understand(reply)
 	if o.err == nil || o.err.Final {
-		k.finish(&o) // the truth counts, whichever attempt brought it
+		k.finish(&o) // a final answer counts, whichever attempt it belongs to
 		return
 	}
 	if !current {
@@ -126,23 +126,23 @@ func (k *call) replied(f *flight, reply *apipb.Reply) {
 	}
 	var v verdict
 	if k.read != nil {
-		v = judgeRead(o.err)
+		v = classifyRead(o.err)
 	} else {
-		v, k.undecided = judgeCommit(o.err, k.undecided)
+		v, k.undecided = classifyCommit(o.err, k.undecided)
 	}
 	k.last = o.err
 	switch v {
 	case settle:
 		k.finish(&o)
 	case elsewhere:
-		k.client.pool.distrust(f.link)
+		k.client.pool.markUnhealthy(f.link)
 		k.finish(k.later(0))
 	case again:
 		k.finish(k.later(time.Duration(o.err.RetryAfterMS) * time.Millisecond))
 	}
 }
 
-// later waits for the next attempt, at least for atLeast. mu is held.
+// later schedules the next attempt, after atLeast or more. mu is held.
 func (k *call) later(atLeast time.Duration) *outcome {
 	if k.backoff == nil {
 		k.backoff = newBackoff(backoffFirst, backoffMost)
@@ -152,7 +152,7 @@ func (k *call) later(atLeast time.Duration) *outcome {
 		wait += atLeast
 	}
 	if !k.undecided && time.Until(k.end) <= wait {
-		return k.expired() // surely not applied, and no time to try again: say so now
+		return k.expired() // not applied, and no time for another attempt: return now
 	}
 	if !k.client.pool.rest(k) {
 		return k.expired()
@@ -161,7 +161,7 @@ func (k *call) later(atLeast time.Duration) *outcome {
 	return nil
 }
 
-// understand converts a reply.
+// understand converts a reply to an outcome.
 func (k *call) understand(reply *apipb.Reply) (o outcome) {
 	var err error
 	switch r := reply.GetReply().(type) {
@@ -173,10 +173,10 @@ func (k *call) understand(reply *apipb.Reply) (o outcome) {
 		o.answers, err = convert.AnswersFromProto(r.Read)
 	}
 	if err == nil && o.err == nil && (reply.GetCommit() != nil) != (k.commit != nil) {
-		err = agent.Errorf(agent.CodeInternal, "the reply is of another kind")
+		err = agent.Errorf(agent.CodeInternal, "the reply does not match the call")
 	}
 	if err != nil {
-		o = outcome{err: agent.Errorf(agent.CodeInternal, "the reply cannot be understood: %v", err)}
+		o = outcome{err: agent.Errorf(agent.CodeInternal, "cannot decode the reply: %v", err)}
 	}
 	return o
 }

@@ -13,7 +13,7 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// echo answers everything at once.
+// echo answers all calls at once.
 type echo struct{ agent.Submitter }
 
 func (echo) Submit(_ context.Context, _ agent.Commit, done func(agent.Result, error)) {
@@ -22,13 +22,14 @@ func (echo) Submit(_ context.Context, _ agent.Commit, done func(agent.Result, er
 
 func (echo) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	answers := agent.Answers{Index: 1}
-	for range r.Reads { // a front asks for several callers at once
+	for range r.Reads { // the server batches the reads of several callers
 		answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: "k", Bytes: make([]byte, 1024)}})
 	}
 	return answers, nil
 }
 
-// What the wire costs: client and server share the process and its cores.
+// BenchmarkExchange measures the cost of the protocol: client and server share the
+// process and its cores.
 func BenchmarkExchange(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Waits between attempts, jittered by half either way.
+// Backoff between attempts, with a jitter of 50% in both directions.
 const (
 	backoffFirst = 20 * time.Millisecond
 	backoffMost  = time.Second
@@ -25,14 +25,14 @@ func newBackoff(first, most time.Duration) *backoff.ExponentialBackOff {
 	return b
 }
 
-// outcome is how a call ended.
+// outcome is the result of a call.
 type outcome struct {
 	result  agent.Result
 	answers agent.Answers
 	err     *agent.Error
 }
 
-// failure keeps a nil *agent.Error from becoming an error.
+// failure returns err, with a nil *agent.Error as a nil error.
 func (o outcome) failure() error {
 	if o.err == nil {
 		return nil
@@ -40,34 +40,34 @@ func (o outcome) failure() error {
 	return o.err
 }
 
-// call is one commit or read, over all of its attempts. It has no goroutine:
-// replies, timers and broken links move it on.
+// call is one commit or read, with all of its attempts. It has no goroutine: replies,
+// timers and broken links drive it.
 //
-// Locks: call.mu before pool.mu before link.mu; a pool or a link calls back
-// only without its own lock.
+// Lock order: call.mu, pool.mu, link.mu. A pool and a link call back without holding
+// their own lock.
 type call struct {
 	client  *Client
 	ctx     context.Context      //nolint:containedctx // the caller's, with a deadline
-	commit  *apipb.CommitRequest // either this
-	read    *apipb.ReadRequest   // or this
+	commit  *apipb.CommitRequest // either commit or read is set
+	read    *apipb.ReadRequest
 	done    func(outcome)
-	ttl     time.Duration // of the request id, as the caller gave it
-	seq     uint64        // in the ledger; 0 where the caller brought an id
+	ttl     time.Duration // of the request id, as given by the caller
+	seq     uint64        // number in the request window; 0 if the caller set the request id
 	started time.Time
 	end     time.Time // the deadline of ctx, or the client's own
 
-	place place // in the pool's queues; guarded by pool.mu
+	place place // in one of the pool's queues; guarded by pool.mu
 
 	mu        sync.Mutex
-	settled   bool                        // guarded by mu, as is all below
+	settled   bool                        // guarded by mu, like all fields below
 	undecided bool                        // an attempt may have been applied
-	last      *agent.Error                // why the last attempt was refused
-	flight    *flight                     // the attempt under way
+	last      *agent.Error                // error of the last attempt
+	flight    *flight                     // the current attempt
 	attempts  int                         // so far
-	next      time.Time                   // when timer means to act
-	timer     *time.Timer                 // the attempt's end, or the next attempt
+	next      time.Time                   // when the timer is due
+	timer     *time.Timer                 // ends the current attempt, or starts the next one
 	backoff   *backoff.ExponentialBackOff // nil before the first wait
-	unwatch   func() bool                 // stops watching ctx; nil where it never ends
+	unwatch   func() bool                 // stops watching ctx; nil if ctx never ends
 }
 
 func newCall(c *Client, ctx context.Context) *call { //nolint:revive // the client comes first: it is the receiver in spirit
@@ -80,8 +80,8 @@ func newCall(c *Client, ctx context.Context) *call { //nolint:revive // the clie
 	return k
 }
 
-// admit waits for room among the calls in flight. An error means that nothing
-// was sent.
+// admit waits for a slot among the calls in flight. An error means that nothing was
+// sent.
 func (k *call) admit(room *semaphore.Weighted) error {
 	if room.TryAcquire(1) {
 		return nil
@@ -94,8 +94,8 @@ func (k *call) admit(room *semaphore.Weighted) error {
 	return nil
 }
 
-// number waits for the commit's number.
-func (k *call) number(l *ledger) (seq, low uint64, err error) {
+// number waits for the commit's sequence number.
+func (k *call) number(l *requestWindow) (seq, low uint64, err error) {
 	if seq, low, ok := l.try(); ok {
 		return seq, low, nil
 	}
@@ -115,7 +115,7 @@ func (k *call) start() {
 	k.finish(k.attempt())
 }
 
-// finish unlocks mu and, where o is not nil and the first outcome, tells it.
+// finish unlocks mu. If o is not nil and the call has no outcome yet, it reports o.
 func (k *call) finish(o *outcome) {
 	if o == nil || k.settled {
 		k.mu.Unlock()
@@ -148,18 +148,18 @@ func (k *call) wakeIn(d time.Duration) {
 	k.timer.Reset(d)
 }
 
-// tick ends the attempt under way, or starts the next one.
+// tick ends the current attempt, or starts the next one.
 func (k *call) tick() {
 	k.mu.Lock()
 	now := time.Now()
 	if k.settled || now.Before(k.next) {
 		k.mu.Unlock()
-		return // a firing that was overtaken by a Reset
+		return // the timer fired before a Reset took effect
 	}
 	if f := k.flight; f != nil {
 		k.lost(f)
 		f.link.stalled(f.since)
-		k.client.pool.distrust(f.link)
+		k.client.pool.markUnhealthy(f.link)
 	}
 	if !now.Before(k.end) {
 		k.finish(k.expired())
@@ -168,13 +168,13 @@ func (k *call) tick() {
 	k.finish(k.attempt())
 }
 
-// resume is the pool's: there is a link now.
+// resume is called by the pool: there is a link now.
 func (k *call) resume() {
 	k.mu.Lock()
 	k.finish(k.attempt())
 }
 
-// ended is the end of the context, or of the client.
+// ended is called when the context or the client ends.
 func (k *call) ended() {
 	k.mu.Lock()
 	if f := k.flight; f != nil {
@@ -183,7 +183,7 @@ func (k *call) ended() {
 	k.finish(k.expired())
 }
 
-// expired is the outcome of a call that ran out of time. mu is held.
+// expired returns the outcome of a call that ran out of time. mu is held.
 func (k *call) expired() *outcome {
 	if seededbug.Is(seededbug.TimeoutAsRefused) {
 		k.undecided, k.last = false, nil
@@ -197,7 +197,7 @@ func (k *call) expired() *outcome {
 	}
 	switch {
 	case k.commit != nil && k.undecided:
-		return &outcome{err: agent.Errorf(agent.CodeUnknown, "not decided in time after %d attempts (%s); it may yet apply", k.attempts, why)}
+		return &outcome{err: agent.Errorf(agent.CodeUnknown, "not decided in time after %d attempts (%s); the commit may still apply", k.attempts, why)}
 	case k.last != nil && agent.Retryable(k.last):
 		return &outcome{err: k.last}
 	default:

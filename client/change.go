@@ -7,14 +7,13 @@ import (
 	"dormouse/agent"
 )
 
-// Changes yields what changes in the scope from w.From on, past w.Skip of that
-// index, where it begins with w.Prefix: each change once, in the order of the
-// log, and on with new ones until ctx ends or the consumer stops; see
-// agent.Service. To go on after a change, as after a restart, name its Index as
-// From, and its Ordinal and one as Skip.
+// Changes yields the changes of the scope from w.From on, without the first w.Skip
+// changes of that index, whose path begins with w.Prefix. It yields each change once,
+// in log order, and new ones until ctx ends or the consumer stops; see agent.Service.
+// To resume after a change, set From to its Index and Skip to its Ordinal + 1.
 //
-// An error is the last element: compacted, with the Floor, where the feed does
-// not go back so far, and deleted where the scope was.
+// An error is the last element: compacted, with the Floor, if the changes are no
+// longer kept, and deleted if the scope was deleted.
 func (s Scope) Changes(ctx context.Context, w agent.Watch) iter.Seq2[agent.Changed, error] {
 	w.Scope, w.Changes = s.name, true
 	return func(yield func(agent.Changed, error) bool) {
@@ -35,7 +34,7 @@ func (s Scope) Changes(ctx context.Context, w agent.Watch) iter.Seq2[agent.Chang
 	}
 }
 
-// giveChanges yields changes, but for those that were given before.
+// giveChanges yields changes, without those that were yielded before a reconnect.
 func (s *watching) giveChanges(event agent.Event, yield func(agent.Event, error) bool) error {
 	for len(event.Changes) > 0 && before(&event.Changes[0], s.w.From, s.w.Skip) {
 		event.Changes = event.Changes[1:]
@@ -52,7 +51,7 @@ func (s *watching) giveChanges(event agent.Event, yield func(agent.Event, error)
 	return nil
 }
 
-// before reports whether a change is before a place in its feed.
+// before reports whether a change precedes a position in its feed.
 func before(c *agent.Changed, index, skip uint64) bool {
 	return c.Index < index || c.Index == index && c.Ordinal < skip
 }

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// PutCheckpoint writes a checkpoint whole.
+// PutCheckpoint writes a whole checkpoint.
 func (s Scope) PutCheckpoint(ctx context.Context, put agent.PutCheckpoint) (*agent.CheckpointResult, error) {
 	return do[*agent.CheckpointResult](ctx, s, &put)
 }
@@ -16,18 +16,18 @@ func (s Scope) PatchCheckpoint(ctx context.Context, patch agent.PatchCheckpoint)
 	return do[*agent.CheckpointResult](ctx, s, &patch)
 }
 
-// DeleteCheckpoint deletes a checkpoint with its history; a missing one is fine.
+// DeleteCheckpoint deletes a checkpoint with its history; deleting a missing one
+// succeeds.
 func (s Scope) DeleteCheckpoint(ctx context.Context, del agent.DeleteCheckpoint) (*agent.DeleteResult, error) {
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
-// GetCheckpoint reads the current checkpoint under a key; not_found where
-// there is none.
+// GetCheckpoint reads the current checkpoint of a key; not_found if it does not exist.
 func (s Scope) GetCheckpoint(ctx context.Context, key string) (*agent.Checkpoint, error) {
 	return ask[*agent.Checkpoint](ctx, s, &agent.GetCheckpoint{Key: key})
 }
 
-// GetRevision reads an older revision that is still kept.
+// GetRevision reads a kept older revision.
 func (s Scope) GetRevision(ctx context.Context, key string, revision uint64) (*agent.Checkpoint, error) {
 	return ask[*agent.Checkpoint](ctx, s, &agent.GetCheckpoint{Key: key, Revision: revision})
 }

@@ -6,13 +6,13 @@ import (
 	"dormouse/agent"
 )
 
-// TakeClaim takes a claim that nobody else holds. What is to be written only
-// while it is held goes Under it, or into commits with its Fence.
+// TakeClaim takes a claim that has no other holder. Use Under, or the claim's Fence,
+// for commits that must apply only while it is held.
 func (s Scope) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
 	return s.claim(ctx, &take)
 }
 
-// RenewClaim gives a holding its full ttl again; renew every third of it.
+// RenewClaim restarts the full ttl of a holding; renew every third of it.
 func (s Scope) RenewClaim(ctx context.Context, renew agent.RenewClaim) (agent.Claim, error) {
 	return s.claim(ctx, &renew)
 }
@@ -30,12 +30,12 @@ func (s Scope) claim(ctx context.Context, op agent.Op) (agent.Claim, error) {
 	return r.Claim, nil
 }
 
-// GetClaim reads a claim; not_found where nobody holds it.
+// GetClaim reads a claim; not_found if it has no holder.
 func (s Scope) GetClaim(ctx context.Context, claim string) (*agent.Claim, error) {
 	return ask[*agent.Claim](ctx, s, &agent.GetClaim{Claim: claim})
 }
 
-// ListClaims lists the claims that somebody holds, in name order.
+// ListClaims lists the claims that have a holder, in name order.
 func (s Scope) ListClaims(ctx context.Context, page agent.Page) (*agent.ClaimList, error) {
 	return ask[*agent.ClaimList](ctx, s, &agent.ListClaims{Page: page})
 }

@@ -11,20 +11,20 @@ import (
 	"dormouse/api/convert"
 )
 
-// Client talks to a cluster. Make it with Dial; all methods may be called
-// concurrently. The embedded Scope has the calls for everyday use.
+// Client is a client of a cluster. Dial creates it; all methods may be called
+// concurrently. The embedded Scope has the calls of the client's own scope.
 type Client struct {
 	Scope
 	o      Options
 	pool   *pool
-	owners *owners // nil where no addresses are learned
-	ledger *ledger
+	owners *owners // nil if no addresses are learned
+	window *requestWindow
 	reads  *semaphore.Weighted
 
-	// Signals have a client id and numbers of their own: one that takes long
-	// does not hold up what commits have settled.
+	// Signals have their own client id and numbers, so that a slow signal does not
+	// hold back the numbers of commits.
 	signaller string
-	signals   *ledger
+	signals   *requestWindow
 	counters
 }
 
@@ -33,16 +33,16 @@ var (
 	_ agent.Operator  = (*Client)(nil)
 )
 
-// Dial makes a client. It connects when it is first used, so a cluster that
-// is down does not make it fail. Close it.
+// Dial returns a client. It connects on first use, so it also succeeds while the
+// cluster is down. Close must be called.
 func Dial(o Options) (*Client, error) {
 	o, err := o.filled()
 	if err != nil {
 		return nil, fmt.Errorf("dial dormouse: %w", err)
 	}
 	c := &Client{
-		o: o, pool: newPool(o), ledger: newLedger(o.InFlightMax),
-		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signaller: "signals/" + rand.Text(), signals: newLedger(o.InFlightMax),
+		o: o, pool: newPool(o), window: newRequestWindow(o.InFlightMax),
+		reads: semaphore.NewWeighted(int64(o.InFlightMax)), signaller: "signals/" + rand.Text(), signals: newRequestWindow(o.InFlightMax),
 	}
 	if !o.Fixed {
 		c.owners = newOwners(c.pool.conn)
@@ -51,8 +51,8 @@ func Dial(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close ends all calls, commits that were sent as unknown, and closes the
-// connections. It returns once nothing of the client is left running.
+// Close ends all calls and closes the connections; sent commits end as unknown. It
+// returns after all goroutines of the client have ended.
 func (c *Client) Close() error {
 	c.pool.close()
 	if c.owners != nil {
@@ -61,31 +61,31 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Submit starts a commit; see agent.Submitter. While the client is full it
-// blocks, until ctx ends.
+// Submit starts a commit; see agent.Submitter. If the client has no free slot, it
+// blocks until ctx ends.
 func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agent.Result, error)) {
 	if commit.Scope == "" {
 		commit.Scope = c.o.Scope
 	}
 	own := commit.Request.Client == "" && commit.Request.Seq == 0 && commit.Request.Low == 0
-	if own { // its number comes later, once there is room
+	if own { // a preliminary number, until there is a slot
 		commit.Request.Client, commit.Request.Seq = c.o.ClientID, 1
 	}
-	// Judged here too: what cannot travel, such as invalid UTF-8, would break
-	// the stream under everybody else's calls.
+	// Validated here too: a message that cannot be encoded, such as invalid UTF-8,
+	// would break the stream of all other calls.
 	if err := commit.Validate(); err != nil {
 		done(agent.Result{}, err)
 		return
 	}
 	k := newCall(c, ctx)
-	if err := k.admit(c.ledger.slots); err != nil {
+	if err := k.admit(c.window.slots); err != nil {
 		done(agent.Result{}, err)
 		return
 	}
 	if own {
 		var err error
-		if k.seq, commit.Request.Low, err = k.number(c.ledger); err != nil {
-			c.ledger.slots.Release(1)
+		if k.seq, commit.Request.Low, err = k.number(c.window); err != nil {
+			c.window.slots.Release(1)
 			done(agent.Result{}, err)
 			return
 		}
@@ -95,9 +95,9 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 	k.ttl = commit.Request.TTL
 	k.done = func(o outcome) {
 		if k.seq != 0 {
-			c.ledger.settle(k.seq)
+			c.window.settle(k.seq)
 		}
-		c.ledger.slots.Release(1)
+		c.window.slots.Release(1)
 		done(o.result, o.failure())
 	}
 	k.start()
@@ -105,7 +105,7 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 
 // Commit applies a commit; see agent.Service.
 func (c *Client) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
-	// Not agent.Await: when ctx ends, Submit knows whether anything was sent.
+	// Not agent.Await: when ctx ends, Submit knows whether the commit was sent.
 	type settled struct {
 		result agent.Result
 		err    error
@@ -137,7 +137,7 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 	return o.answers, o.failure()
 }
 
-// bounded gives a context the deadline that it does not have.
+// bounded returns ctx with the client's timeout, if ctx has no deadline.
 func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -145,7 +145,7 @@ func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, c.o.Timeout)
 }
 
-// neverSent is the error of a call that ended while it waited for room.
+// neverSent returns the error of a call that ended before it was sent.
 func neverSent(cause error) *agent.Error {
 	return agent.Errorf(agent.CodeUnavailable, "never sent: %v", cause)
 }

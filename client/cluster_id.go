@@ -11,8 +11,8 @@ import (
 	"dormouse/api/convert"
 )
 
-// clusterID is the id of the cluster that a client talks to: given in its
-// options, or that of the first node that answers. It may be used concurrently.
+// clusterID is the id of the client's cluster: from its options, or from the first
+// node that answers. It may be used concurrently.
 type clusterID struct{ id atomic.Pointer[string] }
 
 // get returns the id, or "" while none is known.
@@ -23,11 +23,11 @@ func (c *clusterID) get() string {
 	return ""
 }
 
-// check returns an error if header is of a node of another cluster than this
-// client's. Where the client knows none, it takes the node's.
+// check returns an error if header is from a node of another cluster. If the client
+// knows no cluster yet, it takes the node's.
 func (c *clusterID) check(addr string, header metadata.MD) error {
 	values := header.Get(convert.ClusterHeader)
-	if len(values) == 0 { // a server that is part of no node
+	if len(values) == 0 { // a server that is not part of a node
 		return nil
 	}
 	theirs := values[0]
@@ -38,13 +38,13 @@ func (c *clusterID) check(addr string, header metadata.MD) error {
 	case mine == theirs:
 		return nil
 	case theirs == "":
-		return fmt.Errorf("the node at %s belongs to no cluster yet, and this client to cluster %s", addr, mine)
+		return fmt.Errorf("the node at %s belongs to no cluster yet, but this client expects cluster %s", addr, mine)
 	default:
-		return fmt.Errorf("the node at %s belongs to cluster %s, and this client to cluster %s: check the endpoints; if the cluster was founded again, start the client again", addr, theirs, mine)
+		return fmt.Errorf("the node at %s belongs to cluster %s, but this client expects cluster %s: check the endpoints; if the cluster was founded again, restart the client", addr, theirs, mine)
 	}
 }
 
-// with returns ctx with the cluster that calls are for.
+// with returns ctx with the header that names the client's cluster.
 func (c *clusterID) with(ctx context.Context) context.Context {
 	if id := c.get(); id != "" {
 		return metadata.AppendToOutgoingContext(ctx, convert.ClusterHeader, id)
@@ -52,8 +52,8 @@ func (c *clusterID) with(ctx context.Context) context.Context {
 	return ctx
 }
 
-// dialOptions name the cluster in every call, so that a node of another one
-// refuses it.
+// dialOptions returns options that name the cluster in every call, so that nodes of
+// other clusters refuse it.
 func (c *clusterID) dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
@@ -65,12 +65,12 @@ func (c *clusterID) dialOptions() []grpc.DialOption {
 	}
 }
 
-// ClusterID returns the id of the cluster that this client talks to: what its
-// options named, or that of the first node that answered; "" before. The client
-// refuses the answers of nodes of other clusters.
+// ClusterID returns the id of the client's cluster: from its options, or from the
+// first node that answered; "" before that. The client refuses answers of nodes of
+// other clusters.
 func (c *Client) ClusterID() string { return c.pool.cluster.get() }
 
-// foreignNode returns why the newest node that was dialed is refused, or nil.
+// foreignNode returns why the last dialled node was refused, or nil.
 func (p *pool) foreignNode() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,13 +18,13 @@ const (
 	dialTimeout       = 2 * time.Second
 	dialBackoffFirst  = 50 * time.Millisecond
 	dialBackoffMost   = 2 * time.Second
-	keepaliveEvery    = 10 * time.Second // ask a silent node whether it is there
+	keepaliveEvery    = 10 * time.Second // ping a silent node
 	keepaliveTimeout  = 5 * time.Second
 	streamWindowBytes = 1 << 20
 	connWindowBytes   = 4 << 20
 )
 
-// connectLocked sees to it that connect runs. mu is held.
+// connectLocked starts connect, unless it runs. mu is held.
 func (p *pool) connectLocked() {
 	if p.connecting || p.closed {
 		return
@@ -33,8 +33,8 @@ func (p *pool) connectLocked() {
 	p.work.Go(p.connect)
 }
 
-// connect dials until the preferred endpoint has a link, or until no endpoint
-// may be dialled just now and nobody waits.
+// connect dials until the preferred endpoint has a link. It ends earlier if no
+// endpoint may be dialled now and no call waits.
 func (p *pool) connect() {
 	for {
 		p.mu.Lock()
@@ -57,9 +57,9 @@ func (p *pool) connect() {
 	}
 }
 
-// nextToDial is the first endpoint from the preferred one on that may be
-// dialled, or how long until one may be; neither where there is no need. mu is
-// held.
+// nextToDial returns the first endpoint, from the preferred one on, that may be
+// dialled now, or else the time until one may be. It returns neither if no dial is
+// needed. mu is held.
 func (p *pool) nextToDial() (*endpoint, time.Duration) {
 	if p.closed || p.endpoints[p.at].link != nil {
 		return nil, 0
@@ -77,7 +77,7 @@ func (p *pool) nextToDial() (*endpoint, time.Duration) {
 		soonest = min(soonest, e.retryAt.Sub(now))
 	}
 	if up != nil || p.parked.Len() == 0 {
-		// Whoever is up will do, and nobody waits: the next call tries again.
+		// Another endpoint is up, or no call waits: the next call dials again.
 		for i := range p.endpoints {
 			if p.endpoints[i].link != nil {
 				p.at = i
@@ -88,7 +88,7 @@ func (p *pool) nextToDial() (*endpoint, time.Duration) {
 	return nil, soonest
 }
 
-// dialled takes in what a dial came to.
+// dialled handles the result of a dial.
 func (p *pool) dialled(e *endpoint, l *link, err error) {
 	p.mu.Lock()
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *pool) dialled(e *endpoint, l *link, err error) {
 	p.work.Go(func() { l.run(func() { p.down(e, l) }) })
 	switch {
 	case p.refreshing:
-		p.refreshSoon() // what asked for it before found nobody to ask
+		p.refreshSoon() // an earlier refresh found no link
 	case !p.o.Fixed:
 		p.refreshing = true
 		p.work.Go(p.refresh)
@@ -124,8 +124,8 @@ func (p *pool) dialled(e *endpoint, l *link, err error) {
 	p.resume()
 }
 
-// conn makes a connection, which connects when it is first used, and rests
-// when it is not used for a while.
+// conn returns a connection to addr, which connects on first use and becomes idle when
+// it is unused.
 func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 	transport := insecure.NewCredentials()
 	if p.o.TLS != nil {
@@ -135,7 +135,7 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
-		grpc.WithDisableRetry(), // we know better what may be sent again
+		grpc.WithDisableRetry(), // the client decides what may be sent again
 		grpc.WithIdleTimeout(linkIdleAfter),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),
 		grpc.WithInitialWindowSize(streamWindowBytes),
@@ -146,7 +146,7 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 		),
 	}, p.cluster.dialOptions()...)
 	options = append(options, p.o.DialOptions...)
-	// Names are the dialer's business: passthrough needs no resolver.
+	// The dialer resolves names: passthrough needs no resolver.
 	return grpc.NewClient("passthrough:///"+addr, options...)
 }
 
@@ -168,7 +168,7 @@ func (p *pool) dial(addr string) (*link, error) {
 	if err != nil {
 		impatient.Stop()
 		cancel()
-		_ = conn.Close() // it never was a connection
+		_ = conn.Close() // it was never used
 		return nil, err
 	}
 	l := newLink(addr, conn, stream, cancel)
@@ -176,8 +176,8 @@ func (p *pool) dial(addr string) (*link, error) {
 	return l, nil
 }
 
-// sameCluster waits for the header of a new stream, and returns an error if it is
-// of a node of another cluster.
+// sameCluster waits for the header of a new stream, and returns an error if the node
+// belongs to another cluster.
 func (p *pool) sameCluster(addr string, stream apipb.Store_ExchangeClient) error {
 	header, err := stream.Header()
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// The environment variables that Dial reads where its options name no
-// endpoints, as dormctl does: addresses of nodes, comma-separated; the PEM file
-// of the authority that signed the nodes' certificates, which asks for TLS; and
-// those of this client's certificate and its key; and the id of the cluster, where nodes
-// of another one are to be refused from the first call on.
+// The environment variables that Dial and dormctl read if the options name no
+// endpoints: addresses of nodes, comma-separated; the PEM file of the authority that
+// signed the nodes' certificates, which enables TLS; the PEM files of this client's
+// certificate and key; and the id of the cluster. With an id, nodes of other clusters
+// are refused from the first call on.
 const (
 	EnvEndpoints = "DORMOUSE_ENDPOINTS"
 	EnvCA        = "DORMOUSE_CA"
@@ -21,8 +21,8 @@ const (
 	EnvClusterID = "DORMOUSE_CLUSTER_ID"
 )
 
-// fromEnvironment fills in the endpoints and TLS of options that name neither.
-// A program that names endpoints says how they are reached, too.
+// fromEnvironment fills in endpoints, TLS and cluster from the environment, if the
+// options name no endpoints.
 func (o Options) fromEnvironment() (Options, error) {
 	if len(o.Endpoints) > 0 {
 		return o, nil
@@ -43,7 +43,7 @@ func (o Options) fromEnvironment() (Options, error) {
 	return o, err
 }
 
-// tlsOf is the TLS of three PEM files; nil where there are none.
+// tlsOf returns the TLS configuration of three PEM files, or nil if none is named.
 func tlsOf(ca, cert, key string) (*tls.Config, error) {
 	switch {
 	case ca == "" && cert == "" && key == "":
@@ -51,7 +51,7 @@ func tlsOf(ca, cert, key string) (*tls.Config, error) {
 	case (cert == "") != (key == ""):
 		return nil, fmt.Errorf("%s and %s go together: set both or neither", EnvCert, EnvKey)
 	case ca == "":
-		return nil, fmt.Errorf("%s asks for TLS: name with %s the authority that signed the nodes' certificates", EnvCert, EnvCA)
+		return nil, fmt.Errorf("%s needs %s: set it to the authority that signed the nodes' certificates", EnvCert, EnvCA)
 	}
 	pem, err := os.ReadFile(ca)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestEmptyOptionsComeFromTheEnvironment(t *testing.T) {
 		if _, err := w.client(client.Options{Fixed: true, Timeout: time.Second}).Read(t.Context(), question); err != nil {
 			t.Errorf("by the environment: %v", err)
 		}
-		// A program that names endpoints says how they are reached.
+		// With endpoints in the options, the environment's TLS does not apply.
 		if _, err := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true, Timeout: time.Second}).Read(t.Context(), question); err == nil {
 			t.Error("endpoints of the program's own are reached with the TLS of the environment")
 		}

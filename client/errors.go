@@ -13,9 +13,8 @@ func errClosed() *agent.Error {
 	return agent.Errorf(agent.CodeUnavailable, "the client is closed")
 }
 
-// errorOf finds what a call outside the Exchange stream was refused with. An
-// error that no node made says nothing of the outcome: unknown for a change,
-// unavailable for what only asks.
+// errorOf converts the error of a call outside of the Exchange stream. If no node made
+// the error, the outcome is unknown for a change and unavailable for a read.
 func errorOf(err error, change bool) *agent.Error {
 	s := status.Convert(err)
 	for _, d := range s.Details() {
@@ -37,7 +36,7 @@ func errorOf(err error, change bool) *agent.Error {
 		}
 	}
 	if change {
-		return agent.Errorf(agent.CodeUnknown, "the call broke; it may yet be done: %v", err)
+		return agent.Errorf(agent.CodeUnknown, "the call broke and may still be done: %v", err)
 	}
 	return agent.Errorf(agent.CodeUnavailable, "the call broke: %v", err)
 }

@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// desk is the least service that the examples of sessions need: it keeps one
-// session and one review in memory, and no time.
+// desk is a minimal service for the examples of sessions: it keeps one session and one
+// review in memory, and has no time.
 type desk struct {
 	fake
 	mu      sync.Mutex
@@ -81,9 +81,9 @@ func (s *desk) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	return agent.Answers{Answers: []agent.Answer{{Found: found}}}, nil
 }
 
-// A turn is claimed, says where it stands before it calls out, writes under
-// its lease, and is committed with its result. A turn that takes long renews
-// the lease meanwhile, every third of its ttl.
+// A turn is claimed, stores a checkpoint before it makes an outside call, writes under
+// its lease, and is committed with its result. A long turn renews the lease every
+// third of its ttl.
 func ExampleScope_ClaimSession() {
 	c, closeAll := dialService(newDesk())
 	defer closeAll()
@@ -95,7 +95,7 @@ func ExampleScope_ClaimSession() {
 		Session: "s1", Owner: "worker-1", Request: &agent.SessionRequest{ID: "r1", Input: agent.JSON(`"what is the weather?"`)},
 	})
 	if err != nil {
-		log.Fatal(err) // session_already_running, where another has it
+		log.Fatal(err) // session_already_running if another runner has it
 	}
 	lease := turn.Session.Lease
 	if _, err := c.CheckpointSession(ctx, agent.CheckpointSession{
@@ -123,8 +123,8 @@ func ExampleScope_ClaimSession() {
 	// afterwards: fenced
 }
 
-// A turn that needs a person's leave commits what it asks, and waits. Whoever
-// decides it, does so once; then the turn is taken up again.
+// A turn that needs a person's approval commits its questions and waits. A review is
+// decided once; then the turn is resumed.
 func ExampleScope_DecideReview() {
 	c, closeAll := dialService(newDesk())
 	defer closeAll()
@@ -151,7 +151,7 @@ func ExampleScope_DecideReview() {
 	for _, review := range pending.Items {
 		decided, err := c.DecideReview(ctx, agent.DecideReview{Review: review.ID, Decision: agent.DecideApprove, By: "ann"})
 		if err != nil {
-			log.Fatal(err) // review_already_decided, where another was faster
+			log.Fatal(err) // review_already_decided if another person was faster
 		}
 		fmt.Println(review.Operation, string(review.Arguments), decided.Status, "by", decided.DecidedBy)
 	}

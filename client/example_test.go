@@ -17,8 +17,8 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// toy is the least service that the examples need: it keeps one thread, one
-// claim and the checkpoints in memory.
+// toy is a minimal service for the examples: it keeps one thread, one claim and the
+// checkpoints in memory.
 type toy struct {
 	fake
 	mu          sync.Mutex
@@ -88,8 +88,8 @@ func (s *toy) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	}
 }
 
-// dialToy stands in for client.Dial(client.Options{}), which talks to a node on
-// this machine.
+// dialToy replaces client.Dial(client.Options{}), which connects to a node on this
+// machine.
 func dialToy() (c *client.Client, closeAll func()) { return dialService(newToy()) }
 
 func dialService(s interface {
@@ -142,7 +142,7 @@ func Example() {
 	// 0 message {"role":"user","content":"hello"}
 }
 
-// A commit that was refused did surely not apply; one that is unknown may yet.
+// A refused commit was not applied; an unknown one may still apply.
 func ExampleClient_Commit() {
 	c, closeAll := dialToy()
 	defer closeAll()
@@ -162,8 +162,8 @@ func ExampleClient_Commit() {
 	// Output: refused: conflict
 }
 
-// An agent goes to sleep with its state and journal in one commit, and wakes
-// where it left off.
+// An agent hibernates with its state and thread in one commit, and continues from
+// there.
 func ExampleScope_Hibernate() {
 	c, closeAll := dialToy()
 	defer closeAll()
@@ -182,8 +182,8 @@ func ExampleScope_Hibernate() {
 	// Output: {"mood":"sleepy"} 1 entry, pointer at rev 1
 }
 
-// Whoever holds the claim writes under it. One who has lost it, and may not
-// know yet, is refused.
+// The holder of a claim writes under it. A previous holder, which may not know that it
+// lost the claim, is refused.
 func ExampleScope_Under() {
 	c, closeAll := dialToy()
 	defer closeAll()

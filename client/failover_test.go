@@ -19,7 +19,7 @@ import (
 // shared is one store behind several nodes: it applies each request once.
 type shared struct {
 	mu      sync.Mutex
-	applied map[agent.Request]int // by client and seq alone
+	applied map[agent.Request]int // keyed by client and seq only
 }
 
 func (s *shared) apply(c agent.Commit) {
@@ -31,8 +31,8 @@ func (s *shared) apply(c agent.Commit) {
 	s.applied[agent.Request{Client: c.Request.Client, Seq: c.Request.Seq}]++
 }
 
-// Nodes are restarted one after another under load, abruptly: every call
-// succeeds, and whatever was sent twice was sent under one id.
+// Nodes are killed and restarted one after another under load: every call succeeds,
+// and all attempts of a commit use one request id.
 func TestARollingRestartFailsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, store := newWires(t), &shared{}
@@ -86,15 +86,15 @@ func TestARollingRestartFailsNoCall(t *testing.T) {
 	})
 }
 
-// While leaders come and go, every node says unavailable or unknown, at random
-// as far as the client can tell.
+// During changes of leaders, nodes answer unavailable or unknown, at random from the
+// client's view.
 func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, store := newWires(t), &shared{}
 		began := time.Now()
 		for i, addr := range []string{"a", "b", "c"} {
 			f := &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-				leader := int(time.Since(began)/(150*time.Millisecond)) % 4 // 3: nobody
+				leader := int(time.Since(began)/(150*time.Millisecond)) % 4 // 3: no leader
 				switch {
 				case time.Since(began) < 3*time.Second && leader != i:
 					done(agent.Result{}, code(agent.CodeUnavailable))
@@ -162,7 +162,7 @@ func TestMembersAreLearnedAndTheLeaderIsPreferred(t *testing.T) {
 	})
 }
 
-// A client that is dialled before its cluster is up works once it is.
+// A client that is dialled while its cluster is down works once the cluster is up.
 func TestAClientOutlastsAClusterThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWires(t), &fake{}
@@ -207,7 +207,7 @@ func TestOperatorCallsAreRetriedOnlyWhereNothingWasDone(t *testing.T) {
 	}
 }
 
-// counter counts what is written to it, up to a limit.
+// counter counts the bytes written to it, up to a limit.
 type counter struct{ n, most int }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -236,8 +236,8 @@ func TestABackupIsWrittenWhole(t *testing.T) {
 	})
 }
 
-// A cluster of one is replaced by another node. Who knew only the first one
-// finds the second, though the first does not answer, and soon goes for good.
+// The only node of a cluster is replaced by another one. A client that knew only the
+// first node learns the second from it before it is gone.
 func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)
@@ -263,7 +263,7 @@ func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 		if _, err := c.Commit(within(t, time.Second), put("k")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second) // the members are learned: n1 alone
+		time.Sleep(2 * time.Second) // the members are read: n1 only
 		replaced.Store(true)
 		time.AfterFunc(6*time.Second, stop)
 		if _, err := c.Commit(within(t, 10*time.Second), put("k")); err != nil {
@@ -272,8 +272,8 @@ func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 	})
 }
 
-// A node that stops, as one that was removed does, says where the others are:
-// by then nobody can ask it any more.
+// A stopping node, for example a removed one, sends the addresses of the other nodes,
+// because clients cannot ask it afterwards.
 func TestANodeThatStopsSaysWhereTheOthersAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)

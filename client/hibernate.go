@@ -6,9 +6,9 @@ import (
 	"dormouse/agent"
 )
 
-// Hibernate appends what the journal lacks of an agent's thread and puts its
-// checkpoint, in one commit. thread is nil for an agent without one; where put
-// names no pointer it points to thread's rev.
+// Hibernate appends the entries of an agent's thread that the store lacks and puts the
+// agent's checkpoint, in one commit. thread is nil for an agent without a thread; a
+// put without a pointer points to thread's rev.
 func (s Scope) Hibernate(ctx context.Context, put agent.PutCheckpoint, thread *agent.HibernateThread) (*agent.CheckpointResult, error) {
 	if thread == nil {
 		return s.PutCheckpoint(ctx, put)
@@ -19,13 +19,13 @@ func (s Scope) Hibernate(ctx context.Context, put agent.PutCheckpoint, thread *a
 	return doLast[*agent.CheckpointResult](ctx, s, thread, &put)
 }
 
-// Thaw reads an agent's checkpoint and the thread that it points to, whole, at
-// one index. It fails closed: missing_thread and thread_mismatch are errors.
+// Thaw reads an agent's checkpoint and the whole thread that it points to, at one
+// index. missing_thread and thread_mismatch are errors.
 func (s Scope) Thaw(ctx context.Context, key string) (*agent.Thawed, error) {
 	return ask[*agent.Thawed](ctx, s, &agent.Thaw{Key: key})
 }
 
-// ThawTail is Thaw with only the last so many entries.
+// ThawTail is Thaw with only the last tail entries.
 func (s Scope) ThawTail(ctx context.Context, key string, tail uint64) (*agent.Thawed, error) {
 	return ask[*agent.Thawed](ctx, s, &agent.Thaw{Key: key, Tail: &tail})
 }

@@ -9,23 +9,22 @@ import (
 	"dormouse/agent"
 )
 
-// insist makes a unary call at any node until it is answered, refused, or time
-// is up. sure tells that a call whose outcome is unknown may be made again. The
-// errors of call are *agent.Error.
+// callWithRetry makes a unary call on any node, and retries it until it is answered, refused,
+// or time is up. sure means that a call whose outcome is unknown may be sent again.
+// The errors of call are *agent.Error.
 //
-// Once an attempt is unknown only an answer settles the call. A refusal speaks
-// for its own attempt alone: another node may have made it without a look at
-// what became of the earlier one, and the earlier one may be under way still.
-// So it ends the call, as unknown.
+// Once an attempt is unknown, only an answer settles the call. A refusal is about its
+// own attempt only: the node may not know about the earlier one, which may still be
+// running. So a refusal then ends the call as unknown.
 //
-// It goes to d's owner where that is known, and to any node else.
-func insist[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
+// The call goes to the owner in d if it is known, otherwise to any node.
+func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	wait := newBackoff(backoffFirst, backoffMost)
-	var open error // an attempt whose outcome is not known
+	var open error // an attempt whose outcome is unknown
 	for {
-		conn, failed, release, err := c.way(ctx, d)
+		conn, failed, release, err := c.pickConn(ctx, d)
 		if err != nil {
 			return *new(T), first(open, err)
 		}
@@ -56,9 +55,9 @@ func insist[T any](ctx context.Context, c *Client, sure bool, d *direct, call fu
 	}
 }
 
-// way is where an attempt goes: failed is to be called where its node cannot
-// serve, release when it is over.
-func (c *Client) way(ctx context.Context, d *direct) (conn *grpc.ClientConn, failed, release func(), err error) {
+// pickConn returns the connection for an attempt. Call failed if its node cannot serve, and
+// release when the attempt is over.
+func (c *Client) pickConn(ctx context.Context, d *direct) (conn *grpc.ClientConn, failed, release func(), err error) {
 	if conn, release := d.conn(); conn != nil {
 		return conn, d.failed, release, nil
 	}
@@ -66,11 +65,11 @@ func (c *Client) way(ctx context.Context, d *direct) (conn *grpc.ClientConn, fai
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return l.conn, func() { c.pool.distrust(l) }, release, nil
+	return l.conn, func() { c.pool.markUnhealthy(l) }, release, nil
 }
 
-// first is the error that counts: once an attempt is unknown, a later one that
-// was refused, or not sent, says nothing of it.
+// first returns the error of the whole call. If an attempt is unknown, the refusal of
+// a later one does not settle it.
 func first(open, last error) error {
 	switch {
 	case open == nil:
@@ -78,6 +77,6 @@ func first(open, last error) error {
 	case agent.CodeOf(last) == agent.CodeUnknown:
 		return open
 	default:
-		return agent.Errorf(agent.CodeUnknown, "an attempt may yet be done (%v); the last one: %v", open, last)
+		return agent.Errorf(agent.CodeUnknown, "an attempt may still be done (%v); the last one: %v", open, last)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// CL-8: a refusal after an attempt that may have been handled does not say that
-// it was not.
+// CL-8: a refusal after an unknown attempt does not mean that the call was not
+// handled.
 func TestCL8_ARefusalDoesNotSettleAnEarlierAttempt(t *testing.T) {
 	for _, code := range []agent.Code{
 		agent.CodeThawFailed, agent.CodeNotFound, agent.CodeUnauthenticated, agent.CodeForbidden, agent.CodeHandlerFailed, agent.CodeInvalid,
@@ -42,7 +42,7 @@ func TestCL8_ARefusalDoesNotSettleAnEarlierAttempt(t *testing.T) {
 	}
 }
 
-// An answer settles it: the turn is made once, whichever attempt made it.
+// An answer settles the call: the turn is made once, whichever attempt made it.
 func TestAnAnswerSettlesAnEarlierAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := &signalled{handle: func(_ context.Context, attempt int) error {

@@ -11,21 +11,20 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// instances implements agent.Instances over the nodes that the client knows:
-// each takes any call, and routes it to the owner. Where the owner is known by
-// an earlier call, the next one goes there at once.
+// instances implements agent.Instances over the nodes that the client knows. Each node
+// accepts any call and routes it to the owner. If the owner is known from an earlier
+// call, the call goes there directly.
 type instances struct{ client *Client }
 
-// Instances are the cluster's live instances. What was surely not handled is
-// tried again until the call's time is over. A signal has a request id of the
-// client's, so that it is tried again too where it may have been handled, and
-// its turn is made once; only what is not stored with its turn (durability idle,
-// storage none) may then be done twice. A call that is refused after such an
-// attempt is unknown: the refusal does not say what became of the earlier one.
+// Instances returns the cluster's live instances. Calls that were not handled are
+// retried until their time is over. A signal has a request id of the client, so it is
+// also retried when its outcome is unknown, and its turn is stored once. Only effects
+// that are not stored with the turn (durability idle, storage none) may then happen
+// twice. A call that is refused after an unknown attempt is unknown, because the
+// refusal does not settle that attempt.
 func (c *Client) Instances() agent.Instances { return instances{c} }
 
-// persistent makes a call at any node until it is answered, refused, or time is
-// up. sure tells that a call whose outcome is unknown may be made again.
+// persistent makes a call about an instance; see callWithRetry.
 func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, sure bool, call func(context.Context, convert.Remote) (T, error)) (T, error) {
 	var none T
 	if ref.Scope == "" {
@@ -41,11 +40,11 @@ func persistent[T any](ctx context.Context, c *Client, ref *agent.InstanceRef, s
 	return onInstances(ctx, c, sure, d, call)
 }
 
-// onInstances is persistent for what concerns no one instance where d is nil.
+// onInstances is persistent for calls about no single instance if d is nil.
 func onInstances[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, convert.Remote) (T, error)) (T, error) {
-	return insist(ctx, c, sure, d, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
+	return callWithRetry(ctx, c, sure, d, func(ctx context.Context, conn *grpc.ClientConn) (T, error) {
 		return call(ctx, convert.Remote{
-			API: apipb.NewInstancesClient(hearing{conn, d}), Fail: func(err error, change bool) error { return errorOf(err, change) },
+			API: apipb.NewInstancesClient(ownerHintConn{conn, d}), Fail: func(err error, change bool) error { return errorOf(err, change) },
 		})
 	})
 }
@@ -77,7 +76,7 @@ func (i instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 
 // Attach implements agent.Instances.
 func (i instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
-	attach.Name(rand.Text()) // here, so that it is one however often it is tried
+	attach.Name(rand.Text()) // here, so that all attempts use the same id
 	if err := attach.Validate(); err != nil {
 		return agent.Attached{}, err
 	}
@@ -100,12 +99,12 @@ func (i instances) Touch(ctx context.Context, ref agent.InstanceRef, attachment 
 	})
 }
 
-// Signal implements agent.Instances. It numbers a signal that has no request id.
+// Signal implements agent.Instances. It sets the request id of a signal without one.
 func (i instances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
 	switch own := signal.Request.Client == ""; {
 	case own && signal.Cast:
-		// A client of its own: its turn comes after the call has returned, and
-		// whatever this client settles then is not to pass it by.
+		// A separate client id: the turn runs after the call has returned. The low
+		// numbers of this client's later requests must not expire it.
 		signal.Request = agent.Request{Client: "cast/" + rand.Text(), Seq: 1, TTL: signal.Request.TTL}
 	case own:
 		ctx, cancel := i.client.bounded(ctx)
@@ -133,7 +132,7 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 	})
 }
 
-// act is persistent for calls without an answer.
+// act is persistent for calls without a result.
 func (i instances) act(ctx context.Context, ref agent.InstanceRef, sure bool, call func(context.Context, convert.Remote, agent.InstanceRef) error) error {
 	_, err := persistent(ctx, i.client, &ref, sure, func(ctx context.Context, at convert.Remote) (struct{}, error) {
 		return struct{}{}, call(ctx, at, ref)

@@ -12,7 +12,7 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// slow notes each signal in the thread, but not before it may.
+// slow appends an entry for each signal, after may is closed.
 type slow struct{ may <-chan struct{} }
 
 func (s slow) Handle(ctx context.Context, t *instance.Turn) error {
@@ -24,8 +24,8 @@ func (s slow) Handle(ctx context.Context, t *instance.Turn) error {
 	return nil
 }
 
-// A cast is answered before its turn: what its client commits meanwhile must
-// not make the store forget the number of the turn that is to come.
+// A cast is answered before its turn runs. Commits of the same client in between must
+// not expire the request id of that turn.
 func TestACastIsHandledWhateverItsClientCommitsMeanwhile(t *testing.T) {
 	may := make(chan struct{})
 	c := nodetest.StartWith(t, nodetest.Options{Handlers: map[string]instance.GoHandler{
@@ -45,13 +45,13 @@ func TestACastIsHandledWhateverItsClientCommitsMeanwhile(t *testing.T) {
 		}
 	}
 	close(may)
-	reply, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "note"}) // after them, in the same mailbox
+	reply, err := c.Instances().Signal(t.Context(), ref, agent.Signal{Type: "note"}) // queued after them, in the same mailbox
 	if err != nil || reply.Rev != 3 {
 		t.Errorf("after two casts and a signal the thread is at %d: %v", reply.Rev, err)
 	}
 }
 
-// signalled is instances that take signals alone, and remember them.
+// signalled is an agent.Instances that records its signals.
 type signalled struct {
 	agent.Instances
 	handle func(ctx context.Context, attempt int) error

@@ -10,9 +10,8 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Watch implements agent.Instances. It goes on by itself on another node when
-// one breaks, and begins there as a watch begins: with an element that says that
-// changes may have been missed.
+// Watch implements agent.Instances. If a node fails, it continues on another one, with
+// an element that says that changes may be missing.
 func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	if w.Scope == "" {
 		w.Scope = i.client.o.Scope
@@ -43,8 +42,8 @@ func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[a
 	}
 }
 
-// watchOnce watches through one node until that breaks, and says why it did.
-// enough tells that the consumer stopped.
+// watchOnce watches through one node until that fails, and returns the error. enough
+// means that the consumer stopped.
 func (i instances) watchOnce(ctx context.Context, w agent.InstanceWatch, yield func(agent.InstanceEvent, error) bool) (enough, heard bool, err error) {
 	l, release, err := i.client.pool.wait(ctx)
 	if err != nil {
@@ -53,12 +52,12 @@ func (i instances) watchOnce(ctx context.Context, w agent.InstanceWatch, yield f
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(l.stream.Context(), cancel)() // a link that breaks takes the watch with it
+	defer context.AfterFunc(l.stream.Context(), cancel)() // ends the watch when the link breaks
 	at := convert.Remote{API: apipb.NewInstancesClient(l.conn), Fail: func(err error, change bool) error { return errorOf(err, change) }}
 	for event, err := range at.Watch(ctx, w) {
 		if err != nil {
 			if agent.Retryable(err) {
-				i.client.pool.distrust(l)
+				i.client.pool.markUnhealthy(l)
 			}
 			return false, heard, err
 		}

@@ -13,7 +13,7 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// Through the router and the client of a real node.
+// The watch goes through the router and the client of a real node.
 func TestInstancesAreWatchedThroughTheClient(t *testing.T) {
 	c := nodetest.StartWith(t, nodetest.Options{})
 	put := agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
@@ -28,7 +28,7 @@ func TestInstancesAreWatchedThroughTheClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Missed { // from here on it hears all
+		if e.Missed { // from here on it yields all changes
 			for _, key := range []string{"another", "k"} {
 				if _, err := c.Instances().Start(ctx, agent.InstanceRef{Manager: "m", Key: key}, agent.StartInstance{}); err != nil {
 					t.Fatal(err)
@@ -56,7 +56,7 @@ func TestInstancesAreWatchedThroughTheClient(t *testing.T) {
 	}
 }
 
-// breaking begins a watch, and breaks it.
+// breaking begins a watch, and then fails.
 type breaking struct {
 	agent.Instances
 	watches chan agent.InstanceWatch

@@ -6,20 +6,19 @@ import (
 	"dormouse/agent"
 )
 
-// verdict is what to do about an attempt that was refused.
+// verdict is the reaction to a refused attempt.
 type verdict int
 
 const (
-	settle    verdict = iota // tell the caller
-	again                    // a little later
-	elsewhere                // a little later, on another node
+	settle    verdict = iota // return the error to the caller
+	again                    // retry later
+	elsewhere                // retry later, on another node
 )
 
-// judgeCommit decides about a refused attempt at a commit. undecided says
-// whether an attempt, this or an earlier one, may have been applied: then only
-// an answer from the log settles the commit, since a refusal ahead of the log
-// speaks for its own attempt alone.
-func judgeCommit(e *agent.Error, before bool) (v verdict, undecided bool) {
+// classifyCommit returns the reaction to a refused attempt at a commit. undecided reports
+// whether this or an earlier attempt may have been applied. Then only an answer from
+// the log settles the commit, because other refusals are about their own attempt only.
+func classifyCommit(e *agent.Error, before bool) (v verdict, undecided bool) {
 	switch {
 	case e.Final:
 		return settle, before
@@ -33,20 +32,20 @@ func judgeCommit(e *agent.Error, before bool) (v verdict, undecided bool) {
 		return again, before
 	case before:
 		return elsewhere, true
-	default: // refused at the door; or internal, which the caller must take for undecided anyway
+	default: // refused by validation; or internal, which callers must treat as undecided
 		return settle, false
 	}
 }
 
-// overQuota tells what is full by somebody's own setting (a scope, an agent's
-// memory, a session's queue) from a cluster with too much in hand: it stays so
-// until something goes, which is the caller's to arrange.
+// overQuota reports whether a configured limit is reached (of a scope, an agent's
+// memory or a session's queue), and not a limit of the cluster's load. It stays
+// reached until the caller deletes data.
 func overQuota(e *agent.Error) bool {
 	return e.Limit != "" && !strings.HasPrefix(e.Limit, "request_window_max=")
 }
 
-// judgeRead decides about a refused read.
-func judgeRead(e *agent.Error) verdict {
+// classifyRead returns the reaction to a refused read.
+func classifyRead(e *agent.Error) verdict {
 	switch e.Code {
 	case agent.CodeUnavailable, agent.CodeUnknown:
 		return elsewhere

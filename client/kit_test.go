@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wires is a network in memory; addresses are names.
+// wires is an in-memory network; addresses are names.
 type wires struct {
 	t         *testing.T
-	gate      <-chan struct{} // where set, nobody gets through until it is closed
+	gate      <-chan struct{} // if set, dials block until it is closed
 	mu        sync.Mutex
 	listeners map[string]*bufconn.Listener
 	servers   map[string]*grpcfront.Server
@@ -63,7 +63,7 @@ func (w *wires) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return l.DialContext(ctx)
 }
 
-// serve runs the real front over a service; stop cuts its connections.
+// serve serves a service with the real gRPC server; stop closes its connections.
 func (w *wires) serve(addr string, service agent.Submitter, operator agent.Operator) (stop func()) {
 	return w.serveWith(addr, service, operator, grpcfront.Options{})
 }
@@ -85,7 +85,7 @@ func (w *wires) serveWith(addr string, service agent.Submitter, operator agent.O
 			w.unlisten(addr)
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			_ = s.Shutdown(ctx) // abrupt
+			_ = s.Shutdown(ctx) // already expired: closes connections at once
 			<-done
 		})
 	}
@@ -93,7 +93,7 @@ func (w *wires) serveWith(addr string, service agent.Submitter, operator agent.O
 	return stop
 }
 
-// raw serves a Store whose Exchange is the test's own.
+// raw serves a Store with the test's own Exchange.
 type raw struct {
 	apipb.UnimplementedStoreServer
 	exchange func(apipb.Store_ExchangeServer) error
@@ -127,7 +127,8 @@ func (w *wires) client(o client.Options) *client.Client {
 	return c
 }
 
-// fake is a scripted service and operator. What is nil answers at once.
+// fake is a scripted service and operator. Calls without a function are answered at
+// once.
 type fake struct {
 	submit func(context.Context, agent.Commit, func(agent.Result, error))
 	read   func(context.Context, agent.Reads) (agent.Answers, error)
@@ -161,7 +162,7 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	f.mu.Unlock()
 	if f.read == nil {
 		answers := agent.Answers{Index: 7}
-		for range r.Reads { // a front asks for several callers at once
+		for range r.Reads { // the server batches the reads of several callers
 			answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: "k"}})
 		}
 		return answers, nil
@@ -202,8 +203,8 @@ func (f *fake) seen() []agent.Commit {
 	return append([]agent.Commit(nil), f.commits...)
 }
 
-// script answers one attempt after another, the last one forever. A nil
-// error is a result.
+// script answers one attempt after another, and repeats the last answer. A nil error
+// is a result.
 func script(errs ...*agent.Error) func(context.Context, agent.Commit, func(agent.Result, error)) {
 	var mu sync.Mutex
 	n := 0

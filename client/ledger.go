@@ -9,27 +9,27 @@ import (
 	"dormouse/agent"
 )
 
-// ledger numbers a client's commits and knows the lowest that is awaited.
+// requestWindow numbers a client's commits and tracks the lowest one still awaited.
 //
-// Invariant: low <= next <= low + agent.RequestWindowMax, the answers that
-// the cluster keeps for one client. One commit that takes long holds low while
-// others come and go, so bounding those in flight is not enough.
-type ledger struct {
+// Invariant: low <= next <= low + agent.RequestWindowMax, the number of answers that
+// the cluster keeps for one client. One slow commit holds low while others complete,
+// so a limit on commits in flight is not enough.
+type requestWindow struct {
 	slots *semaphore.Weighted // commits in flight
 
 	mu      sync.Mutex
 	next    uint64                       // guarded by mu; the next number, from 1
 	low     uint64                       // guarded by mu; the lowest still awaited, or next
 	settled [agent.RequestWindowMax]bool // guarded by mu; by number modulo its length, for low..next-1
-	moved   chan struct{}                // guarded by mu; closed when low moves; nil while nobody waits
+	moved   chan struct{}                // guarded by mu; closed when low moves; nil while no caller waits
 }
 
-func newLedger(inFlightMax int) *ledger {
-	return &ledger{slots: semaphore.NewWeighted(int64(inFlightMax)), next: 1, low: 1}
+func newRequestWindow(inFlightMax int) *requestWindow {
+	return &requestWindow{slots: semaphore.NewWeighted(int64(inFlightMax)), next: 1, low: 1}
 }
 
-// try gives the next number, unless the window is full.
-func (l *ledger) try() (seq, low uint64, ok bool) {
+// try returns the next number, unless the window is full.
+func (l *requestWindow) try() (seq, low uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.next-l.low >= agent.RequestWindowMax {
@@ -40,8 +40,8 @@ func (l *ledger) try() (seq, low uint64, ok bool) {
 	return seq, l.low, true
 }
 
-// take gives the next number, waiting while the window is full.
-func (l *ledger) take(ctx context.Context) (seq, low uint64, err error) {
+// take returns the next number; it waits while the window is full.
+func (l *requestWindow) take(ctx context.Context) (seq, low uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.next-l.low >= agent.RequestWindowMax {
@@ -65,8 +65,8 @@ func (l *ledger) take(ctx context.Context) (seq, low uint64, err error) {
 	return seq, l.low, nil
 }
 
-// settle notes that nobody awaits seq any more.
-func (l *ledger) settle(seq uint64) {
+// settle records that seq is no longer awaited.
+func (l *requestWindow) settle(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settled[seq%agent.RequestWindowMax] = true
@@ -81,8 +81,8 @@ func (l *ledger) settle(seq uint64) {
 	}
 }
 
-// lowest is the lowest number that is still awaited.
-func (l *ledger) lowest() uint64 {
+// lowest returns the lowest number still awaited.
+func (l *requestWindow) lowest() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.low

@@ -12,36 +12,36 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// flight is one attempt at a call, on one link.
+// flight is one attempt of a call on one link.
 type flight struct {
 	call  *call
 	link  *link
 	msg   *apipb.Call
 	size  int
 	since time.Time
-	sent  bool // guarded by link.mu; it was, or is just being, handed to the stream
+	sent  bool // guarded by link.mu; it was, or is being, written to the stream
 }
 
-// link is one connection with its Exchange stream. One goroutine writes, one
-// reads; both end with the stream.
+// link is one connection with its Exchange stream. One goroutine writes and one reads;
+// both end with the stream.
 type link struct {
 	addr   string
 	conn   *grpc.ClientConn
 	stream apipb.Store_ExchangeClient
 	cancel context.CancelFunc // of the stream
 
-	wake chan struct{} // capacity 1: something in queue
+	wake chan struct{} // capacity 1: queue is not empty
 
 	mu     sync.Mutex
-	broken bool               // guarded by mu; takes no more
+	broken bool               // guarded by mu; accepts no more calls
 	queue  []*flight          // guarded by mu; not sent yet
-	flying map[uint64]*flight // guarded by mu; by message id, those queued too
+	flying map[uint64]*flight // guarded by mu; by message id, including queued ones
 	nextID uint64             // guarded by mu
-	heard  time.Time          // guarded by mu; when the last frame came
+	heard  time.Time          // guarded by mu; time of the last frame
 	users  int                // guarded by mu; watches and unary calls on conn
 
-	check  func() error // that the node is of the client's cluster; called when the first frame has come
-	others []string     // where else nodes are, as one that stops has said; set before the link is gone
+	check  func() error // checks that the node belongs to the client's cluster; called at the first frame
+	others []string     // addresses of other nodes, sent by a stopping node; set before the link is gone
 }
 
 func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
@@ -51,7 +51,7 @@ func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClie
 	}
 }
 
-// enqueue takes f to be sent; false where the link is broken.
+// enqueue queues f for sending; it returns false if the link is broken.
 func (l *link) enqueue(f *flight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *link) enqueue(f *flight) bool {
 	return true
 }
 
-// drop forgets f and reports whether it was sent; if not, it never will be.
+// drop removes f and reports whether it was sent; if not, it never will be.
 func (l *link) drop(f *flight) (sent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +81,8 @@ func (l *link) drop(f *flight) (sent bool) {
 	return f.sent
 }
 
-// stalled breaks a link that has been silent since before an attempt that now
-// timed out: its other calls need not wait as long to find out.
+// stalled breaks a link that has been silent since an attempt that timed out, so that
+// its other calls need not time out as well.
 func (l *link) stalled(since time.Time) {
 	l.mu.Lock()
 	silent := !l.heard.After(since)
@@ -92,8 +92,8 @@ func (l *link) stalled(since time.Time) {
 	}
 }
 
-// run serves the link until its stream ends. It calls gone, after which nobody
-// may pick the link any more, and then hands its calls back.
+// run serves the link until its stream ends. Then it calls gone, after which no call
+// can pick the link, and returns its calls to their owners.
 func (l *link) run(gone func()) {
 	var writer sync.WaitGroup
 	writer.Go(l.write)
@@ -107,9 +107,9 @@ func (l *link) run(gone func()) {
 	flying := l.flying
 	l.flying, l.queue = nil, nil
 	l.mu.Unlock()
-	_ = l.conn.Close() // nothing to be done about it
+	_ = l.conn.Close() // the error does not matter
 	for _, f := range flying {
-		f.call.broken(f, f.sent) // sent changes no more: the writer has ended
+		f.call.broken(f, f.sent) // sent is stable: the writer has ended
 	}
 }
 
@@ -145,8 +145,8 @@ func (l *link) write() {
 	for {
 		select {
 		case <-l.wake:
-			// Let the callers that are ready to run add their calls; one that
-			// is alone loses nothing.
+			// Let the callers that are ready to run add their calls. It costs a single
+			// caller nothing.
 			runtime.Gosched()
 		case <-l.stream.Context().Done():
 			return
@@ -171,8 +171,8 @@ func (l *link) write() {
 	}
 }
 
-// frame takes the first n flights that fit one frame and marks them as sent;
-// those that were dropped meanwhile stay behind.
+// frame takes the first n flights that fit one frame and marks them as sent. Flights
+// that were dropped are left out.
 func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
 	frame = &apipb.Calls{Calls: make([]*apipb.Call, 0, min(len(flights), convert.FrameCallsMax))}
 	size := 0
@@ -195,14 +195,14 @@ func (l *link) frame(flights []*flight) (frame *apipb.Calls, n int) {
 	return frame, n
 }
 
-// use counts who needs conn beyond the stream.
+// use counts the users of conn besides the stream.
 func (l *link) use(delta int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.users += delta
 }
 
-// idle reports whether nothing has needed the link for so long.
+// idle reports whether the link has been unused for longer than since.
 func (l *link) idle(now time.Time, since time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

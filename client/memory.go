@@ -6,13 +6,13 @@ import (
 	"dormouse/agent"
 )
 
-// WriteMemory writes what an agent is to remember, or writes it again. Without
-// an id it gets one made from its content, which the result tells.
+// WriteMemory writes or replaces a memory of an agent. Without an id it gets one
+// derived from its content; the result has it.
 func (s Scope) WriteMemory(ctx context.Context, write agent.WriteMemory) (*agent.MemoryResult, error) {
 	return do[*agent.MemoryResult](ctx, s, &write)
 }
 
-// DeleteMemory makes an agent forget a memory; a missing one is fine.
+// DeleteMemory deletes a memory of an agent; deleting a missing one succeeds.
 func (s Scope) DeleteMemory(ctx context.Context, remove agent.DeleteMemory) (*agent.DeleteResult, error) {
 	return do[*agent.DeleteResult](ctx, s, &remove)
 }
@@ -22,14 +22,14 @@ func (s Scope) GetMemory(ctx context.Context, name, id string) (*agent.Memory, e
 	return ask[*agent.Memory](ctx, s, &agent.GetMemory{Agent: name, ID: id})
 }
 
-// ListMemories lists the memories of an agent in the order of their ids. With an
-// empty name it lists those of all agents of the scope, oldest write first; the
-// page then has no prefix, and After is the Next of the page before.
+// ListMemories lists an agent's memories in id order. With an empty name it lists
+// those of all agents of the scope, oldest write first. The page then has no prefix,
+// and After is the Next of the previous page.
 func (s Scope) ListMemories(ctx context.Context, name string, page agent.Page) (*agent.MemoryList, error) {
 	return ask[*agent.MemoryList](ctx, s, &agent.ListMemories{Agent: name, Page: page})
 }
 
-// Recall finds what an agent remembers. It sees every write before it.
+// Recall searches an agent's memories. It sees all earlier writes.
 func (s Scope) Recall(ctx context.Context, recall agent.Recall) (*agent.Recalled, error) {
 	return ask[*agent.Recalled](ctx, s, &recall)
 }

@@ -13,7 +13,7 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Status is the cluster as some node sees it; see agent.Operator.
+// Status returns the status of the cluster, as one node sees it; see agent.Operator.
 func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	var status agent.ClusterStatus
 	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
@@ -24,8 +24,8 @@ func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	return status, err
 }
 
-// Change asks for a change of membership; see agent.Operator. Only what was
-// surely not done is tried again.
+// Change changes the membership; see agent.Operator. It is retried only if the change
+// was not made.
 func (c *Client) Change(ctx context.Context, change agent.Change, node string) (string, error) {
 	leader := ""
 	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
@@ -46,8 +46,8 @@ func (c *Client) Change(ctx context.Context, change agent.Change, node string) (
 	return leader, err
 }
 
-// Backup writes a backup to w; see agent.Operator. It is not tried again once
-// something was written: throw away what an error leaves behind.
+// Backup writes a backup to w; see agent.Operator. It is not retried once a part was
+// written: discard the output after an error.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	l, release, err := c.pool.wait(ctx)
 	if err != nil {
@@ -74,9 +74,9 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	}
 }
 
-// ExportScope hands the rows of a scope to write; see agent.Operator. It makes one
-// attempt, at one node, and fails when that node goes away: throw away what an
-// error leaves behind, and export again from another node.
+// ExportScope calls write with the rows of a scope; see agent.Operator. It makes one
+// attempt, on one node, and fails if that node fails. Discard the output after an
+// error and export again.
 func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	l, release, err := c.pool.wait(ctx)
 	if err != nil {
@@ -103,10 +103,10 @@ func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent
 	}
 }
 
-// persist is insist for calls on the cluster: only what was surely not done is
-// tried again.
+// persist is callWithRetry for calls on the cluster, which are retried only if they were not
+// done.
 func (c *Client) persist(ctx context.Context, change bool, call func(context.Context, apipb.ClusterClient) error) error {
-	_, err := insist(ctx, c, false, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
+	_, err := callWithRetry(ctx, c, false, nil, func(ctx context.Context, conn *grpc.ClientConn) (struct{}, error) {
 		err := call(ctx, apipb.NewClusterClient(conn))
 		if _, ours := err.(*agent.Error); err != nil && !ours { //nolint:errorlint // our own, not wrapped
 			err = errorOf(err, change)

@@ -13,25 +13,25 @@ import (
 	"dormouse/agent"
 )
 
-// Options are what a client may be told; the zero value of each is its default.
+// Options configure a client; the zero value of each field is its default.
 type Options struct {
-	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Others are learned from them
+	Endpoints    []string          // gRPC addresses of nodes, host:port; empty means EnvEndpoints, or else 127.0.0.1:7601. Further addresses are learned from the nodes
 	Fixed        bool              // learn no other addresses than Endpoints
-	PreferLeader bool              // go to the leader rather than through another node; saves a hop
-	ClusterID    string            // of the cluster to talk to; "" means EnvClusterID where Endpoints is empty, or else that of the first node that answers. Nodes of other clusters are refused
-	Scope        string            // of commits and reads that name none; "" means agent.DefaultScope
-	ClientID     string            // in request ids; must never be used by two clients, nor again after a restart; "" means random
-	Timeout      time.Duration     // of calls whose context has no deadline, retries included; 0 means 10 s
+	PreferLeader bool              // send calls to the leader instead of another node; saves a hop
+	ClusterID    string            // id of the cluster; "" means EnvClusterID if Endpoints is empty, or else the cluster of the first node that answers. Nodes of other clusters are refused
+	Scope        string            // of commits and reads without a scope; "" means agent.DefaultScope
+	ClientID     string            // part of request ids; must be unique to a client, and to each run of it; "" means random
+	Timeout      time.Duration     // of calls whose context has no deadline, including retries; 0 means 10 s
 	Attempt      time.Duration     // of one attempt before another node is tried; 0 means 3 s
-	InFlightMax  int               // commits in flight, and reads likewise; 0 means agent.RequestWindowMax, which is the most
-	TLS          *tls.Config       // nil means plain text, or what EnvCA, EnvCert and EnvKey say where Endpoints is empty too
-	DialOptions  []grpc.DialOption // added to ours, for a dialer; empty means none
-	Logger       *slog.Logger      // nil means silent
+	InFlightMax  int               // limit of commits in flight, and of reads; 0 means agent.RequestWindowMax, the maximum
+	TLS          *tls.Config       // nil means plain text, or EnvCA, EnvCert and EnvKey if Endpoints is empty
+	DialOptions  []grpc.DialOption // appended to the client's own, for example a dialer
+	Logger       *slog.Logger      // nil means no logging
 }
 
 const (
 	endpointDefault = "127.0.0.1:7601"
-	endpointsMax    = 64 // kept, learned ones included
+	endpointsMax    = 64 // including learned ones
 )
 
 func (o Options) filled() (Options, error) {

@@ -13,35 +13,34 @@ import (
 	"dormouse/placement"
 )
 
-// owners remembers where the instances of each partition are kept, as nodes
-// that had to pass a call on have told: the next one goes there at once. It is
-// advice alone. Any node takes any call, so what is stale costs the hop that it
-// was to save, and its answer tells better.
+// owners caches the owner node of each partition, as learned from nodes that forwarded
+// a call, so that the next call goes there directly. It is only a hint: any node
+// accepts any call, so a stale entry costs one hop, and the answer corrects it.
 //
-// It holds a place for each partition, and connections to at most endpointsMax
-// nodes. None is waited for: while one is being made, calls go where they went.
+// It holds an address for each partition, and connections to at most endpointsMax
+// nodes. Calls do not wait for a connection: until it is up, they go to other nodes.
 type owners struct {
 	dial func(addr string) (*grpc.ClientConn, error)
 
 	mu     sync.Mutex
-	at     [placement.Partitions]string // a partition's node, by its gRPC address; "" where nothing is known
+	at     [placement.Partitions]string // a partition's node, by its gRPC address; "" if unknown
 	conns  map[string]*ownerConn
 	closed bool
 }
 
-// ownerConn is a connection to a node. A server that is leaving ends the calls
-// that it has, though its connection is idle by then: only calls says whether
-// there are any.
+// ownerConn is a connection to a node. A server that shuts down finishes its running
+// calls although the connection is idle by then; only calls says whether there are
+// any.
 type ownerConn struct {
 	*grpc.ClientConn
-	calls int // under way over it; guarded by owners.mu
+	calls int // running calls; guarded by owners.mu
 }
 
 func newOwners(dial func(string) (*grpc.ClientConn, error)) *owners {
 	return &owners{dial: dial, conns: map[string]*ownerConn{}}
 }
 
-// direct is the way to one partition's owner. A nil one knows none.
+// direct is the owner of one partition. A nil direct knows no owner.
 type direct struct {
 	owners    *owners
 	partition int
@@ -51,8 +50,8 @@ func (o *owners) of(ref agent.InstanceRef) *direct {
 	return &direct{owners: o, partition: placement.Partition(ref.Scope, ref.Manager, ref.Key)}
 }
 
-// conn is a connection to the owner, or nil if there is none that is up.
-// release is to be called when the call over it has ended.
+// conn returns a connection to the owner, or nil if none is up. Call release when the
+// call has ended.
 func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 	if d == nil {
 		return nil, nil
@@ -72,7 +71,7 @@ func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 			defer o.mu.Unlock()
 			at.calls--
 		}
-	case connectivity.Idle: // nobody called for a while
+	case connectivity.Idle: // unused for a while
 		at.Connect()
 	case connectivity.TransientFailure, connectivity.Shutdown:
 		o.at[d.partition] = ""
@@ -81,14 +80,14 @@ func (d *direct) conn() (conn *grpc.ClientConn, release func()) {
 	return nil, nil
 }
 
-// failed forgets the owner: another may own the partition by now.
+// failed removes the cached owner, because another node may own the partition now.
 func (d *direct) failed() {
 	d.owners.mu.Lock()
 	defer d.owners.mu.Unlock()
 	d.owners.at[d.partition] = ""
 }
 
-// heard takes in what the headers of an answer tell about the owner.
+// heard stores the owner that the headers of an answer name.
 func (d *direct) heard(headers metadata.MD) {
 	told := headers.Get(convert.OwnerHeader)
 	if d == nil || len(told) != 1 || !reachable(told[0]) {
@@ -103,7 +102,7 @@ func (d *direct) heard(headers metadata.MD) {
 	o.at[d.partition] = told[0]
 }
 
-// connect begins to connect to a node. mu is held.
+// connect starts to connect to a node. mu is held.
 func (o *owners) connect(addr string) bool {
 	if len(o.conns) >= endpointsMax {
 		o.drop()
@@ -120,18 +119,17 @@ func (o *owners) connect(addr string) bool {
 	return true
 }
 
-// drop closes the connections that are not up and over which no call is under
-// way. mu is held.
+// drop closes the connections that are not up and have no running call. mu is held.
 func (o *owners) drop() {
 	for addr, conn := range o.conns {
 		if s := conn.GetState(); conn.calls == 0 && s != connectivity.Ready && s != connectivity.Connecting {
-			_ = conn.Close() // there is nothing to lose
+			_ = conn.Close() // it has no calls
 			delete(o.conns, addr)
 		}
 	}
 }
 
-// close ends all connections, and what is under way over them.
+// close closes all connections, which ends their calls.
 func (o *owners) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,14 +140,14 @@ func (o *owners) close() {
 	clear(o.conns)
 }
 
-// hearing is a connection whose answers tell d about the owner.
-type hearing struct {
+// ownerHintConn is a connection that passes the headers of its answers to d.
+type ownerHintConn struct {
 	*grpc.ClientConn
 	d *direct
 }
 
 // Invoke implements grpc.ClientConnInterface.
-func (h hearing) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
+func (h ownerHintConn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
 	var headers metadata.MD
 	err := h.ClientConn.Invoke(ctx, method, args, reply, append(options, grpc.Header(&headers))...)
 	h.d.heard(headers)

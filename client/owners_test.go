@@ -13,8 +13,8 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// town is nodes that take signals, and say of each other who owns what.
-type town struct {
+// ownerCluster is a set of nodes that accept signals and name the owner.
+type ownerCluster struct {
 	t     *testing.T
 	wires *wires
 	hosts map[string]*signalled
@@ -23,9 +23,9 @@ type town struct {
 	calls int
 }
 
-func newTown(t *testing.T, addrs ...string) *town {
+func newOwnerCluster(t *testing.T, addrs ...string) *ownerCluster {
 	t.Helper()
-	k := &town{t: t, wires: newWires(t), hosts: map[string]*signalled{}, stops: map[string]func(){}}
+	k := &ownerCluster{t: t, wires: newWires(t), hosts: map[string]*signalled{}, stops: map[string]func(){}}
 	k.owner.Store(addrs[0])
 	for _, addr := range addrs {
 		k.hosts[addr] = &signalled{handle: func(context.Context, int) error { return nil }}
@@ -42,8 +42,8 @@ func newTown(t *testing.T, addrs ...string) *town {
 	return k
 }
 
-// signal makes one call, and tells who answered it. It must be answered once.
-func (k *town) signal(c *client.Client) (by string) {
+// signal makes one call, and returns the node that answered it, which must be one.
+func (k *ownerCluster) signal(c *client.Client) (by string) {
 	k.t.Helper()
 	before := k.heard()
 	if _, err := c.Instances().Signal(k.t.Context(), agent.InstanceRef{Manager: "m", Key: "k"}, agent.Signal{Type: "x"}); err != nil {
@@ -58,7 +58,7 @@ func (k *town) signal(c *client.Client) (by string) {
 	return by
 }
 
-func (k *town) heard() map[string]int {
+func (k *ownerCluster) heard() map[string]int {
 	heard := map[string]int{}
 	for addr, h := range k.hosts {
 		h.mu.Lock()
@@ -68,8 +68,8 @@ func (k *town) heard() map[string]int {
 	return heard
 }
 
-// until calls until a node answers: connections are made beside the calls.
-func (k *town) until(c *client.Client, addr string) {
+// until makes calls until a node answers; connections are made in the background.
+func (k *ownerCluster) until(c *client.Client, addr string) {
 	k.t.Helper()
 	for end := time.Now().Add(20 * time.Second); k.signal(c) != addr; {
 		if time.Now().After(end) {
@@ -79,7 +79,7 @@ func (k *town) until(c *client.Client, addr string) {
 }
 
 func TestCallsGoToTheOwnerOnceItIsKnown(t *testing.T) {
-	k := newTown(t, "b:1", "a:1", "c:1")
+	k := newOwnerCluster(t, "b:1", "a:1", "c:1")
 	c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
 	if by := k.signal(c); by != "a:1" {
 		t.Errorf("the first call went to %q", by)
@@ -91,14 +91,14 @@ func TestCallsGoToTheOwnerOnceItIsKnown(t *testing.T) {
 		}
 	}
 
-	// The partition moves: who had it passes on, and tells.
+	// The partition moves: the previous owner forwards the call and names the new one.
 	k.owner.Store("c:1")
 	if by := k.signal(c); by != "b:1" {
 		t.Errorf("the first call after the move went to %q", by)
 	}
 	k.until(c, "c:1")
 
-	// The owner goes: calls go on where they went at first.
+	// The owner stops: calls go to the first endpoint again.
 	k.owner.Store("a:1")
 	k.stops["c:1"]()
 	k.until(c, "a:1")
@@ -110,7 +110,7 @@ func TestCallsGoToTheOwnerOnceItIsKnown(t *testing.T) {
 }
 
 func TestAnOwnerThatRefusesIsForgotten(t *testing.T) {
-	k := newTown(t, "b:1", "a:1")
+	k := newOwnerCluster(t, "b:1", "a:1")
 	c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
 	k.until(c, "b:1")
 	k.hosts["b:1"].handle = func(context.Context, int) error { return agent.Errorf(agent.CodeUnavailable, "not now") }
@@ -126,7 +126,7 @@ func TestAnOwnerThatRefusesIsForgotten(t *testing.T) {
 }
 
 func TestAClientOfFixedEndpointsCallsNoOther(t *testing.T) {
-	k := newTown(t, "b:1", "a:1")
+	k := newOwnerCluster(t, "b:1", "a:1")
 	c := k.wires.client(client.Options{Endpoints: []string{"a:1"}, Fixed: true})
 	for range 50 {
 		if by := k.signal(c); by != "a:1" {
@@ -136,7 +136,7 @@ func TestAClientOfFixedEndpointsCallsNoOther(t *testing.T) {
 }
 
 func TestAnOwnersAddressThatIsNoneIsNotDialled(t *testing.T) {
-	k := newTown(t, "b:1", "a:1")
+	k := newOwnerCluster(t, "b:1", "a:1")
 	c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
 	for _, addr := range []string{"b", ":1", "0.0.0.0:1", "[::]:1", "b:0"} {
 		k.owner.Store(addr)
@@ -148,8 +148,8 @@ func TestAnOwnersAddressThatIsNoneIsNotDialled(t *testing.T) {
 	}
 }
 
-// A server that is leaving ends the calls that it has. Its connection is idle by
-// then, but is not to be closed for another's while one is under way.
+// A server that shuts down finishes its calls. Its connection is idle by then, but
+// must not be closed for another one while a call is running.
 func TestACallAtAnOwnerThatIsLeavingIsNotBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 64 // connections to owners
@@ -157,7 +157,7 @@ func TestACallAtAnOwnerThatIsLeavingIsNotBroken(t *testing.T) {
 		for n := range most + 1 {
 			addrs = append(addrs, fmt.Sprintf("n%d:1", n))
 		}
-		k := newTown(t, addrs...)
+		k := newOwnerCluster(t, addrs...)
 		c := k.wires.client(client.Options{Endpoints: []string{"a:1"}})
 		for _, addr := range addrs[1 : most+1] {
 			k.owner.Store(addr)
@@ -173,7 +173,7 @@ func TestACallAtAnOwnerThatIsLeavingIsNotBroken(t *testing.T) {
 		<-begun
 		k.wires.unlisten(leaving)
 		go func() { left <- k.wires.servers[leaving].Shutdown(t.Context()) }()
-		k.stops[gone]() // there is no call at this one
+		k.stops[gone]() // it has no running call
 		synctest.Wait()
 
 		k.owner.Store(late)

@@ -8,7 +8,8 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Placement is who owns what, as some node sees it; see agent.Operator.
+// Placement returns the owners of partitions, as one node sees them; see
+// agent.Operator.
 func (c *Client) Placement(ctx context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	var found agent.Placement
 	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {

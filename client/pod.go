@@ -2,7 +2,7 @@ package client
 
 import "dormouse/instance/pod"
 
-// Pods makes the calls on the cluster's pods.
+// Pods returns the cluster's pods.
 func (c *Client) Pods() pod.Pods {
 	return pod.Pods{Instances: c.Instances(), Service: c, Scope: c.o.Scope}
 }

@@ -9,42 +9,42 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// endpoint is an address that a node may be reached at.
+// endpoint is an address of a node.
 type endpoint struct {
 	addr    string
-	seed    bool                        // given by the caller: never forgotten
+	seed    bool                        // given by the caller: never removed
 	link    *link                       // nil if there is none
-	retryAt time.Time                   // not dialled before
-	backoff *backoff.ExponentialBackOff // between dials that came to nothing
+	retryAt time.Time                   // not dialled before this time
+	backoff *backoff.ExponentialBackOff // between failed dials
 }
 
-// place is where a call waits: in one of the pool's queues or in none.
+// place is where a call waits: in one of the pool's queues, or nowhere.
 type place struct {
 	queue   *list.List
 	element *list.Element
 }
 
-// pool keeps links to nodes and says which one to use: the preferred one while
-// it is up, whoever else is up meanwhile. It connects only when somebody
-// needs it to. At most one goroutine connects, one refreshes, one serves each
-// link; close waits for all of them.
+// pool keeps links to nodes and picks the one to use: the preferred one if it is up,
+// otherwise any other. It connects only when a call needs a link. At most one
+// goroutine connects, one refreshes, and one serves each link; close waits for all of
+// them.
 type pool struct {
 	o       Options
 	ctx     context.Context //nolint:containedctx // ends at close
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // Add is guarded by mu and !closed
-	kick    chan struct{}  // capacity 1: look at the cluster's members now
+	kick    chan struct{}  // capacity 1: refresh the members now
 	cluster clusterID
 
 	mu         sync.Mutex
 	endpoints  []*endpoint // guarded by mu; never empty
-	at         int         // guarded by mu; the preferred one
+	at         int         // guarded by mu; index of the preferred one
 	parked     list.List   // guarded by mu; *call and chan struct{} that wait for a link
 	resting    list.List   // guarded by mu; *call that wait for their next attempt
-	connecting bool        // guarded by mu; connect runs
-	refreshing bool        // guarded by mu; refresh runs
+	connecting bool        // guarded by mu; connect is running
+	refreshing bool        // guarded by mu; refresh is running
 	closed     bool        // guarded by mu
-	foreign    error       // guarded by mu; why the newest dial was given up, where a node of another cluster answered
+	foreign    error       // guarded by mu; set if the last dialled node belongs to another cluster
 }
 
 func newPool(o Options) *pool {
@@ -59,15 +59,15 @@ func newPool(o Options) *pool {
 	return p
 }
 
-// add makes an endpoint. mu is held, or the pool is new.
+// add adds an endpoint. mu is held, or the pool is new.
 func (p *pool) add(addr string, seed bool) *endpoint {
 	e := &endpoint{addr: addr, seed: seed, backoff: newBackoff(dialBackoffFirst, dialBackoffMost)}
 	p.endpoints = append(p.endpoints, e)
 	return e
 }
 
-// pick finds a link for k. Where there is none, k is parked, to be resumed
-// when there is. open is false when the client is closed.
+// pick returns a link for k. If there is none, k is parked and resumed later. open is
+// false if the client is closed.
 func (p *pool) pick(k *call) (l *link, open bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,8 +84,8 @@ func (p *pool) pick(k *call) (l *link, open bool) {
 	return l, true
 }
 
-// up is the preferred link, or the next one that is up; one that was given up
-// is not, even before it is down. mu is held.
+// up returns the preferred link, or another one that is up. A cancelled link is not
+// up. mu is held.
 func (p *pool) up() *link {
 	for i := range p.endpoints {
 		l := p.endpoints[(p.at+i)%len(p.endpoints)].link
@@ -96,7 +96,8 @@ func (p *pool) up() *link {
 	return nil
 }
 
-// rest notes that k waits for its next attempt; false when the client is closed.
+// rest records that k waits for its next attempt; it returns false if the client is
+// closed.
 func (p *pool) rest(k *call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +108,7 @@ func (p *pool) rest(k *call) bool {
 	return !p.closed
 }
 
-// leave takes k out of the queue that it is in.
+// leave removes k from its queue.
 func (p *pool) leave(k *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +122,8 @@ func (p *pool) leaveLocked(k *call) {
 	}
 }
 
-// wait finds a link for a call of its own, and counts it as used: release it.
-// An error means that nothing was sent.
+// wait waits for a link for a separate call, and marks it as used: call release. An
+// error means that nothing was sent.
 func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -146,16 +147,16 @@ func (p *pool) wait(ctx context.Context) (l *link, release func(), err error) {
 		case <-came:
 		case <-ctx.Done():
 			p.mu.Lock()
-			p.parked.Remove(element) // does nothing where it was taken out
+			p.parked.Remove(element) // has no effect if it was removed already
 			p.mu.Unlock()
 			return nil, nil, neverSent(context.Cause(ctx))
 		}
 	}
 }
 
-// distrust prefers another endpoint than l's, whose node answers but cannot
-// serve, or does not answer. Where there is no other, there may be by now.
-func (p *pool) distrust(l *link) {
+// markUnhealthy prefers another endpoint than l's, whose node cannot serve or does not
+// answer. It also refreshes the members, which may add an endpoint.
+func (p *pool) markUnhealthy(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.endpoints[p.at].link != l || p.closed {
@@ -168,7 +169,7 @@ func (p *pool) distrust(l *link) {
 	}
 }
 
-// down notes that l is no more.
+// down records that l has ended.
 func (p *pool) down(e *endpoint, l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,7 +190,7 @@ func (p *pool) down(e *endpoint, l *link) {
 	p.refreshSoon()
 }
 
-// resume lets what is parked go on. mu is held, and released.
+// resume resumes all parked calls. mu is held, and released.
 func (p *pool) resume() {
 	waiting := take(&p.parked)
 	p.mu.Unlock()
@@ -203,7 +204,7 @@ func (p *pool) resume() {
 	}
 }
 
-// take empties a queue. pool.mu is held.
+// take empties a queue and returns its elements. pool.mu is held.
 func take(queue *list.List) []any {
 	var out []any
 	for e := queue.Front(); e != nil; e = queue.Front() {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	refreshEvery   = 10 * time.Second // who has joined is known before whoever was there goes
-	refreshAtMost  = time.Second      // one refresh in so long, however much goes wrong
+	refreshEvery   = 10 * time.Second // often enough to learn new members before the old ones leave
+	refreshAtMost  = time.Second      // minimum interval between refreshes
 	refreshTimeout = 2 * time.Second
-	linkIdleAfter  = time.Minute // a link to a node that is not preferred is closed
+	linkIdleAfter  = time.Minute // an unused link to a node that is not preferred is closed
 )
 
-// refreshSoon asks for a refresh ahead of its time.
+// refreshSoon requests a refresh before its time.
 func (p *pool) refreshSoon() {
 	select {
 	case p.kick <- struct{}{}:
@@ -27,7 +27,7 @@ func (p *pool) refreshSoon() {
 	}
 }
 
-// refresh learns from time to time who is in the cluster, until close.
+// refresh reads the members periodically, until close.
 func (p *pool) refresh() {
 	for {
 		p.learnOnce()
@@ -67,8 +67,8 @@ func (p *pool) learnOnce() {
 	p.learn(convert.StatusFromProto(status))
 }
 
-// learn takes in the members' addresses, forgets those of nodes that left, and
-// prefers the leader where that is wanted.
+// learn adds the members' addresses, removes those of nodes that left, and prefers the
+// leader if the options say so.
 func (p *pool) learn(status agent.ClusterStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *pool) learn(status agent.ClusterStatus) {
 	}
 }
 
-// addAll takes in addresses that are new. mu is held.
+// addAll adds addresses that are new. mu is held.
 func (p *pool) addAll(addrs []string) {
 	for _, addr := range addrs {
 		known := slices.ContainsFunc(p.endpoints, func(e *endpoint) bool { return e.addr == addr })
@@ -122,7 +122,8 @@ func (p *pool) addAll(addrs []string) {
 	}
 }
 
-// reachable sorts out addresses that a node listens on but nobody can dial.
+// reachable reports whether addr can be dialled; a listen address such as 0.0.0.0
+// cannot.
 func reachable(addr string) bool {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host == "" || port == "" || port == "0" {

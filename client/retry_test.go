@@ -18,15 +18,15 @@ func final(c agent.Code) *agent.Error {
 	return e
 }
 
-// quota is how a scope that is full refuses.
+// quota returns the refusal of a full scope.
 func quota() *agent.Error {
 	e := code(agent.CodeOverloaded)
 	e.Limit = "keys_max=1"
 	return e
 }
 
-// Each code on the first attempt and on the second, after attempts that were
-// surely not applied and after ones that may have been.
+// Each code on the first and on the second attempt, after attempts that were not
+// applied and after unknown ones.
 func TestRetryMatrix(t *testing.T) {
 	var ok *agent.Error
 	refusals := []agent.Code{
@@ -47,14 +47,14 @@ func TestRetryMatrix(t *testing.T) {
 		{"unavailable, ok", []*agent.Error{code(agent.CodeUnavailable), ok}, "", 2},
 		{"overloaded, ok", []*agent.Error{code(agent.CodeOverloaded), ok}, "", 2},
 		{"unknown, ok", []*agent.Error{code(agent.CodeUnknown), ok}, "", 2},
-		{"unavailable for ever", []*agent.Error{code(agent.CodeUnavailable)}, agent.CodeUnavailable, 0},
-		{"overloaded for ever", []*agent.Error{code(agent.CodeOverloaded)}, agent.CodeOverloaded, 0},
-		{"unknown for ever", []*agent.Error{code(agent.CodeUnknown)}, agent.CodeUnknown, 0},
-		{"unknown, then unavailable for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeUnavailable)}, agent.CodeUnknown, 0},
-		{"unknown, then overloaded for ever", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeOverloaded)}, agent.CodeUnknown, 0},
+		{"unavailable repeatedly", []*agent.Error{code(agent.CodeUnavailable)}, agent.CodeUnavailable, 0},
+		{"overloaded repeatedly", []*agent.Error{code(agent.CodeOverloaded)}, agent.CodeOverloaded, 0},
+		{"unknown repeatedly", []*agent.Error{code(agent.CodeUnknown)}, agent.CodeUnknown, 0},
+		{"unknown, then unavailable repeatedly", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeUnavailable)}, agent.CodeUnknown, 0},
+		{"unknown, then overloaded repeatedly", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeOverloaded)}, agent.CodeUnknown, 0},
 		{"over the quota", []*agent.Error{quota()}, agent.CodeOverloaded, 1},
 		{"a session's queue is full", []*agent.Error{{Code: agent.CodeOverloaded, Op: -1, Limit: "queue_max=2"}}, agent.CodeOverloaded, 1},
-		{"unknown, then over the quota for ever", []*agent.Error{code(agent.CodeUnknown), quota()}, agent.CodeUnknown, 0},
+		{"unknown, then over the quota repeatedly", []*agent.Error{code(agent.CodeUnknown), quota()}, agent.CodeUnknown, 0},
 		{"unknown, request expired in the log", []*agent.Error{code(agent.CodeUnknown), final(agent.CodeRequestExpired)}, agent.CodeRequestExpired, 2},
 	}
 	for _, c := range refusals {
@@ -63,8 +63,8 @@ func TestRetryMatrix(t *testing.T) {
 			row{string(c) + " from the log", []*agent.Error{final(c)}, c, 1},
 			row{"unavailable, " + string(c), []*agent.Error{code(agent.CodeUnavailable), code(c)}, c, 2},
 			row{"overloaded, " + string(c), []*agent.Error{code(agent.CodeOverloaded), code(c)}, c, 2},
-			// A refusal ahead of the log speaks for its own attempt alone.
-			row{"unknown, then " + string(c) + " for ever", []*agent.Error{code(agent.CodeUnknown), code(c)}, agent.CodeUnknown, 0},
+			// A refusal that is not from the log is about its own attempt only.
+			row{"unknown, then " + string(c) + " repeatedly", []*agent.Error{code(agent.CodeUnknown), code(c)}, agent.CodeUnknown, 0},
 			row{"unknown, " + string(c) + " from the log", []*agent.Error{code(agent.CodeUnknown), final(c)}, c, 2},
 			row{"unknown, " + string(c) + ", ok", []*agent.Error{code(agent.CodeUnknown), code(c), ok}, "", 3},
 		)
@@ -135,7 +135,7 @@ func TestOverloadWaitsAsLongAsItIsTold(t *testing.T) {
 	})
 }
 
-// A request id must not outlive the window that the first attempt asked for.
+// A request id must not outlive the window that the first attempt set.
 func TestTheRequestWindowShrinksWithEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := code(agent.CodeOverloaded)

@@ -6,31 +6,31 @@ import (
 	"dormouse/agent"
 )
 
-// Scope has the everyday calls, each one commit or one read, in one scope of
-// one service. Reads are linearizable. A *Client embeds one of its own scope.
+// Scope has the calls on one scope of one service, each of which is one commit or one
+// read. Reads are linearizable. A *Client embeds the Scope of its own scope.
 type Scope struct {
 	service agent.Service
 	name    string
-	fence   *agent.Fence // of all that is written; nil means none
+	fence   *agent.Fence // of all commits; nil means none
 }
 
-// In gives the calls in a scope of any service.
+// In returns the calls on a scope of a service.
 func In(service agent.Service, scope string) Scope {
 	return Scope{service: service, name: scope}
 }
 
-// In gives the calls in another scope, without a fence: claims do not reach
-// beyond theirs.
+// In returns the calls on another scope, without a fence, because claims belong to one
+// scope.
 func (s Scope) In(scope string) Scope { return In(s.service, scope) }
 
-// Under gives the calls under a claim that the caller holds: what they write is
-// refused with fenced once that holding has ended, and all that comes after it.
+// Under returns the calls under a claim that the caller holds: once the holding has
+// ended, their writes are refused with fenced.
 func (s Scope) Under(c agent.Claim) Scope {
 	s.fence = c.Fence()
 	return s
 }
 
-// PutScope sets the scope's policy, creating it if there is none.
+// PutScope sets the scope's policy. It creates the scope if it does not exist.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
 	r, err := do[*agent.ScopeResult](ctx, s, &agent.PutScope{Policy: policy})
 	if err != nil {
@@ -39,18 +39,18 @@ func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, 
 	return r.Scope, nil
 }
 
-// DeleteScope deletes the scope with all that is in it.
+// DeleteScope deletes the scope and its contents.
 func (s Scope) DeleteScope(ctx context.Context) error {
 	_, err := do[*agent.DeleteResult](ctx, s, &agent.DeleteScope{})
 	return err
 }
 
-// GetScope reads the scope's counts and policy.
+// GetScope reads the scope's usage and policy.
 func (s Scope) GetScope(ctx context.Context) (*agent.Scope, error) {
 	return ask[*agent.Scope](ctx, s, &agent.GetScope{})
 }
 
-// ListScopes lists all scopes, whichever this is.
+// ListScopes lists all scopes, not only this one.
 func (s Scope) ListScopes(ctx context.Context, page agent.Page) (*agent.ScopeList, error) {
 	return ask[*agent.ScopeList](ctx, s, &agent.ListScopes{Page: page})
 }
@@ -77,7 +77,7 @@ func doLast[R agent.OpResult](ctx context.Context, s Scope, ops ...agent.Op) (R,
 	return r, nil
 }
 
-// ask reads one thing.
+// ask makes one read.
 func ask[F agent.Found](ctx context.Context, s Scope, read agent.Read) (F, error) {
 	var none F
 	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.name, Reads: []agent.Read{read}})

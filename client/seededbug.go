@@ -1,8 +1,8 @@
 package client
 
-// another is a number that no request had, for seededbug.RetryWithFreshID; seq
-// where the window is full. It is not in a program without the build tag seeded.
-func (l *ledger) another(seq uint64) uint64 {
+// another returns an unused number, for seededbug.RetryWithFreshID, or seq if the
+// window is full. Programs without the build tag seeded do not contain it.
+func (l *requestWindow) another(seq uint64) uint64 {
 	fresh, _, ok := l.try()
 	if !ok {
 		return seq

@@ -2,18 +2,18 @@ package client
 
 import "sync/atomic"
 
-// Stats counts what a client did to get its calls through.
+// Stats counts the client's retries.
 type Stats struct {
-	Retries uint64 // attempts after a call's first
-	Settled uint64 // commits of which an attempt may or may not have applied, and whose true outcome is known now
+	Retries uint64 // attempts after the first one of a call
+	Settled uint64 // commits with an unknown attempt whose outcome was learned later
 }
 
-// Stats counts since the client was made.
+// Stats returns the counts since Dial.
 func (c *Client) Stats() Stats {
 	return Stats{Retries: c.retries.Load(), Settled: c.settled.Load()}
 }
 
-// counters are what Stats shows.
+// counters are the counters behind Stats.
 type counters struct {
 	retries, settled atomic.Uint64
 }

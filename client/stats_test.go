@@ -15,7 +15,7 @@ func TestStatsCountRetriesAndWhatWasSettled(t *testing.T) {
 		want   client.Stats
 	}{
 		{"at once", []*agent.Error{nil}, client.Stats{}},
-		{"surely not applied at first", []*agent.Error{code(agent.CodeUnavailable), nil}, client.Stats{Retries: 1}},
+		{"not applied at first", []*agent.Error{code(agent.CodeUnavailable), nil}, client.Stats{Retries: 1}},
 		{"unknown at first", []*agent.Error{code(agent.CodeUnknown), code(agent.CodeUnavailable), nil}, client.Stats{Retries: 2, Settled: 1}},
 		{"refused in the log", []*agent.Error{code(agent.CodeUnknown), final(agent.CodeConflict)}, client.Stats{Retries: 1, Settled: 1}},
 	} {
@@ -24,7 +24,7 @@ func TestStatsCountRetriesAndWhatWasSettled(t *testing.T) {
 				w, f := newWires(t), &fake{submit: script(test.script...)}
 				w.serve("a", f, f)
 				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
-				_, _ = c.Commit(t.Context(), put("k")) // TestRetryMatrix judges the outcome
+				_, _ = c.Commit(t.Context(), put("k")) // TestRetryMatrix checks the outcome
 				if got := c.Stats(); got != test.want {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}

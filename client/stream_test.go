@@ -15,7 +15,7 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// answer replies to each call of a frame with a result.
+// answer returns a result for each call of a frame.
 func answer(frame *apipb.Calls) *apipb.Replies {
 	out := &apipb.Replies{}
 	for _, call := range frame.Calls {
@@ -29,8 +29,8 @@ func answer(frame *apipb.Calls) *apipb.Replies {
 	return out
 }
 
-// Calls that wait for the connection leave together once it is there; answers
-// find their calls in any order.
+// Calls that wait for a connection are sent together once it is up; answers may come
+// in any order.
 func TestWaitingCallsShareFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 500
@@ -80,8 +80,8 @@ func TestWaitingCallsShareFrames(t *testing.T) {
 	})
 }
 
-// A stream that breaks under a commit leaves it undecided: it goes on
-// elsewhere under the same id, and only the log settles it.
+// A stream that breaks during a commit leaves it undecided: it is retried on another
+// node under the same id, and only the log settles it.
 func TestABrokenStreamIsRetriedElsewhereUnderTheSameID(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second []*agent.Error
@@ -177,7 +177,7 @@ func TestAContextThatEndsTellsWhetherAnythingWasSent(t *testing.T) {
 	}
 }
 
-// A node that hangs is left after one attempt, not after the whole timeout.
+// A node that hangs is given up after one attempt, not after the whole timeout.
 func TestASilentNodeIsLeftAfterOneAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)
@@ -273,8 +273,8 @@ func TestAFullClientBlocksUntilThereIsRoomOrTheContextEnds(t *testing.T) {
 	})
 }
 
-// The cluster keeps so many answers for one client; a commit that takes long
-// holds the window although few are in flight.
+// The cluster keeps a limited number of answers for one client. A slow commit holds
+// the window although few commits are in flight.
 func TestTheWindowOfRequestIDsIsNeverExceeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow func()
@@ -362,7 +362,7 @@ func TestTheLargestMessagesPassAndLargerOnesAreTooLarge(t *testing.T) {
 	})
 }
 
-// Replies that belong to nothing, or are of no kind, harm nobody.
+// Replies without a call, or without a kind, are ignored.
 func TestStrayRepliesAreIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)

@@ -7,27 +7,27 @@ import (
 	"dormouse/agent"
 )
 
-// Append appends entries, creating the thread if there is none.
+// Append appends entries. It creates the thread if it does not exist.
 func (s Scope) Append(ctx context.Context, a agent.AppendThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s, &a)
 }
 
-// CompactThread forgets a thread's oldest entries; rev and head stay.
+// CompactThread removes a thread's oldest entries; rev and head stay.
 func (s Scope) CompactThread(ctx context.Context, c agent.CompactThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s, &c)
 }
 
-// ForkThread makes a new thread that shares another's entries.
+// ForkThread creates a thread that shares another's entries.
 func (s Scope) ForkThread(ctx context.Context, f agent.ForkThread) (*agent.ThreadResult, error) {
 	return do[*agent.ThreadResult](ctx, s, &f)
 }
 
-// DeleteThread deletes a thread; a missing one is fine.
+// DeleteThread deletes a thread; deleting a missing one succeeds.
 func (s Scope) DeleteThread(ctx context.Context, del agent.DeleteThread) (*agent.DeleteResult, error) {
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
-// GetThread reads a thread's meta; not_found if there is none.
+// GetThread reads a thread without its entries; not_found if it does not exist.
 func (s Scope) GetThread(ctx context.Context, thread string) (*agent.Thread, error) {
 	return ask[*agent.Thread](ctx, s, &agent.GetThread{Thread: thread})
 }
@@ -37,12 +37,12 @@ func (s Scope) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries
 	return ask[*agent.Entries](ctx, s, &load)
 }
 
-// Entries reads all entries that load asks for, page by page, as the thread
-// stood at the first page: what is appended meanwhile is left out. An error is
-// the last element; it is deleted where the thread was made again in between.
+// Entries yields all entries that load selects, page by page, at the thread's rev of
+// the first page: later appends are left out. An error is the last element; it is
+// deleted if the thread was deleted and created again meanwhile.
 func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
-		var life uint64 // of the first page
+		var life uint64 // incarnation in the first page
 		for {
 			page, err := s.Load(ctx, load)
 			if err == nil && life != 0 && page.Thread.Incarnation != life {
@@ -70,10 +70,10 @@ func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[ag
 	}
 }
 
-// remade is the error of a read that began in one life of a thread and would
-// go on in another.
+// remade returns the error of a read whose thread was deleted and created again
+// between pages.
 func remade(thread string, life uint64) *agent.Error {
-	e := agent.Errorf(agent.CodeDeleted, "thread %q was deleted, and made anew, while it was read: read it again", thread)
+	e := agent.Errorf(agent.CodeDeleted, "thread %q was deleted and created again while it was read: read it again", thread)
 	e.Incarnation = life
 	return e
 }
@@ -83,7 +83,7 @@ func (s Scope) GetEntry(ctx context.Context, thread, entry string) (*agent.Entry
 	return ask[*agent.Entry](ctx, s, &agent.GetEntry{Thread: thread, Entry: entry})
 }
 
-// VerifyThread recomputes a thread's head chain.
+// VerifyThread recomputes a thread's hash chain.
 func (s Scope) VerifyThread(ctx context.Context, thread string) (*agent.Verified, error) {
 	return ask[*agent.Verified](ctx, s, &agent.VerifyThread{Thread: thread})
 }

@@ -15,7 +15,7 @@ func TestPagesOfTwoLivesOfAThreadAreNotMixed(t *testing.T) {
 		w := newWires(t)
 		next, life := uint64(1), uint64(6)
 		f := &fake{read: func(context.Context, agent.Reads) (agent.Answers, error) {
-			life++ // made again before each page
+			life++ // created again before each page
 			page := &agent.Entries{
 				Thread: agent.Thread{ID: "t", Incarnation: life, Rev: 2}, Items: []agent.Entry{{ID: "e", Kind: agent.KindMessage}},
 			}

@@ -6,9 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// PutTimer sets a timer of an instance, in place of the one under that id: one
-// that fires once at Next, or a cron, whose Next is 0. What it returns is
-// without its data.
+// PutTimer creates or replaces a timer of an instance: one that fires once, at Next,
+// or a cron, whose Next is 0. The returned timer has no data.
 func (s Scope) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, error) {
 	r, err := do[*agent.TimerResult](ctx, s, &agent.PutTimer{Timer: timer})
 	if err != nil {
@@ -17,7 +16,7 @@ func (s Scope) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, e
 	return &r.Timer, nil
 }
 
-// DeleteTimer cancels a timer; a missing one is fine.
+// DeleteTimer cancels a timer; a missing timer is not an error.
 func (s Scope) DeleteTimer(ctx context.Context, manager, key, id string) (*agent.DeleteResult, error) {
 	return do[*agent.DeleteResult](ctx, s, &agent.DeleteTimer{Manager: manager, Key: key, ID: id})
 }
@@ -27,8 +26,8 @@ func (s Scope) GetTimer(ctx context.Context, manager, key, id string) (*agent.Ti
 	return ask[*agent.Timer](ctx, s, &agent.GetTimer{Manager: manager, Key: key, ID: id})
 }
 
-// ListTimers lists an instance's timers, or those of all of a manager's
-// instances where key is "".
+// ListTimers lists an instance's timers, or those of all instances of a manager if key
+// is "".
 func (s Scope) ListTimers(ctx context.Context, manager, key string, page agent.Page) (*agent.TimerList, error) {
 	return ask[*agent.TimerList](ctx, s, &agent.ListTimers{Manager: manager, Key: key, Page: page})
 }

@@ -18,8 +18,8 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// A server that has a certificate is reached by who trusts it, and by nobody
-// in the clear.
+// A server with a certificate accepts clients that trust it, and no client without
+// TLS.
 func TestTLSIsSpokenWhereItIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWires(t), &fake{}
@@ -32,18 +32,18 @@ func TestTLSIsSpokenWhereItIsAskedFor(t *testing.T) {
 			served bool
 		}{
 			{"TLS, and trusts it", &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}, true},
-			{"TLS, and trusts nobody", &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}, false},
+			{"TLS without trusted authorities", &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13}, false},
 			{"in the clear", nil, false},
 		} {
 			asker := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true, Timeout: time.Second, TLS: c.tls})
 			if _, err := asker.Read(t.Context(), question); (err == nil) != c.served {
-				t.Errorf("who speaks %s: %v", c.speaks, err)
+				t.Errorf("client with %s: %v", c.speaks, err)
 			}
 		}
 	})
 }
 
-// selfSigned is a certificate for one name, and the pool that trusts it.
+// selfSigned returns a certificate for one name, and a pool that trusts it.
 func selfSigned(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,18 +11,18 @@ func (s Scope) PutValue(ctx context.Context, put agent.PutValue) (*agent.ValueRe
 	return do[*agent.ValueResult](ctx, s, &put)
 }
 
-// DeleteValue deletes a value; a missing one is fine.
+// DeleteValue deletes a value; deleting a missing one succeeds.
 func (s Scope) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.DeleteResult, error) {
 	return do[*agent.DeleteResult](ctx, s, &del)
 }
 
-// ReviseValue changes what is known of a value, and not its bytes; with To it
-// moves it, all at once or not at all.
+// ReviseValue changes a value's key, content type and metadata, but not its bytes, all
+// or none of them.
 func (s Scope) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agent.ValueResult, error) {
 	return do[*agent.ValueResult](ctx, s, &revise)
 }
 
-// GetValue reads a value; not_found if there is none.
+// GetValue reads a value; not_found if it does not exist.
 func (s Scope) GetValue(ctx context.Context, key string) (*agent.Value, error) {
 	return ask[*agent.Value](ctx, s, &agent.GetValue{Key: key})
 }

@@ -15,11 +15,11 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Watch yields a thread's entries, each once and in order, who holds a claim,
-// or what changes in a scope; see agent.Service. It goes on by itself on another
-// node when one breaks, after the last entry or change. A thread that was deleted
-// meanwhile, even if it was created again, ends it with EventDeleted. It ends
-// without an error when ctx ends.
+// Watch yields a thread's entries, each once and in order, the holder of a claim, or
+// the changes of a scope; see agent.Service. If a node fails, it continues on another
+// one, after the last entry or change. If the thread was deleted meanwhile, even if it
+// was created again, the watch ends with EventDeleted. It ends without an error when
+// ctx ends.
 func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	if w.Scope == "" {
 		w.Scope = c.o.Scope
@@ -44,15 +44,15 @@ func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event
 	}
 }
 
-// errEnough ends a watch: the consumer stopped, or the last event was given.
+// errEnough ends a watch: the consumer stopped, or the last event was yielded.
 var errEnough = errors.New("the watch has ended")
 
-// watching is one watch over all of its streams.
+// watching is one watch with all of its streams.
 type watching struct {
 	client      *Client
-	w           agent.Watch // From is the next seq; of changes, From and Skip the place to go on from
-	incarnation uint64      // of the thread that is watched; 0 before it was asked for
-	held        *uint64     // the epoch that was told last, of a claim; nil before that
+	w           agent.Watch // From is the next seq; of changes, From and Skip are the next position
+	incarnation uint64      // of the watched thread; 0 before it is known
+	held        *uint64     // of a claim: the epoch yielded last; nil before that
 	backoff     *backoff.ExponentialBackOff
 }
 
@@ -74,8 +74,8 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := s.w
-	w.Incarnation = s.incarnation // lest it is deleted and made again since it was asked for
-	// A link that breaks takes the watch with it: go on elsewhere.
+	w.Incarnation = s.incarnation // the thread may have been deleted and created again since same
+	// If the link breaks, end the stream, so that the watch continues on another node.
 	stop := context.AfterFunc(l.stream.Context(), cancel)
 	defer stop()
 	stream, err := apipb.NewStoreClient(l.conn).Watch(ctx, convert.WatchToProto(w))
@@ -100,12 +100,11 @@ func (s *watching) once(ctx context.Context, yield func(agent.Event, error) bool
 	}
 }
 
-// same asks whether the thread is still the one that was watched before: a
-// seq says nothing about that. So nothing is watched before its incarnation is
-// known: a thread that is not there yet might come, go and come back by the
-// time that a stream breaks.
+// same reports whether the thread is still the watched incarnation, which a seq does
+// not tell. Nothing is watched before the incarnation is known: a missing thread could
+// be created, deleted and created again before a stream breaks.
 func (s *watching) same(ctx context.Context) (bool, error) {
-	if s.w.Claim != "" || s.w.Changes { // epochs and indexes say it all
+	if s.w.Claim != "" || s.w.Changes { // epochs and indexes identify the position
 		return true, nil
 	}
 	answers, err := s.client.Read(ctx, agent.Reads{Scope: s.w.Scope, Reads: []agent.Read{&agent.GetThread{Thread: s.w.Thread}}})
@@ -142,12 +141,12 @@ func (s *watching) broke(l *link, err error) error {
 	}
 	e := errorOf(err, false)
 	if agent.Retryable(e) {
-		s.client.pool.distrust(l)
+		s.client.pool.markUnhealthy(l)
 	}
 	return e
 }
 
-// give yields one event, unless it was given before.
+// give yields one event, unless it was yielded before.
 func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) error {
 	s.backoff.Reset()
 	switch {
@@ -174,7 +173,7 @@ func (s *watching) give(event agent.Event, yield func(agent.Event, error) bool) 
 
 func (s *watching) giveClaim(event agent.Event, yield func(agent.Event, error) bool) error {
 	if s.held != nil && *s.held == event.Claim.Epoch {
-		return nil // told before the watch was resumed
+		return nil // yielded before the watch was resumed
 	}
 	s.held = &event.Claim.Epoch
 	if !yield(event, nil) {

@@ -66,8 +66,8 @@ func (j *journal) watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Even
 	}
 }
 
-// Nodes break under a watch, again and again: the watcher sees every entry
-// once and in order.
+// Nodes fail during a watch, repeatedly: the watcher sees every entry once and in
+// order.
 func TestAWatchSurvivesItsNodesWithoutGapOrDuplicate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWires(t), newJournal()
@@ -108,7 +108,7 @@ func TestAWatchSurvivesItsNodesWithoutGapOrDuplicate(t *testing.T) {
 	})
 }
 
-func TestAThreadCreatedAnewEndsTheWatchOfTheOldOne(t *testing.T) {
+func TestAThreadCreatedAgainEndsTheWatchOfTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWires(t), newJournal()
 		j.append(3)
@@ -136,9 +136,10 @@ func TestAThreadCreatedAnewEndsTheWatchOfTheOldOne(t *testing.T) {
 	})
 }
 
-// A thread that was not there when the watch asked which life of it to follow
-// comes, goes, and comes back while the node is away: no watch may begin in
-// one life and go on in the other. The harness found it (watch under disk).
+// A thread does not exist when the watch reads its incarnation. It is then created,
+// deleted and created again while the node is away. No watch may begin in one
+// incarnation and continue in the other. Found by the fault harness (workload watch,
+// nemesis disk).
 func TestAWatchThatFoundNoThreadFollowsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWires(t), newJournal()
@@ -146,7 +147,7 @@ func TestAWatchThatFoundNoThreadFollowsNone(t *testing.T) {
 		f := j.fake()
 		asked := f.read
 		f.read = func(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-			defer func() { // the first life begins right after the watch looked
+			defer func() { // the first incarnation begins right after the watch has read it
 				j.mu.Lock()
 				j.incarnation, j.rev = 1, 1
 				j.mu.Unlock()
@@ -210,9 +211,9 @@ func TestWhatEndsAWatch(t *testing.T) {
 	}
 }
 
-// The consumer stops, the context ends, the client is closed: the watch ends
-// and leaves nothing running (which the bubble would report).
-func TestAWatchEndsWhenNobodyWantsIt(t *testing.T) {
+// The watch ends when the consumer stops, the context ends or the client is closed,
+// and leaves no goroutine (which the bubble would report).
+func TestAWatchEndsWithItsConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWires(t), newJournal()
 		j.append(1)
@@ -274,8 +275,7 @@ func (s *standing) watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Eve
 	}
 }
 
-// Nodes break under a watch of a claim: the watcher is told of each holding
-// once, and of those only that it had not been told of before.
+// Nodes fail during a watch of a claim: the watcher gets each holding once.
 func TestAWatchOfAClaimSurvivesItsNodesWithoutRepeatingItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newWires(t), &standing{changed: make(chan struct{})}

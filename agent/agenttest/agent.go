@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// sleeper makes an agent that has some of everything: a checkpoint with three
-// revisions, a thread that has gone on, memories, and a session.
+// sleeper creates an agent with a checkpoint of three revisions, a thread that is
+// longer than the pointer, memories, and a session.
 func (k *kit) sleeper(name, thread, session string) {
 	k.Helper()
 	k.appendTo(thread, messages("m", 0, 4)...)
@@ -22,8 +22,7 @@ func (k *kit) sleeper(name, thread, session string) {
 	)
 }
 
-// memories are the ids of what an agent remembers of green, as a recall finds
-// them.
+// memories returns the ids of an agent's memories about "green", in recall order.
 func (k *kit) memories(name string) (ids []string) {
 	k.Helper()
 	for _, hit := range find[*agent.Recalled](k, &agent.Recall{Agent: name, Mode: agent.ModeText, Within: agent.WithinAll, Query: "green"}).Items {
@@ -32,8 +31,8 @@ func (k *kit) memories(name string) (ids []string) {
 	return ids
 }
 
-// talk makes a conversation of an agent, with a state, a message that people see
-// and one that is pending.
+// talk creates a conversation of an agent, with a state, a saved message and a pending
+// one.
 func (k *kit) talk(id, name string) {
 	k.Helper()
 	ref := agent.ConversationRef{ID: id, Agent: name, Owner: "owner of " + id}
@@ -42,11 +41,11 @@ func (k *kit) talk(id, name string) {
 		&agent.PendMessage{ConversationRef: ref, Message: agent.JSON(`{}`)})
 }
 
-// erases waits until the cluster finds conversations by their agent, and so can
-// erase them with it.
+// erases waits until the cluster has its index of conversations by agent, so that an
+// erasure includes them.
 func (k *kit) erases() { k.listed(agent.ListConversations{Agent: "a"}) }
 
-// erase erases an agent and waits until all is cleared away.
+// erase erases an agent and waits until the receipt is complete.
 func (k *kit) erase(op *agent.EraseAgent) *agent.Erasure {
 	k.Helper()
 	receipt := apply[*agent.Erasure](k, op)
@@ -132,9 +131,9 @@ var agentForkClaims = []claim{
 		} {
 			k.lacks(agent.CodeNotFound, q)
 		}
-		k.refuseAtDoor(agent.CodeInvalid, 0, "new_agent", &agent.ForkAgent{Agent: "a", NewAgent: "a"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "new_session", &agent.ForkAgent{Agent: "a", NewAgent: "b", Session: "s"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "new_session", &agent.ForkAgent{Agent: "a", NewAgent: "b", Session: "s", NewSession: "s"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "new_agent", &agent.ForkAgent{Agent: "a", NewAgent: "a"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "new_session", &agent.ForkAgent{Agent: "a", NewAgent: "b", Session: "s"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "new_session", &agent.ForkAgent{Agent: "a", NewAgent: "b", Session: "s", NewSession: "s"})
 	}},
 
 	{"a_prune_that_would_orphan_a_fork_is_refused", func(k *kit) {
@@ -184,22 +183,22 @@ var eraseClaims = []claim{
 		k.equal("what the scope counts", []uint64{scope.Keys, scope.Bytes}, []uint64{0, 0})
 	}},
 
-	{"conversations_go_with_their_agent_and_nobody_elses", func(k *kit) {
+	{"conversations_are_erased_with_their_agent_and_no_others", func(k *kit) {
 		k.erases()
 		for _, id := range []string{"c1", "c2", "c3"} {
 			k.talk(id, "a")
 		}
 		k.talk("d", "b")
-		k.talk("nobody's", "")
+		k.talk("unowned", "")
 		k.commit(&agent.DeleteConversation{ConversationRef: dialogue("c3")})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
 		k.equal("counts", []uint64{*receipt.Conversations, receipt.Checkpoints, receipt.Sessions, receipt.Kept}, []uint64{2, 0, 0, 0})
-		k.equal("left", k.listed(agent.ListConversations{}), "d nobody's")
+		k.equal("left", k.listed(agent.ListConversations{}), "d unowned")
 		k.equal("read again", find[*agent.Erasure](k, &agent.GetErasure{Agent: "a"}), receipt)
 
-		k.talk("c1", "a") // a new life, which the old one's messages are not in
+		k.talk("c1", "a") // a new conversation, without the messages of the erased one
 		k.equal("messages", find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c1")}).Conversation.MessageCount, uint64(1))
-		k.equal("anew", k.listed(agent.ListConversations{Agent: "a"}), "c1")
+		k.equal("created again", k.listed(agent.ListConversations{Agent: "a"}), "c1")
 		k.equal("erased again", *k.erase(&agent.EraseAgent{Agent: "a"}).Conversations, uint64(1))
 	}},
 
@@ -244,7 +243,7 @@ var eraseClaims = []claim{
 		k.lacks(agent.CodeNotFound, &agent.GetErasure{Agent: "never erased"})
 	}},
 
-	{"an_erased_agent_may_begin_anew_unless_it_is_sealed", func(k *kit) {
+	{"an_erased_agent_can_be_created_again_unless_it_is_sealed", func(k *kit) {
 		k.erases()
 		k.talk("other's", "")
 		k.sleeper("a", "t", "s")
@@ -273,7 +272,7 @@ var eraseClaims = []claim{
 		before := find[*agent.Thawed](k, &agent.Thaw{Key: "fork"})
 		k.commit(pointTo("other", agent.Pointer{Thread: "t", Rev: 1}), &agent.PutSession{Session: "theirs", Agent: "other", Thread: "t"})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
-		k.equal("kept", []uint64{receipt.Kept, receipt.Threads}, []uint64{2, 0}) // as the checkpoint's thread, and as the session's
+		k.equal("kept", []uint64{receipt.Kept, receipt.Threads}, []uint64{2, 0}) // counted as the checkpoint's thread and as the session's
 		k.equal("other", len(find[*agent.Thawed](k, &agent.Thaw{Key: "other"}).Entries), 1)
 		k.erase(&agent.EraseAgent{Agent: "other"})
 		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "t"})
@@ -319,9 +318,9 @@ var ttlClaims = []claim{
 		k.refuse(agent.CodeNotFound, 0, &agent.SetTTL{Thread: "z", TTL: time.Hour})
 		k.refuse(agent.CodeNotFound, 0, &agent.SetTTL{Session: "z", TTL: time.Hour})
 		k.refuse(agent.CodeDeleted, 0, &agent.SetTTL{Thread: "t", IfIncarnation: 1 << 60})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{TTL: time.Hour})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Conversation: "t", Session: "s"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Thread: "t", Session: "s"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "ttl", &agent.SetTTL{Thread: "t", TTL: agent.TTLMax + time.Millisecond})
+		k.refuseInvalid(agent.CodeInvalid, 0, "thread", &agent.SetTTL{TTL: time.Hour})
+		k.refuseInvalid(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Conversation: "t", Session: "s"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "thread", &agent.SetTTL{Thread: "t", Session: "s"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "ttl", &agent.SetTTL{Thread: "t", TTL: agent.TTLMax + time.Millisecond})
 	}},
 }

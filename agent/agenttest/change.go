@@ -8,11 +8,11 @@ import (
 	"dormouse/agent"
 )
 
-// feed collects what a watch of changes tells. After each event it calls then,
-// which may write, and returns when then says so or the watch ends. last is the
-// event or the error that ended it, if one did.
+// feed collects the changes of a watch. After each event it calls then, which may
+// write. It returns when then returns false or the watch ends; last or err is then the
+// event or the error that ended it.
 //
-// A cluster that has just been founded records nothing yet, and says so.
+// A new cluster records no changes at first, and answers unavailable.
 func (k *kit) feed(w agent.Watch, then func(seen []agent.Changed) (more bool)) (seen []agent.Changed, last agent.Event, err error) {
 	k.Helper()
 	w.Scope, w.Changes = k.scope, true
@@ -26,8 +26,8 @@ func (k *kit) feed(w agent.Watch, then func(seen []agent.Changed) (more bool)) (
 	return seen, last, err
 }
 
-// onceAble asks until the answer is another than unavailable, which it is until
-// all nodes of a new cluster are known to be able.
+// onceAble calls ask until it returns another result than unavailable. A new cluster
+// is unavailable until all nodes report that they support changes.
 func (k *kit) onceAble(ask func() error) error {
 	for {
 		err := ask()
@@ -58,7 +58,7 @@ func (k *kit) feedOnce(w agent.Watch, then func(seen []agent.Changed) (more bool
 	return seen, last, nil
 }
 
-// told is feed where the watch must not end by itself.
+// told is feed for a watch that must not end by itself.
 func (k *kit) told(w agent.Watch, then func(seen []agent.Changed) (more bool)) []agent.Changed {
 	k.Helper()
 	seen, last, err := k.feed(w, then)
@@ -68,7 +68,7 @@ func (k *kit) told(w agent.Watch, then func(seen []agent.Changed) (more bool)) [
 	return seen
 }
 
-// ended is feed where the watch must end with an event before anything is told.
+// ended is feed for a watch that must end with an event before any change.
 func (k *kit) ended(kind agent.EventKind, w agent.Watch) agent.Event {
 	k.Helper()
 	seen, last, err := k.feed(w, func([]agent.Changed) bool { return true })
@@ -78,15 +78,15 @@ func (k *kit) ended(kind agent.EventKind, w agent.Watch) agent.Event {
 	return last
 }
 
-// recording waits until changes are recorded, and gives the index that the
-// feed begins from.
+// recording waits until changes are recorded, and returns the index at which the feed
+// begins.
 func (k *kit) recording() uint64 {
 	k.Helper()
 	k.told(agent.Watch{}, func([]agent.Changed) bool { return false })
 	return k.commit(&agent.PutValue{Key: "first"}).Index
 }
 
-// untilTold watches until so many changes have been told.
+// untilTold returns a function that stops a watch after n changes.
 func untilTold(n int) func([]agent.Changed) bool {
 	return func(seen []agent.Changed) bool { return len(seen) < n }
 }
@@ -111,7 +111,8 @@ func (k *kit) say(changes []agent.Changed) (lines []string) {
 	return lines
 }
 
-// some is a commit of several changes, and what they are.
+// some makes a commit of several changes, and returns its result and the expected
+// changes.
 func (k *kit) some() (agent.Result, []string) {
 	k.Helper()
 	return k.commit(
@@ -151,7 +152,7 @@ var changeClaims = []claim{
 		var seen []agent.Changed
 		w := agent.Watch{From: begin + 1}
 		for len(seen) < len(want) {
-			next := k.told(w, untilTold(1))[0] // hangs up in the middle of an index
+			next := k.told(w, untilTold(1))[0] // ends the watch in the middle of an index
 			seen = append(seen, next)
 			w.From, w.Skip = next.Index, next.Ordinal+1
 		}
@@ -185,7 +186,7 @@ var changeClaims = []claim{
 	{"claims_are_told_as_they_begin_and_end", func(k *kit) {
 		begin := k.recording()
 		c := k.take("a")
-		k.commit(renew(c)) // no change
+		k.commit(renew(c)) // a renewal is not a change
 		k.commit(release(c))
 		seen := k.told(agent.Watch{From: begin + 1}, untilTold(2))
 		k.equal("changes", k.say(seen), []string{"claims/c", "claims/c gone"})

@@ -21,7 +21,7 @@ func release(c agent.Claim) *agent.ReleaseClaim {
 	return &agent.ReleaseClaim{Claim: c.Name, Holder: c.Holder, Epoch: c.Epoch}
 }
 
-// handOver gives claim c to another holder.
+// handOver hands claim c over to another holder.
 func (k *kit) handOver(c agent.Claim, to string) agent.Claim {
 	k.Helper()
 	op := release(c)
@@ -29,8 +29,8 @@ func (k *kit) handOver(c agent.Claim, to string) agent.Claim {
 	return apply[*agent.ClaimResult](k, op).Claim
 }
 
-// claimHeld is claim c, which somebody must hold. When it ends moves, so that
-// is left out.
+// claimHeld returns claim c, which must have a holder, without its expiry, which
+// changes.
 func (k *kit) claimHeld() agent.Claim {
 	k.Helper()
 	c := *find[*agent.Claim](k, &agent.GetClaim{Claim: "c"})
@@ -38,8 +38,8 @@ func (k *kit) claimHeld() agent.Claim {
 	return c
 }
 
-// fenced sends ops under c's fence, which must have ended; holder holds it now,
-// if anybody does.
+// fenced sends ops under the fence of c, which must have ended; now is the current
+// holding, if any.
 func (k *kit) fenced(c, now agent.Claim, ops ...agent.Op) {
 	k.Helper()
 	_, err := k.send(agent.Commit{Fence: c.Fence(), Ops: ops})
@@ -49,14 +49,13 @@ func (k *kit) fenced(c, now agent.Claim, ops ...agent.Op) {
 	}
 }
 
-// under sends ops under c's fence, which must stand.
+// under sends ops under the fence of c, which must be current.
 func (k *kit) under(c agent.Claim, ops ...agent.Op) {
 	k.Helper()
 	k.applied(k.send(agent.Commit{Fence: c.Fence(), Ops: ops}))
 }
 
-// watchClaim collects who holds claim c, until then says that it is enough;
-// then may write.
+// watchClaim collects the states of claim c until then returns false; then may write.
 func (k *kit) watchClaim(then func(seen int, c agent.Claim) (more bool)) []agent.Claim {
 	k.Helper()
 	ctx, cancel := context.WithCancel(k.ctx)
@@ -79,13 +78,13 @@ func (k *kit) watchClaim(then func(seen int, c agent.Claim) (more bool)) []agent
 	return told
 }
 
-// untilFree watches until nobody holds claim c.
+// untilFree watches claim c until it has no holder.
 func (k *kit) untilFree() {
 	k.Helper()
 	k.watchClaim(func(_ int, c agent.Claim) bool { return c.Held() })
 }
 
-var nobody agent.Claim
+var noHolder agent.Claim
 
 var holdingClaims = []claim{
 	{"CL-1_a_claim_has_one_holder", func(k *kit) {
@@ -118,7 +117,7 @@ var holdingClaims = []claim{
 	{"epochs_only_grow", func(k *kit) {
 		last := k.take("a")
 		for _, next := range []func() agent.Claim{
-			func() agent.Claim { return k.take("a") }, // its own holder takes it anew
+			func() agent.Claim { return k.take("a") }, // its own holder takes it again
 			func() agent.Claim { return k.handOver(last, "b") },
 			func() agent.Claim { k.commit(release(last)); return k.take("b") },
 			func() agent.Claim { k.commit(&agent.DeleteScope{}); return k.take("b") },
@@ -161,11 +160,11 @@ var holdingClaims = []claim{
 		k.equal("holder", k.claimHeld().Holder, "a")
 	}},
 
-	{"a_released_claim_is_nobodys", func(k *kit) {
+	{"a_released_claim_has_no_holder", func(k *kit) {
 		a := k.take("a")
 		k.equal("released", apply[*agent.ClaimResult](k, release(a)).Claim, agent.Claim{Name: "c"})
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"})
 		k.refuse(agent.CodeFenced, 0, release(a))
 		k.refuse(agent.CodeFenced, 0, renew(a))
 		k.take("b")
@@ -184,13 +183,13 @@ var holdingClaims = []claim{
 		k.equal("ttl as it was", k.handOver(b, "c").TTL, time.Hour)
 	}},
 
-	{"an_expired_claim_is_nobodys", func(k *kit) {
+	{"an_expired_claim_has_no_holder", func(k *kit) {
 		short := &agent.TakeClaim{Claim: "c", Holder: "a", TTL: agent.ClaimTTLMin}
 		a := apply[*agent.ClaimResult](k, short).Claim
 		k.untilFree()
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
 		k.equal("claims held", k.pages(agent.Page{}, func(p agent.Page) agent.Read { return &agent.ListClaims{Page: p} }), []string(nil))
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"})
 		k.refuse(agent.CodeFenced, 0, renew(a))
 		b := k.take("b")
 		if b.Epoch <= a.Epoch {
@@ -231,7 +230,7 @@ var holdingClaims = []claim{
 			{"to", &agent.ReleaseClaim{Claim: "c", Holder: "a", Epoch: 1, To: ".."}},
 			{"ttl", &agent.ReleaseClaim{Claim: "c", Holder: "a", Epoch: 1, TTL: time.Minute}},
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, wrong.field, wrong.op)
+			k.refuseInvalid(agent.CodeInvalid, 0, wrong.field, wrong.op)
 		}
 	}},
 
@@ -242,14 +241,14 @@ var holdingClaims = []claim{
 			case 1:
 				a = k.take("a")
 			case 2:
-				k.commit(renew(a)) // no change
+				k.commit(renew(a)) // a renewal is not a change
 				b = k.handOver(a, "b")
 			case 3:
 				k.commit(release(b))
 			case 4:
 				b = apply[*agent.ClaimResult](k, &agent.TakeClaim{Claim: "c", Holder: "b", TTL: agent.ClaimTTLMin}).Claim
 			}
-			return seen < 6 // it expires
+			return seen < 6 // until it expires
 		})
 		holders := make([]string, len(told))
 		for i, c := range told {

@@ -42,7 +42,7 @@ var commitClaims = []claim{
 		k.equal("deleted", resultOf[*agent.DeleteResult](k, result, 5).Existed, true)
 		first, last := resultOf[*agent.ValueResult](k, result, 4), resultOf[*agent.ValueResult](k, result, 6)
 		if last.Incarnation <= first.Incarnation || last.Revision != 1 {
-			k.Fatalf("made anew in one commit: %+v, then %+v", first, last)
+			k.Fatalf("created again in one commit: %+v, then %+v", first, last)
 		}
 		k.equal("state", string(find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).State), `{"n":1,"m":2}`)
 		k.equal("value", string(find[*agent.Value](k, &agent.GetValue{Key: "v"}).Bytes), "2")
@@ -61,14 +61,14 @@ var commitClaims = []claim{
 
 	{"a_commit_that_is_wrong_names_op_and_field", func(k *kit) {
 		good := &agent.PutValue{Key: "v"}
-		k.refuseAtDoor(agent.CodeInvalid, -1, "ops")
-		k.refuseAtDoor(agent.CodeInvalid, 1, "key", good, &agent.PutValue{})
-		k.refuseAtDoor(agent.CodeInvalid, 1, "thread", good, &agent.AppendThread{Thread: ".."})
-		k.refuseAtDoor(agent.CodeInvalid, 2, "ttl", good, good, &agent.PutValue{Key: "w", TTL: -1})
-		k.refuseAtDoor(agent.CodeInvalid, 1, "seal", good, &agent.DeleteThread{Thread: "t", Seal: agent.SealMax + 1})
-		k.refuseAtDoor(agent.CodeTooLarge, 1, "key", good, &agent.DeleteValue{Key: strings.Repeat("k", agent.IDBytesMax+1)})
-		k.refuseAtDoor(agent.CodeInvalid, 1, "op", good, &agent.DeleteScope{})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "rev", &agent.HibernateThread{Thread: "t", Rev: 2, Entries: messages("m", 0, 1)})
+		k.refuseInvalid(agent.CodeInvalid, -1, "ops")
+		k.refuseInvalid(agent.CodeInvalid, 1, "key", good, &agent.PutValue{})
+		k.refuseInvalid(agent.CodeInvalid, 1, "thread", good, &agent.AppendThread{Thread: ".."})
+		k.refuseInvalid(agent.CodeInvalid, 2, "ttl", good, good, &agent.PutValue{Key: "w", TTL: -1})
+		k.refuseInvalid(agent.CodeInvalid, 1, "seal", good, &agent.DeleteThread{Thread: "t", Seal: agent.SealMax + 1})
+		k.refuseInvalid(agent.CodeTooLarge, 1, "key", good, &agent.DeleteValue{Key: strings.Repeat("k", agent.IDBytesMax+1)})
+		k.refuseInvalid(agent.CodeInvalid, 1, "op", good, &agent.DeleteScope{})
+		k.refuseInvalid(agent.CodeInvalid, 0, "rev", &agent.HibernateThread{Thread: "t", Rev: 2, Entries: messages("m", 0, 1)})
 		k.lacks(agent.CodeNotFound, &agent.GetValue{Key: "v"})
 		if _, err := k.send(agent.Commit{Scope: "..", Ops: []agent.Op{good}}); agent.CodeOf(err) != agent.CodeInvalid {
 			k.Fatalf("scope ..: %v", err)
@@ -82,12 +82,12 @@ var commitClaims = []claim{
 		}
 		k.commit(ops...)
 		k.equal("rev", k.thread("t").Rev, uint64(agent.CommitOpsMax))
-		k.refuseAtDoor(agent.CodeTooLarge, -1, "ops", append(ops, ops[0])...)
+		k.refuseInvalid(agent.CodeTooLarge, -1, "ops", append(ops, ops[0])...)
 		k.commit(&agent.AppendThread{Thread: "u", Entries: messages("m", 0, agent.CommitEntriesMax)})
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "entries", &agent.AppendThread{Thread: "u", Entries: messages("m", 0, agent.CommitEntriesMax+1)})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "entries", &agent.AppendThread{Thread: "u", Entries: messages("m", 0, agent.CommitEntriesMax+1)})
 	}},
 
-	{"a_fence_on_a_claim_that_nobody_holds_is_fenced", func(k *kit) {
+	{"a_fence_on_a_claim_without_a_holder_is_fenced", func(k *kit) {
 		_, err := k.send(agent.Commit{Fence: &agent.Fence{Claim: "c", Epoch: 1}, Ops: []agent.Op{&agent.PutValue{Key: "v"}}})
 		k.refused(agent.CodeFenced, -1, err)
 		k.lacks(agent.CodeNotFound, &agent.GetValue{Key: "v"})

@@ -72,7 +72,7 @@ var compactClaims = []claim{
 		k.commit(pointTo("a", agent.Pointer{Thread: "t", Rev: 6})) // the pointer moves on
 		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 5})
 		k.refuse(agent.CodeCompacted, 0, pointTo("b", agent.Pointer{Thread: "t", Rev: 4}))
-		k.commit(&agent.DeleteCheckpoint{Key: "a"}) // and goes
+		k.commit(&agent.DeleteCheckpoint{Key: "a"}) // and the pointer is deleted
 		k.commit(&agent.CompactThread{Thread: "t", BeforeSeq: 6})
 	}},
 

@@ -8,10 +8,10 @@ import (
 	"dormouse/agent"
 )
 
-// callers is how many commits run at once in the cases below.
+// callers is the number of concurrent commits in the cases below.
 const callers = 16
 
-// atOnce sends one commit for each caller, all at the same time.
+// atOnce sends one commit for each caller, all concurrently.
 func (k *kit) atOnce(commit func(caller int) agent.Commit) (results []agent.Result, errs []error) {
 	k.Helper()
 	results, errs = make([]agent.Result, callers), make([]error, callers)
@@ -29,8 +29,8 @@ func (k *kit) atOnce(commit func(caller int) agent.Commit) (results []agent.Resu
 	return results, errs
 }
 
-// oneWins checks that one caller's commit applied and all others' were refused
-// so; it returns the one.
+// oneWins checks that one caller's commit was applied and all others were refused with
+// code; it returns the winner.
 func (k *kit) oneWins(code agent.Code, results []agent.Result, errs []error) int {
 	k.Helper()
 	winner := -1
@@ -46,7 +46,7 @@ func (k *kit) oneWins(code agent.Code, results []agent.Result, errs []error) int
 		}
 	}
 	if winner < 0 {
-		k.Fatal("nobody won")
+		k.Fatal("no caller won")
 	}
 	return winner
 }
@@ -141,8 +141,8 @@ var concurrentClaims = []claim{
 	}},
 }
 
-// increment adds 1 to a number so many times, each by compare-and-swap. It
-// runs beside others, so it reports what goes wrong and goes on.
+// increment adds 1 to a number, times times, each by compare-and-swap. It runs
+// concurrently with others, so it reports errors without ending the test.
 func (k *kit) increment(key string, times int) {
 	for done := 0; done < times; {
 		answers, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&agent.GetValue{Key: key}}})
@@ -159,7 +159,7 @@ func (k *kit) increment(key string, times int) {
 		switch _, err := k.send(agent.Commit{Ops: []agent.Op{put}}); agent.CodeOf(err) {
 		case "":
 			done++
-		case agent.CodeRevisionMismatch: // somebody was faster
+		case agent.CodeRevisionMismatch: // another caller was faster
 		default:
 			k.Errorf("put: %v", err)
 			return

@@ -9,14 +9,14 @@ import (
 	"dormouse/agent"
 )
 
-// blob is a state as Sagents writes it.
+// blob returns a state in the format of Sagents.
 func blob(text string) agent.JSON {
 	return agent.JSON(fmt.Sprintf(`{"version":2,"state":{"messages":[%q],"todos":[]},"serialized_at":"2026-11-22T06:00:00Z"}`, text))
 }
 
 func dialogue(id string) agent.ConversationRef { return agent.ConversationRef{ID: id} }
 
-// saveState saves the state that comes after a revision.
+// saveState saves a state over the given revision.
 func (k *kit) saveState(id string, revision uint64, lifecycle agent.Lifecycle, state agent.JSON) agent.ConversationRow {
 	k.Helper()
 	return apply[*agent.ConversationResult](k, &agent.SaveConversation{
@@ -24,13 +24,13 @@ func (k *kit) saveState(id string, revision uint64, lifecycle agent.Lifecycle, s
 	}).Conversation
 }
 
-// dialogue is conversation c.
+// dialogue returns conversation c.
 func (k *kit) dialogue() *agent.SavedConversation {
 	k.Helper()
 	return find[*agent.SavedConversation](k, &agent.GetConversation{ConversationRef: dialogue("c")})
 }
 
-// interrupted are the ids of the conversations that wait for a person.
+// interrupted returns the ids of the conversations that wait for a person.
 func (k *kit) interrupted() string {
 	k.Helper()
 	var ids []string
@@ -40,8 +40,8 @@ func (k *kit) interrupted() string {
 	return strings.Join(ids, " ")
 }
 
-// listed are the ids of the conversations of a list. A cluster that has just
-// been founded cannot list by agent or owner yet, and says so.
+// listed returns the ids of the conversations of a list. It retries while a new
+// cluster cannot list by agent or owner yet.
 func (k *kit) listed(list agent.ListConversations) string {
 	k.Helper()
 	var found agent.Answer
@@ -119,9 +119,9 @@ var conversationClaims = []claim{
 		k.equal("of none", lists("z", "z"), []string{"", ""})
 		k.equal("elsewhere", k.in(newName("scope")).listed(agent.ListConversations{Agent: "a"}), "")
 
-		// Any write may be the first that names somebody.
+		// Any write may be the first one with an agent or an owner.
 		k.saveState("a", 0, agent.LifecycleCompletion, blob("1"))
-		k.equal("of nobody yet", lists("a", "u"), []string{"c d", "b d"})
+		k.equal("without agent and owner yet", lists("a", "u"), []string{"c d", "b d"})
 		k.commit(&agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "a", Agent: "a"}})
 		k.equal("named to an agent", lists("a", "u"), []string{"a c d", "b d"})
 		k.commit(&agent.SaveMessages{ConversationRef: agent.ConversationRef{ID: "a", Owner: "u"}, Messages: []agent.MessageDraft{{ID: "m", Role: agent.RoleUser}}})
@@ -183,7 +183,7 @@ var conversationClaims = []claim{
 			want      string
 		}{
 			{agent.LifecycleInterrupt, "c"},
-			{agent.LifecycleTitleGenerated, "c"}, // these two tell nothing of it
+			{agent.LifecycleTitleGenerated, "c"}, // these two keep the flag
 			{agent.LifecycleShutdown, "c"},
 			{agent.LifecycleCompletion, ""},
 			{agent.LifecycleShutdown, ""},
@@ -196,7 +196,7 @@ var conversationClaims = []claim{
 			k.equal(fmt.Sprintf("after %s, %d", c.lifecycle, i), k.interrupted(), c.want)
 			k.equal("flag", k.dialogue().Interrupted, c.want != "")
 		}
-		for range 2 { // telling it twice is telling it once
+		for range 2 { // a repeated op has no effect
 			row := apply[*agent.ConversationResult](k, &agent.SetInterrupted{ConversationRef: dialogue("c"), Interrupted: true}).Conversation
 			k.equal("row", []any{row.Interrupted, row.Revision, row.Lifecycle}, []any{true, uint64(9), agent.LifecycleCancel})
 		}
@@ -214,12 +214,12 @@ var conversationClaims = []claim{
 				ConversationRef: dialogue("c"), Message: agent.JSON(fmt.Sprintf(`{"text":%q}`, text)),
 			}).Pending
 		}
-		k.equal("numbers", []uint64{pend("one"), pend("two")}, []uint64{1, 2}) // before anything was saved, too
+		k.equal("numbers", []uint64{pend("one"), pend("two")}, []uint64{1, 2}) // also before the first save
 		loaded := k.dialogue()
 		k.equal("revision", loaded.Revision, uint64(0))
 		k.saveState("c", 0, agent.LifecycleShutdown, blob("without them"))
 		k.equal("pending", k.dialogue().PendingCount, uint64(2))
-		pend("three") // while the agent works on the first two
+		pend("three") // while the agent handles the first two
 		row := apply[*agent.ConversationResult](k, &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion, State: blob("with them"), Consumed: 2,
 		}).Conversation
@@ -259,11 +259,11 @@ var conversationClaims = []claim{
 	{"SG-8_a_shutdown_that_is_told_again_is_saved_once", func(k *kit) {
 		k.saveState("c", 0, agent.LifecycleCompletion, blob("1"))
 		first := k.saveState("c", 1, agent.LifecycleShutdown, blob("2"))
-		for range 2 { // by other senders, so that no request id helps
+		for range 2 { // by other senders, without a common request id
 			k.equal("row", k.saveState("c", 1, agent.LifecycleShutdown, blob("2")), first)
 		}
 		k.equal("revision", k.dialogue().Revision, uint64(2))
-		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{ // another state, or reason, is not the same event
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{ // another state or lifecycle is not the same event
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleShutdown, State: blob("3"),
 		})
 		k.refuse(agent.CodeRevisionMismatch, 0, &agent.SaveConversation{
@@ -304,15 +304,15 @@ var conversationClaims = []claim{
 			`{"version":2,"state":null}`:   "state.state",
 			`{"version":2,"state":"text"}`: "state.state",
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, field, &agent.SaveConversation{
+			k.refuseInvalid(agent.CodeInvalid, 0, field, &agent.SaveConversation{
 				ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion, State: agent.JSON(state),
 			})
 		}
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "state", &agent.SaveConversation{
+		k.refuseInvalid(agent.CodeTooLarge, 0, "state", &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: agent.LifecycleCompletion,
 			State: blob(strings.Repeat("x", agent.ConversationStateMax)),
 		})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "lifecycle", &agent.SaveConversation{
+		k.refuseInvalid(agent.CodeInvalid, 0, "lifecycle", &agent.SaveConversation{
 			ConversationRef: dialogue("c"), Revision: 1, Lifecycle: "on_whim", State: blob("2"),
 		})
 		k.equal("state", k.dialogue().State, blob("1"))

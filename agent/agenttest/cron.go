@@ -7,17 +7,18 @@ import (
 	"dormouse/agent"
 )
 
-// job is a job as a manifest keeps it.
+// job returns a job as stored in a manifest.
 func job(expression, message string) string {
 	return fmt.Sprintf(`{"cron_expression":%q,"message":%s,"timezone":"Etc/UTC"}`, expression, message)
 }
 
-// cronOf changes the manifest of an instance, or of any checkpoint.
+// cronOf returns an op that changes the manifest of a checkpoint, such as an
+// instance's.
 func cronOf(key, specs string) *agent.PatchCron {
 	return &agent.PatchCron{Key: key, Specs: agent.JSON(specs)}
 }
 
-// ours is the checkpoint of the instance m, k.
+// ours is the checkpoint of instance k of manager m.
 var ours = agent.InstanceRef{Manager: "m", Key: "k"}.Checkpoint()
 
 func (k *kit) stateOf(key string) string {
@@ -25,7 +26,7 @@ func (k *kit) stateOf(key string) string {
 	return string(find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: key}).State)
 }
 
-// jobTimers are the timers of the instance m, k.
+// jobTimers returns the timers of instance k of manager m.
 func (k *kit) jobTimers() string {
 	k.Helper()
 	var all []string
@@ -104,7 +105,7 @@ var cronClaims = []claim{
 		k.commit(cronOf(ours, `{"other":null}`))
 		k.equal("state", k.stateOf(ours), `{"__cron_specs__":`+specs+`}`)
 		k.equal("timers", k.jobTimers(), "cron:0 @daily, cron:false @daily, cron:nil @daily, cron:null @daily")
-		k.refuseAtDoor(agent.CodeInvalid, 0, "specs", cronOf(ours, `{"":`+job("@daily", `1`)+`}`))
+		k.refuseInvalid(agent.CodeInvalid, 0, "specs", cronOf(ours, `{"":`+job("@daily", `1`)+`}`))
 	}},
 
 	{"C-7_what_is_no_job_is_dropped_and_the_others_stay", func(k *kit) {
@@ -126,9 +127,9 @@ var cronClaims = []claim{
 			`{"a":{"cron_expression":"@daily","message":#PID}}`:          "specs",
 			`{"a":{"cron_expression":"@daily","message":{"a":1,"a":2}}}`: "specs",
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, field, cronOf(ours, specs))
+			k.refuseInvalid(agent.CodeInvalid, 0, field, cronOf(ours, specs))
 		}
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "specs.a.message",
+		k.refuseInvalid(agent.CodeTooLarge, 0, "specs.a.message",
 			cronOf(ours, `{"a":`+job("@daily", `"`+strings.Repeat("x", agent.TimerDataBytesMax)+`"`)+`}`))
 		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: ours})
 	}},
@@ -144,15 +145,15 @@ var cronClaims = []claim{
 			`{"a":"@daily"}`: "specs.a",
 			`["@daily"]`:     "specs",
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, field, cronOf(ours, specs))
+			k.refuseInvalid(agent.CodeInvalid, 0, field, cronOf(ours, specs))
 		}
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "specs", cronOf(ours, `{"`+strings.Repeat("x", agent.CronJobBytesMax+1)+`":null}`))
+		k.refuseInvalid(agent.CodeTooLarge, 0, "specs", cronOf(ours, `{"`+strings.Repeat("x", agent.CronJobBytesMax+1)+`":null}`))
 	}},
 
-	// A local time that its zone skips never comes; what comes twice is in
-	// internal/cron's tests, and over a node in node's.
+	// A local time that its zone skips never fires. The tests of internal/cron and
+	// node cover one that occurs twice.
 	{"C-10_a_local_time_that_is_skipped_does_not_come", func(k *kit) {
-		k.refuseAtDoor(agent.CodeInvalid, 0, "specs.a.cron_expression",
+		k.refuseInvalid(agent.CodeInvalid, 0, "specs.a.cron_expression",
 			cronOf(ours, `{"a":{"cron_expression":"0 30 2 28 3 * 2100","message":1,"timezone":"Europe/Paris"}}`))
 		k.commit(cronOf(ours, `{"a":{"cron_expression":"0 30 3 28 3 * 2100","message":1,"timezone":"Europe/Paris"}}`))
 	}},
@@ -183,7 +184,7 @@ var cronClaims = []claim{
 		k.equal("revision", made.Revision, uint64(1))
 		got := find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"})
 		k.equal("checkpoint", []any{string(got.State), string(got.Metadata), got.Version}, []any{`{"__cron_specs__":{"j":` + job("@daily", `1`) + `}}`, `{}`, uint64(1)})
-		// With the agent's whole state, in one commit.
+		// Together with the agent's whole state, in one commit.
 		k.commit(&agent.PutCheckpoint{Key: "b", State: agent.JSON(`{"n":1}`), IfRevision: ptr(uint64(0))}, cronOf("b", `{"j":`+job("@daily", `1`)+`}`))
 		k.equal("whole", k.stateOf("b"), `{"n":1,"__cron_specs__":{"j":`+job("@daily", `1`)+`}}`)
 	}},
@@ -196,11 +197,11 @@ var cronClaims = []claim{
 		k.equal("declared", string(got.Schedules), `{"a":`+job("@hourly", `1`)+`}`)
 		k.equal("read", string(find[*agent.Manager](k, &agent.GetManager{Name: "m"}).Schedules), string(got.Schedules))
 		k.refuse(agent.CodeConflict, 0, cronOf(ours, `{"a":`+job("@daily", `2`)+`}`))
-		k.commit(cronOf(ours, `{"a":null}`)) // the stored one is scrubbed; the timer is the manager's now
+		k.commit(cronOf(ours, `{"a":null}`)) // the stored job is removed; its timer is now the manager's
 		k.equal("state", k.stateOf(ours), `{}`)
 		k.equal("timers", k.jobTimers(), "cron:a @daily")
 		declaring.Manager.Schedules = agent.JSON(`{"a":null}`)
-		k.refuseAtDoor(agent.CodeInvalid, 0, "manager.schedules.a", declaring)
+		k.refuseInvalid(agent.CodeInvalid, 0, "manager.schedules.a", declaring)
 	}},
 
 	{"a_manifest_has_so_many_jobs_and_no_more", func(k *kit) {
@@ -211,7 +212,7 @@ var cronClaims = []claim{
 			}
 			return cronOf("a", `{`+strings.Join(specs, ",")+`}`)
 		}
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "specs", many(0, agent.CronSpecsMax+1))
+		k.refuseInvalid(agent.CodeTooLarge, 0, "specs", many(0, agent.CronSpecsMax+1))
 		k.commit(many(0, agent.CronSpecsMax))
 		e := k.refuse(agent.CodeTooLarge, 0, many(agent.CronSpecsMax, 1))
 		k.equal("limit", e.Limit, fmt.Sprintf("cron_specs_max=%d", agent.CronSpecsMax))

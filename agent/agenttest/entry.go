@@ -45,8 +45,8 @@ var entryClaims = []claim{
 		got := k.entries("t")[0]
 		k.equal("kind, payload, refs", []string{got.Kind, string(got.Payload), string(got.Refs)}, []string{"note", "{}", "{}"})
 		for _, wrong := range []string{"false", "true", "0", "7", `""`, `"text"`, "[]", "[1]", "{"} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, "entries[0].payload", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(wrong)}}})
-			k.refuseAtDoor(agent.CodeInvalid, 0, "entries[1].refs", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{}, {Refs: agent.JSON(wrong)}}})
+			k.refuseInvalid(agent.CodeInvalid, 0, "entries[0].payload", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{Payload: agent.JSON(wrong)}}})
+			k.refuseInvalid(agent.CodeInvalid, 0, "entries[1].refs", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{}, {Refs: agent.JSON(wrong)}}})
 		}
 		k.equal("rev", k.thread("t").Rev, uint64(1))
 	}},
@@ -105,15 +105,15 @@ var entryClaims = []claim{
 		const room = agent.EntryBytesMax - len("big") - len("message")
 		k.appendTo("t", agent.Draft{ID: "big", Kind: "message", Payload: body(room)})
 		k.equal("payload", len(find[*agent.Entry](k, &agent.GetEntry{Thread: "t", Entry: "big"}).Payload), room)
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "entries[0].payload", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "big", Kind: "message", Payload: body(room + 1)}}})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "entries[0].payload", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "big", Kind: "message", Payload: body(room + 1)}}})
 
 		k.commit(&agent.PutCheckpoint{Key: "k", State: body(agent.CheckpointBytesMax - 2)})
 		k.equal("state", len(find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "k"}).State), agent.CheckpointBytesMax-2)
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "state", &agent.PutCheckpoint{Key: "k", State: body(agent.CheckpointBytesMax - 1)})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "state", &agent.PutCheckpoint{Key: "k", State: body(agent.CheckpointBytesMax - 1)})
 
 		k.commit(&agent.PutValue{Key: "k", Bytes: make([]byte, agent.ValueBytesMax)})
 		k.equal("value", len(find[*agent.Value](k, &agent.GetValue{Key: "k"}).Bytes), agent.ValueBytesMax)
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "bytes", &agent.PutValue{Key: "k", Bytes: make([]byte, agent.ValueBytesMax+1)})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "bytes", &agent.PutValue{Key: "k", Bytes: make([]byte, agent.ValueBytesMax+1)})
 	}},
 }
 
@@ -167,7 +167,7 @@ var duplicateClaims = []claim{
 		k.equal("stamp", again.Entries, first.Entries[1:])
 		e := k.refuse(agent.CodeDuplicateEntry, 0, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: id, Payload: agent.JSON(`{"n":3}`)}}})
 		k.equal("seq told", e.Seq, uint64(1))
-		// In another thread it is an id as any other.
+		// In another thread the id has no special meaning.
 		k.appendTo("u", agent.Draft{ID: id, Payload: agent.JSON(`{"n":3}`)}, agent.Draft{})
 		k.equal("entry in the other thread", find[*agent.Entry](k, &agent.GetEntry{Thread: "u", Entry: id}).Seq, uint64(0))
 	}},

@@ -4,9 +4,9 @@ import (
 	"dormouse/agent"
 )
 
-// fencedOps is every op there is, each such that it applies after those before
-// it, in a scope that holds claims c and held: but RenewSession and
-// RecoverSession, which need a lease or one that has lapsed.
+// fencedOps returns one op of each type, each of which applies after those before it,
+// in a scope that holds claims c and held. RenewSession and RecoverSession are left
+// out: they need a valid and an expired lease.
 func fencedOps(held agent.Claim) []agent.Op {
 	next := release(held)
 	next.To = "z"
@@ -41,18 +41,18 @@ var fenceClaims = []claim{
 			k.equal("the scope", k.counters(), before)
 			k.under(a, op)
 		}
-		k.fenced(a, nobody, &agent.PutValue{Key: "v"}) // its scope was deleted
+		k.fenced(a, noHolder, &agent.PutValue{Key: "v"}) // its scope was deleted
 	}},
 
 	{"a_fence_holds_in_its_scope_only", func(k *kit) {
 		a := k.take("a")
-		k.in(newName("scope")).fenced(a, nobody, &agent.PutValue{Key: "v"})
+		k.in(newName("scope")).fenced(a, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"a_fence_is_judged_before_the_ops", func(k *kit) {
 		a := k.take("a")
 		k.under(a, &agent.PutValue{Key: "v"}, release(a), &agent.PutValue{Key: "w"})
-		k.fenced(a, nobody, &agent.TakeClaim{Claim: "c", Holder: "a"})
+		k.fenced(a, noHolder, &agent.TakeClaim{Claim: "c", Holder: "a"})
 		k.lacks(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
 	}},
 
@@ -65,7 +65,7 @@ var fenceClaims = []claim{
 		k.equal("answer to the retry", k.applied(k.send(c)), first)
 
 		c.Request.Seq = 2
-		for range 2 { // the refusal is an answer too
+		for range 2 { // the refusal is a stored answer too
 			_, err := k.send(c)
 			k.equal("holder told", k.refused(agent.CodeFenced, -1, err).Holder, "b")
 			if k.claimHeld().Epoch == b.Epoch {

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// fileKey is the key of a file whose path is fine.
+// fileKey returns the key of a file with a valid path.
 func fileKey(path string) string {
 	key, err := agent.FileKey(path)
 	if err != nil {
@@ -16,14 +16,14 @@ func fileKey(path string) string {
 	return key
 }
 
-// files lists the paths below a directory.
+// files returns the paths below a directory.
 func (k *kit) files(prefix string) string {
 	k.Helper()
 	var paths []string
 	for _, row := range find[*agent.ValueList](k, &agent.ListValues{Page: agent.Page{Prefix: agent.FilePrefix(prefix)}}).Items {
 		path, ok := agent.FilePath(row.Key)
 		if !ok {
-			k.Fatalf("%q is no file", row.Key)
+			k.Fatalf("%q is not a file", row.Key)
 		}
 		paths = append(paths, path)
 	}
@@ -55,7 +55,7 @@ var fileClaims = []claim{
 		})
 		k.equal("listed", k.files(""), "/done/draft.md")
 		if got.Incarnation == first.Incarnation {
-			k.Fatal("it goes on with the life that it had")
+			k.Fatal("it kept its incarnation")
 		}
 		k.refuse(agent.CodeDeleted, 0, &agent.PutValue{Key: from, IfIncarnation: first.Incarnation}) // a late write
 	}},
@@ -79,7 +79,7 @@ var fileClaims = []claim{
 		key := fileKey("/a")
 		k.commit(&agent.PutValue{Key: key, ContentType: "text/plain", Bytes: []byte("1"), Metadata: agent.JSON(`{"title":"A","n":1}`)})
 		k.commit(&agent.ReviseValue{Key: key, ContentType: "text/markdown", Metadata: agent.JSON(`{"n":null,"read_only":true}`)})
-		k.commit(&agent.PutValue{Key: key, ContentType: "text/markdown", Bytes: []byte("2")}) // keeps it
+		k.commit(&agent.PutValue{Key: key, ContentType: "text/markdown", Bytes: []byte("2")}) // keeps the metadata
 		got := find[*agent.Value](k, &agent.GetValue{Key: key})
 		k.equal("file", []any{string(got.Bytes), got.ContentType, string(got.Metadata), got.Revision},
 			[]any{"2", "text/markdown", `{"title":"A","read_only":true}`, uint64(3)})
@@ -96,8 +96,8 @@ var fileClaims = []claim{
 		k.commit(&agent.PutValue{Key: fileKey("/a"), Bytes: []byte("a")})
 		for _, path := range []string{"/", "/..", "/../etc/passwd", "/a/../b", "/a/./b", "/.", "//a", "/a//b", "/a/", "/a\x00b", "/\xff"} {
 			key := "file:" + path
-			k.refuseAtDoor(agent.CodeInvalid, 0, "key", &agent.PutValue{Key: key})
-			k.refuseAtDoor(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: fileKey("/a"), To: key})
+			k.refuseInvalid(agent.CodeInvalid, 0, "key", &agent.PutValue{Key: key})
+			k.refuseInvalid(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: fileKey("/a"), To: key})
 			if _, err := agent.FileKey(path); agent.CodeOf(err) != agent.CodeInvalid {
 				k.Fatalf("the path %q: %v", path, err)
 			}
@@ -112,8 +112,8 @@ var fileClaims = []claim{
 		if _, err := agent.FileKey(long + "x"); agent.CodeOf(err) != agent.CodeTooLarge {
 			k.Fatalf("a path that is too long: %v", err)
 		}
-		k.refuseAtDoor(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: "v"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: "v", To: "v"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "metadata", &agent.ReviseValue{Key: "v", Metadata: agent.JSON(`[]`)})
+		k.refuseInvalid(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: "v"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "to", &agent.ReviseValue{Key: "v", To: "v"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "metadata", &agent.ReviseValue{Key: "v", Metadata: agent.JSON(`[]`)})
 	}},
 }

@@ -94,7 +94,7 @@ var forkClaims = []claim{
 		k.commit(&agent.ForkThread{Thread: "t", NewThread: "u", AtRev: ptr(uint64(3))})
 		before := k.entries("u")
 		k.refuse(agent.CodeConflict, 0, &agent.CompactThread{Thread: "t", BeforeSeq: 4})
-		// Within the shared prefix it may be refused or not: the fork stays whole.
+		// Within the shared prefix it may be refused or not: the fork stays complete.
 		if _, err := k.send(agent.Commit{Ops: []agent.Op{&agent.CompactThread{Thread: "t", BeforeSeq: 2}}}); err != nil {
 			k.refused(agent.CodeConflict, 0, err)
 		}

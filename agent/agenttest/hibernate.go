@@ -4,8 +4,8 @@ import (
 	"dormouse/agent"
 )
 
-// hibernate is what agent a's hibernation commits: its journal from fromSeq on,
-// then the checkpoint that points to the journal's end.
+// hibernate returns the ops of a hibernation of agent a: its entries from fromSeq on,
+// then the checkpoint that points to their end.
 func hibernate(thread, state string, fromSeq uint64, drafts ...agent.Draft) []agent.Op {
 	rev := fromSeq + uint64(len(drafts))
 	return []agent.Op{
@@ -85,7 +85,7 @@ var hibernateClaims = []claim{
 		k.equal("entries", ids(entries), "m0 m1 m2 m3 m4")
 		k.equal("time of a new one", entries[4].At, *message("", "").At)
 		k.equal("created", k.thread("t").CreatedAt, first.Thread.CreatedAt)
-		// Only the tail, as a caller sends it that knows what is stored.
+		// Only the tail, as sent by a caller that knows what is stored.
 		result := k.commit(hibernate("t", `{}`, 4, messages("m", 4, 3)...)...)
 		k.equal("entries", ids(k.entries("t")), "m0 m1 m2 m3 m4 m5 m6")
 		stamps := resultOf[*agent.ThreadResult](k, result, 0).Entries

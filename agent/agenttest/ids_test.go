@@ -11,8 +11,8 @@ import (
 	"dormouse/instance/pod/podtest"
 )
 
-// Each id of SEMANTICS' thirteen lists is proved by a case, here or in podtest,
-// or excused in the package comment with the reason.
+// Each id of docs/semantics.md has a case, here or in podtest, or the package comment
+// says why it has none.
 func TestEveryConformanceIDIsProvedOrExcused(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	if err != nil {

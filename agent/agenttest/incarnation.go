@@ -6,8 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// noun is one of the three things that have incarnations: how to write and
-// how to delete it.
+// noun is a kind of object with incarnations: how to write and how to delete it.
 type noun struct {
 	name   string
 	write  func(ifIncarnation uint64) agent.Op
@@ -44,7 +43,7 @@ var nouns = []noun{
 	},
 }
 
-// incarnationOf is the incarnation that op's result tells.
+// incarnationOf applies op and returns the incarnation in its result.
 func (k *kit) incarnationOf(op agent.Op) uint64 {
 	k.Helper()
 	switch r := k.commit(op).Results[0].(type) {
@@ -61,7 +60,7 @@ func (k *kit) incarnationOf(op agent.Op) uint64 {
 }
 
 var incarnationClaims = []claim{
-	{"incarnations_grow_when_things_are_made_anew", func(k *kit) {
+	{"incarnations_grow_when_things_are_created_again", func(k *kit) {
 		for _, n := range nouns {
 			first := k.incarnationOf(n.write(0))
 			k.equal(n.name+" written again has incarnation", k.incarnationOf(n.write(0)), first)
@@ -118,7 +117,7 @@ var incarnationClaims = []claim{
 		k.refuse(agent.CodeDeleted, 0, &agent.HibernateThread{Thread: "x", Rev: 1, Entries: messages("m", 0, 1)})
 		k.appendTo("t", messages("m", 0, 1)...)
 		k.refuse(agent.CodeDeleted, 0, &agent.ForkThread{Thread: "t", NewThread: "x"})
-		k.commit(&agent.PutValue{Key: "y"}) // other ids are as they were
+		k.commit(&agent.PutValue{Key: "y"}) // other ids have no tombstone
 	}},
 
 	{"a_seal_where_nothing_was_refuses_too", func(k *kit) {

@@ -10,36 +10,36 @@ import (
 	"dormouse/agent"
 )
 
-// Fleet is a cluster as the cases of live instances see it, in a bubble of
-// testing/synctest: they wait for timeouts to pass.
+// Fleet is a cluster under test for cases of live instances. It runs in a
+// testing/synctest bubble, because the cases wait for timeouts.
 type Fleet struct {
 	Service   agent.Service   // of the same cluster
-	Instances agent.Instances // what is to conform
-	Through   string          // the node that takes Instances' calls
-	Faults    Faults          // nil where each node is needed; cases that lose one are left out then
+	Instances agent.Instances // the implementation under test
+	Through   string          // the node that serves Instances
+	Faults    Faults          // nil if no node may be lost; cases with Lost are then left out
 }
 
-// Faults are what can befall a node of a Fleet.
+// Faults are the faults that a case can inject into a node of a Fleet.
 type Faults interface {
-	Retire(node string) // stops it in order
-	Crash(node string)  // ends it in the middle of what it does
-	Cut(node string)    // from all others; it runs on
-	Mend(node string)   // undoes each of these, and returns once the node serves
+	Retire(node string) // shuts it down
+	Crash(node string)  // kills it
+	Cut(node string)    // partitions it from all others; it keeps running
+	Mend(node string)   // undoes each of these, and returns when the node serves
 }
 
-// InstanceCase is one claim about an agent.Instances: of SEMANTICS' lists M and
-// CL and C, whose id its name begins with, or of watches, which have none.
+// InstanceCase is one test of an agent.Instances. Its name begins with its ids in
+// docs/semantics.md: M, CL or C. Cases of watches have none.
 type InstanceCase struct {
 	Name string
-	Lost bool // it loses a node: Fleet.Faults is needed
+	Lost bool // it loses a node: it needs Fleet.Faults
 	Run  func(t *testing.T, fleet Fleet)
 }
 
-// InstanceCases lists all of them. instance tests M again underneath, with a
-// store that can be held up and handlers of its own.
+// InstanceCases returns all cases. Package instance tests the M rules too, with a
+// store that can block and handlers of its own.
 func InstanceCases() []InstanceCase {
 	var all []InstanceCase
-	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, listenClaims, ownTimeClaims, homeClaims, erasedClaims) {
+	for _, c := range slices.Concat(lifeClaims, idleClaims, keepingClaims, instanceWatchClaims, ownTimeClaims, ownerClaims, erasedClaims) {
 		all = append(all, InstanceCase{Name: c.name, Lost: c.lost, Run: func(t *testing.T, fleet Fleet) {
 			t.Helper()
 			c.prove(&liveKit{kit: newKit(t, fleet.Service), fleet: fleet, at: fleet.Instances})
@@ -54,7 +54,7 @@ type instanceClaim struct {
 	prove func(k *liveKit)
 }
 
-// liveKit is a kit whose scope has instances, of a manager m for one.
+// liveKit is a kit whose scope has instances of managers such as m.
 type liveKit struct {
 	*kit
 	fleet Fleet
@@ -65,7 +65,7 @@ func (k *liveKit) ref(key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: k.scope, Manager: "m", Key: key}
 }
 
-// manage puts manager m, of documents.
+// manage puts manager m with the document handler.
 func (k *liveKit) manage(m agent.Manager) {
 	k.Helper()
 	m.Name, m.Handler = "m", agent.Handler{Kind: agent.HandlerDocument}
@@ -91,7 +91,7 @@ func (k *liveKit) stop(key string) {
 	}
 }
 
-// signal sends one that must be answered.
+// signal sends a signal that must succeed.
 func (k *liveKit) signal(ref agent.InstanceRef, kind, data string) agent.Reply {
 	k.Helper()
 	reply, err := k.at.Signal(k.ctx, ref, agent.Signal{Type: kind, Data: agent.JSON(data)})
@@ -101,16 +101,16 @@ func (k *liveKit) signal(ref agent.InstanceRef, kind, data string) agent.Reply {
 	return reply
 }
 
-// holds checks an instance's state, by a signal, which wakes it.
+// holds checks an instance's state with a signal, which wakes it.
 func (k *liveKit) holds(ref agent.InstanceRef, state string) agent.Reply {
 	k.Helper()
 	return k.tells(k.signal(ref, "get", `{}`), state)
 }
 
-// stillHolds is holds after a node was lost: whoever asks may have to ask again.
+// stillHolds is holds after the loss of a node: it retries the signal.
 func (k *liveKit) stillHolds(ref agent.InstanceRef, state string) agent.Reply {
 	k.Helper()
-	return k.tells(k.insist(ref, agent.Signal{Type: "get"}), state)
+	return k.tells(k.retry(ref, agent.Signal{Type: "get"}), state)
 }
 
 func (k *liveKit) tells(reply agent.Reply, state string) agent.Reply {
@@ -120,7 +120,7 @@ func (k *liveKit) tells(reply agent.Reply, state string) agent.Reply {
 	return reply
 }
 
-// is looks an instance up, which must be as told; "" means that there is none.
+// is looks an instance up, which must have the given status; "" means not_found.
 func (k *liveKit) is(key string, want agent.InstanceStatus) agent.Instance {
 	k.Helper()
 	i, err := k.at.Lookup(k.ctx, k.ref(key))
@@ -134,7 +134,7 @@ func (k *liveKit) is(key string, want agent.InstanceStatus) agent.Instance {
 	return i
 }
 
-// attach attaches somebody to instance a.
+// attach attaches to instance a.
 func (k *liveKit) attach(name string, ttl time.Duration) agent.Attached {
 	k.Helper()
 	a, err := k.at.Attach(k.ctx, k.ref("a"), agent.Attach{Attachment: name, TTL: ttl})
@@ -151,7 +151,8 @@ func (k *liveKit) detach(name string) {
 	}
 }
 
-// sum is the counts of manager m over all nodes, which must all have answered.
+// sum returns the statistics of manager m over all nodes, which must all have
+// answered.
 func (k *liveKit) sum() agent.NodeStats {
 	k.Helper()
 	stats, err := k.at.Stats(k.ctx, k.scope, "m")
@@ -171,18 +172,17 @@ func (k *liveKit) sum() agent.NodeStats {
 	return sum
 }
 
-// appends sends an instance's nth signal, under a request id of its own.
+// appends sends an instance's nth signal, under its own request id.
 func (k *liveKit) appends(ref agent.InstanceRef, n uint64) agent.Reply {
 	k.Helper()
-	return k.insist(ref, agent.Signal{
+	return k.retry(ref, agent.Signal{
 		Request: agent.Request{Client: "client-" + k.scope + ref.Key, Seq: n, Low: n}, Type: "append",
 		Data: agent.JSON(fmt.Sprintf(`{"entries":{"payload":{"n":%d}}}`, n)),
 	})
 }
 
-// insist sends a signal again while nobody can take it, or nobody knows what
-// became of it.
-func (k *liveKit) insist(ref agent.InstanceRef, signal agent.Signal) (reply agent.Reply) {
+// retry retries a signal while it is unavailable or unknown.
+func (k *liveKit) retry(ref agent.InstanceRef, signal agent.Signal) (reply agent.Reply) {
 	k.Helper()
 	var err error
 	for range 10 {

@@ -7,13 +7,13 @@ import (
 	"dormouse/agent"
 )
 
-// ownTimeClaims are of jobs and timers that an instance's turns set.
+// ownTimeClaims are the cases of jobs and timers that an instance's turns set.
 var ownTimeClaims = []instanceClaim{
-	// Each second, until it has come once. What sets it and what it does are one
-	// turn each: its own acknowledges it and cancels it at once.
+	// A job of every second, which fires once: its own turn acknowledges it and
+	// cancels it in one commit.
 	{name: "C-4_a_job_that_cancels_itself_in_its_turn_comes_once", prove: func(k *liveKit) {
 		k.manage(agent.Manager{IdleTimeout: idle})
-		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + 10*time.Millisecond))) // it is looked at before it comes
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + 10*time.Millisecond))) // so that it is read before the job fires
 		once := `{"entries":{"payload":{"n":1}},"patch":{"done":true},"cron":{"j":null}}`
 		job := `{"cron_expression":"* * * * * *","message":{"type":"turn","data":` + once + `},"timezone":"Etc/UTC"}`
 		k.equal("durable", k.signal(k.ref("a"), "turn", `{"cron":{"j":`+job+`}}`).Durable, true)

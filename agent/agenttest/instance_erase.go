@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// erasedClaims are of instances whose agent is erased, or written to from outside,
-// while they are awake.
+// erasedClaims are the cases of awake instances whose agent is erased, or written by
+// other callers.
 var erasedClaims = []instanceClaim{
 	{name: "an_erased_instance_ends_with_its_state", prove: func(k *liveKit) {
 		for _, m := range []agent.Manager{{}, {Durability: agent.DurabilityIdle}, {Storage: agent.KeepNone}} {
@@ -66,7 +66,7 @@ var erasedClaims = []instanceClaim{
 		k.start("a", `{"secret":true}`)
 		k.signal(k.ref("a"), "patch", `{"n":1}`)
 		k.commit(&agent.DeleteScope{})
-		_ = k.at.Stop(k.ctx, k.ref("a")) // whatever it says of one whose manager is gone
+		_ = k.at.Stop(k.ctx, k.ref("a")) // any result is allowed: the manager is gone
 		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: k.ref("a").Checkpoint()})
 		k.manage(agent.Manager{Durability: agent.DurabilityIdle})
 		time.Sleep(2 * time.Second) // the owner has read the manager
@@ -90,13 +90,13 @@ var erasedClaims = []instanceClaim{
 	}},
 }
 
-// erase erases the agent of instance a, and waits until its receipt is complete.
+// erase erases the agent of instance a, and waits until the receipt is complete.
 func (k *liveKit) erase() *agent.Erasure {
 	k.Helper()
 	name := k.ref("a").Checkpoint()
 	receipt, ok := k.commit(&agent.EraseAgent{Agent: name}).Results[0].(*agent.Erasure)
 	if !ok {
-		k.Fatal("the result is no receipt")
+		k.Fatal("the result is not a receipt")
 	}
 	receipt, err := agent.AwaitErasure(k.ctx, receipt, func(context.Context) (*agent.Erasure, error) {
 		return find[*agent.Erasure](k.kit, &agent.GetErasure{Agent: name}), nil

@@ -6,14 +6,14 @@ import (
 	"dormouse/agent"
 )
 
-// The idle timeout of these claims, and a little more and less than it.
+// The idle timeout of these cases, and durations a little below and above it.
 const (
 	idle  = 4 * time.Second
 	short = 3 * time.Second
 	long  = 6 * time.Second
 )
 
-// idleClaims are of what keeps an instance awake.
+// idleClaims are the cases of what keeps an instance awake.
 var idleClaims = []instanceClaim{
 	{name: "M-8_idle_and_unattached_it_hibernates", prove: func(k *liveKit) {
 		k.manage(agent.Manager{IdleTimeout: idle})
@@ -66,7 +66,7 @@ var idleClaims = []instanceClaim{
 		k.attach("me", time.Hour)
 		k.equal("attachments", k.attach("me", time.Hour).Attachments, 1)
 		k.detach("me")
-		k.detach("me") // a missing one is fine
+		k.detach("me") // detaching twice is not an error
 		k.equal("attachments", k.is("a", agent.InstanceAwake).Attachments, 0)
 		k.equal("attachments in all", k.sum().Attachments, 0)
 	}},

@@ -7,13 +7,13 @@ import (
 	"dormouse/agent"
 )
 
-// lifeClaims are of how instances come, stop and are told apart.
+// lifeClaims are the cases of starting, stopping and telling instances apart.
 var lifeClaims = []instanceClaim{
 	{name: "M-1_started_twice_it_is_the_same_instance", prove: func(k *liveKit) {
 		k.manage(agent.Manager{})
 		first, second := k.start("a", `{"n":1}`), k.start("a", `{"n":2}`)
 		k.equal("sources", []agent.InstanceSource{first.Source, second.Source}, []agent.InstanceSource{agent.SourceFresh, agent.SourceAwake})
-		k.equal("its home", []any{second.Node, second.Epoch}, []any{first.Node, first.Epoch})
+		k.equal("its owner", []any{second.Node, second.Epoch}, []any{first.Node, first.Epoch})
 		k.holds(k.ref("a"), `{"n":1}`)
 	}},
 
@@ -79,7 +79,7 @@ var lifeClaims = []instanceClaim{
 		k.stop("a")
 		k.failure(agent.CodeNotFound, k.at.Stop(k.ctx, k.ref("a")))
 		if err := k.at.Hibernate(k.ctx, k.ref("a")); err != nil {
-			k.Errorf("one that is stored is to be stored: %v", err)
+			k.Errorf("hibernate a dormant instance: %v", err)
 		}
 	}},
 

@@ -15,17 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// caseTimeout bounds a case, so that a service that hangs fails one case and
-// not the whole run. In a bubble it is virtual.
+// caseTimeout bounds a case, so that a service that hangs fails one case and not the
+// whole run. In a bubble it is virtual time.
 const caseTimeout = 2 * time.Minute
 
-// kit is what a case works with: a service, and a scope of its own.
+// kit holds the service and the scope of a case.
 type kit struct {
 	*testing.T
 	ctx     context.Context //nolint:containedctx // a kit lives as long as its case, which is what ctx bounds
 	service agent.Service
 	scope   string
-	lastly  uint64 // the newest index seen
+	lastly  uint64 // the highest index seen
 }
 
 func newKit(t *testing.T, service agent.Service) *kit {
@@ -35,17 +35,17 @@ func newKit(t *testing.T, service agent.Service) *kit {
 	return &kit{T: t, ctx: ctx, service: service, scope: newName("scope")}
 }
 
-// newName is a name that nobody has used before, in earlier runs neither.
+// newName returns a unique name, also across runs.
 func newName(prefix string) string { return prefix + "-" + strings.ToLower(rand.Text()) }
 
-// in is the same kit in another scope.
+// in returns the same kit in another scope.
 func (k *kit) in(scope string) *kit {
 	other := *k
 	other.scope = scope
 	return &other
 }
 
-// send commits c as it is, in the kit's scope unless it names one.
+// send sends c, in the kit's scope unless it names one.
 func (k *kit) send(c agent.Commit) (agent.Result, error) {
 	if c.Scope == "" {
 		c.Scope = k.scope
@@ -59,7 +59,7 @@ func (k *kit) commit(ops ...agent.Op) agent.Result {
 	return k.applied(k.send(agent.Commit{Ops: ops}))
 }
 
-// applied checks a result that must be there.
+// applied checks a result of a commit that must have been applied.
 func (k *kit) applied(result agent.Result, err error) agent.Result {
 	k.Helper()
 	if err != nil {
@@ -72,13 +72,13 @@ func (k *kit) applied(result agent.Result, err error) agent.Result {
 	return result
 }
 
-// apply applies one op and gives its result.
+// apply applies one op and returns its result.
 func apply[R agent.OpResult](k *kit, op agent.Op) R {
 	k.Helper()
 	return resultOf[R](k, k.commit(op), 0)
 }
 
-// resultOf is the result of a commit's op i.
+// resultOf returns the result of op i of a commit.
 func resultOf[R agent.OpResult](k *kit, result agent.Result, i int) R {
 	k.Helper()
 	if len(result.Results) <= i {
@@ -91,8 +91,8 @@ func resultOf[R agent.OpResult](k *kit, result agent.Result, i int) R {
 	return r
 }
 
-// refuse sends ops as one commit that must be refused, and by the state
-// machine: so its refusal is final, whatever the transport.
+// refuse sends ops as one commit that the state machine must refuse. Such a refusal is
+// final, whatever the transport.
 func (k *kit) refuse(code agent.Code, op int, ops ...agent.Op) agent.Error {
 	k.Helper()
 	_, err := k.send(agent.Commit{Ops: ops})
@@ -103,20 +103,20 @@ func (k *kit) refuse(code agent.Code, op int, ops ...agent.Op) agent.Error {
 	return e
 }
 
-// refuseAtDoor sends ops that are wrong in themselves.
-func (k *kit) refuseAtDoor(code agent.Code, op int, field string, ops ...agent.Op) {
+// refuseInvalid sends ops that Validate must refuse.
+func (k *kit) refuseInvalid(code agent.Code, op int, field string, ops ...agent.Op) {
 	k.Helper()
 	_, err := k.send(agent.Commit{Ops: ops})
 	e := k.refused(code, op, err)
 	if e.Field != field {
-		k.Fatalf("the field at fault is %q, want %q: %+v", e.Field, field, e)
+		k.Fatalf("the wrong field is %q, want %q: %+v", e.Field, field, e)
 	}
 	if e.Final {
-		k.Fatalf("a refusal at the door is final: %+v", e)
+		k.Fatalf("a validation error is final: %+v", e)
 	}
 }
 
-// refused checks an error that says that nothing was applied.
+// refused checks an error that says that the commit was not applied.
 func (k *kit) refused(code agent.Code, op int, err error) agent.Error {
 	k.Helper()
 	e := k.failure(code, err)
@@ -142,8 +142,8 @@ func (k *kit) failure(code agent.Code, err error) agent.Error {
 	return *e
 }
 
-// read asks several things at once, at no older an index than the newest
-// result that this kit has seen.
+// read sends several reads; their index must not be lower than the highest one that
+// this kit has seen.
 func (k *kit) read(reads ...agent.Read) agent.Answers {
 	k.Helper()
 	answers, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: reads})
@@ -158,13 +158,13 @@ func (k *kit) read(reads ...agent.Read) agent.Answers {
 	}
 	for i, a := range answers.Answers {
 		if (a.Err == nil) == (a.Found == nil) {
-			k.Fatalf("answer %d has both of error and find, or neither: %+v", i, a)
+			k.Fatalf("answer %d must have either an error or a result: %+v", i, a)
 		}
 	}
 	return answers
 }
 
-// find reads one thing that must be there.
+// find reads one object that must exist.
 func find[F agent.Found](k *kit, r agent.Read) F {
 	k.Helper()
 	return foundIn[F](k, k.read(r), 0)
@@ -183,7 +183,7 @@ func foundIn[F agent.Found](k *kit, answers agent.Answers, i int) F {
 	return f
 }
 
-// lacks reads one thing that must not be there.
+// lacks reads one object; the read must fail with code.
 func (k *kit) lacks(code agent.Code, r agent.Read) agent.Error {
 	k.Helper()
 	answer := k.read(r).Answers[0]
@@ -193,8 +193,8 @@ func (k *kit) lacks(code agent.Code, r agent.Read) agent.Error {
 	return k.failure(code, answer.Err)
 }
 
-// equal compares deeply; an empty slice equals an absent one, since not every
-// wire tells them apart.
+// equal compares deeply. An empty slice equals nil, since some transports do not
+// distinguish them.
 func (k *kit) equal(what string, got, want any) {
 	k.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -204,12 +204,12 @@ func (k *kit) equal(what string, got, want any) {
 
 func ptr[T any](v T) *T { return &v }
 
-// message is a draft whose id and time the caller chose.
+// message returns a draft with an id and a time chosen by the caller.
 func message(id, text string) agent.Draft {
 	return agent.Draft{ID: id, At: ptr(int64(1_700_000_000_123)), Kind: agent.KindMessage, Payload: agent.JSON(fmt.Sprintf(`{"text":%q}`, text))}
 }
 
-// messages is n of them, with ids from start on.
+// messages returns n messages, numbered from start.
 func messages(prefix string, start, n int) []agent.Draft {
 	drafts := make([]agent.Draft, n)
 	for i := range drafts {
@@ -218,7 +218,7 @@ func messages(prefix string, start, n int) []agent.Draft {
 	return drafts
 }
 
-// appendTo appends and gives the result.
+// appendTo appends and returns the result.
 func (k *kit) appendTo(thread string, drafts ...agent.Draft) *agent.ThreadResult {
 	k.Helper()
 	return apply[*agent.ThreadResult](k, &agent.AppendThread{Thread: thread, Entries: drafts})
@@ -233,13 +233,13 @@ func (k *kit) thread(id string) agent.Thread {
 	return thread
 }
 
-// entries loads all entries that a thread has, page by page.
+// entries returns all entries of a thread, page by page.
 func (k *kit) entries(thread string) []agent.Entry {
 	k.Helper()
 	return k.load(agent.LoadEntries{Thread: thread})
 }
 
-// load loads all pages of what r asks for.
+// load returns the entries of all pages of r.
 func (k *kit) load(r agent.LoadEntries) []agent.Entry {
 	k.Helper()
 	var all []agent.Entry
@@ -258,7 +258,7 @@ func (k *kit) load(r agent.LoadEntries) []agent.Entry {
 	return nil
 }
 
-// ids lists entries' ids, separated by spaces.
+// ids returns the ids of entries, separated by spaces.
 func ids(entries []agent.Entry) string {
 	all := make([]string, len(entries))
 	for i, e := range entries {
@@ -267,7 +267,7 @@ func ids(entries []agent.Entry) string {
 	return strings.Join(all, " ")
 }
 
-// chain is the head of a thread with these entries.
+// chain returns the head of a thread with these entries.
 func chain(entries ...agent.Entry) agent.Head {
 	var h agent.Head
 	for _, e := range entries {

@@ -8,7 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// pages reads all pages of a list: the keys that they hold, in order.
+// pages reads all pages of a list and returns its keys in order.
 func (k *kit) pages(p agent.Page, read func(agent.Page) agent.Read) []string {
 	k.Helper()
 	var all []string

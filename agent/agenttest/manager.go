@@ -8,7 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// keeper is a manager with something in every field.
+// keeper returns a manager with all fields set.
 func keeper() agent.Manager {
 	return agent.Manager{
 		Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: "https://agents.example:8443/hook?a=1", Key: "k1"},
@@ -18,7 +18,7 @@ func keeper() agent.Manager {
 	}
 }
 
-// documents is the plainest manager there is.
+// documents returns a minimal manager.
 func documents(name string) *agent.PutManager {
 	return &agent.PutManager{Manager: agent.Manager{Name: name, Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 }
@@ -59,7 +59,7 @@ var managerClaims = []claim{
 		k.lacks(agent.CodeNotFound, &agent.GetManager{Name: "m"})
 		k.equal("once more", *apply[*agent.DeleteResult](k, &agent.DeleteManager{Name: "m"}), agent.DeleteResult{})
 		if again := apply[*agent.ManagerResult](k, documents("m")).Manager; again.Incarnation <= one.Incarnation || again.Revision != 1 {
-			k.Fatalf("made anew at incarnation %d after %d, revision %d", again.Incarnation, one.Incarnation, again.Revision)
+			k.Fatalf("created again at incarnation %d after %d, revision %d", again.Incarnation, one.Incarnation, again.Revision)
 		}
 	}},
 
@@ -111,7 +111,7 @@ var managerClaims = []claim{
 		} {
 			m := keeper()
 			wrong.change(&m)
-			k.refuseAtDoor(wrong.code, 0, "manager."+wrong.field, &agent.PutManager{Manager: m})
+			k.refuseInvalid(wrong.code, 0, "manager."+wrong.field, &agent.PutManager{Manager: m})
 		}
 	}},
 
@@ -149,8 +149,8 @@ var managerClaims = []claim{
 	}},
 
 	{"an_answer_to_a_signal_ends_its_commit", func(k *kit) {
-		k.refuseAtDoor(agent.CodeInvalid, 0, "op", &agent.AnswerSignal{}, &agent.PutValue{Key: "v"})
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "reply",
+		k.refuseInvalid(agent.CodeInvalid, 0, "op", &agent.AnswerSignal{}, &agent.PutValue{Key: "v"})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "reply",
 			&agent.AnswerSignal{Reply: agent.JSON(fmt.Sprintf(`{"a":%q}`, strings.Repeat("x", agent.SignalReplyBytesMax)))})
 		k.commit(&agent.AnswerSignal{Reply: agent.JSON(fmt.Sprintf(`{"a":%q}`, strings.Repeat("x", agent.SignalReplyBytesMax-len(`{"a":""}`))))})
 	}},

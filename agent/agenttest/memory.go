@@ -9,13 +9,13 @@ import (
 	"dormouse/agent"
 )
 
-// remember writes a memory of agent a, of a session unless that is "".
+// remember writes a memory of agent a, in a session unless that is "".
 func (k *kit) remember(id, session, content string) *agent.MemoryResult {
 	k.Helper()
 	return apply[*agent.MemoryResult](k, &agent.WriteMemory{Agent: "a", ID: id, Session: session, Content: content})
 }
 
-// recall is the ids that a recall of agent a finds, unless it names another.
+// recall returns the ids that a recall finds; the default agent is a.
 func (k *kit) recall(q agent.Recall) string {
 	k.Helper()
 	var ids []string
@@ -36,12 +36,12 @@ func (k *kit) recalled(q agent.Recall) *agent.Recalled {
 	return find[*agent.Recalled](k, &q)
 }
 
-// refuseRecall asks for what is wrong in itself.
+// refuseRecall sends a recall that Validate must refuse.
 func (k *kit) refuseRecall(field string, q agent.Recall) {
 	k.Helper()
 	_, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{&q}})
 	if e := k.failure(agent.CodeInvalid, err); e.Field != field {
-		k.Fatalf("the field at fault is %q, want %q: %+v", e.Field, field, e)
+		k.Fatalf("the wrong field is %q, want %q: %+v", e.Field, field, e)
 	}
 }
 
@@ -68,7 +68,7 @@ var memoryClaims = []claim{
 			Agent: "a", ID: "m", Incarnation: done.Incarnation, Revision: 1, CreatedAt: result.Time, UpdatedAt: result.Time,
 		})
 		k.equal("memory", find[*agent.Memory](k, &agent.GetMemory{Agent: "a", ID: "m"}), &want)
-		want.Embedding = nil // lists and recalls leave it out
+		want.Embedding = nil // lists and recalls omit it
 		k.equal("list", find[*agent.MemoryList](k, &agent.ListMemories{Agent: "a"}).Items, []agent.Memory{want})
 		k.equal("recall", k.recalled(agent.Recall{Session: "s"}).Items, []agent.RecalledMemory{{Memory: want}})
 	}},
@@ -80,16 +80,16 @@ var memoryClaims = []claim{
 		k.equal("recalled", k.recall(agent.Recall{}), "n o m")
 	}},
 
-	{"ME-2_writing_anew_moves_to_the_head", func(k *kit) {
+	{"ME-2_writing_again_moves_to_the_head", func(k *kit) {
 		for _, id := range []string{"m", "n", "o"} {
 			k.remember(id, "", "x")
 		}
 		if again := k.remember("m", "", "y"); again.Revision != 2 {
-			k.Fatalf("written anew: %+v", again)
+			k.Fatalf("written again: %+v", again)
 		}
 		k.equal("recalled", k.recall(agent.Recall{}), "m o n")
 		k.equal("content", k.recalled(agent.Recall{Limit: 1}).Items[0].Memory.Content, "y")
-		k.remember("m", "s", "z") // into a session, and out of none
+		k.remember("m", "s", "z") // it moves from no session to session s
 		k.equal("of none", k.recall(agent.Recall{}), "o n")
 		k.equal("of the session", k.recall(agent.Recall{Session: "s", Within: agent.WithinSession}), "m")
 	}},

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// shown is what people see of conversation c: ids and statuses in order.
+// shown returns what people see of conversation c: ids and statuses in order.
 func (k *kit) shown() string {
 	k.Helper()
 	var all []string
@@ -140,7 +140,7 @@ var messageClaims = []claim{
 		call := agent.MessageDraft{Role: agent.RoleAssistant, ToolCall: "t"}
 		stamp := k.show(call).Messages[0]
 		k.commit(&agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "call:t", Status: agent.ToolFailed})
-		k.equal("after an update", k.show(call).Messages[0], stamp) // which it does not take back
+		k.equal("after an update", k.show(call).Messages[0], stamp) // which the repeated save does not undo
 		k.equal("tail", find[*agent.MessageList](k, &agent.ListMessages{ConversationRef: dialogue("c"), Tail: 1}).Items[0].Status, agent.ToolFailed)
 	}},
 
@@ -156,16 +156,16 @@ var messageClaims = []claim{
 			{"messages[0].id", agent.MessageDraft{ID: "mine", Role: agent.RoleAssistant, ToolCall: "t"}},
 			{"messages[0].content", agent.MessageDraft{Role: agent.RoleUser, Content: agent.JSON(`"text"`)}},
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, c.field, &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{c.draft}})
+			k.refuseInvalid(agent.CodeInvalid, 0, c.field, &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{c.draft}})
 		}
-		k.refuseAtDoor(agent.CodeInvalid, 0, "messages", &agent.SaveMessages{ConversationRef: dialogue("c")})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "conversation_id", &agent.SaveMessages{Messages: []agent.MessageDraft{said("m")}})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "status", &agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "m", Status: "pondering"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "status", &agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "m"})
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "messages[0].content", &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
+		k.refuseInvalid(agent.CodeInvalid, 0, "messages", &agent.SaveMessages{ConversationRef: dialogue("c")})
+		k.refuseInvalid(agent.CodeInvalid, 0, "conversation_id", &agent.SaveMessages{Messages: []agent.MessageDraft{said("m")}})
+		k.refuseInvalid(agent.CodeInvalid, 0, "status", &agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "m", Status: "pondering"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "status", &agent.UpdateMessage{ConversationRef: dialogue("c"), Message: "m"})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "messages[0].content", &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
 			{Role: agent.RoleUser, Content: agent.JSON(`{"text":"` + strings.Repeat("x", agent.MessageBytesMax) + `"}`)},
 		}})
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "messages[0].tool_call", &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
+		k.refuseInvalid(agent.CodeTooLarge, 0, "messages[0].tool_call", &agent.SaveMessages{ConversationRef: dialogue("c"), Messages: []agent.MessageDraft{
 			{Role: agent.RoleAssistant, ToolCall: strings.Repeat("x", agent.ToolCallBytesMax+1)},
 		}})
 		k.show(agent.MessageDraft{Role: agent.RoleTool, ToolCall: strings.Repeat("x", agent.ToolCallBytesMax)})

@@ -9,28 +9,27 @@ import (
 	"dormouse/agent"
 )
 
-// ConversationModel is what conversations do, as plainly as it can be said:
-// for a Service in memory, and to hold the state machine to. It knows nothing
-// of rows or limits.
+// ConversationModel is a simple model of conversations, for services in memory and to
+// compare the state machine with. It knows no rows and no limits.
 type ConversationModel map[string]*ModelConversation
 
-// ModelConversation is a conversation with its messages. It is never changed,
-// but put in place of the one before.
+// ModelConversation is a conversation with its messages. It is immutable: a change
+// replaces it.
 type ModelConversation struct {
 	agent.SavedConversation
 	Messages []agent.Message
 	pended   uint64
 }
 
-// ConversationHost is what conversations stand on.
+// ConversationHost is what the model needs from its scope.
 type ConversationHost interface {
-	Now() int64                                                     // Unix ms, as of the commit
-	Born() uint64                                                   // the incarnation of a new conversation
-	Enter(conversation string, wanted, current uint64) *agent.Error // refuses what is sealed, or of another incarnation
+	Now() int64                                                     // Unix ms, the time of the commit
+	Born() uint64                                                   // returns the incarnation of a new conversation
+	Enter(conversation string, wanted, current uint64) *agent.Error // refuses a sealed id, or another incarnation
 	Seal(conversation string, incarnation uint64, seal time.Duration)
 }
 
-// Bytes is what all conversations hold.
+// Bytes returns the bytes that all conversations hold.
 func (m ConversationModel) Bytes() (bytes uint64) {
 	for _, c := range m {
 		bytes += uint64(len(c.State))
@@ -84,15 +83,16 @@ func (m ConversationModel) Apply(h ConversationHost, op agent.Op) (result agent.
 	return result, e, true
 }
 
-// Expire forgets what has gone by a time, Unix ms.
+// Expire removes conversations that expire by now, in Unix ms.
 func (m ConversationModel) Expire(now int64) {
 	maps.DeleteFunc(m, func(_ string, c *ModelConversation) bool { return c.ExpiresAt != 0 && c.ExpiresAt <= now })
 }
 
-// unchanged is the answer of an op that leaves the conversation as it is.
+// unchanged is the result of an op that changes nothing.
 type unchanged struct{ agent.ConversationResult }
 
-// change lets a function work on a copy of a conversation, and keeps that.
+// change calls work with a copy of a conversation, and stores the copy if work
+// succeeds.
 func (m ConversationModel) change(
 	h ConversationHost, ref *agent.ConversationRef, creates bool, work func(*ModelConversation) (agent.OpResult, *agent.Error),
 ) (agent.OpResult, *agent.Error) {
@@ -133,7 +133,7 @@ func (m ConversationModel) change(
 	return result, nil
 }
 
-// named is a message's id, once the incarnation is known.
+// named returns a message's id, once the conversation has an incarnation.
 func named(c *ModelConversation, message *agent.Message) string {
 	if message.ID == "" {
 		return agent.MessageID(c.Incarnation, message.Seq)
@@ -153,7 +153,7 @@ func (c *ModelConversation) touch(h ConversationHost, ref *agent.ConversationRef
 
 func (c *ModelConversation) belongs(ref *agent.ConversationRef) *agent.Error {
 	if ref.Agent != "" && c.Agent != "" && ref.Agent != c.Agent || ref.Owner != "" && c.Owner != "" && ref.Owner != c.Owner {
-		return agent.Errorf(agent.CodeForbidden, "conversation %q is another's", ref.ID)
+		return agent.Errorf(agent.CodeForbidden, "conversation %q has another agent or owner", ref.ID)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (c *ModelConversation) save(h ConversationHost, o *agent.SaveConversation) 
 		return nil, e
 	}
 	if o.Consumed > c.pended {
-		return nil, agent.Invalid("consumed", "past what was ever pending")
+		return nil, agent.Invalid("consumed", "higher than any pending message")
 	}
 	c.Revision++
 	c.State, c.Version, c.Lifecycle, c.SavedAt = o.State, version, o.Lifecycle, h.Now()
@@ -215,7 +215,7 @@ func (c *ModelConversation) add(h ConversationHost, o *agent.SaveMessages) (agen
 		if at := c.find(d.ID); at >= 0 {
 			there := &c.Messages[at]
 			if !d.SameContent(there) {
-				e := agent.Errorf(agent.CodeDuplicateEntry, "message %q is there", d.ID)
+				e := agent.Errorf(agent.CodeDuplicateEntry, "message %q exists", d.ID)
 				e.Seq = there.Seq
 				return nil, e
 			}
@@ -235,7 +235,7 @@ func (c *ModelConversation) add(h ConversationHost, o *agent.SaveMessages) (agen
 	return result, nil
 }
 
-// find is the place of a message; -1 where it is not there.
+// find returns the index of a message, or -1.
 func (c *ModelConversation) find(id string) int {
 	if id == "" {
 		return -1

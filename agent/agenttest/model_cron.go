@@ -2,12 +2,12 @@ package agenttest
 
 import "dormouse/agent"
 
-// CronState is what PatchCron makes of a state, for services that only tests
-// have, and the changes that it comes to.
+// CronState applies PatchCron to a state, and returns the changes that it made. It is
+// for services in memory.
 func CronState(state agent.JSON, op *agent.PatchCron) (next agent.JSON, changes []agent.CronChange, refusal *agent.Error) {
 	changes, err := agent.CronChanges(op.Specs)
 	if err != nil {
-		panic(err) // the door judged them
+		panic(err) // Validate has accepted them
 	}
 	_, manifest, err := agent.SplitCron(state)
 	if err != nil {
@@ -30,8 +30,8 @@ func CronState(state agent.JSON, op *agent.PatchCron) (next agent.JSON, changes 
 	return next, changes, nil
 }
 
-// Reschedule gives an instance's jobs their timers; manager is nil where there
-// is none.
+// Reschedule updates the timers of an instance's jobs; manager is nil if it does not
+// exist.
 func (m TimerModel) Reschedule(checkpoint string, changes []agent.CronChange, manager *agent.Manager, now int64, born func() uint64) *agent.Error {
 	name, key, ok := agent.InstanceOf(checkpoint)
 	if !ok {

@@ -70,7 +70,7 @@ func (m SessionModel) decide(h SessionHost, o *agent.DecideReview) (agent.OpResu
 	return &agent.ReviewResult{Review: m.close(h, r)}, nil
 }
 
-// close gives a review its answer, and lets its session go on.
+// close decides a review, and continues its session.
 func (m SessionModel) close(h SessionHost, r agent.Review) agent.Review {
 	r.DecidedAt = h.Now()
 	m.Reviews[r.ID] = r
@@ -92,9 +92,9 @@ func (m SessionModel) close(h SessionHost, r agent.Review) agent.Review {
 	return r
 }
 
-// Pass expires and escalates reviews whose time has come, in the order in which
-// their next times came: an escalation that is late is left out, and the review
-// expires in its place.
+// Pass expires and escalates the reviews that are due, in the order of their
+// deadlines. An escalation that is as late as the expiry is skipped: the review
+// expires.
 func (m SessionModel) Pass(h SessionHost) {
 	all := m.List(agent.ListReviews{})
 	slices.SortStableFunc(all, func(a, b agent.Review) int {
@@ -112,8 +112,8 @@ func (m SessionModel) Pass(h SessionHost) {
 	}
 }
 
-// nextTime returns when a pending review is escalated or, if that comes first or
-// has happened, expires.
+// nextTime returns when a pending review is escalated, or expires if that is earlier
+// or it was escalated.
 func nextTime(r agent.Review) int64 {
 	if r.EscalateAt != 0 && !r.Escalated && r.EscalateAt < deadline(r) {
 		return r.EscalateAt
@@ -121,7 +121,7 @@ func nextTime(r agent.Review) int64 {
 	return deadline(r)
 }
 
-// List lists reviews as ListReviews does, all at once.
+// List returns all reviews that ListReviews selects.
 func (m SessionModel) List(q agent.ListReviews) (all []agent.Review) {
 	if q.Session != "" {
 		for _, id := range m.Sessions[q.Session].asked {

@@ -8,27 +8,27 @@ import (
 	"dormouse/agent"
 )
 
-// SessionModel is what sessions and reviews do, as plainly as it can be said:
-// for a Service in memory, and to hold the state machine to. It knows nothing
-// of rows or limits, and takes time, claims and threads from its host.
+// SessionModel is a simple model of sessions and reviews, for services in memory and
+// to compare the state machine with. It knows no rows and no limits. Its host has the
+// time, the claims and the threads.
 type SessionModel struct {
 	Sessions map[string]ModelSession
 	Reviews  map[string]agent.Review
 }
 
-// ModelSession is a session, and what is not shown of it. It is never changed,
-// but put in place of the one before.
+// ModelSession is a session with its hidden state. It is immutable: a change replaces
+// it.
 type ModelSession struct {
 	agent.Session
 	TTL     time.Duration // of its lease
 	failure agent.JSON
-	request int      // which of Requests the turn answers
-	turns   []int    // of each snapshot: which request it was taken for
-	asked   []string // reviews, in order
+	request int      // index in Requests of the turn's request
+	turns   []int    // of each snapshot: index in Requests of its request
+	asked   []string // ids of reviews, in order
 	begun   *modelTurn
 }
 
-// modelTurn is what a rollback goes back to.
+// modelTurn is the state that a rollback restores.
 type modelTurn struct {
 	snapshots []agent.SessionSnapshot
 	turns     []int
@@ -36,28 +36,27 @@ type modelTurn struct {
 	mark      any
 }
 
-// SessionHost is what sessions stand on.
+// SessionHost is what the model needs from its scope.
 type SessionHost interface {
-	Now() int64                                                // Unix ms, as of the commit
-	Born() uint64                                              // the incarnation of a new session
-	Enter(session string, wanted, current uint64) *agent.Error // refuses what is sealed, or of another incarnation
+	Now() int64                                                // Unix ms, the time of the commit
+	Born() uint64                                              // returns the incarnation of a new session
+	Enter(session string, wanted, current uint64) *agent.Error // refuses a sealed id, or another incarnation
 	Seal(session string, incarnation uint64, seal time.Duration)
 	Hold(claim, holder string, ttl time.Duration) (epoch uint64)               // begins a holding
-	Arm(claim string, ttl time.Duration)                                       // gives the holding its ttl again
-	Ends(claim string) int64                                                   // when the holding ends; 0 where nobody holds it
-	Release(claim string)                                                      // ends the holding, if it stands
+	Arm(claim string, ttl time.Duration)                                       // restarts the ttl of the holding
+	Ends(claim string) int64                                                   // returns when the holding ends; 0 without a holder
+	Release(claim string)                                                      // ends the holding, if there is one
 	Note(thread string, d agent.Draft)                                         // appends to a thread
-	Mark(s agent.Session) (mark any)                                           // notes how the session's checkpoint and thread stand
-	PutBack(s agent.Session, mark any) (disowned *agent.Draft, e *agent.Error) // makes the checkpoint what it was
+	Mark(s agent.Session) (mark any)                                           // records the state of the session's checkpoint and thread
+	PutBack(s agent.Session, mark any) (disowned *agent.Draft, e *agent.Error) // restores the checkpoint
 }
 
-// NewSessionModel is a model without sessions.
+// NewSessionModel returns a model without sessions.
 func NewSessionModel() SessionModel {
 	return SessionModel{Sessions: map[string]ModelSession{}, Reviews: map[string]agent.Review{}}
 }
 
-// Clone is a copy to go on with, so that a refused commit leaves the model as
-// it was.
+// Clone returns a copy, so that a refused commit leaves the model unchanged.
 func (m SessionModel) Clone() SessionModel {
 	return SessionModel{Sessions: maps.Clone(m.Sessions), Reviews: maps.Clone(m.Reviews)}
 }
@@ -71,7 +70,7 @@ func refuse(code agent.Code, s ModelSession) *agent.Error {
 	return e
 }
 
-// store puts the next revision of a session in place.
+// store stores the next revision of a session.
 func (m SessionModel) store(h SessionHost, s ModelSession) *agent.SessionResult {
 	s.Revision++
 	s.UpdatedAt = h.Now()
@@ -91,7 +90,7 @@ func (m SessionModel) row(h SessionHost, s ModelSession) agent.SessionRow {
 	return row
 }
 
-// Shown is a session as it is read; nil where there is none.
+// Shown returns a session as it is read; nil if it does not exist.
 func (m SessionModel) Shown(h SessionHost, id string) *agent.Session {
 	s, ok := m.Sessions[id]
 	if !ok {
@@ -110,7 +109,7 @@ func (m SessionModel) Shown(h SessionHost, id string) *agent.Session {
 	return &shown
 }
 
-// Recoverable lists the sessions whose lease has ended.
+// Recoverable returns the sessions whose lease has expired.
 func (m SessionModel) Recoverable(h SessionHost) map[string]agent.SessionRow {
 	all := map[string]agent.SessionRow{}
 	for id, s := range m.Sessions {
@@ -254,7 +253,7 @@ func (m SessionModel) converse(s *ModelSession, c *agent.Conversation, status ag
 	return nil
 }
 
-// ask makes a request the newest, which the turn answers.
+// ask makes a request the newest one, which the turn answers.
 func (m SessionModel) ask(h SessionHost, s *ModelSession, r agent.SessionRequest, owner string) {
 	r.Owner, r.At, r.Outcome = owner, h.Now(), agent.RequestOpen
 	s.RequestID, s.request = r.ID, len(s.Requests)
@@ -294,8 +293,8 @@ func (m SessionModel) settle(h SessionHost, s *ModelSession, status agent.Sessio
 	s.Status = status
 }
 
-// Bytes is what all of it counts for in its scope. It is not known while a
-// turn runs that could be rolled back, since what that brings back counts too.
+// Bytes returns the usage of all sessions. It is unknown while a running turn could be
+// rolled back, since the data that a rollback restores counts too.
 func (m SessionModel) Bytes() (total uint64, known bool) {
 	for _, s := range m.Sessions {
 		if s.begun != nil {

@@ -10,18 +10,18 @@ import (
 	"dormouse/agent"
 )
 
-// TimerModel is the timers of a scope, as plainly as it can be said, for
-// services that only tests have: nothing fires them.
+// TimerModel is a simple model of a scope's timers, for services in memory: they never
+// fire.
 type TimerModel map[TimerName]agent.Timer
 
-// TimerName says which timer of a scope is meant.
+// TimerName names a timer of a scope.
 type TimerName struct{ Manager, Key, ID string }
 
-// Clone is a copy, for a commit that may be refused.
+// Clone returns a copy, for a commit that may be refused.
 func (m TimerModel) Clone() TimerModel { return maps.Clone(m) }
 
-// Apply runs an op on a timer at a wall time; ok is false of any other op. born
-// gives a generation.
+// Apply applies an op on a timer at a wall time; ok is false for any other op. born
+// returns a new generation.
 func (m TimerModel) Apply(op agent.Op, now int64, born func() uint64) (result agent.OpResult, refusal *agent.Error, ok bool) {
 	switch o := op.(type) {
 	case *agent.PutTimer:
@@ -79,12 +79,12 @@ func timerResult(t agent.Timer) agent.OpResult {
 func (m TimerModel) pending(name TimerName, generation uint64, instant int64) (agent.Timer, *agent.Error) {
 	t, there := m[name]
 	if !there || t.Generation != generation || t.Next != instant {
-		return agent.Timer{}, agent.Errorf(agent.CodeConflict, "of timer %q that occurrence does not pend", name.ID)
+		return agent.Timer{}, agent.Errorf(agent.CodeConflict, "timer %q has another pending occurrence", name.ID)
 	}
 	return t, nil
 }
 
-// Find answers a read of timers; ok is false of any other read.
+// Find answers a read of timers; ok is false for any other read.
 func (m TimerModel) Find(read agent.Read) (found agent.Found, refusal *agent.Error, ok bool) {
 	switch q := read.(type) {
 	case *agent.GetTimer:

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// leased judges the lease that a caller names.
+// leased validates the lease that a caller names.
 func (m SessionModel) leased(h SessionHost, s ModelSession, lease, owner string) *agent.Error {
 	switch {
 	case s.Lease == nil || s.Lease.LeaseID != lease || s.Lease.Owner != owner:
@@ -18,7 +18,7 @@ func (m SessionModel) leased(h SessionHost, s ModelSession, lease, owner string)
 	return nil
 }
 
-// begin begins a turn: under a lease, but in classic mode.
+// begin begins a turn, under a lease except in classic mode.
 func (m SessionModel) begin(h SessionHost, s *ModelSession, owner string, o *agent.ResumeSession) {
 	s.Status = agent.SessionRunning
 	if s.Mode == agent.SessionModeClassic {
@@ -86,8 +86,7 @@ func (m SessionModel) claim(h SessionHost, s ModelSession, o *agent.ClaimSession
 	return result, nil
 }
 
-// wait tells the request's place in the queue, and whether it was put there
-// just now.
+// wait returns the request's place in the queue, and reports whether it was added now.
 func wait(h SessionHost, s *ModelSession, o *agent.ClaimSession) (place uint64, added bool, err *agent.Error) {
 	for i, r := range s.Queue {
 		if r.ID == o.Request.ID {
@@ -162,7 +161,7 @@ func (m SessionModel) resume(h SessionHost, s ModelSession, o *agent.ResumeSessi
 	return result, nil
 }
 
-// resumable tells whether the turn has made a snapshot.
+// resumable reports whether the turn has made a snapshot.
 func (s ModelSession) resumable() bool {
 	last := len(s.Snapshots) - 1
 	return last >= 0 && (s.Mode == agent.SessionModeClassic || s.turns[last] == s.request)
@@ -251,7 +250,7 @@ func (m SessionModel) commit(h SessionHost, s ModelSession, o *agent.CommitSessi
 		return nil, e
 	}
 	if !paused(o.Status) {
-		s.answer(agent.RequestOutcome(o.Status)) // they have the same names
+		s.answer(agent.RequestOutcome(o.Status)) // outcomes and statuses have the same names
 	}
 	m.end(h, &s)
 	m.settle(h, &s, o.Status)

@@ -32,7 +32,7 @@ var patchClaims = []claim{
 		k.equal("state", string(find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}).State), `{"a":1,"b":{"d":2,"e":[null]}}`)
 	}},
 
-	// The full hibernation that follows is the caller's to do.
+	// The caller then makes a full hibernation.
 	{"P-15_a_patch_of_a_missing_checkpoint_is_not_found", func(k *kit) {
 		k.refuse(agent.CodeNotFound, 0, &agent.PatchCheckpoint{Key: "a", Patch: agent.JSON(`{"a":1}`)})
 		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: "a"})
@@ -49,7 +49,7 @@ var patchClaims = []claim{
 	{"a_patch_that_is_no_object_is_refused", func(k *kit) {
 		k.commit(&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":1}`)})
 		for _, patch := range []string{`null`, `[]`, `"x"`, `{"a":1,"a":2}`} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, "patch", &agent.PatchCheckpoint{Key: "a", Patch: agent.JSON(patch)})
+			k.refuseInvalid(agent.CodeInvalid, 0, "patch", &agent.PatchCheckpoint{Key: "a", Patch: agent.JSON(patch)})
 		}
 	}},
 

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// pointTo is a checkpoint that points into a thread.
+// pointTo returns an op that puts a checkpoint with a pointer.
 func pointTo(key string, p agent.Pointer) *agent.PutCheckpoint {
 	return &agent.PutCheckpoint{Key: key, Thread: &p}
 }
@@ -54,9 +54,9 @@ var pointerClaims = []claim{
 
 	{"P-13_a_state_that_is_no_object_is_refused", func(k *kit) {
 		for _, state := range []string{`[]`, `"x"`, `7`, `true`} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, "state", &agent.PutCheckpoint{Key: "a", State: agent.JSON(state)})
+			k.refuseInvalid(agent.CodeInvalid, 0, "state", &agent.PutCheckpoint{Key: "a", State: agent.JSON(state)})
 		}
-		k.refuseAtDoor(agent.CodeInvalid, 0, "metadata", &agent.PutCheckpoint{Key: "a", Metadata: agent.JSON(`[]`)})
+		k.refuseInvalid(agent.CodeInvalid, 0, "metadata", &agent.PutCheckpoint{Key: "a", Metadata: agent.JSON(`[]`)})
 		k.lacks(agent.CodeNotFound, &agent.GetCheckpoint{Key: "a"})
 	}},
 
@@ -77,7 +77,7 @@ var pointerClaims = []claim{
 		k.commit(hibernate("t", `{}`, 0, messages("m", 0, 2)...)...)
 		k.commit(&agent.DeleteThread{Thread: "t"})
 		k.equal("thread told", k.lacks(agent.CodeMissingThread, &agent.Thaw{Key: "a"}).Thread, "t")
-		find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}) // the checkpoint itself is still there
+		find[*agent.Checkpoint](k, &agent.GetCheckpoint{Key: "a"}) // the checkpoint itself still exists
 	}},
 
 	{"thaw_with_another_thread_of_that_id_is_thread_mismatch", func(k *kit) {

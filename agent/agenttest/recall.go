@@ -162,7 +162,7 @@ var recallClaims = []claim{
 			{"ttl", &agent.WriteMemory{Agent: "a", Content: "x", ExpiresAt: 1, TTL: time.Second}},
 			{"id", &agent.DeleteMemory{Agent: "a"}},
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, wrong.field, wrong.op)
+			k.refuseInvalid(agent.CodeInvalid, 0, wrong.field, wrong.op)
 		}
 		for _, large := range []struct {
 			field string
@@ -172,7 +172,7 @@ var recallClaims = []claim{
 			{"tags", &agent.WriteMemory{Agent: "a", Content: "x", Tags: make([]string, agent.MemoryTagsMax+1)}},
 			{"embedding", &agent.WriteMemory{Agent: "a", Content: "x", Embedding: make([]float32, agent.EmbeddingMax+1)}},
 		} {
-			k.refuseAtDoor(agent.CodeTooLarge, 0, large.field, large.op)
+			k.refuseInvalid(agent.CodeTooLarge, 0, large.field, large.op)
 		}
 		k.remember("m", "", strings.Repeat("x", agent.MemoryBytesMax-len("event{}")))
 	}},

@@ -7,8 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// agentOp is what the reference makes of ops on whole agents: an erasure is
-// complete at once.
+// agentOp applies an op on a whole agent; an erasure is complete at once.
 func (r *reference) agentOp(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	switch o := op.(type) {
 	case *agent.ForkAgent:
@@ -262,7 +261,7 @@ func (r *reference) setTTL(s *scope, o *agent.SetTTL) (agent.OpResult, *agent.Er
 	return &agent.SessionResult{Session: s.sessions.Shown(sessionHost{r, s}, o.Session).SessionRow}, nil
 }
 
-// namedBy is the agent that a conversation is named to by a write.
+// namedBy returns the agent of a conversation after a write.
 func (s *scope) namedBy(ref *agent.ConversationRef) string {
 	if c := s.dialogues[ref.ID]; c != nil && c.Agent != "" {
 		return ""
@@ -270,7 +269,7 @@ func (s *scope) namedBy(ref *agent.ConversationRef) string {
 	return ref.Agent
 }
 
-// sealedAgent refuses what makes something of an erased agent that is sealed.
+// sealedAgent refuses an op that creates data of an erased and sealed agent.
 func (s *scope) sealedAgent(op agent.Op) *agent.Error {
 	name := ""
 	switch o := op.(type) {

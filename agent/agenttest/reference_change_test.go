@@ -11,14 +11,14 @@ import (
 	"dormouse/agent"
 )
 
-// feed is what has changed in a scope: all of it that is kept, and when the
-// scope was deleted last.
+// feed holds the changes of a scope that are kept, and when the scope was last
+// deleted.
 type feed struct {
 	changes     []agent.Changed
 	floor, gone uint64
 }
 
-// picture is how all things of the scope stand, by path.
+// picture returns the current state of all objects of the scope, by path.
 func (s *scope) picture() map[string]agent.Changed {
 	all := map[string]agent.Changed{}
 	add := func(c agent.Changed) { all[c.Path()] = c }
@@ -62,12 +62,11 @@ func (s *scope) picture() map[string]agent.Changed {
 	return all
 }
 
-// fingerprint stands for all that there is to a thing which changes under one
-// revision.
+// fingerprint returns a hash of an object that can change without a new revision.
 func fingerprint(thing any) int64 { return int64(crc32.ChecksumIEEE(fmt.Append(nil, thing))) }
 
-// tell records how the picture of a scope differs from the one before an op.
-// What an erased agent remembered is gone as one.
+// tell adds the differences between two pictures of a scope, before and after an op.
+// All memories of an erased agent are one change.
 func (r *reference) tell(op agent.Op, pending []agent.Changed, before, now map[string]agent.Changed) []agent.Changed {
 	erase, erased := op.(*agent.EraseAgent)
 	paths := slices.Collect(maps.Keys(now))
@@ -84,7 +83,7 @@ func (r *reference) tell(op agent.Op, pending []agent.Changed, before, now map[s
 		}
 		if !there {
 			if c = before[path]; c.Kind == agent.ChangedMessage {
-				continue // with its conversation
+				continue // deleted with its conversation
 			}
 			c.Revision, c.Status, c.Deleted = 0, "", true
 			if erased && c.Kind == agent.ChangedMemory && c.Agent == erase.Agent {
@@ -99,8 +98,7 @@ func (r *reference) tell(op agent.Op, pending []agent.Changed, before, now map[s
 	return pending
 }
 
-// record adds what a commit changed to its scope's feed, and lets go of the
-// oldest.
+// record adds a commit's changes to the feed of its scope, and drops the oldest.
 func (r *reference) record(s *scope, changes []agent.Changed) {
 	f := r.feeds[s.Name]
 	f.changes = append(slices.Clone(f.changes), changes...)
@@ -115,7 +113,7 @@ func (r *reference) record(s *scope, changes []agent.Changed) {
 	r.feeds[s.Name] = f
 }
 
-// watchChanges looks again after each commit.
+// watchChanges polls after each commit.
 func (r *reference) watchChanges(ctx context.Context, w agent.Watch, yield func(agent.Event, error) bool) {
 	r.mu.Lock()
 	from, skip, end := w.From, w.Skip, r.index

@@ -9,7 +9,7 @@ import (
 	"dormouse/agent"
 )
 
-// holding is a claim that somebody holds, until a moment of the real clock.
+// holding is a claim that is held until an instant of the real clock.
 type holding struct {
 	holder    string
 	epoch     uint64
@@ -28,7 +28,7 @@ func (h *holding) claim(name string, now int64) *agent.Claim {
 	}
 }
 
-// lapse forgets the holdings that have ended.
+// lapse removes the holdings that have expired.
 func (s *scope) lapse() {
 	maps.DeleteFunc(s.claims, func(_ string, h *holding) bool { return !time.Now().Before(h.ends) })
 }
@@ -42,12 +42,12 @@ func (s *scope) fenced(f *agent.Fence) *agent.Error {
 
 func (h *holding) epochIs(epoch uint64) bool { return h != nil && h.epoch == epoch }
 
-// stands refuses where ok is false, and tells who holds the claim.
+// stands returns an error with the current holder if ok is false.
 func (s *scope) stands(name string, h *holding, ok bool) *agent.Error {
 	if ok {
 		return nil
 	}
-	e := agent.Errorf(agent.CodeFenced, "claim %q is another's", name)
+	e := agent.Errorf(agent.CodeFenced, "claim %q has another holder", name)
 	if h != nil {
 		e.Epoch, e.Holder = h.epoch, h.holder
 	}
@@ -92,7 +92,7 @@ func (r *reference) claimOp(s *scope, op agent.Op) (agent.OpResult, *agent.Error
 	}
 }
 
-// hold arms a holding; one without an epoch begins.
+// hold starts the ttl of a holding; one without an epoch begins.
 func (r *reference) hold(s *scope, name string, h *holding) agent.OpResult {
 	if h.epoch == 0 {
 		h.epoch, h.claimedAt = r.mint(), r.now
@@ -104,7 +104,7 @@ func (r *reference) hold(s *scope, name string, h *holding) agent.OpResult {
 	return &agent.ClaimResult{Claim: claim}
 }
 
-// watchClaim looks again after each commit, and when the holding ends.
+// watchClaim polls after each commit, and when the holding expires.
 func (r *reference) watchClaim(ctx context.Context, w agent.Watch, yield func(agent.Event, error) bool) {
 	for told := (*agent.Claim)(nil); ; {
 		r.mu.Lock()

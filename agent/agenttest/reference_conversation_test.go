@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// conversationHost is a scope as the model of conversations stands on it.
+// conversationHost implements ConversationHost with a scope.
 type conversationHost struct {
 	*reference
 	s *scope
@@ -62,7 +62,7 @@ func (r *reference) reviseValue(s *scope, o *agent.ReviseValue) (agent.OpResult,
 	v.UpdatedAt = r.now
 	if o.To != "" {
 		if there := s.values[o.To]; there != nil {
-			e := agent.Errorf(agent.CodeAlreadyExists, "there is one")
+			e := agent.Errorf(agent.CodeAlreadyExists, "the key exists")
 			e.Revision = there.Revision
 			return nil, e
 		}

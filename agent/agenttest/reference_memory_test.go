@@ -11,19 +11,19 @@ import (
 	"dormouse/recall"
 )
 
-// memory is one that an agent has, and the number of its last write.
+// memory is a memory of an agent, with the number of its last write.
 type memory struct {
 	agent.Memory
 	order uint64
 	size  uint64
 }
 
-// forget forgets what has expired.
+// forget removes the memories that have expired.
 func (s *scope) forget(now int64) {
 	maps.DeleteFunc(s.memories, func(_ string, m *memory) bool { return m.ExpiresAt != 0 && m.ExpiresAt <= now })
 }
 
-// of are the memories of an agent.
+// of returns the memories of an agent.
 func (s *scope) of(name string) []*memory {
 	var all []*memory
 	for _, m := range s.memories {
@@ -35,7 +35,7 @@ func (s *scope) of(name string) []*memory {
 }
 
 func full(limit string) *agent.Error {
-	e := agent.Errorf(agent.CodeOverloaded, "too much to remember")
+	e := agent.Errorf(agent.CodeOverloaded, "too many memories")
 	e.Limit = limit
 	return e
 }
@@ -141,7 +141,7 @@ func (s *scope) allMemories(q *agent.ListMemories) *agent.MemoryList {
 	return list
 }
 
-// shown is a memory as lists and recalls show it.
+// shown returns a memory as in lists and recalls.
 func shown(m *memory) agent.Memory {
 	out := m.Memory
 	out.Embedding = nil
@@ -154,8 +154,8 @@ func (m *memory) doc() recall.Doc {
 	}
 }
 
-// recall shares the index of words and vectors with the store, which has tests
-// of its own; the rules that are SEMANTICS' are said once more.
+// recall uses the store's index of words and vectors, which has its own tests; it
+// implements the other rules separately.
 func (s *scope) recall(q *agent.Recall, now int64) (agent.Found, *agent.Error) {
 	filled := q.Filled()
 	out := &agent.Recalled{Request: filled}
@@ -193,7 +193,7 @@ func (s *scope) recall(q *agent.Recall, now int64) (agent.Found, *agent.Error) {
 	return out, nil
 }
 
-// plain answers the modes that do not rank.
+// plain answers the modes without ranking.
 func plain(q *agent.Recall, all []*memory, keeps func(*recall.Doc) bool) (hits []recall.Hit) {
 	slices.SortFunc(all, func(a, b *memory) int {
 		if q.Mode == agent.ModeRecent {

@@ -8,7 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// describe writes an op out, to tell it from others.
+// describe returns an op as text, to compare requests with the same id.
 func describe(op agent.Op) string {
 	text, err := json.Marshal(op)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *reference) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	}
 }
 
-// alive refuses what was sealed, and what names another incarnation.
+// alive refuses a sealed id, or another incarnation.
 func (s *scope) alive(noun, id string, wanted, current uint64) *agent.Error {
 	if incarnation, ok := s.sealed[noun+id]; ok {
 		e := agent.Errorf(agent.CodeDeleted, "%s %q is sealed", noun, id)
@@ -86,7 +86,7 @@ func (s *scope) alive(noun, id string, wanted, current uint64) *agent.Error {
 	return nil
 }
 
-// removed answers a delete, and seals.
+// removed returns the result of a delete, and seals the id.
 func (s *scope) removed(noun, id string, incarnation uint64, seal time.Duration) *agent.DeleteResult {
 	if seal > 0 {
 		s.sealed[noun+id] = incarnation
@@ -94,7 +94,7 @@ func (s *scope) removed(noun, id string, incarnation uint64, seal time.Duration)
 	return &agent.DeleteResult{Existed: incarnation != 0, Incarnation: incarnation}
 }
 
-// atRevision refuses what is not at the revision that is asked for.
+// atRevision refuses an object that is not at the expected revision.
 func atRevision(want *uint64, have uint64) *agent.Error {
 	if want == nil || *want == have {
 		return nil
@@ -174,7 +174,7 @@ func (s *scope) checkpoint(key string) *agent.Checkpoint {
 	return nil
 }
 
-// store puts c in front of its earlier revisions.
+// store stores c as the newest revision.
 func (s *scope) store(c agent.Checkpoint) agent.OpResult {
 	history := int(s.Policy.History)
 	if history == 0 {
@@ -211,7 +211,7 @@ func (r *reference) putCheckpoint(s *scope, o *agent.PutCheckpoint) (agent.OpRes
 	return s.store(c), nil
 }
 
-// holds refuses a pointer that t, which may be nil, does not bear out.
+// holds refuses a pointer that does not match t, which may be nil.
 func (t *thread) holds(p agent.Pointer) *agent.Error {
 	if t == nil {
 		e := agent.Errorf(agent.CodeMissingThread, "no thread %q", p.Thread)

@@ -92,7 +92,7 @@ func (r *reference) answer(s *scope, one agent.Read) (agent.Found, *agent.Error)
 	}
 }
 
-// journal answers what asks for entries.
+// journal answers a read of entries.
 func (s *scope) journal(one agent.Read) (agent.Found, *agent.Error) {
 	switch q := one.(type) {
 	case *agent.LoadEntries:
@@ -136,7 +136,7 @@ func (s *scope) revision(key string, revision uint64) (*agent.Checkpoint, *agent
 	return nil, e
 }
 
-// asOf is the thread as it stood at rev, which is not below its floor.
+// asOf returns the thread at rev, which is not below its floor.
 func (t *thread) asOf(rev uint64) *thread {
 	c, n := *t, rev-t.Floor
 	c.Rev, c.Head, c.entries = rev, t.heads[n], t.entries[:n]
@@ -181,7 +181,7 @@ func (t *thread) load(q *agent.LoadEntries) (agent.Found, *agent.Error) {
 	return page, nil
 }
 
-// ofKinds is the entries from seq from to seq to, of those kinds or of all.
+// ofKinds returns the entries from seq from to seq to, of those kinds or of all.
 func (t *thread) ofKinds(kinds []string, from, to uint64) []agent.Entry {
 	entries := agent.Slice(t.entries, from, to)
 	if len(kinds) > 0 {

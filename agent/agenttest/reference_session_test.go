@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// sessionHost is a scope as the model of sessions stands on it.
+// sessionHost implements SessionHost with a scope.
 type sessionHost struct {
 	*reference
 	s *scope
@@ -41,11 +41,12 @@ func (h sessionHost) Release(claim string) { delete(h.s.claims, claim) }
 func (h sessionHost) Note(thread string, d agent.Draft) {
 	t, refusal := h.open(h.s, thread, 0)
 	if refusal == nil {
-		_, _ = h.add(h.s, t, []agent.Draft{d}, nil) // a generated id is never another's
+		_, _ = h.add(h.s, t, []agent.Draft{d}, nil) // a generated id is always unused
 	}
 }
 
-// standing is a checkpoint, nil where there is none, and how long a thread is.
+// standing is the state of a session's checkpoint, nil if it has none, and the length
+// of its thread.
 type standing struct {
 	checkpoint *agent.Checkpoint
 	rev        uint64
@@ -72,7 +73,7 @@ func (h sessionHost) PutBack(s agent.Session, mark any) (*agent.Draft, *agent.Er
 			kept = kept || c == before.checkpoint
 		}
 		if !kept {
-			return nil, agent.Errorf(agent.CodeConflict, "it is not kept")
+			return nil, agent.Errorf(agent.CodeConflict, "the revision is no longer kept")
 		}
 		c := *before.checkpoint
 		c.Revision, c.UpdatedAt = now.Revision+1, h.now
@@ -86,7 +87,7 @@ func (h sessionHost) PutBack(s agent.Session, mark any) (*agent.Draft, *agent.Er
 	return &entry, nil
 }
 
-// sessionRead is nil where the read is none of sessions, or finds nothing.
+// sessionRead returns nil if the read is not about sessions, or finds nothing.
 func (r *reference) sessionRead(s *scope, read agent.Read) agent.Found {
 	s.lapse()
 	h := sessionHost{r, s}
@@ -124,7 +125,7 @@ func (r *reference) sessionRead(s *scope, read agent.Read) agent.Found {
 	return nil
 }
 
-// reviewPage begins after the review that the page before ended with.
+// reviewPage begins after the last review of the previous page.
 func reviewPage(all []agent.Review, p agent.Page) *agent.ReviewList {
 	from := 0
 	for i, r := range all {

@@ -13,8 +13,8 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// The suite is tried on the plainest Service there could be: Go maps behind
-// one mutex, copied before each commit and put back when it is refused.
+// The suite must pass on a simple Service: Go maps behind one mutex, copied before
+// each commit and restored when it is refused.
 func TestSuiteOnTheReference(t *testing.T) {
 	shared := newReference()
 	agenttest.Run(t, func(t *testing.T) agent.Service {
@@ -35,7 +35,7 @@ type reference struct {
 	answers map[string]map[uint64]answer // by scope and client
 	lows    map[string]uint64
 	feeds   map[string]feed
-	changed chan struct{} // closed by each commit, then made anew
+	changed chan struct{} // closed by each commit, then replaced
 }
 
 type answer struct {
@@ -51,7 +51,7 @@ func newReference() *reference {
 	}
 }
 
-// scope is all that a scope holds. What the maps point to never changes.
+// scope is the contents of a scope. Values in its maps are immutable.
 type scope struct {
 	agent.Scope
 	exists      bool
@@ -65,10 +65,10 @@ type scope struct {
 	timers      agenttest.TimerModel
 	sessions    agenttest.SessionModel
 	erasures    map[string]*agent.Erasure // by agent
-	sealed      map[string]uint64         // noun and id → the incarnation that was deleted
+	sealed      map[string]uint64         // noun and id → the deleted incarnation
 }
 
-// thread is a journal from its floor on: heads[i] is the head before entries[i].
+// thread is a thread from its floor on: heads[i] is the head before entries[i].
 type thread struct {
 	agent.Thread
 	entries []agent.Entry
@@ -93,7 +93,7 @@ func (s *scope) clone() *scope {
 	return &c
 }
 
-// scope is the scope of that name, empty where there is none.
+// scope returns the scope of that name, or an empty one.
 func (r *reference) scope(name string) *scope {
 	if s := r.scopes[name]; s != nil {
 		return s
@@ -123,7 +123,7 @@ func (r *reference) Commit(_ context.Context, c agent.Commit) (agent.Result, err
 	return result, nil
 }
 
-// once decides a commit, or repeats how it was decided.
+// once decides a commit, or returns the stored decision.
 func (r *reference) once(c agent.Commit) (agent.Result, *agent.Error) {
 	if c.Request.Client == "" {
 		return r.decide(c)
@@ -156,7 +156,7 @@ func final(e *agent.Error) *agent.Error {
 	return e
 }
 
-// decide applies all ops to a copy of the scope, and keeps it if all do.
+// decide applies all ops to a copy of the scope, and stores it if all succeed.
 func (r *reference) decide(c agent.Commit) (agent.Result, *agent.Error) {
 	before := r.scope(c.Scope)
 	stood := before.picture()
@@ -221,7 +221,7 @@ func (s *scope) count() {
 	}
 }
 
-// Watch looks again after each commit.
+// Watch polls after each commit.
 func (r *reference) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if err := w.Validate(); err != nil {
@@ -269,7 +269,7 @@ func (r *reference) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Ev
 	}
 }
 
-// sorted gives a map's keys in order, those that a page asks for, and Next.
+// sorted returns the keys of a map that a page selects, in order, and Next.
 func sorted[V any](m map[string]V, p agent.Page) (keys []string, next string) {
 	limit := int(p.Limit)
 	if limit == 0 {

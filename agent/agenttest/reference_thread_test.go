@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// open is a working copy of a thread, empty where there is none.
+// open returns a working copy of a thread, or an empty one.
 func (r *reference) open(s *scope, id string, ifIncarnation uint64) (*thread, *agent.Error) {
 	t := &thread{Thread: agent.Thread{ID: id, CreatedAt: r.now, Metadata: agent.JSON("{}")}, heads: []agent.Head{{}}}
 	if old := s.threads[id]; old != nil {
@@ -22,7 +22,7 @@ func (t *thread) conflict(code agent.Code) *agent.Error {
 	return e
 }
 
-// add appends drafts to a working copy and keeps it.
+// add appends drafts to a working copy and stores it.
 func (r *reference) add(s *scope, t *thread, drafts []agent.Draft, metadata agent.JSON) (agent.OpResult, *agent.Error) {
 	if t.Incarnation == 0 {
 		t.Incarnation = r.mint()

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// waiting is session s as it waits for reviews.
+// waiting puts session s into the status waiting, with reviews.
 func (k *kit) waiting(drafts ...agent.ReviewDraft) agent.SessionRow {
 	k.Helper()
 	l := k.lease("w", "q")
@@ -48,7 +48,7 @@ var reviewClaims = []claim{
 			DecidedBy: string(rune('a' + winner)), DecidedAt: results[winner].Time, Decided: agent.JSON(`{"n":2}`), Note: "less",
 		})
 		k.equal("answer", *resultOf[*agent.ReviewResult](k, results[winner], 0), agent.ReviewResult{Review: *got})
-		k.refuse(agent.CodeNotFound, 0, decide("nobody's", agent.DecideApprove))
+		k.refuse(agent.CodeNotFound, 0, decide("missing", agent.DecideApprove))
 	}},
 
 	{"a_review_asked_for_again_stands_as_it_is", func(k *kit) {
@@ -137,7 +137,7 @@ var reviewClaims = []claim{
 			{"by", &agent.DecideReview{Review: "v", Decision: agent.DecideDeny}},
 			{"decision", decide("v", "perhaps")},
 		} {
-			k.refuseAtDoor(agent.CodeInvalid, 0, wrong.field, wrong.op)
+			k.refuseInvalid(agent.CodeInvalid, 0, wrong.field, wrong.op)
 		}
 	}},
 }

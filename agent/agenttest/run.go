@@ -7,16 +7,15 @@ import (
 	"dormouse/agent"
 )
 
-// Case is one claim about a Service. It takes care of names itself: several
-// cases may use one service at once.
+// Case is one test of a Service. It creates unique names, so several cases may use one
+// service concurrently.
 type Case struct {
 	Name string
 	Run  func(t *testing.T, service agent.Service)
 }
 
-// Run runs all cases as subtests, each on what open returns for it: a new
-// service, or one that all of them share. An open that calls t.Parallel makes
-// the cases run in parallel.
+// Run runs all cases as subtests, each on the service that open returns: a new one, or
+// one shared by all. If open calls t.Parallel, the cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) agent.Service) {
 	t.Helper()
 	for _, c := range Cases() {
@@ -24,8 +23,8 @@ func Run(t *testing.T, open func(t *testing.T) agent.Service) {
 	}
 }
 
-// Cases lists all cases, for those who cannot use Run: in a bubble of
-// testing/synctest there are no subtests.
+// Cases returns all cases, for callers that cannot use Run: a testing/synctest bubble
+// has no subtests.
 func Cases() []Case {
 	var all []Case
 	for _, group := range [][]claim{
@@ -48,7 +47,7 @@ func Cases() []Case {
 	return slices.Clip(all)
 }
 
-// claim is a case as this package writes it.
+// claim is the definition of a case.
 type claim struct {
 	name  string
 	prove func(k *kit)

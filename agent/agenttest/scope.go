@@ -75,7 +75,7 @@ var scopeClaims = []claim{
 		k.equal("stored", k.counters().Policy, policy)
 		k.commit(&agent.PutValue{Key: "v"})
 		k.equal("stored after a write", k.counters().Policy, policy)
-		k.refuseAtDoor(agent.CodeInvalid, 0, "history", &agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax + 1}})
+		k.refuseInvalid(agent.CodeInvalid, 0, "history", &agent.PutScope{Policy: agent.Policy{History: agent.HistoryMax + 1}})
 	}},
 
 	{"a_policy_limits_keys", func(k *kit) {
@@ -90,7 +90,7 @@ var scopeClaims = []claim{
 		k.commit(&agent.PutValue{Key: "a", Bytes: []byte("again")})
 		k.commit(&agent.DeleteCheckpoint{Key: "a"}, &agent.AppendThread{Thread: "b"})
 		k.equal("keys", k.counters().Keys, uint64(2))
-		// What takes nothing more passes, however far the scope is over.
+		// A write that adds nothing passes, however far the scope is over its limit.
 		k.commit(&agent.PutScope{Policy: agent.Policy{KeysMax: 1}})
 		k.commit(&agent.PutValue{Key: "a", Bytes: []byte("once more")})
 		k.commit(&agent.DeleteThread{Thread: "b"}, &agent.PutCheckpoint{Key: "b"})
@@ -122,7 +122,7 @@ var scopeClaims = []claim{
 	}},
 
 	{"a_scope_is_deleted_whole", func(k *kit) {
-		other := k.in(k.scope + "x") // begins alike
+		other := k.in(k.scope + "x") // with the same prefix
 		for _, one := range []*kit{k, other} {
 			one.commit(hibernate("t", `{"n":1}`, 0, messages("m", 0, 3)...)...)
 			one.commit(&agent.PutValue{Key: "v"}, &agent.PutScope{Policy: agent.Policy{History: 2}})

@@ -6,8 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// Sessions under leases: one case for each row of SEMANTICS 7.2's table, and
-// what is said below it.
+// Sessions with leases: the JL rules of docs/semantics.md.
 var sessionClaims = []claim{
 	{"JL-1_a_put_is_create_only_or_names_a_revision", func(k *kit) {
 		first := k.start(func(op *agent.PutSession) {
@@ -147,7 +146,7 @@ var sessionClaims = []claim{
 		k.equal("contents", []any{string(got.Result), got.Conversation.ContinuationRevision, got.Snapshots[0].ID, got.Requests[0].Outcome},
 			[]any{`"done"`, uint64(3), "one", agent.RequestFinished})
 		k.refuse(agent.CodeStaleSessionLease, 0, op)
-		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, noHolder, &agent.PutValue{Key: "v"})
 
 		op = end(k.lease("w", "r"), agent.SessionFailed)
 		op.Failure = agent.JSON(`{"why":"no"}`)
@@ -201,11 +200,11 @@ var sessionClaims = []claim{
 		for _, op := range []agent.Op{checkpoint(l, "one"), end(l, agent.SessionFinished), renewLease(l), &agent.CancelSession{Session: "s", LeaseID: l.LeaseID, Owner: "w"}} {
 			k.equal("epoch told", k.refuse(agent.CodeSessionLeaseExpired, 0, op).Epoch, l.Epoch)
 		}
-		bad := checkpoint(l, "one") // the lease is judged before the rest
+		bad := checkpoint(l, "one") // the lease is validated first
 		bad.Snapshot.Agent = "b"
 		k.refuse(agent.CodeSessionLeaseExpired, 0, bad)
 		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "r"))
-		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"JL-12_a_recovery_has_one_winner", func(k *kit) {
@@ -223,12 +222,12 @@ var sessionClaims = []claim{
 		l := k.lease("w", "q")
 		held := agent.Claim{Name: agent.SessionClaim("s"), Epoch: l.Epoch}
 		k.under(held, &agent.AppendThread{Thread: "t", Entries: messages("m", 0, 1)}, checkpoint(l, "one"))
-		k.refuseAtDoor(agent.CodeInvalid, 0, "claim", &agent.TakeClaim{Claim: held.Name, Holder: "x"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "claim", &agent.RenewClaim{Claim: held.Name, Holder: "w", Epoch: l.Epoch})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "claim", &agent.ReleaseClaim{Claim: held.Name, Holder: "w", Epoch: l.Epoch})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "claim", &agent.TakeClaim{Claim: "partition:7", Holder: "x"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.TakeClaim{Claim: held.Name, Holder: "x"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.RenewClaim{Claim: held.Name, Holder: "w", Epoch: l.Epoch})
+		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.ReleaseClaim{Claim: held.Name, Holder: "w", Epoch: l.Epoch})
+		k.refuseInvalid(agent.CodeInvalid, 0, "claim", &agent.TakeClaim{Claim: "partition:7", Holder: "x"})
 		k.under(held, end(l, agent.SessionFinished), &agent.PutValue{Key: "v"})
-		k.fenced(held, nobody, &agent.PutValue{Key: "v"})
+		k.fenced(held, noHolder, &agent.PutValue{Key: "v"})
 	}},
 
 	{"a_cancelled_session_is_free_and_fenced", func(k *kit) {
@@ -258,8 +257,8 @@ var sessionClaims = []claim{
 		k.equal("lineage", got.Lineage, &agent.Lineage{Session: "s", Incarnation: source.Incarnation, Revision: source.Revision, Snapshot: "one"})
 		k.refuse(agent.CodeAlreadyExists, 0, fork)
 		k.refuse(agent.CodeMissingSnapshot, 0, &agent.ForkSession{Session: "s", NewSession: "g", Snapshot: "none"})
-		k.refuse(agent.CodeNotFound, 0, &agent.ForkSession{Session: "nobody", NewSession: "g"})
-		k.refuseAtDoor(agent.CodeInvalid, 0, "new_session", &agent.ForkSession{Session: "s", NewSession: "s"})
+		k.refuse(agent.CodeNotFound, 0, &agent.ForkSession{Session: "missing", NewSession: "g"})
+		k.refuseInvalid(agent.CodeInvalid, 0, "new_session", &agent.ForkSession{Session: "s", NewSession: "s"})
 		k.session(&agent.ResumeSession{Session: "f", Owner: "x"})
 		k.equal("source", k.stored().Status, agent.SessionHibernated)
 	}},
@@ -299,8 +298,8 @@ var sessionClaims = []claim{
 	}},
 }
 
-// lapsingAfterCheckpoint is lapsing with a checkpoint in between, whose ttl is
-// the lease's from then on.
+// lapsingAfterCheckpoint is lapsing with a checkpoint in between, whose ttl is then
+// the lease's.
 func (k *kit) lapsingAfterCheckpoint(owner, request string) *agent.Lease {
 	k.Helper()
 	lease := k.lease(owner, request)

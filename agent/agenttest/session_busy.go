@@ -9,7 +9,7 @@ var busyClaims = []claim{
 		queued := func(owner, request string) uint64 {
 			result := apply[*agent.SessionResult](k, claiming(owner, request))
 			if result.Session.Lease != nil {
-				k.Fatalf("a claim that is to wait has a lease: %+v", result.Session.Lease)
+				k.Fatalf("a queued claim has a lease: %+v", result.Session.Lease)
 			}
 			return result.Queued
 		}
@@ -21,7 +21,7 @@ var busyClaims = []claim{
 		k.equal("queue", len(k.stored().Queue), 2)
 		k.commit(end(l, agent.SessionFinished))
 
-		next := apply[*agent.SessionResult](k, claiming("z", "q4")) // behind those that wait
+		next := apply[*agent.SessionResult](k, claiming("z", "q4")) // after the queued requests
 		k.equal("next", []any{next.Session.RequestID, next.Session.Lease.Owner, next.Queued, next.Session.QueueLength}, []any{"q2", "z", uint64(2), uint64(2)})
 		for _, request := range []string{"q3", "q4"} {
 			k.commit(end(next.Session.Lease, agent.SessionFinished))
@@ -38,19 +38,19 @@ var busyClaims = []claim{
 		k.equal("place", apply[*agent.SessionResult](k, claiming("x", "q2")).Queued, uint64(1))
 		k.equal("place", apply[*agent.SessionResult](k, claiming("x", "q3")).Queued, uint64(2))
 		before := k.stored()
-		for _, owner := range []string{"x", "y"} { // it waits
+		for _, owner := range []string{"x", "y"} { // it is queued
 			again := apply[*agent.SessionResult](k, claiming(owner, "q2"))
 			k.equal("again", []any{again.Queued, again.Session.QueueLength, again.Session.Lease == nil}, []any{uint64(1), uint64(2), true})
 		}
 		other := claiming("x", "q2")
 		other.Request.Input = agent.JSON(`"another"`)
 		k.refuse(agent.CodeIdempotencyMismatch, 0, other)
-		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "q1")) // it runs
+		k.refuse(agent.CodeSessionAlreadyRunning, 0, claiming("x", "q1")) // it is running
 		after := k.stored()
 		k.equal("session", []any{after.Revision, after.Queue}, []any{before.Revision, before.Queue})
 
 		k.commit(end(l, agent.SessionFinished))
-		next := apply[*agent.SessionResult](k, claiming("x", "q2")) // its own turn comes
+		next := apply[*agent.SessionResult](k, claiming("x", "q2")) // its own turn
 		k.equal("next", []any{next.Session.RequestID, next.Queued, next.Session.QueueLength}, []any{"q2", uint64(0), uint64(1)})
 		k.commit(end(next.Session.Lease, agent.SessionFinished))
 		k.equal("place", apply[*agent.SessionResult](k, claiming("z", "q4")).Queued, uint64(1))

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// put puts session s in classic mode, whatever is there.
+// put returns an op that puts session s in classic mode, over any existing one.
 func put(more ...func(*agent.PutSession)) *agent.PutSession {
 	op := &agent.PutSession{Session: "s", Agent: "a", Mode: agent.SessionModeClassic}
 	for _, m := range more {
@@ -35,13 +35,13 @@ func putRequest(id string) *agent.PutSession {
 	return put(func(op *agent.PutSession) { op.Request = &agent.SessionRequest{ID: id} })
 }
 
-// Sessions of the guide: SEMANTICS 7.1.
+// Sessions in classic mode: the JS rules of docs/semantics.md.
 var classicClaims = []claim{
 	{"JS-1_what_is_started_is_got", func(k *kit) {
 		k.start(classic, func(op *agent.PutSession) { op.Spec, op.Metadata = agent.JSON(`{"m":1}`), agent.JSON(`{"t":2}`) })
 		got := k.stored()
 		k.equal("got", []any{got.Status, got.Mode, string(got.Spec), string(got.Metadata)}, []any{agent.SessionNew, agent.SessionModeClassic, `{"m":1}`, `{"t":2}`})
-		k.lacks(agent.CodeNotFound, &agent.GetSession{Session: "nobody"})
+		k.lacks(agent.CodeNotFound, &agent.GetSession{Session: "missing"})
 	}},
 
 	{"JS-2_one_of_many_claims_a_session", func(k *kit) {
@@ -115,7 +115,7 @@ var classicClaims = []claim{
 		before := k.stored()
 		resumed := apply[*agent.SessionResult](k, &agent.ResumeSession{Session: "s", Owner: "w"})
 		k.equal("recovery", resumed.Recovery, &agent.Recovery{Resume: "one"})
-		k.equal("session, which nobody claimed", k.stored(), before)
+		k.equal("session, which was not claimed", k.stored(), before)
 	}},
 
 	{"JS-8_a_review_is_approved_denied_or_too_late", func(k *kit) {
@@ -157,9 +157,9 @@ var classicClaims = []claim{
 			k.equal("classic", k.stored().SchemaVersion, want)
 		}
 		for version := uint64(2); version <= agent.SessionSchemaMax+1; version++ {
-			k.refuseAtDoor(agent.CodeUnsupportedSchema, 0, "schema_version", of(version, agent.SessionModeClassic))
+			k.refuseInvalid(agent.CodeUnsupportedSchema, 0, "schema_version", of(version, agent.SessionModeClassic))
 		}
-		k.refuse(agent.CodeUnsupportedSchema, 0, of(2, "")) // its mode is what it was
+		k.refuse(agent.CodeUnsupportedSchema, 0, of(2, "")) // the mode does not change
 
 		for version, want := range []uint64{agent.SessionSchemaMax, 1, 2, agent.SessionSchemaMax} {
 			op := of(uint64(version), agent.SessionModeLease)
@@ -167,7 +167,7 @@ var classicClaims = []claim{
 			k.commit(op)
 			k.equal("leased", find[*agent.Session](k, &agent.GetSession{Session: op.Session}).SchemaVersion, want)
 		}
-		k.refuseAtDoor(agent.CodeUnsupportedSchema, 0, "schema_version", of(agent.SessionSchemaMax+1, agent.SessionModeLease))
+		k.refuseInvalid(agent.CodeUnsupportedSchema, 0, "schema_version", of(agent.SessionSchemaMax+1, agent.SessionModeLease))
 	}},
 
 	{"JS-10_pending_reviews_are_listed_over_all_sessions", func(k *kit) {
@@ -185,15 +185,15 @@ var classicClaims = []claim{
 		only := put(func(op *agent.PutSession) { op.IfRevision = ptr(uint64(0)) })
 		k.commit(only)
 		k.refuse(agent.CodeAlreadyExists, 0, only)
-		k.commit(put(func(op *agent.PutSession) { op.Agent = "b" })) // the guide's start: it writes over what is there
+		k.commit(put(func(op *agent.PutSession) { op.Agent = "b" })) // Jidoka's start: it overwrites the session
 		k.equal("agent", k.stored().Agent, "b")
 		k.refuse(agent.CodeInvalid, 0, &agent.PutSession{Session: "s", Agent: "a", Mode: agent.SessionModeLease, IfRevision: ptr(uint64(9))})
 		k.refuse(agent.CodeInvalid, 0, put(policy(agent.BusyEnqueue)))
 	}},
 }
 
-// whileItExpires waits until a review's time is over, which is short: a claim
-// tells that some has passed, and commits do.
+// whileItExpires waits until a review has expired, which takes a short time: the
+// expiry of a claim shows that time has passed, and commits advance log time.
 func (k *kit) whileItExpires(review string) {
 	k.Helper()
 	expires := k.review(review).ExpiresAt

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// start makes session s of agent a; more says what else it is to be.
+// start creates session s of agent a; more sets other fields.
 func (k *kit) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	k.Helper()
 	op := &agent.PutSession{Session: "s", Agent: "a"}
@@ -16,7 +16,7 @@ func (k *kit) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	return k.session(op)
 }
 
-// session applies an op that answers with a session.
+// session applies an op whose result is a session.
 func (k *kit) session(op agent.Op) agent.SessionRow {
 	k.Helper()
 	return apply[*agent.SessionResult](k, op).Session
@@ -32,7 +32,7 @@ func claiming(owner, request string) *agent.ClaimSession {
 	return &agent.ClaimSession{Session: "s", Owner: owner, Request: &agent.SessionRequest{ID: request, Input: agent.JSON(`"hi"`)}}
 }
 
-// lease claims session s and gives its lease.
+// lease claims session s and returns its lease.
 func (k *kit) lease(owner, request string) *agent.Lease {
 	k.Helper()
 	row := k.session(claiming(owner, request))
@@ -63,13 +63,13 @@ func renewLease(l *agent.Lease) *agent.RenewSession {
 	return &agent.RenewSession{Session: "s", LeaseID: l.LeaseID, Owner: l.Owner}
 }
 
-// stored is session s as it is read.
+// stored returns session s.
 func (k *kit) stored() *agent.Session {
 	k.Helper()
 	return find[*agent.Session](k, &agent.GetSession{Session: "s"})
 }
 
-// lapse waits until the lease of session s has ended.
+// lapse waits until the lease of session s has expired.
 func (k *kit) lapse() {
 	k.Helper()
 	ctx, cancel := context.WithCancel(k.ctx)
@@ -85,8 +85,8 @@ func (k *kit) lapse() {
 	k.Fatal("the lease did not end")
 }
 
-// lapsing claims session s for the shortest time there is, and waits until
-// that is over.
+// lapsing claims session s with the shortest ttl, and waits until the lease has
+// expired.
 func (k *kit) lapsing(owner, request string) *agent.Lease {
 	k.Helper()
 	op := claiming(owner, request)
@@ -96,7 +96,7 @@ func (k *kit) lapsing(owner, request string) *agent.Lease {
 	return lease
 }
 
-// sessions lists the ids of sessions, two a page.
+// sessions returns the ids of sessions, with pages of two.
 func (k *kit) sessions(q agent.ListSessions) []string {
 	k.Helper()
 	return k.pages(agent.Page{Limit: 2}, func(p agent.Page) agent.Read {
@@ -105,7 +105,7 @@ func (k *kit) sessions(q agent.ListSessions) []string {
 	})
 }
 
-// reviews lists the ids of reviews, two a page.
+// reviews returns the ids of reviews, with pages of two.
 func (k *kit) reviews(q agent.ListReviews) (ids []string) {
 	k.Helper()
 	q.Limit = 2

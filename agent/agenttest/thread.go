@@ -122,7 +122,7 @@ var threadClaims = []claim{
 		k.equal("times as returned", []int64{result.Thread.CreatedAt, result.Thread.UpdatedAt}, []int64{stored.CreatedAt, stored.UpdatedAt})
 	}},
 
-	{"S-26_delete_is_fine_where_nothing_is_and_the_next_append_starts_anew", func(k *kit) {
+	{"S-26_delete_of_nothing_succeeds_and_the_next_append_starts_at_0", func(k *kit) {
 		if r := apply[*agent.DeleteResult](k, &agent.DeleteThread{Thread: "t"}); r.Existed {
 			k.Fatal("it existed")
 		}

@@ -7,7 +7,7 @@ import (
 	"dormouse/agent"
 )
 
-// nightly is a cron with something in every field.
+// nightly returns a cron with all fields set.
 func nightly(id string) agent.Timer {
 	return agent.Timer{
 		Manager: "m/1", Key: "k ü", ID: id, Cron: "0 30 2 * * 1-5", TimeZone: "Europe/Paris", Missed: agent.MissedCatchUp, CatchUp: 3,
@@ -15,10 +15,10 @@ func nightly(id string) agent.Timer {
 	}
 }
 
-// farAway is an instant that does not come while a test runs.
+// farAway is an instant after the end of any test.
 const farAway = 4_102_444_800_000 // 2100
 
-// alarm fires once, in 2100.
+// alarm returns a timer that fires once, in 2100.
 func alarm(id string) *agent.PutTimer {
 	return &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "k", ID: id, Next: farAway}}
 }
@@ -29,7 +29,7 @@ func acknowledge(t agent.Timer, next int64) *agent.AckTimer {
 	return &agent.AckTimer{Manager: t.Manager, Key: t.Key, ID: t.ID, Generation: t.Generation, Instant: t.Next, Next: next}
 }
 
-// asPut is a timer as it was put: whoever leads may have reckoned it since.
+// asPut clears the occurrence, which the leader may have computed since the put.
 func asPut(t agent.Timer) agent.Timer {
 	t.Next = 0
 	return t
@@ -60,7 +60,7 @@ var timerClaims = []claim{
 		again.Timer.Next += 1000
 		second := apply[*agent.TimerResult](k, again).Timer
 		if second.Generation <= first.Generation || second.CreatedAt != first.CreatedAt {
-			k.Fatalf("put anew: %+v after %+v", second, first)
+			k.Fatalf("put again: %+v after %+v", second, first)
 		}
 		k.refuse(agent.CodeConflict, 0, acknowledge(first, 0))
 		if list := find[*agent.TimerList](k, &agent.ListTimers{Manager: "m"}); len(list.Items) != 1 || list.Items[0].Next != farAway+1000 {
@@ -92,7 +92,7 @@ var timerClaims = []claim{
 		} {
 			bad := nightly("t")
 			change(&bad)
-			k.refuseAtDoor(agent.CodeInvalid, 0, field, &agent.PutTimer{Timer: bad})
+			k.refuseInvalid(agent.CodeInvalid, 0, field, &agent.PutTimer{Timer: bad})
 		}
 		k.lacks(agent.CodeNotFound, &agent.GetTimer{Manager: "m/1", Key: "k ü", ID: "t"})
 	}},
@@ -123,17 +123,17 @@ var timerClaims = []claim{
 			k.Fatalf("it is %+v", got)
 		}
 		if got := apply[*agent.TimerResult](k, alarm("t")).Timer; got.Parked || got.Attempts != 0 {
-			k.Fatalf("put anew it is %+v", got)
+			k.Fatalf("put again it is %+v", got)
 		}
 	}},
 
 	{"a_timer_that_waits_for_its_manager_is_not_parked", func(k *kit) {
 		t := apply[*agent.TimerResult](k, alarm("t")).Timer
 		for range agent.TimerAttemptsMax + 1 {
-			fail := &agent.FailTimer{Manager: "m", Key: "k", ID: "t", Generation: t.Generation, Instant: t.Next, NotBefore: farAway, Error: "nobody there", Waits: true}
+			fail := &agent.FailTimer{Manager: "m", Key: "k", ID: "t", Generation: t.Generation, Instant: t.Next, NotBefore: farAway, Error: "no such manager", Waits: true}
 			t = apply[*agent.TimerResult](k, fail).Timer
 		}
-		if got := *find[*agent.Timer](k, timerAt("t")); got.Parked || got.LastError != "nobody there" || got.Attempts != 0 {
+		if got := *find[*agent.Timer](k, timerAt("t")); got.Parked || got.LastError != "no such manager" || got.Attempts != 0 {
 			k.Fatalf("it is %+v", got)
 		}
 	}},
@@ -141,10 +141,10 @@ var timerClaims = []claim{
 	{"a_timer_is_of_an_instance_that_there_can_be", func(k *kit) {
 		long := alarm("t")
 		long.Timer.Manager = strings.Repeat("x", agent.ManagerNameBytesMax+1)
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "manager", long)
+		k.refuseInvalid(agent.CodeTooLarge, 0, "manager", long)
 		long = alarm("t")
 		long.Timer.Key = strings.Repeat("x", agent.IDBytesMax)
-		k.refuseAtDoor(agent.CodeTooLarge, 0, "key", long)
+		k.refuseInvalid(agent.CodeTooLarge, 0, "key", long)
 	}},
 
 	{"timers_are_listed_page_by_page", func(k *kit) {

@@ -68,7 +68,7 @@ var valueClaims = []claim{
 			k.refuse(agent.CodeRevisionMismatch, 0, &agent.DeleteValue{Key: "v", IfBytes: ptr([]byte(other))})
 		}
 		k.commit(&agent.PutValue{Key: "v", Bytes: []byte{}, IfBytes: ptr([]byte("a\x00b"))})
-		k.refuse(agent.CodeRevisionMismatch, 0, &agent.PutValue{Key: "w", IfBytes: ptr([]byte{})}) // empty is not absent
+		k.refuse(agent.CodeRevisionMismatch, 0, &agent.PutValue{Key: "w", IfBytes: ptr([]byte{})}) // empty differs from absent
 		k.commit(&agent.PutValue{Key: "v", Bytes: []byte("x"), IfBytes: ptr([]byte{})})
 		k.commit(&agent.DeleteValue{Key: "v", IfBytes: ptr([]byte("x"))})
 		k.lacks(agent.CodeNotFound, &agent.GetValue{Key: "v"})

@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// watch collects what a watch of thread t yields. After each event it calls then, which
-// may write, and returns when then says so or the watch ends.
+// watch collects the events of a watch of thread t. After each event it calls then,
+// which may write. It returns when then returns false or the watch ends.
 func (k *kit) watch(from uint64, then func(seen int, event agent.Event) (more bool)) []agent.Event {
 	k.Helper()
 	ctx, cancel := context.WithCancel(k.ctx)
@@ -28,7 +28,7 @@ func (k *kit) watch(from uint64, then func(seen int, event agent.Event) (more bo
 	return events
 }
 
-// until watches until so many events have come.
+// until returns a function that stops a watch after n events.
 func until(n int) func(int, agent.Event) bool {
 	return func(seen int, _ agent.Event) bool { return seen < n }
 }
@@ -51,7 +51,7 @@ var watchClaims = []claim{
 		k.watched(k.watch(3, until(2)), all[3:])
 	}},
 
-	{"a_watch_of_a_thread_that_was_made_anew_says_deleted", func(k *kit) {
+	{"a_watch_of_a_thread_that_was_created_again_yields_deleted", func(k *kit) {
 		k.appendTo("t", messages("m", 0, 2)...)
 		meant := k.thread("t").Incarnation
 		k.commit(&agent.DeleteThread{Thread: "t"})

@@ -1,4 +1,4 @@
-// Package replay tells what happened to a session, in order: its requests,
-// its thread, snapshots, reviews and checkpoints as one timeline. It is data
-// only: nothing is executed again.
+// Package replay returns the history of a session as one timeline: its requests,
+// thread, snapshots, reviews and checkpoints. It only reads data; nothing is executed
+// again.
 package replay

@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// named are the members of refs, or of a payload, that say what an entry is
-// about. Each is any JSON, since entries are the callers' own.
+// named holds the members of an entry's refs or payload that say what the entry is
+// about. They may be any JSON, because callers write them.
 type named struct {
 	Session   jsontext.Value `json:"session_id"`
 	Request   jsontext.Value `json:"request_id"`
@@ -23,7 +23,8 @@ type named struct {
 	By        jsontext.Value `json:"by"`
 }
 
-// entryEvents tells of a thread's entries, but those of other sessions.
+// entryEvents returns the events of a thread's entries, without those of other
+// sessions.
 func entryEvents(session string, entries []agent.Entry) []Event {
 	var all []Event
 	for _, e := range entries {
@@ -47,14 +48,14 @@ func entryEvents(session string, entries []agent.Entry) []Event {
 			request: event.Request, seq: either(refs.Seq, payload.Seq), event: event.Name, effect: event.Effect, operation: event.Operation,
 		}
 		if event.identity.seq == "" && event.Effect == "" || event.Request == "" && event.What == Entry {
-			event.identity = identity{seq: "#" + strconv.FormatUint(seq, 10)} // nothing else tells it from others
+			event.identity = identity{seq: "#" + strconv.FormatUint(seq, 10)} // nothing else distinguishes it
 		}
 		all = append(all, event)
 	}
 	return all
 }
 
-// namedIn is what a document names; nothing where it does not decode.
+// namedIn returns the named members of a document; none if it cannot be decoded.
 func namedIn(raw agent.JSON) (n named) {
 	if err := json.Unmarshal(raw, &n); err != nil {
 		return named{}
@@ -69,7 +70,7 @@ func either(first, second jsontext.Value) string {
 	return text(second)
 }
 
-// text is a string or a number; "" for anything else.
+// text returns a string or a number as text; "" for any other JSON.
 func text(raw jsontext.Value) string {
 	switch raw.Kind() {
 	case '"':

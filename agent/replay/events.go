@@ -34,8 +34,8 @@ func sessionEvents(s *agent.Session) []Event {
 	return all
 }
 
-// requestEvent tells of a request. The same one may have been claimed again,
-// so its place counts too.
+// requestEvent returns the event of a request. A request may be claimed more than
+// once, so its place is part of the identity.
 func requestEvent(what What, place int, r agent.SessionRequest) Event {
 	return Event{
 		At: r.At, What: what, ID: r.ID, Request: r.ID, By: r.Owner, Status: string(r.Outcome), Data: r.Input,

@@ -2,10 +2,10 @@ package replay
 
 import "dormouse/agent"
 
-// Read reads what there is of a session and tells it. ask answers several reads
-// at one index; the session is read first, and what belongs to it after that.
-// tail bounds the entries of its thread, the newest ones being told; 0 means
-// all. Entries of more than bytesMax together are too_large; 0 means no bound.
+// Read reads a session and its history. ask answers several reads at one index; Read
+// asks for the session first, then for the rest. tail is the number of newest entries
+// of its thread to return; 0 means all. If they have more than bytesMax bytes
+// together, the error is too_large; 0 means no limit.
 func Read(ask func(...agent.Read) (agent.Answers, error), session string, tail uint64, bytesMax int) (*Replay, error) {
 	answers, err := ask(&agent.GetSession{Session: session})
 	if err != nil {
@@ -45,7 +45,7 @@ func Read(ask func(...agent.Read) (agent.Answers, error), session string, tail u
 	return Of(s, all), nil
 }
 
-// entries reads a thread, page by page, as it stood at the first.
+// entries reads a thread page by page, at the rev of the first page.
 func entries(ask func(...agent.Read) (agent.Answers, error), thread string, tail uint64, bytesMax int) (all []agent.Entry, err error) {
 	load := agent.LoadEntries{Thread: thread, Tail: tail, Limit: agent.EntriesLimitMax}
 	for size := 0; ; {

@@ -7,23 +7,23 @@ import (
 	"dormouse/agent"
 )
 
-// Replay is what there is to tell of a session.
+// Replay is the history of a session.
 type Replay struct {
 	Session  *agent.Session
-	FromSeq  uint64  // the first entry of its thread that is told; those before it are left out
-	Timeline []Event // by time, and the thread's own by seq
+	FromSeq  uint64  // the seq of the first entry in the timeline; earlier ones are left out
+	Timeline []Event // ordered by time; entries of the thread by seq
 }
 
-// Event is one thing that happened. What is told twice of the same request,
-// seq, event, effect and operation is told once.
+// Event is one event of a session. Events with the same request, seq, event, effect
+// and operation are one event.
 type Event struct {
-	At        int64 // Unix ms; of an entry, what its writer says
+	At        int64 // Unix ms; of an entry, the time that its writer set
 	What      What
 	ID        string  // of the request, entry, snapshot or review
-	Request   string  // the turn's, where it is known
-	Seq       *uint64 // of the thread; nil for what is not in it
-	Name      string  // an entry's event, or else its kind
-	Effect    string  // the capability call that an entry belongs to, or the review
+	Request   string  // of the turn, if it is known
+	Seq       *uint64 // in the thread; nil if the event has no entry
+	Name      string  // the event that an entry names, or its kind
+	Effect    string  // the effect that an entry belongs to, or the review
 	Operation string
 	By        string     // the runner, or the person who decided
 	Status    string     // a request's outcome, a review's status, a snapshot's phase, a checkpoint's lifecycle
@@ -33,36 +33,36 @@ type Event struct {
 	identity identity
 }
 
-// What says which kind of thing happened.
+// What is the kind of an event.
 type What string
 
-// The kinds, in the order in which they are told where the time is the same;
-// requests and leases come before entries, the others after.
+// The kinds, in the order of events at the same time: requests and leases come before
+// entries, the others after.
 const (
 	Created    What = "created"
 	Forked     What = "forked"
 	Requested  What = "request"
-	Leased     What = "lease" // of the turn that runs: those before it have left no trace
+	Leased     What = "lease" // of the running turn: earlier leases are not stored
 	Entry      What = "entry"
 	Snapshot   What = "snapshot"
 	Checkpoint What = "checkpoint"
 	Asked      What = "review"
 	Escalated  What = "review_escalated"
-	Decided    What = "review_decided" // by whom, or expired, or withdrawn
+	Decided    What = "review_decided" // decided, expired or withdrawn
 	Queued     What = "queued"
 )
 
 var order = []What{Created, Forked, Requested, Leased, Entry, Snapshot, Checkpoint, Asked, Escalated, Decided, Queued}
 
-// Found is what was read of a session beside itself.
+// Found holds the stored data of a session that is not in the Session.
 type Found struct {
 	Entries     []agent.Entry // of its thread, in seq order
 	Reviews     []agent.Review
 	Checkpoints []agent.CheckpointRow // the history of its checkpoint
 }
 
-// Of tells what happened to a session. Entries that name another session are
-// left out: a thread may be shared.
+// Of returns the history of a session. Entries that name another session are left out,
+// because threads may be shared.
 func Of(s *agent.Session, found Found) *Replay {
 	told := map[identity]bool{}
 	once := func(all []Event) []Event {
@@ -84,11 +84,11 @@ func Of(s *agent.Session, found Found) *Replay {
 	return r
 }
 
-// identity is what makes two events the same one.
+// identity identifies an event: events with the same identity are the same event.
 type identity struct{ request, seq, event, effect, operation string }
 
-// merge keeps the entries in seq order, whatever times their writers gave, and
-// puts the others, which are in order of time, where they belong between them.
+// merge keeps the entries in seq order, whatever their times, and inserts the other
+// events, which are in time order.
 func merge(entries, others []Event) []Event {
 	all := make([]Event, 0, len(entries)+len(others))
 	for _, e := range entries {

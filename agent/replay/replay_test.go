@@ -9,7 +9,7 @@ import (
 	"dormouse/agent/replay"
 )
 
-// tell is a timeline, an event a line.
+// tell returns a timeline as text, one event in each line.
 func tell(r *replay.Replay) string {
 	var b strings.Builder
 	for _, e := range r.Timeline {
@@ -107,7 +107,7 @@ func TestATimelineIsInOrderAndTellsEachThingOnce(t *testing.T) {
 	}
 }
 
-// asked answers reads from what a session has, entries two a page.
+// asked answers reads with the data of a session, with pages of two entries.
 func asked(t *testing.T, s *agent.Session, all []agent.Entry) func(...agent.Read) (agent.Answers, error) {
 	t.Helper()
 	return func(reads ...agent.Read) (agent.Answers, error) {

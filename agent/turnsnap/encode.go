@@ -13,20 +13,20 @@ import (
 	"dormouse/agent"
 )
 
-// Encode makes the JSON object of a Go value, which is a map or a struct: turn
-// state or metadata, as the field says. It goes by the json tags, and by the
-// marshalling methods that types have. Durations are nanoseconds, []byte is
-// base64, a nil map or slice is empty, nil is {}.
+// Encode returns the JSON object of a Go value, which must be a map or a struct: turn
+// state or metadata, as field says. It uses json tags and the marshalling methods of
+// types. Durations are nanoseconds, []byte is base64, a nil map or slice is empty, nil
+// is {}.
 //
-// What JSON has no words for is non_serializable_snapshot_value: a function, a
-// channel, a complex number, NaN or an infinity, text that is not UTF-8, a map
-// whose keys are not strings, a cycle, a struct of which nothing is exported.
-// The error's Field is the path to it, such as turn_state.tools[2].fn.
+// A value that JSON cannot represent is non_serializable_snapshot_value: a function, a
+// channel, a complex number, NaN or an infinity, text that is not UTF-8, a map whose
+// keys are not strings, a cycle, a struct without exported fields. The error's Field
+// is its path, such as turn_state.tools[2].fn.
 func Encode(field string, value any) (agent.JSON, error) {
 	raw, err := (&walk{field: field}).marshal(value)
 	if err != nil {
 		again := &walk{field: field, at: field, keepsPath: true}
-		_, _ = again.marshal(value) // the same error: this time to learn where
+		_, _ = again.marshal(value) // the same error again, now with its path
 		return nil, refusal(again.at, err)
 	}
 	if string(raw) == "null" {
@@ -35,20 +35,20 @@ func Encode(field string, value any) (agent.JSON, error) {
 	return agent.CompactObject(field, raw)
 }
 
-// walk follows a value while it is written.
+// walk tracks the position in a value while it is encoded.
 type walk struct {
 	field     string
-	keepsPath bool   // in at, which costs more than the writing
-	at        string // the path of the value that was begun last
-	open      []node // the pointers, maps and slices that are being written, outermost first
+	keepsPath bool   // maintain at, which costs more than the encoding
+	at        string // the path of the value that was last begun
+	open      []node // the pointers, maps and slices being encoded, outermost first
 }
 
-// node is something that may hold itself, and where in the JSON it is written.
+// node is a value that could contain itself, and its position in the JSON.
 type node struct {
 	kind  reflect.Type
 	at    uintptr
 	depth int   // of the JSON
-	index int64 // how much was written at that depth: the next value's differs
+	index int64 // number of values before it at that depth, which identifies it
 }
 
 func (w *walk) marshal(value any) ([]byte, error) {
@@ -58,8 +58,8 @@ func (w *walk) marshal(value any) ([]byte, error) {
 	)
 }
 
-// enter is called before each value is written, with a pointer to it. It leaves
-// the writing to the encoder, save for JSON that is written already.
+// enter is called before each value is encoded, with a pointer to it. It leaves the
+// encoding to the encoder, except for values that are JSON already.
 func (w *walk) enter(enc *jsontext.Encoder, value any) error {
 	if w.keepsPath {
 		w.at = w.path(enc)
@@ -74,7 +74,7 @@ func (w *walk) enter(enc *jsontext.Encoder, value any) error {
 	switch v.Kind() {
 	case reflect.Map:
 		if v.Type().Key().Kind() != reflect.String {
-			return fmt.Errorf("a map with keys of type %s, which are not strings", v.Type().Key())
+			return fmt.Errorf("a map whose keys are %s, not strings", v.Type().Key())
 		}
 	case reflect.Pointer, reflect.Slice:
 	default:
@@ -83,14 +83,14 @@ func (w *walk) enter(enc *jsontext.Encoder, value any) error {
 	return w.descend(enc, v)
 }
 
-// descend notes that v is being written, and refuses it where it is already.
+// descend records that v is being encoded, and returns an error if it is a cycle.
 func (w *walk) descend(enc *jsontext.Encoder, v reflect.Value) error {
 	if v.IsNil() || v.Kind() != reflect.Pointer && v.Len() == 0 {
 		return errors.ErrUnsupported
 	}
 	depth := enc.StackDepth()
 	_, index := enc.StackIndex(depth)
-	for last := len(w.open) - 1; last >= 0; last-- { // those that have been written since
+	for last := len(w.open) - 1; last >= 0; last-- { // remove those that are complete
 		if n := w.open[last]; n.depth < depth || n.depth == depth && n.index == index {
 			break
 		}
@@ -98,14 +98,14 @@ func (w *walk) descend(enc *jsontext.Encoder, v reflect.Value) error {
 	}
 	for _, above := range w.open {
 		if above.kind == v.Type() && above.at == v.Pointer() {
-			return errors.New("a value that holds itself: a cycle")
+			return errors.New("a value that contains itself (a cycle)")
 		}
 	}
 	w.open = append(w.open, node{kind: v.Type(), at: v.Pointer(), depth: depth, index: index})
 	return errors.ErrUnsupported
 }
 
-// path is where the encoder stands, as Go would write it.
+// path returns the position of the encoder, in Go notation.
 func (w *walk) path(enc *jsontext.Encoder) string {
 	var path strings.Builder
 	path.WriteString(w.field)
@@ -130,11 +130,11 @@ func (w *walk) path(enc *jsontext.Encoder) string {
 	return path.String()
 }
 
-// unescape reads a name in a JSON pointer (RFC 6901).
+// unescape decodes a name in a JSON pointer (RFC 6901).
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// refusal is the error of a value that could not be written because of what is
-// at a path.
+// refusal returns the error of a value that could not be encoded because of the value
+// at path.
 func refusal(path string, err error) *agent.Error {
 	why := err
 	var semantic *json.SemanticError
@@ -143,7 +143,7 @@ func refusal(path string, err error) *agent.Error {
 	} else if semantic != nil && semantic.GoType != nil {
 		why = fmt.Errorf("a %s", semantic.GoType)
 	}
-	e := agent.Errorf(CodeNonSerializable, "%s cannot be written as JSON (%v): leave it out, or keep what it was made from", path, why)
+	e := agent.Errorf(CodeNonSerializable, "%s cannot be written as JSON (%v): leave it out, or store the data that it was made from", path, why)
 	e.Field = path
 	return e
 }

@@ -11,7 +11,7 @@ import (
 	"dormouse/agent/turnsnap"
 )
 
-// chain is a list whose end may be its beginning.
+// chain is a linked list, which may be a cycle.
 type chain struct {
 	Name string `json:"name"`
 	Next *chain `json:"next,omitempty"`
@@ -101,7 +101,7 @@ func TestGoValuesBecomeJSON(t *testing.T) {
 	}
 }
 
-// What nests deeper than a session takes is refused, not followed for ever.
+// A value that nests deeper than JSONDepthMax is refused.
 func TestWhatNestsTooDeepIsInvalid(t *testing.T) {
 	var deep *chain
 	for range agent.JSONDepthMax + 1 {

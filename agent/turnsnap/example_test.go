@@ -9,7 +9,8 @@ import (
 	"dormouse/agent/turnsnap"
 )
 
-// A turn that waits for a person goes into a queue, and on elsewhere.
+// A turn that waits for a person is exported to a queue, and continued in another
+// cluster.
 func Example() {
 	ring, err := turnsnap.NewRing(turnsnap.Key{ID: "2026-11", Secret: []byte("at least thirty-two random bytes, from a vault")})
 	if err != nil {
@@ -37,7 +38,7 @@ func Example() {
 	// snap_7 review {"messages":["refund order 8812"],"step":3}
 }
 
-// The new key signs, and what the old one signed still opens.
+// The new key signs, and strings signed with the old key still open.
 func ExampleNewRing_rotation() {
 	old := turnsnap.Key{ID: "2026-10", Secret: []byte("an older secret of thirty-two bytes, or more")}
 	before, err := turnsnap.NewRing(old)
@@ -61,7 +62,7 @@ func ExampleNewRing_rotation() {
 	// invalid_snapshot_signature
 }
 
-// What cannot be kept is named.
+// The error names the path of the value that JSON cannot represent.
 func ExampleEncode() {
 	_, err := turnsnap.Encode("turn_state", map[string]any{"tools": []any{map[string]any{"name": "refund", "fn": func() {}}}})
 	var e *agent.Error

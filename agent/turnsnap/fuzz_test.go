@@ -7,7 +7,7 @@ import (
 	"dormouse/agent/turnsnap"
 )
 
-// Each bit of a string, flipped, makes one that is refused.
+// Each string with one flipped bit is refused.
 func TestAnyBitFlipIsRefused(t *testing.T) {
 	r := ring(t, "k1", "k0", "j1")
 	good := []byte(sign(t, r, full()))
@@ -23,8 +23,8 @@ func TestAnyBitFlipIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever is opened, it does not panic, and only what Sign would make again,
-// byte for byte, opens.
+// Open never panics, and opens only strings that Sign would produce again, byte for
+// byte.
 func FuzzOpen(f *testing.F) {
 	r := ring(f, "k1", "k0")
 	f.Add(sign(f, r, full()))
@@ -43,8 +43,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// What is in a payload that was signed elsewhere need not be one of ours: it
-// does not panic either, and what opens can be signed.
+// A signed payload may come from another program: Open does not panic on it, and an
+// opened snapshot can be signed.
 func FuzzOpenSigned(f *testing.F) {
 	r, k := ring(f, "k1"), key("k1")
 	for _, payload := range []string{
@@ -63,8 +63,8 @@ func FuzzOpenSigned(f *testing.F) {
 	})
 }
 
-// Whatever JSON a turn left, it comes back as the same JSON, and then stays the
-// same to the byte.
+// Any JSON of a turn opens as the same JSON, and signing it again gives the same
+// bytes.
 func FuzzRoundTrip(f *testing.F) {
 	r := ring(f, "k1")
 	f.Add("snap_1", "a", uint64(1), []byte(`{"b":1,"a":[1e400,-0.0,"\ud83d\ude00"]}`), []byte(`{}`))

@@ -9,8 +9,8 @@ import (
 
 func base64url(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// sameJSON tells whether two objects are the same but for the order of members
-// and the spelling of strings; nothing and null are {}.
+// sameJSON reports whether two objects are equal except for the order of members and
+// the escaping of strings; nothing and null count as {}.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	return reduced(t, a) == reduced(t, b)

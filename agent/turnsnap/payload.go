@@ -7,14 +7,14 @@ import (
 	"dormouse/agent"
 )
 
-// envelope is what a portable string holds. The snapshot is decoded once the
-// version is known to be understood.
+// envelope is the JSON of a portable string. The snapshot is decoded after the version
+// is checked.
 type envelope struct {
 	SchemaVersion uint64         `json:"schema_version"`
 	Snapshot      jsontext.Value `json:"snapshot"`
 }
 
-// snapshot is agent.SessionSnapshot by the names that the API gives its fields.
+// snapshot is agent.SessionSnapshot with the field names of the API.
 type snapshot struct {
 	ID        string         `json:"snapshot_id"`
 	AgentID   string         `json:"agent_id,omitzero"`
@@ -31,7 +31,7 @@ type cursor struct {
 	Metadata  jsontext.Value    `json:"metadata"`
 }
 
-// encode is the canonical JSON of a snapshot that is in order.
+// encode returns the canonical JSON of a snapshot.
 func encode(s agent.SessionSnapshot) ([]byte, error) {
 	s, err := settled(s)
 	if err != nil {
@@ -51,8 +51,8 @@ func encode(s agent.SessionSnapshot) ([]byte, error) {
 	return canonical(whole)
 }
 
-// decode is the snapshot in what has been signed. It may still be of a newer
-// release, or of another program that has the key.
+// decode returns the snapshot in a signed payload. The payload may be of a newer
+// release, or of another program with the key.
 func decode(payload []byte) (agent.SessionSnapshot, error) {
 	var e envelope
 	if err := json.Unmarshal(payload, &e); err != nil {
@@ -74,8 +74,8 @@ func decode(payload []byte) (agent.SessionSnapshot, error) {
 	})
 }
 
-// settled is the snapshot as a session takes it: judged, and with what was left
-// out filled in. The rules are those of the op that writes it.
+// settled validates a snapshot and fills in its defaults, with the rules of the op
+// that stores it.
 func settled(s agent.SessionSnapshot) (agent.SessionSnapshot, error) {
 	op := &agent.CheckpointSession{Session: "s", Snapshot: s}
 	if err := (&agent.Commit{Ops: []agent.Op{op}}).Validate(); err != nil {
@@ -89,12 +89,12 @@ func settled(s agent.SessionSnapshot) (agent.SessionSnapshot, error) {
 	return op.Snapshot, nil
 }
 
-// canonical sorts members and rewrites strings with the least escapes; number
-// literals stay as they are.
+// canonical sorts members and rewrites strings with the fewest escapes; number
+// literals stay unchanged.
 func canonical(raw []byte) ([]byte, error) {
 	value := jsontext.Value(raw)
 	if err := value.Format(jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false)); err != nil {
-		return nil, agent.Errorf(agent.CodeInternal, "bring JSON into canonical form: %v", err)
+		return nil, agent.Errorf(agent.CodeInternal, "canonicalize JSON: %v", err)
 	}
 	return value, nil
 }

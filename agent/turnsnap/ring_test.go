@@ -14,7 +14,7 @@ import (
 	"dormouse/agent/turnsnap"
 )
 
-// key is a key of a ring, whose secret is not secret.
+// key returns a key with a known secret.
 func key(id string) turnsnap.Key {
 	return turnsnap.Key{ID: id, Secret: bytes.Repeat([]byte(id+"."), turnsnap.SecretBytesMin)}
 }
@@ -32,7 +32,7 @@ func ring(tb testing.TB, newest string, older ...string) *turnsnap.Ring {
 	return r
 }
 
-// full is a snapshot with something in each field, in canonical form.
+// full returns a snapshot with all fields set, in canonical form.
 func full() agent.SessionSnapshot {
 	return agent.SessionSnapshot{
 		ID: "snap_1", Agent: "a", RequestID: "r", At: 1700000000000,
@@ -50,7 +50,7 @@ func sign(tb testing.TB, r *turnsnap.Ring, s agent.SessionSnapshot) string {
 	return portable
 }
 
-// forge signs any payload with a key, as another program that has it might.
+// forge signs any payload with a key, as another program with the key could.
 func forge(k turnsnap.Key, payload string) string {
 	signed := turnsnap.Prefix + payload + "." + k.ID
 	mac := hmac.New(sha256.New, k.Secret)
@@ -142,7 +142,7 @@ func TestARingNeedsWholeKeys(t *testing.T) {
 	}
 }
 
-// The caller's secret is copied: what becomes of it later changes no ring.
+// NewRing copies the caller's secret: later changes of it have no effect.
 func TestARingKeepsItsOwnSecrets(t *testing.T) {
 	k := key("k")
 	r, err := turnsnap.NewRing(k)
@@ -156,7 +156,7 @@ func TestARingKeepsItsOwnSecrets(t *testing.T) {
 	}
 }
 
-func TestWhatNobodySignedIsRefused(t *testing.T) {
+func TestUnsignedStringsAreRefused(t *testing.T) {
 	r, k := ring(t, "k1"), key("k1")
 	good := sign(t, r, full())
 	parts := strings.Split(strings.TrimPrefix(good, turnsnap.Prefix), ".")
@@ -225,8 +225,8 @@ func TestWhatASessionRefusesIsNotSigned(t *testing.T) {
 	}
 }
 
-// The largest snapshot that a session takes goes through: ids whose bytes are
-// all escaped, and contents at the limit.
+// The largest snapshot that a session accepts can be signed: ids whose bytes are all
+// escaped, and contents at the limit.
 func TestTheLargestSnapshotTravels(t *testing.T) {
 	r := ring(t, strings.Repeat("k", turnsnap.KeyIDBytesMax))
 	id := strings.Repeat("\x01", agent.IDBytesMax)

@@ -4,8 +4,7 @@ import (
 	"dormouse/agent"
 )
 
-// change is one change of a scope. Of its revisions it has the one that its
-// kind has.
+// change is one change of a scope, with the revision field of its kind.
 type change struct {
 	Index        uint64  `json:"index"`
 	Ordinal      uint64  `json:"ordinal"`
@@ -42,7 +41,7 @@ func ChangeOf(c *agent.Changed) change {
 	return out
 }
 
-// WatchEnd is the data of the events that end a watch.
+// WatchEnd is the data of the event that ends a watch.
 type WatchEnd struct {
 	Floor *uint64 `json:"floor,omitempty"`
 }

@@ -4,12 +4,12 @@ import (
 	"dormouse/agent"
 )
 
-// pointerBody is a checkpoint's reference into a thread, as a caller writes it.
+// pointerBody is a checkpoint's reference into a thread, in a request.
 type pointerBody struct {
 	ID          string `json:"id"`
 	Rev         uint64 `json:"rev"`
-	Head        string `json:"head,omitempty" doc:"What the thread's head must be at rev, in hex; any where absent"`
-	Incarnation uint64 `json:"incarnation,omitempty" doc:"Which incarnation of the thread; the current one where absent"`
+	Head        string `json:"head,omitempty" doc:"The expected head of the thread at rev, in hex; any if absent"`
+	Incarnation uint64 `json:"incarnation,omitempty" doc:"The incarnation of the thread; the current one if absent"`
 }
 
 // ToAgent returns the pointer that a body names; nil for none.
@@ -20,7 +20,7 @@ func (p *pointerBody) ToAgent() *agent.Pointer {
 	return &agent.Pointer{Thread: p.ID, Rev: p.Rev, Head: p.Head, Incarnation: p.Incarnation}
 }
 
-// pointerOf writes a stored pointer.
+// pointerOf returns the document of a stored pointer.
 func pointerOf(p *agent.Pointer) *pointerBody {
 	if p == nil {
 		return nil
@@ -28,15 +28,15 @@ func pointerOf(p *agent.Pointer) *pointerBody {
 	return &pointerBody{ID: p.Thread, Rev: p.Rev, Head: p.Head, Incarnation: p.Incarnation}
 }
 
-// CheckpointBody is a checkpoint as a caller writes it.
+// CheckpointBody is a checkpoint in a request.
 type CheckpointBody struct {
-	State         JSON         `json:"state" doc:"What the agent needs to go on; __thread__ is dropped"`
-	Version       uint64       `json:"version,omitempty" doc:"The caller's schema version; 1 where absent"`
-	Thread        *pointerBody `json:"thread,omitempty" doc:"Must match the journal as of this commit"`
+	State         JSON         `json:"state" doc:"The agent's state; the member __thread__ is dropped"`
+	Version       uint64       `json:"version,omitempty" doc:"The caller's schema version; 1 if absent"`
+	Thread        *pointerBody `json:"thread,omitempty" doc:"Must match the thread at this commit"`
 	Lifecycle     string       `json:"lifecycle,omitempty" enum:"completion,cancel,error,interrupt,title_generated,shutdown,idle,manual,fork" doc:"Why it is saved"`
 	Metadata      JSON         `json:"metadata,omitempty"`
-	TTLMS         uint64       `json:"ttl_ms,omitempty" doc:"Expire after so long, in log time"`
-	IfRevision    *uint64      `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
+	TTLMS         uint64       `json:"ttl_ms,omitempty" doc:"Expires after this time, in log time"`
+	IfRevision    *uint64      `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that it must not exist"`
 	IfIncarnation uint64       `json:"if_incarnation,omitempty"`
 }
 
@@ -62,20 +62,20 @@ func (b *CheckpointBody) ToOp(key string) (*agent.PutCheckpoint, error) {
 	}, nil
 }
 
-// noState refuses a checkpoint without a state: what was left out by mistake
-// must not empty an agent. null is an empty state.
+// noState refuses a checkpoint without a state, so that an omission does not empty an
+// agent. null is an empty state.
 func noState() error {
-	return agent.Invalid("state", "a checkpoint needs a state")
+	return agent.Invalid("state", "state is missing: give an object, or null for an empty one")
 }
 
-// CheckpointStamp answers a write to a checkpoint.
+// CheckpointStamp is the result of a write to a checkpoint.
 type CheckpointStamp struct {
 	Key         string       `json:"key"`
 	Incarnation uint64       `json:"incarnation"`
 	Revision    uint64       `json:"revision"`
 	CreatedAt   int64        `json:"created_at"`
 	UpdatedAt   int64        `json:"updated_at"`
-	Thread      *pointerBody `json:"thread,omitempty" doc:"The pointer as it is stored"`
+	Thread      *pointerBody `json:"thread,omitempty" doc:"The stored pointer"`
 }
 
 // CheckpointStampOf returns the document of r.
@@ -86,7 +86,7 @@ func CheckpointStampOf(r *agent.CheckpointResult) CheckpointStamp {
 	}
 }
 
-// Checkpoint is a stored checkpoint, whole.
+// Checkpoint is a stored checkpoint with its state.
 type Checkpoint struct {
 	Key         string       `json:"key"`
 	Incarnation uint64       `json:"incarnation"`

@@ -4,14 +4,14 @@ import (
 	"dormouse/agent"
 )
 
-// Claim is how a claim stands.
+// Claim is the state of a claim.
 type Claim struct {
 	Name      string `json:"name"`
-	Holder    string `json:"holder,omitzero" doc:"Left out, as all that follows, where nobody holds it"`
+	Holder    string `json:"holder,omitzero" doc:"Absent, like the members after it, if the claim has no holder"`
 	Epoch     uint64 `json:"epoch,omitzero" doc:"Of this holding, for Dormouse-Fence; it only grows"`
 	TTLMS     int64  `json:"ttl_ms,omitzero"`
 	ClaimedAt int64  `json:"claimed_at,omitzero" doc:"When this holding began"`
-	ExpiresAt int64  `json:"expires_at,omitzero" doc:"Where it is not renewed; by log time, which stands still while nobody leads"`
+	ExpiresAt int64  `json:"expires_at,omitzero" doc:"Unless it is renewed; by log time, which stops while there is no leader"`
 }
 
 // ClaimOf returns the document of c.
@@ -24,7 +24,7 @@ func ClaimOf(c agent.Claim) Claim {
 // TakeBody asks for a claim.
 type TakeBody struct {
 	Holder string `json:"holder"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 where absent"`
+	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 if absent"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -37,7 +37,7 @@ func (b *TakeBody) ToOp(name string) (agent.Op, error) {
 type RenewBody struct {
 	Holder string `json:"holder"`
 	Epoch  uint64 `json:"epoch"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
+	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"The current one if absent"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -50,8 +50,8 @@ func (b *RenewBody) ToOp(name string) (agent.Op, error) {
 type ReleaseBody struct {
 	Holder string `json:"holder"`
 	Epoch  uint64 `json:"epoch"`
-	To     string `json:"to,omitempty" doc:"The next holder, under a new epoch; nobody where absent"`
-	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"Of the next holding; what it was where absent"`
+	To     string `json:"to,omitempty" doc:"The next holder, under a new epoch; none if absent"`
+	TTLMS  uint64 `json:"ttl_ms,omitempty" doc:"Of the next holding; the current one if absent"`
 }
 
 // ToOp returns the op that the body asks for.

@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// Member is a node as the cluster knows it and the answering node sees it.
+// Member is a node with its current status, as the answering node sees it.
 type Member struct {
 	ID           string    `json:"id"`
 	Incarnation  string    `json:"incarnation"`
@@ -16,8 +16,8 @@ type Member struct {
 	Leader       bool      `json:"leader"`
 	Status       string    `json:"status" doc:"alive, suspect, failed, left or unknown"`
 	Version      string    `json:"version"`
-	AppliedIndex uint64    `json:"applied_index" doc:"0 where the node could not be asked"`
-	Host         bool      `json:"host,omitempty" doc:"It keeps instances and no data"`
+	AppliedIndex uint64    `json:"applied_index" doc:"0 if the node did not answer"`
+	Host         bool      `json:"host,omitempty" doc:"It runs instances and stores no data"`
 }
 
 type addresses struct {
@@ -27,11 +27,11 @@ type addresses struct {
 	Gossip string `json:"gossip,omitempty"`
 }
 
-// ClusterStatus is the cluster as one node sees it.
+// ClusterStatus is the status of the cluster, as one node sees it.
 type ClusterStatus struct {
 	ClusterID    string   `json:"cluster_id"`
-	Node         string   `json:"node" doc:"Who answers"`
-	Leader       string   `json:"leader" doc:"Empty where none is known"`
+	Node         string   `json:"node" doc:"The answering node"`
+	Leader       string   `json:"leader" doc:"Empty if none is known"`
 	Term         uint64   `json:"term"`
 	CommitIndex  uint64   `json:"commit_index"`
 	AppliedIndex uint64   `json:"applied_index"`
@@ -59,17 +59,18 @@ func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
 	return out
 }
 
-// ChangeBody names the node that a change is about.
+// ChangeBody names the node to change.
 type ChangeBody struct {
-	Node string `json:"node,omitempty" doc:"The node's id; transfer takes any where absent"`
+	Node string `json:"node,omitempty" doc:"The node's id; transfer takes any node if absent"`
 }
 
-// Changed answers a change.
+// Changed is the result of a change.
 type Changed struct {
 	Leader string `json:"leader" doc:"After the change"`
 }
 
-// Health answers a probe that succeeds; one that fails is a problem.
+// Health is the answer of a probe that succeeds; a failed probe answers with a
+// problem.
 type Health struct {
 	Status string `json:"status"`
 }

@@ -6,28 +6,28 @@ import (
 	"dormouse/agent"
 )
 
-// The codes that only HTTP has.
+// The codes of HTTP only.
 const (
 	CodeMethodNotAllowed agent.Code = "method_not_allowed"
 	CodeUnsupportedMedia agent.Code = "unsupported_media"
 )
 
-// meaning is how a code is answered.
+// meaning is how HTTP answers a code.
 type meaning struct {
 	status int
 	title  string
-	facts  func(*Problem, *agent.Error) // copies the fields that the code names; nil where it names none
+	facts  func(*Problem, *agent.Error) // copies the members of the code; nil if it has none
 }
 
-// meanings is the whole table of codes; the contract's, in its order.
+// meanings holds all codes except those of sessionMeanings.
 var meanings = map[agent.Code]meaning{
 	agent.CodeInvalid:             {http.StatusBadRequest, "The request itself is wrong", withField},
-	agent.CodeUnauthenticated:     {http.StatusUnauthorized, "Nobody knows who asks", nil},
+	agent.CodeUnauthenticated:     {http.StatusUnauthorized, "The credentials are missing or invalid", nil},
 	agent.CodeForbidden:           {http.StatusForbidden, "This is not allowed", nil},
 	agent.CodeNotFound:            {http.StatusNotFound, "There is no such thing", nil},
 	agent.CodeIdempotencyMismatch: {http.StatusUnprocessableEntity, "The idempotency key was used for another body", nil},
 	agent.CodeRequestExpired:      {http.StatusConflict, "Too old to tell whether it was applied", nil},
-	agent.CodeConflict:            {http.StatusConflict, "It is not as the request takes it to be", withRev},
+	agent.CodeConflict:            {http.StatusConflict, "The stored state is not as the request expects", withRev},
 	agent.CodeRevRegression:       {http.StatusConflict, "The stored thread is longer than the caller's", withRev},
 	agent.CodeDuplicateEntry:      {http.StatusConflict, "The entry id is in the thread with other content", withSeq},
 	agent.CodeRevisionMismatch:    {http.StatusConflict, "It is at another revision", withRevision},
@@ -41,36 +41,36 @@ var meanings = map[agent.Code]meaning{
 	CodeMethodNotAllowed:          {http.StatusMethodNotAllowed, "The method is not for this path", nil},
 	CodeUnsupportedMedia:          {http.StatusUnsupportedMediaType, "The body's type is not for this call", nil},
 	agent.CodeTooLarge:            {http.StatusRequestEntityTooLarge, "It is over a limit", withLimit},
-	agent.CodeThawFailed:          {http.StatusConflict, "The instance does not wake from what is stored; nothing was started", withReason},
+	agent.CodeThawFailed:          {http.StatusConflict, "The instance cannot be restored from its checkpoint; nothing was started", withReason},
 	agent.CodeHandlerFailed:       {http.StatusBadGateway, "The signal's handler failed; nothing of its turn was applied", withReason},
 	agent.CodeMutationInProgress:  {http.StatusConflict, "Another mutation of the pod is running", withReason},
-	agent.CodeMutationFailed:      {http.StatusConflict, "The new topology is stored, and not all nodes are as it says", withReason},
-	agent.CodeReconcileFailed:     {http.StatusConflict, "The pod lives, and not all nodes could be done as asked", withReason},
+	agent.CodeMutationFailed:      {http.StatusConflict, "The new topology is stored, but not all nodes match it", withReason},
+	agent.CodeReconcileFailed:     {http.StatusConflict, "The pod runs, but not all requested nodes do", withReason},
 	agent.CodeNotOwner:            {http.StatusServiceUnavailable, "The instance is moving; nothing was handled", nil},
 	agent.CodeOverloaded:          {http.StatusTooManyRequests, "A queue or a quota is full; nothing was applied", withRetry},
 	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", withReasonThere},
 	agent.CodeReadOnly:            {http.StatusServiceUnavailable, "The cluster takes no writes now", nil},
 	agent.CodeCorrupt:             {http.StatusInternalServerError, "Stored data fails its checksum", nil},
 	agent.CodeInternal:            {http.StatusInternalServerError, "A bug", nil},
-	agent.CodeUnknown:             {http.StatusGatewayTimeout, "It may yet apply; retry with the same Idempotency-Key", nil},
+	agent.CodeUnknown:             {http.StatusGatewayTimeout, "The outcome is unknown; retry with the same Idempotency-Key", nil},
 }
 
 // sessionMeanings are the codes of sessions and reviews.
 var sessionMeanings = map[agent.Code]meaning{
 	agent.CodeSessionAlreadyRunning:     {http.StatusConflict, "A turn of the session runs already", withLease},
-	agent.CodeSessionNotResumable:       {http.StatusConflict, "The session neither hibernates nor waits", withLease},
-	agent.CodeSessionNotRecoverable:     {http.StatusConflict, "No turn of the session is to be recovered", withLease},
+	agent.CodeSessionNotResumable:       {http.StatusConflict, "The session is neither hibernated nor waiting", withLease},
+	agent.CodeSessionNotRecoverable:     {http.StatusConflict, "The session has no turn to recover", withLease},
 	agent.CodeSessionLeaseActive:        {http.StatusConflict, "The session's lease has not expired", withLease},
 	agent.CodeSessionLeaseRequired:      {http.StatusConflict, "The session is leased: commit under the lease", withLeasedRevision},
 	agent.CodeSessionLeaseExpired:       {http.StatusConflict, "The lease has expired", withLease},
 	agent.CodeStaleSessionLease:         {http.StatusConflict, "The lease is not the session's", withLease},
 	agent.CodeStaleSessionRevision:      {http.StatusConflict, "The session is at another revision", withRevision},
-	agent.CodeStaleConversationRevision: {http.StatusConflict, "The conversation has gone on", withRevision},
+	agent.CodeStaleConversationRevision: {http.StatusConflict, "The conversation is at another revision", withRevision},
 	agent.CodeInvalidConversation:       {http.StatusConflict, "The conversation does not follow from the stored one", withRevision},
 	agent.CodeCheckpointMismatch:        {http.StatusConflict, "The snapshot is of another turn", nil},
 	agent.CodeCommitMismatch:            {http.StatusConflict, "The commit is of another turn", nil},
 	agent.CodeMissingSnapshot:           {http.StatusConflict, "The session has no such snapshot", withState},
-	agent.CodeSessionQueueEmpty:         {http.StatusConflict, "No request waits", withState},
+	agent.CodeSessionQueueEmpty:         {http.StatusConflict, "The queue is empty", withState},
 	agent.CodeUnsupportedSchema:         {http.StatusBadRequest, "The session is of a newer schema", withField},
 	agent.CodeReviewDecided:             {http.StatusConflict, "The review has been decided", withDecision},
 	agent.CodeApprovalExpired:           {http.StatusConflict, "The review has expired", withDeadline},

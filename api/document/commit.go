@@ -10,7 +10,7 @@ import (
 	"dormouse/agent"
 )
 
-// FenceBody fences a commit.
+// FenceBody is the fence of a commit.
 type FenceBody struct {
 	Claim string `json:"claim"`
 	Epoch uint64 `json:"epoch"`
@@ -24,13 +24,13 @@ func (b *FenceBody) ToAgent() *agent.Fence {
 	return &agent.Fence{Claim: b.Claim, Epoch: b.Epoch}
 }
 
-// CommitBody is a commit as a caller writes it.
+// CommitBody is a commit in a request.
 type CommitBody struct {
-	Fence *FenceBody   `json:"fence,omitempty" doc:"Apply only while the claim's epoch is its newest"`
+	Fence *FenceBody   `json:"fence,omitempty" doc:"Apply only while the epoch is the claim's newest"`
 	Ops   []OpDocument `json:"ops" nullable:"false" doc:"Applied in order, all or none"`
 }
 
-// ToOps reads the ops; an error names the op by number.
+// ToOps decodes the ops; an error has the index of its op.
 func (b *CommitBody) ToOps() ([]agent.Op, error) {
 	if len(b.Ops) > agent.CommitOpsMax {
 		return nil, agent.TooLarge("ops", "commit_ops_max", len(b.Ops), agent.CommitOpsMax)
@@ -46,7 +46,7 @@ func (b *CommitBody) ToOps() ([]agent.Op, error) {
 	return ops, nil
 }
 
-// numbered says which of several an error concerns.
+// numbered sets the index of the op that an error is about.
 func numbered(err error, i int) error {
 	var e *agent.Error
 	if !errors.As(err, &e) {
@@ -61,11 +61,11 @@ func numbered(err error, i int) error {
 	return &at
 }
 
-// Committed answers a commit.
+// Committed is the result of a commit.
 type Committed struct {
-	Index   uint64       `json:"index" doc:"The log index that it applied at"`
-	Time    int64        `json:"time" doc:"Unix ms, from the log"`
-	Results []WireResult `json:"results" nullable:"false" doc:"One an op, in order"`
+	Index   uint64       `json:"index" doc:"The log index of the commit"`
+	Time    int64        `json:"time" doc:"Unix ms, log time"`
+	Results []WireResult `json:"results" nullable:"false" doc:"One for each op, in order"`
 }
 
 // CommittedOf returns the document of a commit's result.
@@ -81,15 +81,16 @@ func CommittedOf(r agent.Result) (Committed, error) {
 	return out, nil
 }
 
-// WireResult is what came of one op: much what the call of its own answers.
+// WireResult is the result of one op, with the members of the answer of the op's own
+// call.
 type WireResult struct{ body any }
 
-// MarshalJSONTo writes the body alone.
+// MarshalJSONTo writes the body only.
 func (r WireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, r.body)
 }
 
-// Deleted answers a delete within a commit.
+// Deleted is the result of a delete in a commit.
 type Deleted struct {
 	Existed     bool   `json:"existed"`
 	Incarnation uint64 `json:"incarnation,omitzero"`

@@ -13,11 +13,11 @@ type ConversationRow struct {
 	OwnerID      string `json:"owner_id,omitzero"`
 	Lifecycle    string `json:"lifecycle,omitzero"`
 	Interrupted  bool   `json:"interrupted"`
-	Version      uint64 `json:"version,omitzero" doc:"Of the state's format, as the state says"`
+	Version      uint64 `json:"version,omitzero" doc:"Of the state's format, as the state declares"`
 	Title        string `json:"title,omitzero"`
 	MessageCount uint64 `json:"message_count"`
 	PendingCount uint64 `json:"pending_count"`
-	Consumed     uint64 `json:"consumed" doc:"Pending messages up to this number are in the state"`
+	Consumed     uint64 `json:"consumed" doc:"Pending messages up to this number are part of the state"`
 	CreatedAt    int64  `json:"created_at"`
 	UpdatedAt    int64  `json:"updated_at"`
 	SavedAt      int64  `json:"saved_at,omitzero"`
@@ -34,10 +34,10 @@ func ConversationRowOf(r agent.ConversationRow) ConversationRow {
 	}
 }
 
-// SavedConversation is a conversation with what its agent goes on from.
+// SavedConversation is a conversation with its state and pending messages.
 type SavedConversation struct {
 	ConversationRow
-	State   JSON             `json:"state,omitzero" doc:"Left out before the first save"`
+	State   JSON             `json:"state,omitzero" doc:"Absent before the first save"`
 	Pending []pendingMessage `json:"pending" nullable:"false"`
 }
 
@@ -56,11 +56,11 @@ func SavedConversationOf(c *agent.SavedConversation) SavedConversation {
 	return out
 }
 
-// ConversationChange answers a write to a conversation.
+// ConversationChange is the result of a write to a conversation.
 type ConversationChange struct {
 	Conversation ConversationRow `json:"conversation"`
 	Pending      uint64          `json:"pending,omitzero" doc:"Of a pending message: its number"`
-	Messages     []EntryStamp    `json:"messages,omitempty" doc:"Of messages: where each one went"`
+	Messages     []EntryStamp    `json:"messages,omitempty" doc:"Of messages: where each one was stored"`
 }
 
 // ConversationChangeOf returns the document of r.
@@ -72,10 +72,10 @@ func ConversationChangeOf(r *agent.ConversationResult) ConversationChange {
 	return out
 }
 
-// refBody says on whose behalf a conversation is written.
+// refBody names the agent and the owner of a conversation.
 type refBody struct {
-	AgentID       string `json:"agent_id,omitempty" doc:"Must be the conversation's, where it has one; any where absent"`
-	OwnerID       string `json:"owner_id,omitempty" doc:"Must be the conversation's, where it has one; any where absent"`
+	AgentID       string `json:"agent_id,omitempty" doc:"Must be the conversation's agent, if it has one; any if absent"`
+	OwnerID       string `json:"owner_id,omitempty" doc:"Must be the conversation's owner, if it has one; any if absent"`
 	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
 }
 
@@ -83,17 +83,18 @@ func (b *refBody) ref(id string) agent.ConversationRef {
 	return agent.ConversationRef{ID: id, Agent: b.AgentID, Owner: b.OwnerID, IfIncarnation: b.IfIncarnation}
 }
 
-// SaveConversationBody saves what a conversation goes on from.
+// SaveConversationBody saves the state of a conversation.
 type SaveConversationBody struct {
 	refBody
-	IfRevision *uint64 `json:"if_revision,omitempty" doc:"The revision that the state was loaded at. It is always checked; absent means 0, the first save"`
+	IfRevision *uint64 `json:"if_revision,omitempty" doc:"The revision of the state that was loaded. It is always checked; absent means 0, the first save"`
 	Lifecycle  string  `json:"lifecycle" enum:"completion,cancel,error,interrupt,title_generated,shutdown"`
-	State      JSON    `json:"state" doc:"With a version, from 1 on, and a state, an object"`
-	Title      string  `json:"title,omitempty" doc:"Keeps the one that is there where absent"`
-	Consumed   uint64  `json:"consumed,omitempty" doc:"Pending messages up to this number are in the state, and go"`
+	State      JSON    `json:"state" doc:"With a version, at least 1, and a state, an object"`
+	Title      string  `json:"title,omitempty" doc:"The current one if absent"`
+	Consumed   uint64  `json:"consumed,omitempty" doc:"Pending messages up to this number are part of the state, and are removed"`
 }
 
-// ToOp returns the save of a conversation that was loaded at a revision; nil means 0, the first save.
+// ToOp returns the save of a conversation loaded at a revision; nil means 0, the first
+// save.
 func (b *SaveConversationBody) ToOp(id string, revision *uint64) *agent.SaveConversation {
 	op := &agent.SaveConversation{
 		ConversationRef: b.ref(id), Lifecycle: agent.Lifecycle(b.Lifecycle), State: agent.JSON(b.State), Title: b.Title, Consumed: b.Consumed,
@@ -104,7 +105,7 @@ func (b *SaveConversationBody) ToOp(id string, revision *uint64) *agent.SaveConv
 	return op
 }
 
-// InterruptedBody says whether a conversation waits for a person.
+// InterruptedBody sets whether a conversation waits for a person.
 type InterruptedBody struct {
 	refBody
 	Interrupted bool `json:"interrupted"`
@@ -126,7 +127,7 @@ func (b *PendBody) ToOp(id string) agent.Op {
 	return &agent.PendMessage{ConversationRef: b.ref(id), Message: agent.JSON(b.Message)}
 }
 
-// The ops of a commit: a body and whose it is.
+// The ops of a commit: a body and the id of its conversation.
 type (
 	saveConversationOp struct {
 		opName

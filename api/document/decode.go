@@ -16,7 +16,7 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// Duration turns milliseconds into a duration, as far as one goes.
+// Duration converts milliseconds to a duration; field names the member in the error.
 func Duration(field string, ms uint64) (time.Duration, error) {
 	if ms > uint64(agent.TTLMax/time.Millisecond) {
 		return 0, agent.Invalid(field, "%d ms is more than ten years", ms)
@@ -24,14 +24,14 @@ func Duration(field string, ms uint64) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// bodyError is about a member of a body, which it names as the body does.
+// bodyError is an error about a member, with the member's name in the body.
 type bodyError struct{ err *agent.Error }
 
 func (e *bodyError) Error() string { return e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
-// Decode reads a document into a value, as strictjson does. Its errors name the
-// member that is wrong; whole is the name of the document.
+// Decode decodes a document strictly (see strictjson). Its errors name the wrong
+// member; whole is the name of the document.
 func Decode(raw []byte, into any, whole string) error {
 	if err := strictjson.Unmarshal(raw, into); err != nil {
 		return invalidJSON(err, whole)
@@ -39,8 +39,8 @@ func Decode(raw []byte, into any, whole string) error {
 	return nil
 }
 
-// invalidJSON says in the caller's terms why a document does not decode.
-// whole names the document, for faults that no member is at.
+// invalidJSON returns the error of a document that cannot be decoded. whole names the
+// document, for errors that are about no member.
 func invalidJSON(err error, whole string) error { return &bodyError{invalidDocument(err, whole)} }
 
 func invalidDocument(err error, whole string) *agent.Error {
@@ -63,14 +63,14 @@ func invalidDocument(err error, whole string) *agent.Error {
 	if errors.As(err, &syntactic) {
 		field := fieldAt(syntactic.JSONPointer, whole)
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return agent.Invalid(field, "the member %s is there twice", field)
+			return agent.Invalid(field, "the member %s occurs twice: give it once", field)
 		}
 		return agent.Invalid(field, "not valid JSON at byte %d: %v", syntactic.ByteOffset, syntactic.Err)
 	}
 	return agent.Invalid(whole, "not valid JSON: %v", err)
 }
 
-// fieldAt writes a JSON pointer as the contract writes fields: entries[0].kind.
+// fieldAt converts a JSON pointer to the form of the field member: entries[0].kind.
 func fieldAt(pointer jsontext.Pointer, whole string) string {
 	var b strings.Builder
 	for token := range pointer.Tokens() {
@@ -89,7 +89,7 @@ func fieldAt(pointer jsontext.Pointer, whole string) string {
 	return b.String()
 }
 
-// named says what the document has.
+// named describes the JSON value of the document.
 func named(e *json.SemanticError) string {
 	if len(e.JSONValue) > 0 && len(e.JSONValue) <= 64 {
 		return string(e.JSONValue)
@@ -112,7 +112,7 @@ func named(e *json.SemanticError) string {
 	}
 }
 
-// wanted says what a Go type takes, in JSON's words.
+// wanted describes the JSON that a Go type accepts.
 func wanted(t reflect.Type) string {
 	if t == nil {
 		return "something else"
@@ -139,7 +139,8 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// decodeNamed reads a document into what its name, the member under key, says.
+// decodeNamed decodes a document into the type that its name, the member under key,
+// selects.
 func decodeNamed[N, T any](raw JSON, key string, name func(N) string, kinds map[string]func() T) (T, error) {
 	var nothing T
 	var named N

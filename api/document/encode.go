@@ -6,13 +6,13 @@ import (
 	"dormouse/agent"
 )
 
-// encoding says which document stands for the values of a type.
+// encoding converts the values of one type to their document.
 type encoding struct {
 	of, document reflect.Type
 	encode       func(value any) any
 }
 
-// encodes makes an encoding of a function.
+// encodes returns the encoding that a function implements.
 func encodes[V, D any](encode func(V) D) encoding {
 	return encoding{
 		of: reflect.TypeFor[V](), document: reflect.TypeFor[D](),
@@ -20,10 +20,10 @@ func encodes[V, D any](encode func(V) D) encoding {
 	}
 }
 
-// encodings are those of all types that a value can have.
+// encodings are the encodings of a set of types.
 type encodings []encoding
 
-// documentOf returns the document that stands for a value.
+// documentOf returns the document of a value.
 func (all encodings) documentOf(value any) (any, error) {
 	of := reflect.TypeOf(value)
 	for i := range all {
@@ -31,7 +31,7 @@ func (all encodings) documentOf(value any) (any, error) {
 			return all[i].encode(value), nil
 		}
 	}
-	return nil, agent.Errorf(agent.CodeInternal, "no document stands for a %T", value)
+	return nil, agent.Errorf(agent.CodeInternal, "a %T has no document", value)
 }
 
 // documents returns the types of the documents, in order.
@@ -43,7 +43,7 @@ func (all encodings) documents() []reflect.Type {
 	return types
 }
 
-// results say which document stands for what an op results in.
+// results are the encodings of the results of ops.
 var results = encodings{
 	encodes(ValueStampOf),
 	encodes(CheckpointStampOf),
@@ -65,7 +65,7 @@ var results = encodings{
 // ResultTypes returns the types of the documents of all results.
 func ResultTypes() []reflect.Type { return results.documents() }
 
-// founds say which document stands for what a read finds.
+// founds are the encodings of the values that reads find.
 var founds = encodings{
 	encodes(ValueOf),
 	encodes(func(l *agent.ValueList) List[ValueRow] { return ListOf(l.Items, l.Next, ValueRowOf) }),

@@ -8,8 +8,8 @@ import (
 	"dormouse/api/document"
 )
 
-// Each type of the domain must stand in one of the two lists below, so that none
-// is forgotten in the tables.
+// Each type of the domain must be in one of the two lists below or in a table, so that
+// no type is forgotten.
 
 func TestEachResultHasADocument(t *testing.T) {
 	results := []agent.OpResult{
@@ -17,7 +17,7 @@ func TestEachResultHasADocument(t *testing.T) {
 		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
 		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{},
 	}
-	made := map[string]bool{"SignalResult": true, "ImportResult": true} // of what only nodes commit
+	made := map[string]bool{"SignalResult": true, "ImportResult": true} // results of ops that only nodes commit
 	for _, r := range results {
 		made[reflect.TypeOf(r).Elem().Name()] = true
 		if _, err := document.CommittedOf(agent.Result{Results: []agent.OpResult{r}}); err != nil {

@@ -7,17 +7,17 @@ import (
 	"dormouse/agent"
 )
 
-// Draft is an entry as a caller hands it in.
+// Draft is an entry in a request.
 type Draft struct {
-	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated where absent"`
-	At      *int64  `json:"at,omitempty" doc:"Unix ms; the log's time where absent"`
-	Kind    string  `json:"kind,omitempty" doc:"note where absent"`
+	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`
+	At      *int64  `json:"at,omitempty" doc:"Unix ms; log time if absent"`
+	Kind    string  `json:"kind,omitempty" doc:"note if absent"`
 	Payload JSON    `json:"payload,omitempty"`
 	Refs    JSON    `json:"refs,omitempty"`
-	Seq     *uint64 `json:"seq,omitempty" doc:"Taken and ignored, so that an entry may be sent as it was read: the thread numbers its entries"`
+	Seq     *uint64 `json:"seq,omitempty" doc:"Ignored, so that an entry can be sent as it was read: the thread numbers its entries"`
 }
 
-// UnmarshalJSONFrom refuses null, which would otherwise be an empty entry.
+// UnmarshalJSONFrom refuses null, which would otherwise become an empty entry.
 func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == 'n' {
 		return agent.Invalid(fieldAt(dec.StackPointer(), "entries"), "an entry is null, and should be an object")
@@ -31,10 +31,10 @@ func (d Draft) ToAgent() agent.Draft {
 	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
 }
 
-// Drafts are one entry or many.
+// Drafts is one entry or a list of entries.
 type Drafts []Draft
 
-// UnmarshalJSONFrom takes an object for an array of one.
+// UnmarshalJSONFrom decodes an object as an array of one.
 func (d *Drafts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*d = nil
 	if dec.PeekKind() != '{' {
@@ -53,7 +53,7 @@ func (d Drafts) ToAgent() []agent.Draft {
 	return out
 }
 
-// Entry is an entry as it is stored.
+// Entry is a stored entry.
 type Entry struct {
 	ID      string `json:"id"`
 	Seq     uint64 `json:"seq"`
@@ -76,7 +76,7 @@ func entriesOf(all []agent.Entry) []Entry {
 	return out
 }
 
-// EntryStamp says where an entry went.
+// EntryStamp is where an entry was stored.
 type EntryStamp struct {
 	ID  string `json:"id"`
 	Seq uint64 `json:"seq"`
@@ -88,7 +88,7 @@ type AppendBody struct {
 	Entries       Drafts  `json:"entries,omitempty"`
 	ExpectedRev   *uint64 `json:"expected_rev,omitempty" doc:"Apply only at this rev; a missing thread is at 0"`
 	ExpectedHead  string  `json:"expected_head,omitempty" doc:"Apply only at this head, in hex"`
-	Metadata      JSON    `json:"metadata,omitempty" doc:"Honoured while the rev is 0"`
+	Metadata      JSON    `json:"metadata,omitempty" doc:"Applied while the rev is 0"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
@@ -104,11 +104,11 @@ func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
 	}
 }
 
-// EntryPage answers a load.
+// EntryPage is the result of a load.
 type EntryPage struct {
-	Rev   uint64  `json:"rev" doc:"Of the thread, at at_rev where that was asked"`
+	Rev   uint64  `json:"rev" doc:"Of the thread, or at_rev if it was given"`
 	Head  string  `json:"head"`
-	Floor uint64  `json:"floor" doc:"The first seq that is still there"`
+	Floor uint64  `json:"floor" doc:"The first seq that is still stored"`
 	Items []Entry `json:"items" nullable:"false"`
 	Next  *uint64 `json:"next" doc:"The from of the next page; null at the end"`
 }

@@ -4,14 +4,14 @@ import (
 	"dormouse/agent"
 )
 
-// Erasure is the receipt of an agent that was erased.
+// Erasure is the receipt of an erased agent.
 type Erasure struct {
 	Agent       string `json:"agent"`
-	Index       uint64 `json:"index" doc:"Of the log: from there on nothing of the agent can be read"`
+	Index       uint64 `json:"index" doc:"The log index of the erasure: from it on none of the agent's data can be read"`
 	ErasedAt    int64  `json:"erased_at"`
-	Complete    bool   `json:"complete" doc:"All has been cleared away, and the live instance has ended; until then the counts grow"`
+	Complete    bool   `json:"complete" doc:"All rows are removed, and the live instance has ended; until then the counts grow"`
 	CompletedAt int64  `json:"completed_at,omitzero"`
-	SealedUntil int64  `json:"sealed_until,omitzero" doc:"Every write to it is refused until then"`
+	SealedUntil int64  `json:"sealed_until,omitzero" doc:"Writes to the agent are refused until then"`
 	Checkpoints uint64 `json:"checkpoints"`
 	Revisions   uint64 `json:"revisions" doc:"Of the checkpoints"`
 	Threads     uint64 `json:"threads"`
@@ -20,12 +20,12 @@ type Erasure struct {
 	Sessions    uint64 `json:"sessions"`
 	Reviews     uint64 `json:"reviews"`
 	Claims      uint64 `json:"claims" doc:"Leases of the sessions"`
-	Timers      uint64 `json:"timers" doc:"Of an instance, those of its recurring jobs included"`
-	Instances   uint64 `json:"instances" doc:"1 where the agent is an instance, awake or dormant"`
+	Timers      uint64 `json:"timers" doc:"Of an instance, including those of its recurring jobs"`
+	Instances   uint64 `json:"instances" doc:"1 if the agent is an instance, awake or dormant"`
 
-	Conversations *uint64 `json:"conversations,omitempty" doc:"Absent where they were not looked for, and stay: not all nodes could; erase the agent again then"`
+	Conversations *uint64 `json:"conversations,omitempty" doc:"Absent if they were not searched and stay, because a node did not support it; erase the agent again then"`
 
-	Kept uint64 `json:"kept" doc:"Threads and checkpoints that stay, since another agent uses them too"`
+	Kept uint64 `json:"kept" doc:"Threads and checkpoints that stay, because another agent uses them too"`
 	Hash string `json:"hash" doc:"SHA-256 over all that was removed, in order"`
 }
 

@@ -25,7 +25,7 @@ func FileOf(r agent.ValueRow) File {
 	}
 }
 
-// FileStamp answers a write of a file.
+// FileStamp is the result of a write to a file.
 type FileStamp struct {
 	Path        string `json:"path"`
 	Incarnation uint64 `json:"incarnation"`
@@ -40,31 +40,32 @@ func FileStampOf(r *agent.ValueResult) FileStamp {
 	return FileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
-// DescribeBody changes what is known of a value beside its bytes.
+// DescribeBody changes the content type and the metadata of a value.
 type DescribeBody struct {
-	ContentType   string  `json:"content_type,omitempty" doc:"Keeps it where absent"`
+	ContentType   string  `json:"content_type,omitempty" doc:"The current one if absent"`
 	Metadata      JSON    `json:"metadata,omitempty" doc:"A merge patch (RFC 7396)"`
 	IfRevision    *uint64 `json:"if_revision,omitempty"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
-// MoveBody moves a file, and may describe it.
+// MoveBody moves a file, and may change its content type and metadata.
 type MoveBody struct {
-	To string `json:"to" doc:"The path to move it to, where there must be none"`
+	To string `json:"to" doc:"The new path, which must not exist"`
 	DescribeBody
 }
 
-// reviseValueOp revises a value within a commit; files are values.
+// reviseValueOp revises a value in a commit; files are values.
 type reviseValueOp struct {
 	opName
 	Key string `json:"key"`
-	To  string `json:"to,omitempty" doc:"The key to move it to, where there must be none"`
+	To  string `json:"to,omitempty" doc:"The new key, which must not exist"`
 	DescribeBody
 }
 
 func (o *reviseValueOp) op() (agent.Op, error) { return o.ToOp(o.Key, o.To, o.IfRevision), nil }
 
-// ToOp returns the revision of a value at a revision, which may be nil; to is its new key, "" to keep its own.
+// ToOp returns the revision of a value at a revision, which may be nil. to is its new
+// key; "" keeps the key.
 func (b *DescribeBody) ToOp(key, to string, revision *uint64) *agent.ReviseValue {
 	return &agent.ReviseValue{
 		Key: key, To: to, ContentType: b.ContentType, Metadata: agent.JSON(b.Metadata), IfRevision: revision, IfIncarnation: b.IfIncarnation,

@@ -4,13 +4,13 @@ import (
 	"dormouse/agent"
 )
 
-// ForkAgentBody says what a fork of an agent is called, and what goes along.
+// ForkAgentBody names the new ids of a forked agent, and what to copy.
 type ForkAgentBody struct {
-	NewAgent      string  `json:"new_agent" doc:"Its key, under which there is nothing yet"`
-	NewThread     string  `json:"new_thread,omitempty" doc:"Its thread's id; new_agent where absent"`
-	Revision      uint64  `json:"revision,omitempty" doc:"Of the checkpoint: an older one that is kept; 0 means the current one"`
-	WithoutMemory bool    `json:"without_memory,omitempty" doc:"Else what the agent remembers is copied, at most 4,096 memories"`
-	Session       string  `json:"session,omitempty" doc:"A session of the agent that goes along, which must not run"`
+	NewAgent      string  `json:"new_agent" doc:"Its key, which must be unused"`
+	NewThread     string  `json:"new_thread,omitempty" doc:"Its thread's id; new_agent if absent"`
+	Revision      uint64  `json:"revision,omitempty" doc:"Of the checkpoint: a kept revision; 0 means the current one"`
+	WithoutMemory bool    `json:"without_memory,omitempty" doc:"If false, the agent's memories are copied, at most 4,096"`
+	Session       string  `json:"session,omitempty" doc:"A session of the agent to copy, which must not be running"`
 	NewSession    string  `json:"new_session,omitempty" doc:"Its id in the fork"`
 	IfRevision    *uint64 `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
@@ -24,12 +24,12 @@ func (b *ForkAgentBody) ToOp(key string) *agent.ForkAgent {
 	}
 }
 
-// ForkedAgent answers a fork of an agent.
+// ForkedAgent is the result of a fork of an agent.
 type ForkedAgent struct {
 	Checkpoint CheckpointStamp `json:"checkpoint"`
-	Thread     *Thread         `json:"thread" doc:"null where the agent has none"`
+	Thread     *Thread         `json:"thread" doc:"null if the agent has none"`
 	Session    *SessionRow     `json:"session,omitempty"`
-	Memories   uint64          `json:"memories" doc:"That were copied"`
+	Memories   uint64          `json:"memories" doc:"Number of copied memories"`
 }
 
 // ForkedAgentOf returns the document of r.

@@ -4,18 +4,18 @@ import (
 	"dormouse/agent"
 )
 
-// HibernateBody is an agent as it goes to sleep.
+// HibernateBody is an agent's checkpoint and the end of its thread.
 type HibernateBody struct {
-	State      JSON           `json:"state" doc:"What the agent needs to go on; __thread__ is dropped"`
-	Version    uint64         `json:"version,omitempty" doc:"The caller's schema version; 1 where absent"`
+	State      JSON           `json:"state" doc:"The agent's state; the member __thread__ is dropped"`
+	Version    uint64         `json:"version,omitempty" doc:"The caller's schema version; 1 if absent"`
 	Thread     *hibernateTail `json:"thread,omitempty"`
 	Lifecycle  string         `json:"lifecycle,omitempty" enum:"completion,cancel,error,interrupt,title_generated,shutdown,idle,manual,fork" doc:"Why it is saved"`
 	Metadata   JSON           `json:"metadata,omitempty"`
-	IfRevision *uint64        `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint; 0 means that there must be none"`
+	IfRevision *uint64        `json:"if_revision,omitempty" doc:"Apply only at this revision of the checkpoint; 0 means that it must not exist"`
 }
 
-// ToOps returns the write of the checkpoint, and that of the journal, which comes
-// before it; nil where the body has none.
+// ToOps returns the write of the checkpoint, and the append to the thread that
+// precedes it; nil if the body has no thread.
 func (b *HibernateBody) ToOps(key string) (*agent.PutCheckpoint, *agent.HibernateThread, error) {
 	if b.State == nil {
 		return nil, nil, noState()
@@ -35,21 +35,21 @@ func (b *HibernateBody) ToOps(key string) (*agent.PutCheckpoint, *agent.Hibernat
 	return put, journal, nil
 }
 
-// hibernateTail is the journal's end as the agent knows it.
+// hibernateTail is the end of the thread, as the caller knows it.
 type hibernateTail struct {
 	ID string `json:"id"`
 	journalTail
 }
 
-// journalTail is the end of a journal: the entries from a seq on.
+// journalTail is the end of a thread: the entries from a seq on.
 type journalTail struct {
-	Rev      *uint64 `json:"rev,omitempty" doc:"The caller's rev; from_seq and the number of entries where absent"`
-	FromSeq  *uint64 `json:"from_seq,omitempty" doc:"The seq of the first of the entries; rev less their number where absent"`
-	Entries  Drafts  `json:"entries,omitempty" doc:"What overlaps the journal must equal it; the rest is appended"`
-	Metadata JSON    `json:"metadata,omitempty" doc:"Honoured while the journal's rev is 0"`
+	Rev      *uint64 `json:"rev,omitempty" doc:"The caller's rev; from_seq plus the number of entries if absent"`
+	FromSeq  *uint64 `json:"from_seq,omitempty" doc:"The seq of the first entry; rev minus the number of entries if absent"`
+	Entries  Drafts  `json:"entries,omitempty" doc:"Entries that the thread has must be equal; the others are appended"`
+	Metadata JSON    `json:"metadata,omitempty" doc:"Applied while the thread's rev is 0"`
 }
 
-// bounds fills in the one of rev and from_seq that the other gives.
+// bounds returns rev and from_seq, one of which may follow from the other.
 func (t *journalTail) bounds() (rev, from uint64, err error) {
 	count := uint64(len(t.Entries))
 	switch {
@@ -60,12 +60,12 @@ func (t *journalTail) bounds() (rev, from uint64, err error) {
 	case t.Rev != nil && *t.Rev >= count:
 		rev, from = *t.Rev, *t.Rev-count
 	case t.Rev != nil:
-		rev = *t.Rev // and from 0, which does not fit
+		rev = *t.Rev // from stays 0, which does not match
 	default:
 		rev = count
 	}
 	if from+count != rev || from > rev {
-		return 0, 0, agent.Invalid("thread.rev", "rev is %d, but %d entries from seq %d end at %d", rev, count, from, from+count)
+		return 0, 0, agent.Invalid("thread.rev", "rev is %d, but %d entries from seq %d give rev %d", rev, count, from, from+count)
 	}
 	return rev, from, nil
 }
@@ -77,14 +77,14 @@ func (t *journalTail) op(thread string) (*agent.HibernateThread, error) {
 	}, err
 }
 
-// Hibernated answers a hibernation.
+// Hibernated is the result of a hibernation.
 type Hibernated struct {
 	CheckpointStamp
-	Journal *ThreadStamp `json:"journal,omitempty" doc:"The thread after it, and where its entries went"`
+	Journal *ThreadStamp `json:"journal,omitempty" doc:"The thread afterwards, and where its entries were stored"`
 }
 
-// HibernatedOf returns the document of a checkpoint that was written, and of its
-// journal, nil where it has none.
+// HibernatedOf returns the document of a stored checkpoint and of its thread, which
+// may be nil.
 func HibernatedOf(stamp *agent.CheckpointResult, journal *agent.ThreadResult) Hibernated {
 	out := Hibernated{CheckpointStamp: CheckpointStampOf(stamp)}
 	if journal != nil {
@@ -100,11 +100,11 @@ type thawedThread struct {
 	Entries []Entry `json:"entries" nullable:"false"`
 }
 
-// Thawed answers a thaw.
+// Thawed is the result of a thaw.
 type Thawed struct {
 	Checkpoint Checkpoint    `json:"checkpoint"`
-	Thread     *thawedThread `json:"thread" doc:"As of the checkpoint's pointer; null without one"`
-	Ahead      uint64        `json:"ahead" doc:"Entries that the journal has past the pointer"`
+	Thread     *thawedThread `json:"thread" doc:"At the checkpoint's pointer; null without one"`
+	Ahead      uint64        `json:"ahead" doc:"Number of entries in the thread past the pointer"`
 }
 
 // ThawedOf returns the document of t.

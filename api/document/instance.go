@@ -4,18 +4,18 @@ import (
 	"dormouse/agent"
 )
 
-// Instance is one instance as its owner sees it.
+// Instance is the state of an instance, as its owner reports it.
 type Instance struct {
 	Manager     string               `json:"manager"`
 	Key         string               `json:"key"`
 	Partition   int                  `json:"partition"`
 	Node        string               `json:"node" doc:"The owner of its partition"`
-	Epoch       uint64               `json:"epoch" doc:"…and of the owning"`
+	Epoch       uint64               `json:"epoch" doc:"…and the epoch of that ownership"`
 	Status      agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
 	Source      agent.InstanceSource `json:"source,omitempty" enum:"awake,thawed,fresh" doc:"Of a start: where the instance came from"`
 	Attachments int                  `json:"attachments"`
 	Thread      instanceThread       `json:"thread"`
-	Revision    uint64               `json:"revision" doc:"Of its checkpoint; 0 where there is none yet"`
+	Revision    uint64               `json:"revision" doc:"Of its checkpoint; 0 without one"`
 }
 
 type instanceThread struct {
@@ -33,16 +33,16 @@ func InstanceOf(i agent.Instance) Instance {
 
 // StartBody starts an instance.
 type StartBody struct {
-	InitialState JSON `json:"initial_state,omitempty" doc:"Where there is no checkpoint; {} where absent"`
+	InitialState JSON `json:"initial_state,omitempty" doc:"Used if there is no checkpoint; {} if absent"`
 }
 
 // AttachBody attaches to an instance.
 type AttachBody struct {
-	Attachment string `json:"attachment,omitempty" doc:"Names who; made up where absent"`
-	TTLMS      uint64 `json:"ttl_ms,omitempty" doc:"The attachment lapses unless touched for so long; the manager's where absent"`
+	Attachment string `json:"attachment,omitempty" doc:"Attachment id; generated if absent"`
+	TTLMS      uint64 `json:"ttl_ms,omitempty" doc:"The attachment expires unless it is touched within this time; the manager's if absent"`
 }
 
-// Attached answers an attachment.
+// Attached is the result of an attachment.
 type Attached struct {
 	Instance
 	Attachment string `json:"attachment"`
@@ -63,16 +63,16 @@ type AttachmentBody struct {
 type SignalBody struct {
 	Type string `json:"type"`
 	Data JSON   `json:"data,omitempty"`
-	Cast bool   `json:"cast,omitempty" doc:"Answer once it is in the mailbox"`
+	Cast bool   `json:"cast,omitempty" doc:"Answer as soon as it is in the mailbox"`
 }
 
-// SignalReply answers a signal.
+// SignalReply is the answer to a signal.
 type SignalReply struct {
 	Node     string   `json:"node"`
 	Epoch    uint64   `json:"epoch"`
 	Rev      uint64   `json:"rev" doc:"Of the thread after the turn"`
 	Revision uint64   `json:"revision" doc:"Of the checkpoint after the turn"`
-	Durable  bool     `json:"durable" doc:"False for a cast and under durability idle: a crash may undo it"`
+	Durable  bool     `json:"durable" doc:"False for a cast and with durability idle: a crash may lose the turn"`
 	Data     AnyValue `json:"data,omitzero" doc:"The handler's answer"`
 }
 
@@ -83,10 +83,10 @@ func SignalReplyOf(r agent.Reply) SignalReply {
 	}
 }
 
-// nodeStats counts a manager's instances on one node.
+// nodeStats are the statistics of a manager's instances on one node.
 type nodeStats struct {
 	Node        string   `json:"node"`
-	Error       string   `json:"error,omitempty" doc:"Why the node did not answer; its counts are not known"`
+	Error       string   `json:"error,omitempty" doc:"Why the node did not answer; then its counts are unknown"`
 	Awake       int      `json:"awake"`
 	Waking      int      `json:"waking"`
 	Draining    int      `json:"draining"`
@@ -94,12 +94,12 @@ type nodeStats struct {
 	Signals     uint64   `json:"signals" doc:"Handled since the node started"`
 	Wakes       uint64   `json:"wakes"`
 	Hibernated  uint64   `json:"hibernated"`
-	Failed      uint64   `json:"failed" doc:"Hibernations that failed"`
+	Failed      uint64   `json:"failed" doc:"Failed hibernations"`
 	Crashed     uint64   `json:"crashed" doc:"Handlers that panicked or hung"`
-	Keys        []string `json:"keys,omitempty" doc:"Of those awake, in key order; at most 1,000"`
+	Keys        []string `json:"keys,omitempty" doc:"Of awake instances, in key order; at most 1,000"`
 }
 
-// ManagerStats counts the instances of a manager, node by node.
+// ManagerStats are the statistics of a manager's instances, node by node.
 type ManagerStats struct {
 	Manager string      `json:"manager" doc:"Empty for all"`
 	Nodes   []nodeStats `json:"nodes" nullable:"false"`
@@ -110,7 +110,7 @@ func ManagerStatsOf(s agent.ManagerStats) ManagerStats {
 	return ManagerStats{Manager: s.Manager, Nodes: rowsOf(s.Nodes, func(n agent.NodeStats) nodeStats { return nodeStats(n) })}
 }
 
-// InstanceChange is how one instance is, since when and why.
+// InstanceChange is one change of the status of an instance.
 type InstanceChange struct {
 	Manager string               `json:"manager"`
 	Key     string               `json:"key"`
@@ -128,7 +128,7 @@ func InstanceChangeOf(e *agent.InstanceEvent) InstanceChange {
 	}
 }
 
-// InstancesMissed says whose changes may have been missed.
+// InstancesMissed is an event of a watch: changes before it may be missing.
 type InstancesMissed struct {
 	Node   string `json:"node,omitempty"`
 	Reason string `json:"reason"`

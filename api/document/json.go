@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// JSON is one JSON value as its writer wrote it, null included; nil means
-// that it was left out.
+// JSON is one JSON value as its writer wrote it, including null; nil means that it is
+// absent.
 type JSON []byte
 
 // UnmarshalJSONFrom keeps the value's bytes.
@@ -20,7 +20,7 @@ func (d *JSON) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// MarshalJSONTo writes the bytes that were kept; none is an empty object.
+// MarshalJSONTo writes the value's bytes; nil is an empty object.
 func (d JSON) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if len(d) == 0 {
 		return enc.WriteValue(jsontext.Value("{}"))

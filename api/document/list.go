@@ -6,7 +6,7 @@ type List[Row any] struct {
 	Next  *string `json:"next" doc:"Pass it as after; null at the end"`
 }
 
-// ListOf writes a page.
+// ListOf returns the document of a page.
 func ListOf[From, Row any](items []From, next string, row func(From) Row) List[Row] {
 	page := List[Row]{Items: make([]Row, len(items))}
 	for i, item := range items {

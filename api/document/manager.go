@@ -6,30 +6,30 @@ import (
 	"dormouse/agent"
 )
 
-// handler says what handles an instance's signals.
+// handler names the handler of an instance's signals.
 type handler struct {
 	Kind agent.HandlerKind `json:"kind" enum:"document,go,http"`
-	Name string            `json:"name,omitempty" doc:"go: as the embedding program has registered it"`
-	URL  string            `json:"url,omitempty" doc:"http: where signals are posted; its host must be in the nodes' instances.http_allow"`
-	Key  string            `json:"key,omitempty" doc:"http: which of the nodes' keys signs requests"`
+	Name string            `json:"name,omitempty" doc:"go: the name under which the embedding program registered it"`
+	URL  string            `json:"url,omitempty" doc:"http: the URL to post signals to; its host must be in the nodes' instances.http_allow"`
+	Key  string            `json:"key,omitempty" doc:"http: the configured key of the nodes that signs requests"`
 }
 
-// ManagerBody is a manager as a caller writes it.
+// ManagerBody is a manager in a request.
 type ManagerBody struct {
 	Handler       handler          `json:"handler"`
-	IdleTimeoutMS uint64           `json:"idle_timeout_ms,omitempty" doc:"Without an attachment for so long an instance hibernates; 0 means never"`
-	Durability    agent.Durability `json:"durability,omitempty" enum:"turn,idle" doc:"When a signal's effects are stored: before its reply, or at hibernation only; turn where absent"`
-	Storage       agent.Keeping    `json:"storage,omitempty" enum:"cluster,none" doc:"cluster where absent"`
-	Version       uint64           `json:"version,omitempty" doc:"Of the state that the handler understands; 1 where absent"`
-	MailboxMax    uint64           `json:"mailbox_max,omitempty" doc:"Signals that wait for one instance; 64 where absent"`
-	AwakeMax      uint64           `json:"awake_max,omitempty" doc:"Instances awake on one node, past which the least recently used hibernate; no bound of its own where absent"`
-	SignalTTLMS   uint64           `json:"signal_ttl_ms,omitempty" doc:"A handler is given so long for a signal; 30,000 where absent"`
-	AttachTTLMS   uint64           `json:"attach_ttl_ms,omitempty" doc:"An attachment lapses after so long without a touch; 60,000 where absent"`
-	Track         *bool            `json:"track,omitempty" doc:"Each signal leaves an instruction_start and an instruction_end in the thread, the latter with the status ok or error; where absent, those of a Go or HTTP handler do once the instance has a thread"`
+	IdleTimeoutMS uint64           `json:"idle_timeout_ms,omitempty" doc:"An instance hibernates after this long without a signal or attachment; 0 means never"`
+	Durability    agent.Durability `json:"durability,omitempty" enum:"turn,idle" doc:"When a signal's effects are stored: before its reply, or at hibernation only; turn if absent"`
+	Storage       agent.Keeping    `json:"storage,omitempty" enum:"cluster,none" doc:"cluster if absent"`
+	Version       uint64           `json:"version,omitempty" doc:"Of the state that the handler expects; 1 if absent"`
+	MailboxMax    uint64           `json:"mailbox_max,omitempty" doc:"Queued signals of one instance; 64 if absent"`
+	AwakeMax      uint64           `json:"awake_max,omitempty" doc:"Instances awake on one node, past which the least recently used hibernate; no limit per manager if absent"`
+	SignalTTLMS   uint64           `json:"signal_ttl_ms,omitempty" doc:"Maximum time for handling one signal; 30,000 if absent"`
+	AttachTTLMS   uint64           `json:"attach_ttl_ms,omitempty" doc:"An attachment expires after this long without a touch; 60,000 if absent"`
+	Track         *bool            `json:"track,omitempty" doc:"Each signal adds an instruction_start and an instruction_end entry to the thread, the latter with the status ok or error; if absent, signals of a Go or HTTP handler do once the instance has a thread"`
 	SkipsPersist  []string         `json:"skips_persist,omitempty" doc:"Top-level fields of the state that are not stored"`
-	Schedules     JSON             `json:"schedules,omitempty" doc:"Recurring jobs of each instance, set when it wakes; they win over those in its checkpoint"`
+	Schedules     JSON             `json:"schedules,omitempty" doc:"Recurring jobs of each instance, set when it wakes; they replace jobs of the same id in its checkpoint"`
 	Metadata      JSON             `json:"metadata,omitempty"`
-	IfRevision    *uint64          `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
+	IfRevision    *uint64          `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that it must not exist"`
 }
 
 // ToOp returns the op that the body asks for.

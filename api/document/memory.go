@@ -5,21 +5,21 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// MemoryBody is what an agent is to remember, as a caller writes it.
+// MemoryBody is a memory in a request.
 type MemoryBody struct {
-	Content       strictjson.Text `json:"content,omitempty" doc:"This or data must be there"`
+	Content       strictjson.Text `json:"content,omitempty" doc:"Content or data is required"`
 	Data          JSON            `json:"data,omitempty"`
-	SessionID     string          `json:"session_id,omitempty" doc:"None where absent"`
-	Class         string          `json:"class,omitempty" enum:"episodic,semantic,procedural,working" doc:"episodic where absent"`
-	Kind          string          `json:"kind,omitempty" doc:"Open; event where absent"`
+	SessionID     string          `json:"session_id,omitempty" doc:"None if absent"`
+	Class         string          `json:"class,omitempty" enum:"episodic,semantic,procedural,working" doc:"episodic if absent"`
+	Kind          string          `json:"kind,omitempty" doc:"Any string; event if absent"`
 	Tags          []string        `json:"tags,omitempty"`
 	Source        string          `json:"source,omitempty"`
 	Metadata      JSON            `json:"metadata,omitempty"`
-	Embedding     []float32       `json:"embedding,omitempty" doc:"As long as those that the agent has already"`
-	ObservedAt    *int64          `json:"observed_at,omitempty" doc:"When it happened; now where absent"`
-	ExpiresAt     int64           `json:"expires_at,omitempty" doc:"Never where absent"`
-	TTLMS         uint64          `json:"ttl_ms,omitempty" doc:"Instead of expires_at: expire after so long, in log time"`
-	IfRevision    *uint64         `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that there must be none"`
+	Embedding     []float32       `json:"embedding,omitempty" doc:"Must have as many dimensions as the agent's other memories"`
+	ObservedAt    *int64          `json:"observed_at,omitempty" doc:"When it happened; now if absent"`
+	ExpiresAt     int64           `json:"expires_at,omitempty" doc:"Never if absent"`
+	TTLMS         uint64          `json:"ttl_ms,omitempty" doc:"Instead of expires_at: expire after this time, in log time"`
+	IfRevision    *uint64         `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that it must not exist"`
 	IfIncarnation uint64          `json:"if_incarnation,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (b *MemoryBody) ToOp(name, id string) (*agent.WriteMemory, error) {
 	}, err
 }
 
-// MemoryStamp answers a write of a memory.
+// MemoryStamp is the result of a write of a memory.
 type MemoryStamp struct {
 	AgentID     string `json:"agent_id"`
 	ID          string `json:"id"`
@@ -64,7 +64,7 @@ type Memory struct {
 	Tags        []string  `json:"tags" nullable:"false"`
 	Source      string    `json:"source,omitzero"`
 	Metadata    JSON      `json:"metadata"`
-	Embedding   []float32 `json:"embedding,omitempty" doc:"Where the memory was asked for by its id"`
+	Embedding   []float32 `json:"embedding,omitempty" doc:"Only in a read of the memory by its id"`
 	ObservedAt  int64     `json:"observed_at"`
 	CreatedAt   int64     `json:"created_at"`
 	UpdatedAt   int64     `json:"updated_at"`
@@ -83,7 +83,7 @@ func MemoryOf(m agent.Memory) Memory {
 type writeMemoryOp struct {
 	opName
 	AgentID string `json:"agent_id"`
-	ID      string `json:"id,omitempty" doc:"Made from the content where absent"`
+	ID      string `json:"id,omitempty" doc:"Derived from the content if absent"`
 	MemoryBody
 }
 

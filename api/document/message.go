@@ -4,7 +4,7 @@ import (
 	"dormouse/agent"
 )
 
-// Message is one row of what people see.
+// Message is one message that people see.
 type Message struct {
 	ID        string `json:"id"`
 	Seq       uint64 `json:"seq"`
@@ -43,7 +43,7 @@ func MessagePageOf(l *agent.MessageList) MessagePage {
 	return out
 }
 
-// messageUpdated answers an update of a message within a commit.
+// messageUpdated is the result of an update of a message in a commit.
 type messageUpdated struct {
 	Found   bool       `json:"found"`
 	Message EntryStamp `json:"message"`
@@ -53,18 +53,18 @@ func messageUpdatedOf(r *agent.MessageResult) messageUpdated {
 	return messageUpdated{Found: r.Found, Message: EntryStamp(r.Message)}
 }
 
-// MessagesBody adds messages to what people see.
+// MessagesBody saves messages of a conversation.
 type MessagesBody struct {
 	refBody
 	Messages []messageDraft `json:"messages" nullable:"false"`
 }
 
 type messageDraft struct {
-	ID        string `json:"id,omitempty" doc:"Made for it where absent"`
+	ID        string `json:"id,omitempty" doc:"Generated if absent"`
 	Role      string `json:"role" enum:"user,assistant,tool,system"`
-	Type      string `json:"type,omitempty" doc:"Open; text where absent"`
+	Type      string `json:"type,omitempty" doc:"Any string; text if absent"`
 	Content   JSON   `json:"content,omitempty"`
-	ToolCall  string `json:"tool_call,omitempty" doc:"The id of the call that it shows or, as role tool, shows the result of"`
+	ToolCall  string `json:"tool_call,omitempty" doc:"The id of the call that it shows; with role tool, of the call whose result it shows"`
 	Status    string `json:"status,omitempty" doc:"Of a tool call: executing, completed, failed, interrupted or cancelled"`
 	Synthetic bool   `json:"synthetic,omitempty"`
 }
@@ -81,11 +81,11 @@ func (b *MessagesBody) ToOp(id string) agent.Op {
 	return op
 }
 
-// UpdateMessageBody changes a message in its place.
+// UpdateMessageBody changes a message in place.
 type UpdateMessageBody struct {
 	refBody
-	Status  string `json:"status,omitempty" doc:"Keeps it where absent"`
-	Content JSON   `json:"content,omitempty" doc:"Keeps it where absent"`
+	Status  string `json:"status,omitempty" doc:"The current one if absent"`
+	Content JSON   `json:"content,omitempty" doc:"The current one if absent"`
 }
 
 // ToOp returns the update of a message of the conversation id.

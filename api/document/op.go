@@ -6,11 +6,11 @@ import (
 	"dormouse/agent"
 )
 
-// wireOp is one op of a commit as a caller writes it: its name in "op", and
-// its members beside that.
+// wireOp is one op of a commit in a request: its name in "op", and its members next to
+// it.
 type wireOp interface{ op() (agent.Op, error) }
 
-// opName is the member that says which op it is.
+// opName is the member that names the op.
 type opName struct {
 	Op string `json:"op"`
 }
@@ -67,7 +67,7 @@ var wireOps = map[string]func() wireOp{
 // OpTypes returns the types of the documents of all ops, by name.
 func OpTypes() map[string]reflect.Type { return typesOf(wireOps) }
 
-// typesOf are the types of the documents of kinds.
+// typesOf returns the types of the documents of kinds.
 func typesOf[K any](kinds map[string]func() K) map[string]reflect.Type {
 	types := make(map[string]reflect.Type, len(kinds))
 	for name, kind := range kinds {
@@ -79,7 +79,7 @@ func typesOf[K any](kinds map[string]func() K) map[string]reflect.Type {
 // OpDocument is an op before its name is read.
 type OpDocument struct{ JSON }
 
-// DecodeOp reads one op.
+// DecodeOp decodes one op.
 func DecodeOp(raw JSON) (agent.Op, error) {
 	wire, err := decodeNamed(raw, "op", func(n opName) string { return n.Op }, wireOps)
 	if err != nil {

@@ -33,12 +33,12 @@ func declared(t *testing.T, marker string) (names []string) {
 	return names
 }
 
-// contractName is a Go name as the contract writes it.
+// contractName returns a Go name in the spelling of the HTTP API.
 func contractName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(name, "${1}_${2}"))
 }
 
-// The nodes alone commit these ops, and read this.
+// Ops that only nodes commit, and the read that only nodes make.
 var (
 	nodeOps   = []string{"FailTimer", "AnswerSignal", "ImportScope"}
 	nodeReads = []string{"GetAnswer"}
@@ -58,7 +58,7 @@ func TestEachOpOfTheDomainHasADocument(t *testing.T) {
 	}
 }
 
-// need are the members that an op must have to be decoded.
+// need holds the members that an op must have to be decoded.
 var need = map[string]string{"put_checkpoint": `,"state":{}`}
 
 func TestEachOpIsDecodedIntoItsType(t *testing.T) {
@@ -99,8 +99,8 @@ func TestEachReadOfTheDomainHasADocument(t *testing.T) {
 	}
 }
 
-// A value's metadata was once known to HTTP and not to dormctl, each of which
-// had a decoder of ops.
+// HTTP and dormctl once had separate decoders of ops, and only one of them decoded a
+// value's metadata.
 func TestAPutValueHasMetadata(t *testing.T) {
 	op, err := document.DecodeOp(document.JSON(`{"op":"put_value","key":"k","bytes":"dg==","metadata":{"kind":"draft"}}`))
 	if err != nil {

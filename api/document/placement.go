@@ -4,32 +4,32 @@ import (
 	"dormouse/agent"
 )
 
-// placementCandidate is a node that a key's partition may go to.
+// placementCandidate is a node that may own a key's partition.
 type placementCandidate struct {
 	Node   string  `json:"node"`
 	Zone   string  `json:"zone,omitempty"`
-	Weight int     `json:"weight" doc:"The node's share beside that of the others"`
-	Score  float64 `json:"score" doc:"How much the partition is drawn there; only the order matters"`
+	Weight int     `json:"weight" doc:"The node's share relative to the others"`
+	Score  float64 `json:"score" doc:"Of the node for this partition; only the order matters"`
 }
 
-// placementForecast is what would be with a node more, or less.
+// placementForecast is the placement after a node joined or left.
 type placementForecast struct {
-	Moves int    `json:"moves" doc:"Partitions that would have another owner"`
-	Owner string `json:"owner" doc:"Of this key's partition, then; empty for nobody"`
+	Moves int    `json:"moves" doc:"Partitions that would change owner"`
+	Owner string `json:"owner" doc:"Of this key's partition after that; empty for none"`
 }
 
-// PlacementAnswer is where the instance of a key lives, and why.
+// PlacementAnswer is the owner of a key's partition, and the reason.
 type PlacementAnswer struct {
 	Partition  int                  `json:"partition"`
-	Owner      string               `json:"owner" doc:"The node; empty where nobody owns it"`
-	Epoch      uint64               `json:"epoch" doc:"Of the owning, never used again; 0 where nobody owns it"`
+	Owner      string               `json:"owner" doc:"The node; empty if it has no owner"`
+	Epoch      uint64               `json:"epoch" doc:"Of the ownership, never reused; 0 if it has no owner"`
 	State      string               `json:"state" doc:"free, owned or draining"`
-	To         string               `json:"to,omitempty" doc:"Where it drains: for whom"`
-	Since      int64                `json:"since" doc:"Unix ms; 0 where it was never owned"`
+	To         string               `json:"to,omitempty" doc:"If it drains: the next owner"`
+	Since      int64                `json:"since" doc:"Unix ms; 0 if it never had an owner"`
 	SinceIndex uint64               `json:"since_index"`
 	Why        string               `json:"why"`
-	Candidates []placementCandidate `json:"candidates" nullable:"false" doc:"The nodes with a lease, the first choice first"`
-	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Where with or without was given"`
+	Candidates []placementCandidate `json:"candidates" nullable:"false" doc:"The nodes with a lease, best candidate first"`
+	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Only with the parameters with or without"`
 }
 
 // PlacementAnswerOf returns the document of the placement of a key.
@@ -51,14 +51,14 @@ type placedNode struct {
 	Zone     string   `json:"zone,omitempty"`
 	Weight   int      `json:"weight"`
 	Leased   bool     `json:"leased" doc:"It has a lease, and so may own partitions"`
-	Owned    int      `json:"owned" doc:"Partitions; draining ones too"`
-	Draining int      `json:"draining" doc:"…of which are to go"`
+	Owned    int      `json:"owned" doc:"Partitions, including draining ones"`
+	Draining int      `json:"draining" doc:"…of which are draining"`
 	Coming   int      `json:"coming" doc:"Partitions that drain for it"`
-	Host     bool     `json:"host,omitzero" doc:"It keeps instances and no data"`
-	Handlers []string `json:"handlers,omitempty" doc:"The Go handlers that are registered there"`
+	Host     bool     `json:"host,omitzero" doc:"It runs instances and stores no data"`
+	Handlers []string `json:"handlers,omitempty" doc:"The Go handlers registered there"`
 }
 
-// movingPartition is a partition on its way from one node to another.
+// movingPartition is a partition that moves from one node to another.
 type movingPartition struct {
 	Partition int    `json:"partition"`
 	From      string `json:"from"`
@@ -66,11 +66,11 @@ type movingPartition struct {
 	Why       string `json:"why"`
 }
 
-// PlacementShares is who owns how much.
+// PlacementShares is the number of partitions of each node.
 type PlacementShares struct {
 	Nodes  []placedNode      `json:"nodes" nullable:"false"`
-	Free   int               `json:"free" doc:"Partitions that nobody owns"`
-	Moving []movingPartition `json:"moving" nullable:"false" doc:"Moves under way"`
+	Free   int               `json:"free" doc:"Number of partitions without an owner"`
+	Moving []movingPartition `json:"moving" nullable:"false" doc:"Running moves"`
 }
 
 // PlacementSharesOf returns the document of the placement of all partitions.

@@ -7,20 +7,20 @@ import (
 	"dormouse/instance/pod"
 )
 
-// OpenPodBody gets a pod.
+// OpenPodBody opens a pod.
 type OpenPodBody struct {
-	Topology     JSON `json:"topology,omitempty" doc:"Of a new pod: {name, nodes, links?, affinity?}; where absent, the member topology of its manager's metadata"`
-	InitialState JSON `json:"initial_state,omitempty" doc:"Of a new pod, beside its slot"`
+	Topology     JSON `json:"topology,omitempty" doc:"Of a new pod: {name, nodes, links?, affinity?}; if absent, the member topology of its manager's metadata"`
+	InitialState JSON `json:"initial_state,omitempty" doc:"Of a new pod; the slot of the pod is added to it"`
 }
 
 // EnsureBody starts one node of a pod.
 type EnsureBody struct {
-	InitialState JSON `json:"initial_state,omitempty" doc:"What that node alone begins with where it is fresh, for what the topology says"`
+	InitialState JSON `json:"initial_state,omitempty" doc:"The initial state of this node if it is new, instead of the topology's"`
 }
 
 // ReconcileBody starts nodes of a pod.
 type ReconcileBody struct {
-	Nodes []string `json:"nodes,omitempty" doc:"To start, with all that they need; the eager ones where absent"`
+	Nodes []string `json:"nodes,omitempty" doc:"Nodes to start, with all that they depend on; the eager ones if absent"`
 }
 
 // MutateBody changes the topology of a pod.
@@ -39,7 +39,7 @@ type podName struct {
 	Key     string `json:"key"`
 }
 
-// GotPod answers a get.
+// GotPod is the result of opening a pod.
 type GotPod struct {
 	podName
 	Created         bool           `json:"created"`
@@ -47,7 +47,7 @@ type GotPod struct {
 	Report          pod.Reconciled `json:"report"`
 }
 
-// StoredPod is a pod as it is stored.
+// StoredPod is a stored pod.
 type StoredPod struct {
 	podName
 	Status          agent.InstanceStatus `json:"status" enum:"dormant,waking,awake,draining"`
@@ -56,7 +56,7 @@ type StoredPod struct {
 	Mutation        AnyValue             `json:"mutation" doc:"The newest one: its id, status (idle, running, completed, failed), and report"`
 }
 
-// StoredPodOf returns the document of a pod as it is stored.
+// StoredPodOf returns the document of a stored pod.
 func StoredPodOf(ref agent.InstanceRef, view pod.View) (stored StoredPod, err error) {
 	stored = StoredPod{podName: podName{ref.Manager, ref.Key}, Status: view.Status, TopologyVersion: view.Slot.TopologyVersion}
 	if stored.Topology, err = podJSON(view.Slot.Topology); err != nil {
@@ -74,7 +74,7 @@ func podJSON(v any) (AnyValue, error) {
 	return AnyValue{JSON(raw)}, err
 }
 
-// GotPodOf returns the document of a pod that was asked for.
+// GotPodOf returns the document of an opened pod.
 func GotPodOf(ref agent.InstanceRef, got pod.GetResult) GotPod {
 	return GotPod{podName{ref.Manager, ref.Key}, got.Created, got.TopologyVersion, got.Report}
 }
@@ -84,7 +84,7 @@ type PodNodes struct {
 	Items []pod.Snapshot `json:"items" nullable:"false"`
 }
 
-// EnsuredNode answers the start of a node.
+// EnsuredNode is the result of starting a node.
 type EnsuredNode struct {
 	Node   pod.Snapshot   `json:"node"`
 	Report pod.Reconciled `json:"report"`
@@ -98,10 +98,10 @@ type Mutated struct {
 	RequestedOps    AnyValue               `json:"requested_ops,omitzero"`
 	Added           []string               `json:"added"`
 	Removed         []string               `json:"removed"`
-	Started         []string               `json:"started" doc:"Of those added, those awake now"`
-	Stopped         []string               `json:"stopped" doc:"Of those removed, those that are not"`
+	Started         []string               `json:"started" doc:"Added nodes that are awake now"`
+	Stopped         []string               `json:"stopped" doc:"Removed nodes that are no longer awake"`
 	Failures        map[string]pod.Failure `json:"failures"`
-	Abridged        bool                   `json:"abridged,omitempty" doc:"Lists were left out, they are too long: the pod's mutation has them"`
+	Abridged        bool                   `json:"abridged,omitempty" doc:"Lists were left out because they are too long: the pod's mutation has them"`
 }
 
 // MutatedOf returns the document of a mutation's report.

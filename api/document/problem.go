@@ -8,7 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// Problem is an RFC 9457 problem: the one form of all that goes wrong.
+// Problem is an RFC 9457 problem: the form of all errors.
 type Problem struct {
 	Type   string     `json:"type" doc:"urn:dormouse:problem: and the code"`
 	Title  string     `json:"title"`
@@ -16,23 +16,23 @@ type Problem struct {
 	Detail string     `json:"detail"`
 	Code   agent.Code `json:"code" doc:"For programs; the other members depend on it"`
 
-	Op           *int     `json:"op,omitempty" doc:"Of /v1/commits: which op was refused, from 0"`
-	Field        string   `json:"field,omitempty" doc:"invalid, too_large: the parameter or member at fault"`
+	Op           *int     `json:"op,omitempty" doc:"Of /v1/commits: index of the failed op, from 0"`
+	Field        string   `json:"field,omitempty" doc:"invalid, too_large: the wrong parameter or member"`
 	Limit        string   `json:"limit,omitempty" doc:"too_large: the limit and its value"`
 	Rev          *uint64  `json:"rev,omitempty" doc:"conflict and thread codes: the stored thread's rev"`
 	Head         *string  `json:"head,omitempty" doc:"conflict and thread codes: the stored thread's head"`
 	Thread       *string  `json:"thread,omitempty" doc:"missing_thread, thread_mismatch: the pointer's thread"`
-	Revision     *uint64  `json:"revision,omitempty" doc:"revision_mismatch and stale revisions: the stored one, 0 where there is none"`
-	Seq          *uint64  `json:"seq,omitempty" doc:"duplicate_entry: where the id stands"`
-	Incarnation  *uint64  `json:"incarnation,omitempty" doc:"deleted: the incarnation that is gone or current"`
-	Floor        *uint64  `json:"floor,omitempty" doc:"compacted: the first seq that is still there"`
-	Epoch        *uint64  `json:"epoch,omitempty" doc:"fenced, already_claimed and codes of leases: the epoch that the claim is held under; 0 where nobody holds it"`
-	Holder       *string  `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: who holds the claim, \"\" where nobody does; review_already_decided: who decided"`
-	ExpiresAt    *int64   `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it lapses, Unix ms; approval_expired: when the review did"`
-	State        *string  `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the status that it has"`
-	Reason       *string  `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: why, in a word; unavailable: not_registered where no process has the Go handler, else absent; mutation_in_progress: the mutation's id; mutation_failed, reconcile_failed: the code of the first failure"`
-	Report       AnyValue `json:"report,omitzero" doc:"mutation_failed, reconcile_failed: what was done, and the failures node by node"`
-	RetryAfterMS *int64   `json:"retry_after_ms,omitempty" doc:"overloaded: when to come back"`
+	Revision     *uint64  `json:"revision,omitempty" doc:"revision_mismatch and stale revisions: the stored one, 0 if there is none"`
+	Seq          *uint64  `json:"seq,omitempty" doc:"duplicate_entry: the seq of the entry with that id"`
+	Incarnation  *uint64  `json:"incarnation,omitempty" doc:"deleted: the deleted or the current incarnation"`
+	Floor        *uint64  `json:"floor,omitempty" doc:"compacted: the first seq that is still stored"`
+	Epoch        *uint64  `json:"epoch,omitempty" doc:"fenced, already_claimed and codes of leases: the current epoch of the claim; 0 without a holder"`
+	Holder       *string  `json:"holder,omitzero" nullable:"false" doc:"fenced, already_claimed and codes of leases: the holder of the claim, \"\" without one; review_already_decided: who decided"`
+	ExpiresAt    *int64   `json:"expires_at,omitempty" doc:"already_claimed and codes of leases: when it expires, Unix ms; approval_expired: when the review expired"`
+	State        *string  `json:"state,omitzero" nullable:"false" doc:"Codes of sessions and reviews: the current status"`
+	Reason       *string  `json:"reason,omitzero" nullable:"false" doc:"thaw_failed, handler_failed: the reason, one word; unavailable: not_registered if no process has the Go handler, else absent; mutation_in_progress: the mutation's id; mutation_failed, reconcile_failed: the code of the first failure"`
+	Report       AnyValue `json:"report,omitzero" doc:"mutation_failed, reconcile_failed: what was done, and the failures of each node"`
+	RetryAfterMS *int64   `json:"retry_after_ms,omitempty" doc:"overloaded: when to retry"`
 }
 
 func withField(p *Problem, e *agent.Error)       { p.Field = wireField(e.Field) }
@@ -46,20 +46,20 @@ func withReason(p *Problem, e *agent.Error)      { p.Reason = &e.Reason }
 func withRetry(p *Problem, e *agent.Error)       { p.RetryAfterMS = &e.RetryAfterMS }
 
 func withRevisionThere(p *Problem, e *agent.Error) {
-	if e.Revision != 0 { // some things that exist have none
+	if e.Revision != 0 { // some objects have no revision
 		p.Revision = &e.Revision
 	}
 }
 
-// withReasonThere copies the reason of a code that only sometimes has one.
+// withReasonThere copies the reason of a code that does not always have one.
 func withReasonThere(p *Problem, e *agent.Error) {
 	if e.Reason != "" {
 		p.Reason = &e.Reason
 	}
 }
 
-// withRev speaks of a thread, which always has a head; a conflict may also be
-// about the cluster's members.
+// withRev copies a thread's rev and head. A conflict that is not about a thread has no
+// head.
 func withRev(p *Problem, e *agent.Error) {
 	if e.Head != "" {
 		p.Rev, p.Head = &e.Rev, &e.Head
@@ -76,9 +76,9 @@ func withPointer(p *Problem, e *agent.Error) {
 	p.Thread = &e.Thread
 }
 
-// wireField is a field of the domain by the name that it has here.
+// wireField returns the HTTP name of a field of package agent.
 func wireField(field string) string {
-	field = strings.TrimPrefix(field, "manager.") // a body is the manager
+	field = strings.TrimPrefix(field, "manager.") // the body is the manager
 	switch field {
 	case "ttl", "seal", "idle_timeout", "signal_ttl", "attach_ttl":
 		return field + "_ms"
@@ -99,12 +99,12 @@ func wireField(field string) string {
 	return field
 }
 
-// ProblemOf makes the problem that err is. What has no code is a bug, and its
-// words are not for the caller.
+// ProblemOf returns the problem of err. An error without a code is a bug, whose text
+// is not shown to callers.
 func ProblemOf(err error) Problem {
 	var e *agent.Error
 	if !errors.As(err, &e) {
-		e = agent.Errorf(agent.CodeInternal, "a bug; the node's log has more")
+		e = agent.Errorf(agent.CodeInternal, "internal error: see the log of the node")
 	}
 	m, ok := meanings[e.Code]
 	if !ok {
@@ -135,7 +135,7 @@ func ProblemOf(err error) Problem {
 
 func withState(p *Problem, e *agent.Error) { p.State = &e.State }
 
-// withLease tells of the lease that the session has, if it has one.
+// withLease copies the session's lease, if it has one.
 func withLease(p *Problem, e *agent.Error) {
 	withClaim(p, e)
 	withState(p, e)
@@ -146,7 +146,7 @@ func withLeasedRevision(p *Problem, e *agent.Error) {
 	withRevision(p, e)
 }
 
-// withDecision tells who decided; nobody where the review was withdrawn.
+// withDecision copies who decided; empty if the review was withdrawn.
 func withDecision(p *Problem, e *agent.Error) {
 	withState(p, e)
 	p.Holder = &e.Holder

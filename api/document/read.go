@@ -10,12 +10,12 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// readName is the member that says which read it is.
+// readName is the member that names the read.
 type readName struct {
 	Read string `json:"read"`
 }
 
-// wireRead is one read as a caller writes it.
+// wireRead is one read in a request.
 type wireRead interface{ read() agent.Read }
 
 type keyRead struct {
@@ -146,12 +146,12 @@ func ReadTypes() map[string]reflect.Type { return typesOf(wireReads) }
 // ReadDocument is a read before its name is read.
 type ReadDocument struct{ JSON }
 
-// ReadsBody asks several things at one index.
+// ReadsBody holds several reads at one index.
 type ReadsBody struct {
 	Reads []ReadDocument `json:"reads" nullable:"false"`
 }
 
-// ToReads returns the reads; an error names the read by number.
+// ToReads returns the reads; an error has the index of its read.
 func (b *ReadsBody) ToReads() ([]agent.Read, error) {
 	if len(b.Reads) > agent.ReadsMax {
 		return nil, agent.TooLarge("reads", "reads_max", len(b.Reads), agent.ReadsMax)
@@ -167,10 +167,10 @@ func (b *ReadsBody) ToReads() ([]agent.Read, error) {
 	return asked, nil
 }
 
-// Answered answers several reads.
+// Answered is the result of several reads.
 type Answered struct {
-	Index   uint64       `json:"index" doc:"The log index that all answers are of"`
-	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One a read, in order"`
+	Index   uint64       `json:"index" doc:"The log index of all answers"`
+	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One for each read, in order"`
 }
 
 // AnsweredOf returns the document of the answers to reads.
@@ -191,16 +191,16 @@ func AnsweredOf(a agent.Answers) (Answered, error) {
 	return out, nil
 }
 
-// wireAnswer is what came of one read: one of found and error.
+// wireAnswer is the result of one read: either found or error.
 type wireAnswer struct {
 	Found *WireFound `json:"found,omitempty"`
 	Error *Problem   `json:"error,omitempty"`
 }
 
-// WireFound is what the call of its own would answer.
+// WireFound is the document that the read's own call would return.
 type WireFound struct{ body any }
 
-// MarshalJSONTo writes the body alone.
+// MarshalJSONTo writes the body only.
 func (w WireFound) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, w.body)
 }

@@ -5,24 +5,24 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// RecallBody is a recall, as a caller writes it and as it is handed back.
+// RecallBody is a recall, in requests and in answers.
 type RecallBody struct {
 	AgentID      string          `json:"agent_id"`
 	SessionID    string          `json:"session_id,omitempty"`
-	Within       string          `json:"within,omitempty" enum:"agent,session,all" doc:"What belongs to the session or to none, to the session alone, or to any; agent where absent, all in mode query"`
-	Mode         string          `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent where absent"`
-	Query        strictjson.Text `json:"query,omitempty" doc:"Needed by modes recent, text and hybrid; recent pays no heed to it"`
-	Embedding    []float32       `json:"embedding,omitempty" doc:"Needed by modes vector and hybrid"`
-	Limit        uint64          `json:"limit,omitempty" doc:"1,000 at most, and in place of more; 5 where absent, 20 in mode query"`
+	Within       string          `json:"within,omitempty" enum:"agent,session,all" doc:"Memories of the session and of no session, of the session only, or all; agent if absent, all in mode query"`
+	Mode         string          `json:"mode,omitempty" enum:"recent,query,text,vector,hybrid" doc:"recent if absent"`
+	Query        strictjson.Text `json:"query,omitempty" doc:"Required in modes recent, text and hybrid; ignored in recent"`
+	Embedding    []float32       `json:"embedding,omitempty" doc:"Required in modes vector and hybrid"`
+	Limit        uint64          `json:"limit,omitempty" doc:"Capped at 1,000; 5 if absent, 20 in mode query"`
 	Classes      []string        `json:"classes,omitempty" doc:"Of any of these"`
 	Kinds        []string        `json:"kinds,omitempty" doc:"Of any of these"`
 	TagsAny      []string        `json:"tags_any,omitempty" doc:"With at least one of these"`
 	TagsAll      []string        `json:"tags_all,omitempty" doc:"With each of these"`
-	TextContains strictjson.Text `json:"text_contains,omitempty" doc:"Mode query: in the content, or the data where there is none; in any case"`
+	TextContains strictjson.Text `json:"text_contains,omitempty" doc:"Mode query: in the content, or in the data if the content is empty; ignores case"`
 	Since        *int64          `json:"since,omitempty" doc:"Observed at or after"`
 	Until        *int64          `json:"until,omitempty" doc:"Observed at or before"`
-	Order        order           `json:"order,omitempty" enum:"asc,desc" doc:"Mode query: by the time of observation; desc where absent"`
-	Metadata     JSON            `json:"metadata,omitempty" doc:"Handed back with the answer"`
+	Order        order           `json:"order,omitempty" enum:"asc,desc" doc:"Mode query: by the time of observation; desc if absent"`
+	Metadata     JSON            `json:"metadata,omitempty" doc:"Returned with the answer"`
 }
 
 // ToRead returns the recall.
@@ -52,24 +52,24 @@ func recallBodyOf(r *agent.Recall) RecallBody {
 	return body
 }
 
-// Recalled answers a recall.
+// Recalled is the result of a recall.
 type Recalled struct {
 	Request  RecallBody       `json:"request" doc:"With its defaults filled in, and without its embedding"`
 	Items    []recalledMemory `json:"items" nullable:"false"`
 	Metadata recallMetadata   `json:"metadata"`
-	Index    uint64           `json:"index,omitzero" doc:"The log index that the answer is of"`
+	Index    uint64           `json:"index,omitzero" doc:"The log index of the answer"`
 }
 
-// recalledMemory is a memory that was recalled.
+// recalledMemory is a memory with its score.
 type recalledMemory struct {
 	Memory
-	Score float64 `json:"score" doc:"The more the better, within one answer; 0 in modes recent and query"`
+	Score float64 `json:"score" doc:"Higher is better, within one answer; 0 in modes recent and query"`
 }
 
-// recallMetadata says what the items are of.
+// recallMetadata counts the agent's memories.
 type recallMetadata struct {
-	Entries uint64 `json:"entries" doc:"What the agent remembers in all"`
-	Matched uint64 `json:"matched" doc:"How many of them matched; in modes recent and query, the items"`
+	Entries uint64 `json:"entries" doc:"Number of the agent's memories"`
+	Matched uint64 `json:"matched" doc:"Number of memories that matched; in modes recent and query, the items"`
 }
 
 // RecalledOf returns the document of r.
@@ -87,7 +87,7 @@ func RecalledOf(r *agent.Recalled) Recalled {
 // order is asc or desc.
 type order string
 
-// UnmarshalText refuses any other.
+// UnmarshalText refuses other values.
 func (o *order) UnmarshalText(text []byte) error {
 	if string(text) != "asc" && string(text) != "desc" {
 		return agent.Invalid("order", "order is %q, and should be asc or desc", text)
@@ -104,7 +104,7 @@ type (
 	}
 	listMemoriesRead struct {
 		pageRead
-		AgentID string `json:"agent_id,omitempty" doc:"Without it, the memories of all agents, oldest write first"`
+		AgentID string `json:"agent_id,omitempty" doc:"If absent, the memories of all agents, oldest write first"`
 	}
 	recallRead struct {
 		readName

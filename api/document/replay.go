@@ -5,14 +5,14 @@ import (
 	"dormouse/agent/replay"
 )
 
-// Replayed tells what happened to a session.
+// Replayed is the history of a session.
 type Replayed struct {
 	SessionID      string              `json:"session_id"`
 	AgentID        string              `json:"agent_id"`
 	Status         agent.SessionStatus `json:"status"`
 	Revision       uint64              `json:"revision"`
 	Thread         string              `json:"thread,omitzero"`
-	FromSeq        uint64              `json:"from_seq,omitzero" doc:"The first entry of the thread that is told"`
+	FromSeq        uint64              `json:"from_seq,omitzero" doc:"The seq of the first entry of the thread in the timeline"`
 	Snapshots      []snapshotSummary   `json:"snapshots" nullable:"false"`
 	Timeline       []replayEvent       `json:"timeline" nullable:"false" doc:"By time, and the thread's entries by seq"`
 	PendingReviews []Review            `json:"pending_reviews" nullable:"false"`
@@ -30,14 +30,14 @@ type snapshotSummary struct {
 	At         int64             `json:"at"`
 }
 
-// replayEvent is one thing that happened.
+// replayEvent is one event of the timeline.
 type replayEvent struct {
 	At        int64       `json:"at"`
 	What      replay.What `json:"what" doc:"created, forked, request, queued, lease, entry, snapshot, checkpoint, review, review_escalated, review_decided"`
 	ID        string      `json:"id,omitzero" doc:"Of the request, lease, entry, snapshot, checkpoint or review"`
 	RequestID string      `json:"request_id,omitzero"`
-	Seq       *uint64     `json:"seq,omitzero" doc:"Of what is in the thread"`
-	Event     string      `json:"event,omitzero" doc:"An entry's event, or else its kind"`
+	Seq       *uint64     `json:"seq,omitzero" doc:"The seq of its entry in the thread"`
+	Event     string      `json:"event,omitzero" doc:"The event that an entry names, or its kind"`
 	EffectID  string      `json:"effect_id,omitzero"`
 	Operation string      `json:"operation,omitzero"`
 	By        string      `json:"by,omitzero"`

@@ -7,27 +7,27 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// Review is a question that a session's turn waits for a person to answer.
+// Review is a question of a session's turn that a person must answer.
 type Review struct {
 	ID          string             `json:"id"`
 	SessionID   string             `json:"session_id"`
 	Incarnation uint64             `json:"incarnation" doc:"Of its session"`
 	RequestID   string             `json:"request_id,omitzero"`
 	InterruptID string             `json:"interrupt_id,omitzero"`
-	Operation   string             `json:"operation" doc:"The capability that is to be called"`
+	Operation   string             `json:"operation" doc:"The operation to approve"`
 	Arguments   JSON               `json:"arguments"`
 	Reason      string             `json:"reason,omitzero"`
 	Metadata    JSON               `json:"metadata"`
-	Assignee    string             `json:"assignee,omitzero" doc:"Left out for anybody"`
+	Assignee    string             `json:"assignee,omitzero" doc:"Absent if any person may decide"`
 	EscalateTo  string             `json:"escalate_to,omitzero"`
 	Escalated   bool               `json:"escalated"`
 	Status      agent.ReviewStatus `json:"status" doc:"pending, approved, denied, edited, expired, withdrawn"`
 	CreatedAt   int64              `json:"created_at"`
-	ExpiresAt   int64              `json:"expires_at,omitzero" doc:"Left out where it does not expire"`
+	ExpiresAt   int64              `json:"expires_at,omitzero" doc:"Absent if it does not expire"`
 	EscalateAt  int64              `json:"escalate_at,omitzero"`
 	DecidedBy   string             `json:"decided_by,omitzero"`
 	DecidedAt   int64              `json:"decided_at,omitzero"`
-	Decided     JSON               `json:"decided,omitzero" doc:"Of an edit: what to call the operation with"`
+	Decided     JSON               `json:"decided,omitzero" doc:"Of an edit: the new arguments of the operation"`
 	Note        string             `json:"note,omitzero"`
 }
 
@@ -42,22 +42,22 @@ func ReviewOf(r agent.Review) Review {
 	}
 }
 
-// ReviewDraft asks for a review.
+// ReviewDraft requests a review.
 type ReviewDraft struct {
-	ID              string          `json:"id,omitempty" doc:"review: and the interrupt's id where absent"`
+	ID              string          `json:"id,omitempty" doc:"\"review:\" and the interrupt's id if absent"`
 	InterruptID     string          `json:"interrupt_id,omitempty"`
-	RequestID       string          `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
+	RequestID       string          `json:"request_id,omitempty" doc:"The request that the turn answers if absent"`
 	Operation       string          `json:"operation,omitempty"`
 	Arguments       JSON            `json:"arguments,omitempty"`
 	Reason          strictjson.Text `json:"reason,omitempty"`
 	Metadata        JSON            `json:"metadata,omitempty"`
 	Assignee        string          `json:"assignee,omitempty"`
-	EscalateTo      string          `json:"escalate_to,omitempty" doc:"Who is the assignee from then on"`
-	TTLMS           uint64          `json:"ttl_ms,omitempty" doc:"It expires after so long; never where absent"`
-	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Before the ttl is over"`
+	EscalateTo      string          `json:"escalate_to,omitempty" doc:"The assignee after the escalation"`
+	TTLMS           uint64          `json:"ttl_ms,omitempty" doc:"It expires after this time; never if absent"`
+	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Must be less than ttl_ms"`
 }
 
-// DraftedReviews returns the reviews that a turn asks for.
+// DraftedReviews returns the reviews that a turn requests.
 func DraftedReviews(drafts []ReviewDraft) ([]agent.ReviewDraft, error) {
 	var out []agent.ReviewDraft
 	for i, d := range drafts {
@@ -77,13 +77,13 @@ func DraftedReviews(drafts []ReviewDraft) ([]agent.ReviewDraft, error) {
 	return out, nil
 }
 
-// DecideBody is a person's answer to a review.
+// DecideBody is a person's decision about a review.
 type DecideBody struct {
 	Decision    agent.ReviewDecision `json:"decision" doc:"approve, deny, or edit: approve with other arguments"`
 	By          string               `json:"by" doc:"Who decides"`
 	Arguments   JSON                 `json:"arguments,omitempty" doc:"Of an edit"`
 	Note        strictjson.Text      `json:"note,omitempty"`
-	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse where the review is of another"`
+	InterruptID string               `json:"interrupt_id,omitempty" doc:"Refuse the decision if the review has another one"`
 }
 
 // ToOp returns the op that the body asks for.

@@ -15,18 +15,18 @@ type deleteScopeOp struct{ opName }
 
 func (*deleteScopeOp) op() (agent.Op, error) { return &agent.DeleteScope{}, nil }
 
-// PolicyBody is what a scope keeps and how much it may hold.
+// PolicyBody is the retention and the quotas of a scope.
 type PolicyBody struct {
-	History  uint64 `json:"history" required:"false" doc:"Checkpoints kept of a key, the current one included; 0 means 4"`
+	History  uint64 `json:"history" required:"false" doc:"Checkpoints kept per key, including the current one; 0 means 4"`
 	KeysMax  uint64 `json:"keys_max" required:"false" doc:"0 means no limit"`
 	BytesMax uint64 `json:"bytes_max" required:"false" doc:"0 means no limit"`
 
-	HistoryAgeMS uint64 `json:"history_age_ms,omitzero" required:"false" doc:"How long a checkpoint is kept after another one took its place; 0 means any time"`
+	HistoryAgeMS uint64 `json:"history_age_ms,omitzero" required:"false" doc:"How long a checkpoint is kept after it was replaced; 0 means no limit"`
 
-	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"What one agent may remember; 0 means 100,000"`
-	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Of what one agent remembers together; 0 means 256 MiB"`
+	MemoriesMax    uint64 `json:"memories_max,omitzero" required:"false" doc:"Number of memories of one agent; 0 means 100,000"`
+	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Bytes of all memories of one agent; 0 means 256 MiB"`
 
-	ChangesMax uint64 `json:"changes_max,omitzero" required:"false" doc:"How many changes the scope's feed goes back, at least; 0 means 100,000"`
+	ChangesMax uint64 `json:"changes_max,omitzero" required:"false" doc:"Minimum number of changes that the scope's feed keeps; 0 means 100,000"`
 }
 
 // ToAgent returns the policy.
@@ -34,7 +34,7 @@ func (p PolicyBody) ToAgent() agent.Policy {
 	return agent.Policy(p)
 }
 
-// Scope is a tenant's keyspace and what is in it.
+// Scope is a scope with its usage.
 type Scope struct {
 	Name      string     `json:"name"`
 	Keys      uint64     `json:"keys"`

@@ -8,17 +8,17 @@ import (
 type SessionRow struct {
 	ID            string              `json:"id"`
 	Incarnation   uint64              `json:"incarnation"`
-	Revision      uint64              `json:"revision" doc:"Counts the writes, renewals too"`
+	Revision      uint64              `json:"revision" doc:"Counts the writes, including renewals"`
 	Mode          agent.SessionMode   `json:"mode" doc:"lease, or classic: without leases"`
-	Busy          agent.BusyPolicy    `json:"busy" doc:"What becomes of a claim while a turn runs: reject, enqueue, interrupt, rollback"`
+	Busy          agent.BusyPolicy    `json:"busy" doc:"What happens to a claim while a turn runs: reject, enqueue, interrupt, rollback"`
 	AgentID       string              `json:"agent_id"`
 	Status        agent.SessionStatus `json:"status" doc:"new, running, hibernated, waiting, finished, error, cancelled"`
-	RequestID     string              `json:"request_id,omitzero" doc:"Of the turn that runs, or ran last"`
-	Lease         *lease              `json:"lease,omitzero" doc:"Of the turn that runs, though it may have expired"`
-	Recoverable   bool                `json:"recoverable" doc:"It runs, and its lease has expired"`
-	RequestCount  uint64              `json:"request_count" doc:"Of those kept"`
-	SnapshotCount uint64              `json:"snapshot_count" doc:"Of those kept"`
-	QueueLength   uint64              `json:"queue_length" doc:"Claims that wait"`
+	RequestID     string              `json:"request_id,omitzero" doc:"Of the running or last turn"`
+	Lease         *lease              `json:"lease,omitzero" doc:"Of the running turn; it may have expired"`
+	Recoverable   bool                `json:"recoverable" doc:"It is running, and its lease has expired"`
+	RequestCount  uint64              `json:"request_count" doc:"Number of requests kept"`
+	SnapshotCount uint64              `json:"snapshot_count" doc:"Number of snapshots kept"`
+	QueueLength   uint64              `json:"queue_length" doc:"Number of queued claims"`
 	CreatedAt     int64               `json:"created_at"`
 	UpdatedAt     int64               `json:"updated_at"`
 	ExpiresAt     int64               `json:"expires_at,omitzero"`
@@ -41,7 +41,7 @@ type lease struct {
 	RequestID  string `json:"request_id,omitzero"`
 	Epoch      uint64 `json:"epoch" doc:"For Dormouse-Fence, with the claim session:{id}"`
 	AcquiredAt int64  `json:"acquired_at"`
-	ExpiresAt  int64  `json:"expires_at" doc:"Where it is not renewed; by log time, which stands still while nobody leads"`
+	ExpiresAt  int64  `json:"expires_at" doc:"Unless it is renewed; by log time, which stops while there is no leader"`
 }
 
 func leaseOf(l *agent.Lease) *lease {
@@ -53,7 +53,7 @@ func leaseOf(l *agent.Lease) *lease {
 	}
 }
 
-// Session is a session with all that is kept of it.
+// Session is a session with its contents.
 type Session struct {
 	SessionRow
 	SchemaVersion  uint64            `json:"schema_version"`
@@ -61,13 +61,13 @@ type Session struct {
 	Metadata       JSON              `json:"metadata"`
 	Environment    JSON              `json:"environment"`
 	Conversation   Conversation      `json:"conversation"`
-	Lineage        *lineage          `json:"lineage,omitzero" doc:"Of a fork: where it came from"`
+	Lineage        *lineage          `json:"lineage,omitzero" doc:"Of a fork: its source"`
 	QueueMax       uint64            `json:"queue_max"`
 	Thread         string            `json:"thread,omitzero" doc:"Where decisions and rollbacks are recorded"`
-	Checkpoint     string            `json:"checkpoint,omitzero" doc:"The key that a rollback puts back"`
-	Result         AnyValue          `json:"result,omitzero" doc:"Of the newest turn that finished"`
-	Error          AnyValue          `json:"error,omitzero" doc:"Why the newest turn failed"`
-	Requests       []sessionRequest  `json:"requests" nullable:"false" doc:"Oldest first, as the next three are"`
+	Checkpoint     string            `json:"checkpoint,omitzero" doc:"The checkpoint that a rollback restores"`
+	Result         AnyValue          `json:"result,omitzero" doc:"Of the last finished turn"`
+	Error          AnyValue          `json:"error,omitzero" doc:"Why the last turn failed"`
+	Requests       []sessionRequest  `json:"requests" nullable:"false" doc:"Oldest first, like the next three"`
 	Snapshots      []sessionSnapshot `json:"snapshots" nullable:"false"`
 	Queue          []sessionRequest  `json:"queue" nullable:"false"`
 	PendingReviews []Review          `json:"pending_reviews" nullable:"false"`
@@ -88,7 +88,7 @@ func SessionOf(s *agent.Session) Session {
 	return out
 }
 
-// lineage says which session a fork came from.
+// lineage names the session that a fork was made from.
 type lineage struct {
 	SessionID   string `json:"session_id"`
 	Incarnation uint64 `json:"incarnation"`
@@ -96,16 +96,16 @@ type lineage struct {
 	SnapshotID  string `json:"snapshot_id,omitzero"`
 }
 
-// Conversation is what one turn hands to the next, as it is written and read.
+// Conversation is the state that one turn passes to the next, in requests and answers.
 type Conversation struct {
 	AgentState             JSON   `json:"agent_state,omitzero"`
-	ContinuationRevision   uint64 `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that carries the conversation on"`
+	ContinuationRevision   uint64 `json:"continuation_revision,omitzero" required:"false" doc:"Grows by one with each turn that continues the conversation"`
 	TurnCount              uint64 `json:"turn_count,omitzero" required:"false"`
 	ContextState           JSON   `json:"context_state,omitzero"`
 	LastCompletedRequestID string `json:"last_completed_request_id,omitzero" required:"false"`
 }
 
-// ToAgent returns what a body hands to the next turn; nil for none.
+// ToAgent returns the conversation of a body; nil for none.
 func (b *Conversation) ToAgent() *agent.Conversation {
 	if b == nil {
 		return nil
@@ -123,14 +123,14 @@ func conversationOf(c *agent.Conversation) Conversation {
 	}
 }
 
-// sessionRequest is what a turn is, or was, to answer.
+// sessionRequest is a request that a turn answers or answered.
 type sessionRequest struct {
 	ID       string               `json:"id"`
 	Input    AnyValue             `json:"input,omitzero"`
 	Metadata JSON                 `json:"metadata"`
-	OwnerID  string               `json:"owner_id,omitzero" doc:"Who claimed it, or had it queued"`
+	OwnerID  string               `json:"owner_id,omitzero" doc:"Who claimed or queued it"`
 	At       int64                `json:"at"`
-	Outcome  agent.RequestOutcome `json:"outcome,omitzero" doc:"finished, error, cancelled, interrupted, rolled_back; left out while it is open"`
+	Outcome  agent.RequestOutcome `json:"outcome,omitzero" doc:"finished, error, cancelled, interrupted, rolled_back; absent while it is open"`
 }
 
 func sessionRequestOf(r agent.SessionRequest) sessionRequest {
@@ -139,7 +139,7 @@ func sessionRequestOf(r agent.SessionRequest) sessionRequest {
 	}
 }
 
-// sessionSnapshot is where a turn stopped, or could go on.
+// sessionSnapshot is a state of a turn from which it can continue.
 type sessionSnapshot struct {
 	SnapshotID string `json:"snapshot_id"`
 	AgentID    string `json:"agent_id"`
@@ -157,8 +157,7 @@ func sessionSnapshotOf(s agent.SessionSnapshot) sessionSnapshot {
 	}
 }
 
-// cursor says at which step of a turn a snapshot was taken, as it is written
-// and read.
+// cursor is the step of a turn at which a snapshot was taken, in requests and answers.
 type cursor struct {
 	Phase     agent.CursorPhase `json:"phase,omitzero" required:"false" doc:"start, after_prompt, before_effect, review, wait"`
 	LoopIndex uint64            `json:"loop_index,omitzero" required:"false"`
@@ -169,15 +168,15 @@ func cursorOf(c agent.Cursor) cursor {
 	return cursor{Phase: c.Phase, LoopIndex: c.LoopIndex, Metadata: JSON(c.Metadata)}
 }
 
-// Turned answers a call that begins, carries on or ends a turn.
+// Turned is the result of a call that begins, continues or ends a turn.
 type Turned struct {
 	Session  SessionRow `json:"session"`
-	Lease    *lease     `json:"lease,omitzero" doc:"That the call has; left out where it has none, as for a claim that waits"`
+	Lease    *lease     `json:"lease,omitzero" doc:"The caller's lease; absent if it has none, for example if the claim is queued"`
 	Recovery *recovery  `json:"recovery,omitzero" doc:"Of claim_resume and recover"`
-	Queued   uint64     `json:"queued,omitzero" doc:"Of claim: the request's place in the queue, from 1; left out where it runs"`
+	Queued   uint64     `json:"queued,omitzero" doc:"Of claim: the position in the queue, from 1; absent if the request runs"`
 }
 
-// recovery says how a turn goes on: one of the two is there.
+// recovery is how a turn continues: either resume or restart is set.
 type recovery struct {
 	Resume  string `json:"resume,omitzero" doc:"From the snapshot of this id"`
 	Restart string `json:"restart,omitzero" doc:"From the beginning, with the request of this id"`

@@ -45,13 +45,13 @@ type checkpointSessionOp struct {
 
 func (o *checkpointSessionOp) op() (agent.Op, error) { return o.ToOp(o.Session) }
 
-// commitSessionOp has what the turn leaves behind beside the session's name.
+// commitSessionOp is the end of a turn and the session's id.
 type commitSessionOp struct {
 	opName
 	Session string `json:"session"`
 	leaseBody
 	turnEnd
-	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
+	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"The reviews that the session waits for"`
 }
 
 func (o *commitSessionOp) op() (agent.Op, error) {
@@ -121,7 +121,7 @@ type (
 	}
 	listReviewsRead struct {
 		readName
-		Status   agent.ReviewStatus `json:"status,omitempty" doc:"pending where absent; of a session, any"`
+		Status   agent.ReviewStatus `json:"status,omitempty" doc:"pending if absent; any for one session"`
 		Before   int64              `json:"before,omitempty"`
 		Assignee string             `json:"assignee,omitempty"`
 		Session  string             `json:"session,omitempty"`

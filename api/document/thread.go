@@ -4,8 +4,8 @@ import (
 	"dormouse/agent"
 )
 
-// resultThread answers an append, a hibernation, a compaction or a fork within
-// a commit: the thread's meta, and where the entries went.
+// resultThread is the result of an append, a hibernation, a compaction or a fork in a
+// commit: the thread without entries, and where the entries were stored.
 type resultThread struct {
 	Thread
 	Entries []EntryStamp `json:"entries,omitempty"`
@@ -43,18 +43,18 @@ type forkThreadOp struct {
 
 func (o *forkThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }
 
-// Thread is a thread's meta.
+// Thread is a thread without its entries.
 type Thread struct {
 	ID          string      `json:"id"`
 	Incarnation uint64      `json:"incarnation"`
 	Rev         uint64      `json:"rev" doc:"The number of entries ever appended in this incarnation"`
 	Head        string      `json:"head" doc:"The hash chain over them, in hex"`
-	Floor       uint64      `json:"floor" doc:"The first seq that is still there"`
+	Floor       uint64      `json:"floor" doc:"The first seq that is still stored"`
 	CreatedAt   int64       `json:"created_at"`
 	UpdatedAt   int64       `json:"updated_at"`
 	Metadata    JSON        `json:"metadata"`
 	Stats       threadStats `json:"stats"`
-	Summary     JSON        `json:"summary,omitzero" doc:"What compaction kept at the floor"`
+	Summary     JSON        `json:"summary,omitzero" doc:"Stored by compaction at the floor"`
 	ForkedFrom  *forkPoint  `json:"forked_from,omitempty"`
 	ExpiresAt   int64       `json:"expires_at,omitzero"`
 }
@@ -63,7 +63,7 @@ type threadStats struct {
 	EntryCount uint64 `json:"entry_count" doc:"Equal to rev"`
 }
 
-// forkPoint says where a fork left its parent.
+// forkPoint is where a fork was made from its parent.
 type forkPoint struct {
 	ID          string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
@@ -83,7 +83,7 @@ func ThreadOf(t agent.Thread) Thread {
 	return out
 }
 
-// ThreadStamp answers an append.
+// ThreadStamp is the result of an append.
 type ThreadStamp struct {
 	ID          string       `json:"id"`
 	Incarnation uint64       `json:"incarnation"`
@@ -91,7 +91,7 @@ type ThreadStamp struct {
 	Head        string       `json:"head"`
 	CreatedAt   int64        `json:"created_at"`
 	UpdatedAt   int64        `json:"updated_at"`
-	Entries     []EntryStamp `json:"entries" nullable:"false" doc:"One an entry sent, in order; of those that were there already too"`
+	Entries     []EntryStamp `json:"entries" nullable:"false" doc:"One for each entry sent, in order, also for entries that were already stored"`
 }
 
 // ThreadStampOf returns the document of r.
@@ -106,13 +106,13 @@ func ThreadStampOf(r *agent.ThreadResult) ThreadStamp {
 	}
 }
 
-// NewThreadBody is a thread of a generated id.
+// NewThreadBody is a thread with a generated id.
 type NewThreadBody struct {
 	Metadata JSON   `json:"metadata,omitempty"`
 	Entries  Drafts `json:"entries,omitempty"`
 }
 
-// CompactBody asks to forget the entries below a seq.
+// CompactBody removes the entries below a seq.
 type CompactBody struct {
 	BeforeSeq     uint64 `json:"before_seq"`
 	Summary       JSON   `json:"summary,omitempty" doc:"An entry payload kept at the floor"`
@@ -124,7 +124,7 @@ func (b *CompactBody) ToOp(thread string) *agent.CompactThread {
 	return &agent.CompactThread{Thread: thread, BeforeSeq: b.BeforeSeq, Summary: agent.JSON(b.Summary), IfIncarnation: b.IfIncarnation}
 }
 
-// Compacted answers a compaction.
+// Compacted is the result of a compaction.
 type Compacted struct {
 	Rev   uint64 `json:"rev"`
 	Head  string `json:"head"`
@@ -136,10 +136,10 @@ func CompactedOf(t agent.Thread) Compacted {
 	return Compacted{Rev: t.Rev, Head: t.Head.String(), Floor: t.Floor}
 }
 
-// ForkBody asks for a thread that shares another's beginning.
+// ForkBody creates a thread that shares the first entries of another.
 type ForkBody struct {
 	ID            string  `json:"id" doc:"Of the new thread"`
-	AtRev         *uint64 `json:"at_rev,omitempty" doc:"Share the entries below this rev; all of them where absent"`
+	AtRev         *uint64 `json:"at_rev,omitempty" doc:"Share the entries below this rev; all if absent"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
@@ -148,12 +148,12 @@ func (b *ForkBody) ToOp(thread string) *agent.ForkThread {
 	return &agent.ForkThread{Thread: thread, NewThread: b.ID, AtRev: b.AtRev, IfIncarnation: b.IfIncarnation}
 }
 
-// Verified answers a verification.
+// Verified is the result of a verification.
 type Verified struct {
 	OK   bool   `json:"ok"`
 	Rev  uint64 `json:"rev"`
 	Head string `json:"head" doc:"Recomputed"`
-	Why  string `json:"why,omitzero" doc:"Where it is not ok"`
+	Why  string `json:"why,omitzero" doc:"If it is not ok"`
 }
 
 // VerifiedOf returns the document of v.

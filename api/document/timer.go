@@ -5,18 +5,18 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// TimerBody is when a timer fires, and what it says.
+// TimerBody is a timer in a request.
 type TimerBody struct {
-	Cron     string          `json:"cron,omitempty" doc:"Five fields, six (seconds first), seven (and the year last), or a macro such as @daily; this or at"`
-	At       int64           `json:"at,omitempty" doc:"When it fires, once, Unix ms; one that has passed fires at once"`
-	TimeZone strictjson.Text `json:"time_zone,omitempty" doc:"Of cron, by its IANA name; UTC where absent"`
-	Missed   string          `json:"missed,omitempty" enum:"skip,fire_once,catch_up" doc:"What becomes of occurrences that nobody could fire in time: skip where absent, fire_once of an at"`
-	CatchUp  uint64          `json:"catch_up,omitempty" doc:"Of catch_up: the last so many are fired; 16 where absent"`
-	Type     string          `json:"type,omitempty" doc:"Of the signal; timer where absent"`
+	Cron     string          `json:"cron,omitempty" doc:"Five fields, six (seconds first), seven (year last), or a macro such as @daily; either cron or at"`
+	At       int64           `json:"at,omitempty" doc:"When it fires, once, Unix ms; an instant in the past fires at once"`
+	TimeZone strictjson.Text `json:"time_zone,omitempty" doc:"Of cron, an IANA name; UTC if absent"`
+	Missed   string          `json:"missed,omitempty" enum:"skip,fire_once,catch_up" doc:"What happens to occurrences that did not fire in time: skip if absent, fire_once for at"`
+	CatchUp  uint64          `json:"catch_up,omitempty" doc:"Of catch_up: number of last occurrences to fire; 16 if absent"`
+	Type     string          `json:"type,omitempty" doc:"Of the signal; timer if absent"`
 	Data     JSON            `json:"data,omitempty" doc:"Of the signal"`
 }
 
-// ToAgent returns the timer under an id of an instance.
+// ToAgent returns the timer with an id, of an instance.
 func (b *TimerBody) ToAgent(manager, key, id string) agent.Timer {
 	return agent.Timer{
 		Manager: manager, Key: key, ID: id, Cron: b.Cron, Next: b.At, TimeZone: string(b.TimeZone), Missed: agent.Missed(b.Missed), CatchUp: b.CatchUp,
@@ -24,7 +24,7 @@ func (b *TimerBody) ToAgent(manager, key, id string) agent.Timer {
 	}
 }
 
-// Timer is a timer as it stands.
+// Timer is a stored timer.
 type Timer struct {
 	Manager    string `json:"manager"`
 	Key        string `json:"key"`
@@ -35,11 +35,11 @@ type Timer struct {
 	CatchUp    uint64 `json:"catch_up,omitzero"`
 	Type       string `json:"type"`
 	Data       JSON   `json:"data,omitzero"`
-	Generation uint64 `json:"generation" doc:"Of the timer as it was last put; it only grows"`
-	Next       int64  `json:"next,omitzero" doc:"The pending occurrence; left out until a cron's first one has been reckoned, just after it was put"`
-	NotBefore  int64  `json:"not_before,omitzero" doc:"When the next attempt may be made, after one that failed"`
-	Attempts   uint64 `json:"attempts,omitzero" doc:"Attempts at the pending occurrence that failed"`
-	Parked     bool   `json:"parked,omitzero" doc:"Its attempts are used up: it fires no more until it is put anew"`
+	Generation uint64 `json:"generation" doc:"Of the last put; it only grows"`
+	Next       int64  `json:"next,omitzero" doc:"The pending occurrence; absent until the first one of a cron has been computed, just after the put"`
+	NotBefore  int64  `json:"not_before,omitzero" doc:"After a failed attempt: the time of the next attempt"`
+	Attempts   uint64 `json:"attempts,omitzero" doc:"Failed attempts at the pending occurrence"`
+	Parked     bool   `json:"parked,omitzero" doc:"Its attempts are used up: it does not fire until it is put again"`
 	LastError  string `json:"last_error,omitzero"`
 	CreatedAt  int64  `json:"created_at"`
 	UpdatedAt  int64  `json:"updated_at" doc:"When it was last put"`
@@ -54,7 +54,7 @@ func TimerOf(t agent.Timer) Timer {
 	}
 }
 
-// The ops and reads of several at once.
+// The ops and reads.
 type (
 	timerName struct {
 		Manager string `json:"manager"`
@@ -75,7 +75,7 @@ type (
 		timerName
 		Generation uint64 `json:"generation"`
 		Instant    int64  `json:"instant" doc:"The pending occurrence"`
-		Next       int64  `json:"next,omitempty" doc:"The next one; the timer ends where absent"`
+		Next       int64  `json:"next,omitempty" doc:"The next one; the timer ends if absent"`
 	}
 	getTimerRead struct {
 		readName
@@ -84,7 +84,7 @@ type (
 	listTimersRead struct {
 		pageRead
 		Manager string `json:"manager"`
-		Key     string `json:"key,omitempty" doc:"Those of all instances where absent"`
+		Key     string `json:"key,omitempty" doc:"All instances if absent"`
 	}
 )
 

@@ -4,15 +4,15 @@ import (
 	"dormouse/agent"
 )
 
-// TtlBody says when a thread, a session or a conversation goes by itself.
+// TtlBody sets when a thread, a session or a conversation expires.
 type TtlBody struct {
-	TTLMS         uint64 `json:"ttl_ms" doc:"From this call on, in log time; 0 means never"`
+	TTLMS         uint64 `json:"ttl_ms" doc:"From this call, in log time; 0 means never"`
 	IfIncarnation uint64 `json:"if_incarnation,omitempty"`
 }
 
 type setTTLOp struct {
 	opName
-	Thread         string `json:"thread,omitempty" doc:"This, the session, or the conversation"`
+	Thread         string `json:"thread,omitempty" doc:"Either thread, session or conversation"`
 	Session        string `json:"session,omitempty"`
 	ConversationID string `json:"conversation_id,omitempty"`
 	TtlBody

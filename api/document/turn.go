@@ -7,31 +7,31 @@ import (
 	"dormouse/agent"
 )
 
-// SessionBody is a session as a caller writes it.
+// SessionBody is a session in a request.
 type SessionBody struct {
 	AgentID       string              `json:"agent_id"`
-	Mode          agent.SessionMode   `json:"mode,omitempty" doc:"lease, or classic: without leases; lease, or what it was, where absent"`
-	SchemaVersion SchemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest where absent"`
+	Mode          agent.SessionMode   `json:"mode,omitempty" doc:"lease, or classic: without leases; lease, or the current one, if absent"`
+	SchemaVersion SchemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest if absent"`
 	Spec          JSON                `json:"spec,omitempty"`
 	Metadata      JSON                `json:"metadata,omitempty"`
 	Environment   JSON                `json:"environment,omitempty"`
-	Status        agent.SessionStatus `json:"status,omitempty" doc:"new, hibernated, finished, error or cancelled; new, or what it was, where absent"`
+	Status        agent.SessionStatus `json:"status,omitempty" doc:"new, hibernated, finished, error or cancelled; new, or the current one, if absent"`
 	Conversation  *Conversation       `json:"conversation,omitempty"`
-	Busy          agent.BusyPolicy    `json:"busy,omitempty" doc:"What becomes of a claim while a turn runs: reject, enqueue, interrupt, rollback; reject where absent"`
-	QueueMax      uint64              `json:"queue_max,omitempty" doc:"Claims that may wait; 16 where absent"`
+	Busy          agent.BusyPolicy    `json:"busy,omitempty" doc:"What happens to a claim while a turn runs: reject, enqueue, interrupt, rollback; reject if absent"`
+	QueueMax      uint64              `json:"queue_max,omitempty" doc:"Limit of queued claims; 16 if absent"`
 	Thread        string              `json:"thread,omitempty" doc:"Where decisions and rollbacks are recorded"`
-	Checkpoint    string              `json:"checkpoint,omitempty" doc:"The key that a rollback puts back"`
+	Checkpoint    string              `json:"checkpoint,omitempty" doc:"The checkpoint that a rollback restores"`
 	Result        AnyValue            `json:"result,omitzero"`
 	Error         AnyValue            `json:"error,omitzero"`
 	Request       *requestBody        `json:"request,omitempty" doc:"Classic mode only: it runs from now on"`
-	IfRevision    *uint64             `json:"if_revision,omitempty" doc:"Create-only where absent or 0; else the stored revision, or a later one"`
+	IfRevision    *uint64             `json:"if_revision,omitempty" doc:"Create-only if absent or 0; else the stored revision, or a later one"`
 	IfIncarnation uint64              `json:"if_incarnation,omitempty"`
 }
 
-// SchemaVersion is a session's, which is never 0.
+// SchemaVersion is the schema version of a session, which is never 0.
 type SchemaVersion uint64
 
-// UnmarshalJSONFrom refuses 0, which is not the same as an absent version.
+// UnmarshalJSONFrom refuses 0, which differs from an absent version.
 func (v *SchemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	null := dec.PeekKind() == 'n'
 	if err := json.UnmarshalDecode(dec, (*uint64)(v)); err != nil {
@@ -54,7 +54,7 @@ func (b *SessionBody) ToOp(id string) *agent.PutSession {
 	}
 }
 
-// requestBody is what a turn is to answer.
+// requestBody is a request for a turn.
 type requestBody struct {
 	ID       string   `json:"id"`
 	Input    AnyValue `json:"input,omitzero"`
@@ -71,8 +71,8 @@ func (b *requestBody) ToAgent() *agent.SessionRequest {
 // ClaimSessionBody begins a turn.
 type ClaimSessionBody struct {
 	RunnerBody
-	Request              *requestBody `json:"request,omitempty" doc:"The head of the queue where absent"`
-	ConversationRevision *uint64      `json:"conversation_revision,omitempty" doc:"Of the conversation that the request was written for"`
+	Request              *requestBody `json:"request,omitempty" doc:"The head of the queue if absent"`
+	ConversationRevision *uint64      `json:"conversation_revision,omitempty" doc:"Of the conversation that the request was based on"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -83,37 +83,37 @@ func (b *ClaimSessionBody) ToOp(id string) (agent.Op, error) {
 	}, err
 }
 
-// RunnerBody says who is to run a turn.
+// RunnerBody names the runner of a turn.
 type RunnerBody struct {
 	OwnerID string `json:"owner_id"`
-	TTLMS   uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 where absent"`
+	TTLMS   uint64 `json:"ttl_ms,omitempty" doc:"From 1,000 to 86,400,000; 30,000 if absent"`
 }
 
-// ToResume returns the resumption of a session.
+// ToResume returns the op that resumes a session.
 func (b *RunnerBody) ToResume(id string) (agent.Op, error) {
 	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.ResumeSession{Session: id, Owner: b.OwnerID, TTL: ttl}, err
 }
 
-// ToRecover returns the recovery of a session.
+// ToRecover returns the op that recovers a session.
 func (b *RunnerBody) ToRecover(id string) (agent.Op, error) {
 	ttl, err := Duration("ttl_ms", b.TTLMS)
 	return &agent.RecoverSession{Session: id, Owner: b.OwnerID, TTL: ttl}, err
 }
 
-// leaseBody names the lease that a call is made under. It may be left out: the
-// session knows whether it needs one.
+// leaseBody names the lease of a call. It may be absent: the state machine decides
+// whether a lease is needed.
 type leaseBody struct {
 	LeaseID string `json:"lease_id,omitempty"`
 	OwnerID string `json:"owner_id,omitempty"`
 }
 
-// CheckpointSessionBody keeps a snapshot of the turn that runs.
+// CheckpointSessionBody stores a snapshot of the running turn.
 type CheckpointSessionBody struct {
 	leaseBody
-	TTLMS    uint64        `json:"ttl_ms,omitempty" doc:"Of the lease from now on; what it was where absent"`
+	TTLMS    uint64        `json:"ttl_ms,omitempty" doc:"Of the lease from now on; the current one if absent"`
 	Snapshot SnapshotBody  `json:"snapshot"`
-	Reviews  []ReviewDraft `json:"reviews,omitempty" doc:"Asked for at once"`
+	Reviews  []ReviewDraft `json:"reviews,omitempty" doc:"Reviews to request now"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -128,12 +128,12 @@ func (b *CheckpointSessionBody) ToOp(id string) (agent.Op, error) {
 	}, err
 }
 
-// SnapshotBody is a snapshot as a caller writes it.
+// SnapshotBody is a snapshot in a request.
 type SnapshotBody struct {
 	SnapshotID string `json:"snapshot_id,omitempty"`
 	ID         string `json:"id,omitempty" doc:"Another name for snapshot_id"`
-	AgentID    string `json:"agent_id,omitempty" doc:"The session's where absent"`
-	RequestID  string `json:"request_id,omitempty" doc:"The one that the turn answers where absent"`
+	AgentID    string `json:"agent_id,omitempty" doc:"The session's if absent"`
+	RequestID  string `json:"request_id,omitempty" doc:"The request that the turn answers if absent"`
 	Cursor     cursor `json:"cursor,omitempty"`
 	TurnState  JSON   `json:"turn_state,omitempty"`
 	Metadata   JSON   `json:"metadata,omitempty"`
@@ -152,23 +152,23 @@ func (b *SnapshotBody) ToAgent() agent.SessionSnapshot {
 	}
 }
 
-// turnEnd is what a turn leaves behind.
+// turnEnd is the result of a turn.
 type turnEnd struct {
 	Status       agent.SessionStatus `json:"status" doc:"finished, error, cancelled, hibernated or waiting"`
-	AgentID      string              `json:"agent_id,omitempty" doc:"The session's where absent"`
-	RequestID    string              `json:"request_id,omitempty" doc:"The turn's where absent"`
+	AgentID      string              `json:"agent_id,omitempty" doc:"The session's if absent"`
+	RequestID    string              `json:"request_id,omitempty" doc:"The turn's if absent"`
 	Result       AnyValue            `json:"result,omitzero"`
 	Error        AnyValue            `json:"error,omitzero"`
-	Environment  JSON                `json:"environment,omitempty" doc:"What is there stays where absent"`
-	Conversation *Conversation       `json:"conversation,omitempty" doc:"What is there stays where absent"`
+	Environment  JSON                `json:"environment,omitempty" doc:"The current one if absent"`
+	Conversation *Conversation       `json:"conversation,omitempty" doc:"The current one if absent"`
 	Snapshots    []SnapshotBody      `json:"snapshots,omitempty"`
 }
 
-// EndTurnBody ends the turn that runs.
+// EndTurnBody ends the running turn.
 type EndTurnBody struct {
 	leaseBody
 	Session turnEnd       `json:"session"`
-	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"What the session is to wait for"`
+	Reviews []ReviewDraft `json:"reviews,omitempty" doc:"The reviews that the session waits for"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -189,10 +189,10 @@ func endTurn(id string, l *leaseBody, end *turnEnd, drafts []ReviewDraft) (agent
 	return op, err
 }
 
-// RenewSessionBody gives a lease its full ttl again.
+// RenewSessionBody restarts the full ttl of a lease.
 type RenewSessionBody struct {
 	leaseBody
-	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"What it was where absent"`
+	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"The current one if absent"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -201,10 +201,10 @@ func (b *RenewSessionBody) ToOp(id string) (agent.Op, error) {
 	return &agent.RenewSession{Session: id, LeaseID: b.LeaseID, Owner: b.OwnerID, TTL: ttl}, err
 }
 
-// CancelSessionBody ends whatever a session does.
+// CancelSessionBody cancels a session.
 type CancelSessionBody struct {
 	leaseBody
-	Reason     AnyValue `json:"reason,omitzero" doc:"Kept as the session's error"`
+	Reason     AnyValue `json:"reason,omitzero" doc:"Stored as the session's error"`
 	IfRevision *uint64  `json:"if_revision,omitempty" doc:"Apply only at this revision"`
 }
 
@@ -215,10 +215,10 @@ func (b *CancelSessionBody) ToOp(id string) *agent.CancelSession {
 	}
 }
 
-// ForkSessionBody makes another session of one.
+// ForkSessionBody copies a session.
 type ForkSessionBody struct {
 	ID            string  `json:"id" doc:"Of the new session"`
-	SnapshotID    string  `json:"snapshot_id,omitempty" doc:"Where it goes on; the newest where absent"`
+	SnapshotID    string  `json:"snapshot_id,omitempty" doc:"The snapshot to fork at; the newest if absent"`
 	IfRevision    *uint64 `json:"if_revision,omitempty" doc:"Apply only at this revision"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }

@@ -9,10 +9,10 @@ type putValueOp struct {
 	Key           string  `json:"key"`
 	ContentType   string  `json:"content_type,omitempty"`
 	Bytes         []byte  `json:"bytes,omitempty"`
-	Metadata      JSON    `json:"metadata,omitempty" doc:"Keeps what the value has where absent"`
+	Metadata      JSON    `json:"metadata,omitempty" doc:"The current one if absent"`
 	TTLMS         uint64  `json:"ttl_ms,omitempty"`
 	IfRevision    *uint64 `json:"if_revision,omitempty"`
-	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only if the stored bytes equal these"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 }
 
@@ -28,7 +28,7 @@ type deleteValueOp struct {
 	opName
 	Key           string  `json:"key"`
 	IfRevision    *uint64 `json:"if_revision,omitempty"`
-	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only where the stored bytes equal these"`
+	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only if the stored bytes equal these"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
 	SealMS        uint64  `json:"seal_ms,omitempty"`
 }
@@ -40,7 +40,7 @@ func (o *deleteValueOp) op() (agent.Op, error) {
 	}, err
 }
 
-// ValueStamp answers a write to a value.
+// ValueStamp is the result of a write to a value.
 type ValueStamp struct {
 	Key         string `json:"key"`
 	Incarnation uint64 `json:"incarnation"`
@@ -54,7 +54,7 @@ func ValueStampOf(r *agent.ValueResult) ValueStamp {
 	return ValueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 }
 
-// Value is a value where it travels in JSON.
+// Value is a value in JSON.
 type Value struct {
 	Key         string `json:"key"`
 	Incarnation uint64 `json:"incarnation"`

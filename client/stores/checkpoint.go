@@ -8,31 +8,31 @@ import (
 	"dormouse/client"
 )
 
-// Checkpointer keeps states by key.
+// Checkpointer stores states by key.
 type Checkpointer interface {
-	// Put writes a state, which is a JSON object, whatever is there. It returns
+	// Put writes a state, which is a JSON object, over any existing one. It returns
 	// the checkpoint's new revision.
 	Put(ctx context.Context, key string, state agent.JSON) (revision uint64, err error)
 
-	// PutAt is Put where the checkpoint is at that revision, 0 for one that does
-	// not exist; else revision_mismatch.
+	// PutAt is Put if the checkpoint is at that revision, where 0 means that it does
+	// not exist; else it fails with revision_mismatch.
 	PutAt(ctx context.Context, key string, state agent.JSON, at uint64) (revision uint64, err error)
 
 	// Get reads the current checkpoint.
 	Get(ctx context.Context, key string) (*agent.Checkpoint, error)
 
-	// At reads an older revision, while the scope's policy keeps it.
+	// At reads an older revision, if the scope's policy still keeps it.
 	At(ctx context.Context, key string, revision uint64) (*agent.Checkpoint, error)
 
-	// Delete deletes the checkpoint with its history; a missing one is fine.
+	// Delete deletes the checkpoint with its history; deleting a missing one succeeds.
 	Delete(ctx context.Context, key string) error
 
-	// List yields those whose keys have a prefix, in key order, page by page. An
-	// error is the last element.
+	// List yields the checkpoints whose keys have a prefix, in key order. An error is
+	// the last element.
 	List(ctx context.Context, prefix string) iter.Seq2[agent.CheckpointRow, error]
 }
 
-// Checkpoints is the Checkpointer of a scope.
+// Checkpoints implements Checkpointer with a scope.
 type Checkpoints struct{ Scope client.Scope }
 
 var _ Checkpointer = Checkpoints{}
@@ -82,7 +82,7 @@ func (c Checkpoints) List(ctx context.Context, prefix string) iter.Seq2[agent.Ch
 	})
 }
 
-// pages yields the rows of a list, page after page, until one has no next.
+// pages yields the rows of a list, page by page.
 func pages[Row any](prefix string, read func(agent.Page) (rows []Row, next string, err error)) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		page := agent.Page{Prefix: prefix}

@@ -8,55 +8,55 @@ import (
 	"dormouse/client"
 )
 
-// ConversationStore keeps what an agent goes on from, conversation by
-// conversation, and what is said to it meanwhile. Lookups have three answers
-// that a caller must never take for each other: found, agent.ErrNotFound, and
-// agent.ErrUnavailable, after which there may well be one.
+// ConversationStore stores the states of conversations and their pending messages. A
+// lookup has three results that callers must not confuse: found, agent.ErrNotFound,
+// and agent.ErrUnavailable, after which the conversation may exist.
 type ConversationStore interface {
-	// Load reads a conversation for an agent and an owner: another's is forbidden.
-	// One that has messages and no state yet is agent.ErrNotFound.
+	// Load reads a conversation of an agent and an owner; another agent or owner is
+	// forbidden. A conversation without a state, even with messages, is
+	// agent.ErrNotFound.
 	Load(ctx context.Context, of agent.ConversationRef) (*agent.SavedConversation, error)
 
-	// Save saves the state that comes after the revision that was loaded, 0 for
-	// the first, and returns the new revision. revision_mismatch means that a
-	// newer state is stored, and stays.
+	// Save saves the next state after the loaded revision, 0 for the first, and
+	// returns the new revision. revision_mismatch means that a newer state is stored;
+	// it stays.
 	Save(ctx context.Context, save agent.SaveConversation) (revision uint64, err error)
 
-	// SetInterrupted says that the conversation waits for a person, or no longer.
+	// SetInterrupted sets whether the conversation waits for a person.
 	SetInterrupted(ctx context.Context, of agent.ConversationRef, interrupted bool) error
 
-	// Interrupted yields the conversations that wait for a person, in id order.
-	// An error is the last element.
+	// Interrupted yields the conversations that wait for a person, in id order. An
+	// error is the last element.
 	Interrupted(ctx context.Context) iter.Seq2[agent.ConversationRow, error]
 
-	// Pend keeps a message for an agent that is busy. It stays until a Save says
-	// by its number that it is Consumed.
+	// Pend keeps a message for a busy agent, until a Save has its number as Consumed.
 	Pend(ctx context.Context, to agent.ConversationRef, message agent.JSON) (number uint64, err error)
 
-	// Delete deletes the conversation with its messages; a missing one is fine.
+	// Delete deletes the conversation with its messages; deleting a missing one
+	// succeeds.
 	Delete(ctx context.Context, of agent.ConversationRef) error
 }
 
-// MessageStore keeps what people see of conversations.
+// MessageStore stores what people see of conversations.
 type MessageStore interface {
-	// SaveMessages adds messages at the end, and returns where they went. One
-	// whose id is there already with equal content is skipped.
+	// SaveMessages appends messages, and returns where they were stored. A message
+	// whose id is stored with equal content is skipped.
 	SaveMessages(ctx context.Context, to agent.ConversationRef, messages ...agent.MessageDraft) ([]agent.EntryStamp, error)
 
-	// SetToolStatus says how a tool call stands; false where nothing shows it.
+	// SetToolStatus sets the status of a tool call; found is false if no message shows
+	// it.
 	SetToolStatus(ctx context.Context, of agent.ConversationRef, call string, status agent.ToolStatus) (found bool, err error)
 
-	// ResolveToolResult completes a tool call and puts content in the place of what
-	// its result's message says, in one commit; false where no message shows its
-	// result, so that content is kept nowhere.
+	// ResolveToolResult completes a tool call and replaces the content of its result's
+	// message, in one commit. found is false if no message shows the result; the
+	// content is then not stored.
 	ResolveToolResult(ctx context.Context, of agent.ConversationRef, call string, content agent.JSON) (found bool, err error)
 
-	// Messages yields the messages in order, page by page. An error is the last
-	// element.
+	// Messages yields the messages in order. An error is the last element.
 	Messages(ctx context.Context, of agent.ConversationRef) iter.Seq2[agent.Message, error]
 }
 
-// Conversations is the ConversationStore and MessageStore of a scope.
+// Conversations implements ConversationStore and MessageStore with a scope.
 type Conversations struct{ Scope client.Scope }
 
 var (
@@ -161,7 +161,7 @@ func (c Conversations) Messages(ctx context.Context, of agent.ConversationRef) i
 				return
 			}
 			q.From = *page.Next
-			q.IfIncarnation = page.Conversation.Incarnation // pages of two lives are not mixed
+			q.IfIncarnation = page.Conversation.Incarnation // pages of two incarnations are not mixed
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestConversationsAreLoadedSavedAndListed(t *testing.T) {
 	if err != nil || number != 1 {
 		t.Fatalf("pended as %d: %v", number, err)
 	}
-	_, err = store.Load(ctx, mine) // it is there, and has no state
+	_, err = store.Load(ctx, mine) // it exists, but has no state
 	want(t, err, agent.CodeNotFound)
 	revision, err := store.Save(ctx, agent.SaveConversation{ConversationRef: mine, Lifecycle: agent.LifecycleInterrupt, State: state, Consumed: number})
 	if err != nil || revision != 1 {
@@ -51,7 +51,7 @@ func TestConversationsAreLoadedSavedAndListed(t *testing.T) {
 	want(t, store.Delete(ctx, mine), "")
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = store.Load(ended, mine) // not to know is not to have none
+	_, err = store.Load(ended, mine) // unavailable is not absent
 	want(t, err, agent.CodeUnavailable)
 }
 

@@ -1,23 +1,22 @@
-// Package stores has the interfaces that a program is likely to have already
-// for what its agents leave behind, and Dormouse behind each of them:
+// Package stores has interfaces for the state of agents, as programs are likely to
+// have them already, and implements each of them with Dormouse:
 //
 //	Checkpointer   Checkpoints   states by key, with revisions and history
-//	ThreadStore    Threads       journals, with the older save that overwrites
-//	SessionStore   client.Scope  sessions, and
-//	SessionLeases  client.Scope  the six calls under which their turns run
-//	MemoryStore    Memories      what agents remember
+//	ThreadStore    Threads       threads, with the older save that overwrites
+//	SessionStore   client.Scope  sessions
+//	SessionLeases  client.Scope  the six calls of turns with leases
+//	MemoryStore    Memories      memories
 //	ConversationStore, MessageStore
-//	               Conversations what an agent goes on from, and what people see
+//	               Conversations states, pending messages, and what people see
 //	FileStore      Files         files by path
 //
-// Code that takes an interface is tested against a fake of its own, or against
-// nodetest, and runs on a *client.Client:
+// Code that uses an interface is tested with a fake, or with nodetest, and runs on a
+// *client.Client:
 //
 //	var threads stores.ThreadStore = stores.Threads{Scope: c.Scope}
 //
-// All are thin: each call is one commit or read of the Scope that the store was
-// given, with its scope, its fence and its retries. Errors are *agent.Error;
-// what is not there is agent.ErrNotFound. Writes are linearizable and apply at
-// most once, reads see all writes before them, and all methods may be called
-// concurrently.
+// Each call is one commit or one read of the store's Scope, with its scope, its fence
+// and its retries. Errors are *agent.Error; a missing object is agent.ErrNotFound.
+// Writes are linearizable and apply at most once, and reads see all earlier writes.
+// All methods may be called concurrently.
 package stores

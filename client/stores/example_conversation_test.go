@@ -10,9 +10,9 @@ import (
 	"dormouse/client/stores"
 )
 
-// An agent loads where it stopped, on whichever machine it wakes, takes what
-// was said to it meanwhile, and saves both in one commit. What a slower copy of
-// it saves afterwards is refused.
+// An agent loads its state, on any machine, handles the pending messages, and saves
+// the new state, which consumes them, in one commit. A later save by a stale copy of
+// the agent is refused.
 func ExampleConversationStore() {
 	c, closeAll := open()
 	defer closeAll()
@@ -43,7 +43,7 @@ func ExampleConversationStore() {
 		log.Fatal(err)
 	}
 
-	_, err = store.Save(ctx, agent.SaveConversation{ // by a copy that slept through it
+	_, err = store.Save(ctx, agent.SaveConversation{ // by a stale copy
 		ConversationRef: chat, Revision: revision, Lifecycle: agent.LifecycleShutdown, State: agent.JSON(`{"version":2,"state":{"messages":[]}}`),
 	})
 	fmt.Println(errors.Is(err, agent.ErrRevisionMismatch))

@@ -11,7 +11,7 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// open stands in for client.Dial(client.Options{}): a cluster of this process.
+// open replaces client.Dial(client.Options{}): it starts a cluster in this process.
 func open() (c *nodetest.Node, closeAll func()) {
 	c, err := nodetest.Open(nodetest.Options{})
 	if err != nil {
@@ -24,7 +24,7 @@ func open() (c *nodetest.Node, closeAll func()) {
 	}
 }
 
-// Whoever has read a state may replace it, unless somebody was faster.
+// A state is replaced only if no other writer was faster.
 func ExampleCheckpointer() {
 	c, closeAll := open()
 	defer closeAll()
@@ -35,7 +35,7 @@ func ExampleCheckpointer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := states.Put(ctx, "agent-1", agent.JSON(`{"turn":2}`)); err != nil { // somebody else
+	if _, err := states.Put(ctx, "agent-1", agent.JSON(`{"turn":2}`)); err != nil { // another writer
 		log.Fatal(err)
 	}
 	_, err = states.PutAt(ctx, "agent-1", agent.JSON(`{"turn":2}`), revision)
@@ -43,7 +43,7 @@ func ExampleCheckpointer() {
 	// Output: true
 }
 
-// Save is the older store's: the thread is what it says, whatever was there.
+// Save is the call of the older store: it replaces the whole thread.
 func ExampleThreadStore() {
 	c, closeAll := open()
 	defer closeAll()
@@ -67,7 +67,7 @@ func ExampleThreadStore() {
 	// Output: 1 {"content":"a summary"}
 }
 
-// A turn is claimed, done and committed; its lease fences whoever comes late.
+// A turn is claimed, run and committed. Its lease fences late writes.
 func ExampleSessionLeases() {
 	c, closeAll := open()
 	defer closeAll()
@@ -97,7 +97,7 @@ func ExampleSessionLeases() {
 	// stale_session_lease
 }
 
-// By default the newest comes first; ModeText asks by words.
+// By default the newest comes first; ModeText searches by words.
 func ExampleMemoryStore() {
 	c, closeAll := open()
 	defer closeAll()

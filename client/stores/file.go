@@ -8,33 +8,31 @@ import (
 	"dormouse/client"
 )
 
-// FileStore keeps files by path: see agent.ValidFilePath. Bytes are kept as
-// they are. A file that is not there is agent.ErrNotFound, a path that leads
-// elsewhere agent.ErrInvalid.
+// FileStore stores files by path: see agent.ValidFilePath. Bytes are stored unchanged.
+// A missing file is agent.ErrNotFound, an invalid path agent.ErrInvalid.
 type FileStore interface {
 	// Read reads a file.
 	Read(ctx context.Context, path string) (*File, error)
 
-	// Write writes a file whole, whatever is there, and returns its new revision.
-	// Nil Metadata keeps what the file has.
+	// Write writes a whole file over any existing one, and returns its new revision.
+	// Nil Metadata keeps the current metadata.
 	Write(ctx context.Context, file File) (revision uint64, err error)
 
-	// Move moves a file, all at once; already_exists where there is one.
+	// Move moves a file atomically; already_exists if the new path exists.
 	Move(ctx context.Context, from, to string) error
 
 	// UpdateMetadata merges a patch (RFC 7396) into a file's metadata.
 	UpdateMetadata(ctx context.Context, path string, patch agent.JSON) error
 
-	// Delete deletes a file; a missing one is fine.
+	// Delete deletes a file; deleting a missing one succeeds.
 	Delete(ctx context.Context, path string) error
 
-	// List yields the files whose paths begin with prefix, without their bytes,
-	// in order of paths. An error is the last element.
+	// List yields the files whose paths begin with prefix, without their bytes, in
+	// path order. An error is the last element.
 	List(ctx context.Context, prefix string) iter.Seq2[File, error]
 }
 
-// File is a file at a path. Only Path, ContentType, Bytes and Metadata are
-// written.
+// File is a file at a path. Writes use only Path, ContentType, Bytes and Metadata.
 type File struct {
 	Path        string
 	ContentType string
@@ -45,7 +43,7 @@ type File struct {
 	UpdatedAt   int64 // Unix ms
 }
 
-// Files is the FileStore of a scope.
+// Files implements FileStore with a scope.
 type Files struct{ Scope client.Scope }
 
 var _ FileStore = Files{}

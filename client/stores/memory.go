@@ -8,28 +8,28 @@ import (
 	"dormouse/client"
 )
 
-// MemoryStore keeps what agents remember.
+// MemoryStore stores agents' memories.
 type MemoryStore interface {
-	// Write writes a memory, or writes it again under its id; without an id it
-	// gets one made from its content. It returns the id.
+	// Write writes or replaces a memory, and returns its id. Without an id it gets one
+	// derived from its content.
 	Write(ctx context.Context, write agent.WriteMemory) (id string, err error)
 
-	// Recall finds what an agent remembers, by default what it was told last.
+	// Recall searches an agent's memories; by default it returns the newest ones.
 	Recall(ctx context.Context, recall agent.Recall) ([]agent.RecalledMemory, error)
 
 	// Get reads one memory, with its embedding.
 	Get(ctx context.Context, agentID, id string) (*agent.Memory, error)
 
-	// Forget deletes a memory; a missing one is fine.
+	// Forget deletes a memory; deleting a missing one succeeds.
 	Forget(ctx context.Context, agentID, id string) error
 
-	// List yields the memories of an agent in the order of their ids, page by
-	// page. With an empty agentID it yields those of all agents of the scope,
-	// oldest write first. An error is the last element.
+	// List yields an agent's memories in id order. With an empty agentID it yields
+	// those of all agents of the scope, oldest write first. An error is the last
+	// element.
 	List(ctx context.Context, agentID string) iter.Seq2[agent.Memory, error]
 }
 
-// Memories is the MemoryStore of a scope.
+// Memories implements MemoryStore with a scope.
 type Memories struct{ Scope client.Scope }
 
 var _ MemoryStore = Memories{}

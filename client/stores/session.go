@@ -7,8 +7,7 @@ import (
 	"dormouse/client"
 )
 
-// SessionStore keeps sessions. A client.Scope is one; see there for what each
-// call promises.
+// SessionStore stores sessions. client.Scope implements it and documents the calls.
 type SessionStore interface {
 	StartSession(ctx context.Context, start agent.PutSession) (agent.SessionRow, error)
 	PutSession(ctx context.Context, put agent.PutSession) (agent.SessionRow, error)
@@ -19,8 +18,8 @@ type SessionStore interface {
 	DeleteSession(ctx context.Context, remove agent.DeleteSession) (*agent.DeleteResult, error)
 }
 
-// SessionLeases are the six calls that turns run under; a store has all of them
-// or none (SEMANTICS §7.2). A client.Scope has them.
+// SessionLeases has the six calls of turns with leases; a store has all of them or
+// none. client.Scope implements it.
 type SessionLeases interface {
 	ClaimSession(ctx context.Context, claim agent.ClaimSession) (*agent.SessionResult, error)
 	ResumeSession(ctx context.Context, resume agent.ResumeSession) (*agent.SessionResult, error)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// want fails the test unless err has the code; "" is none.
+// want fails the test unless err has the code; "" means no error.
 func want(t *testing.T, err error, code agent.Code) {
 	t.Helper()
 	if agent.CodeOf(err) != code {
@@ -77,7 +77,7 @@ func TestAnOlderRevisionIsKeptWhereThePolicySaysSo(t *testing.T) {
 	}
 }
 
-// Lists go on past one page, and only as far as they are read.
+// Lists continue over pages, and only as far as they are read.
 func TestListsGoThroughAllPages(t *testing.T) {
 	ctx := t.Context()
 	c := nodetest.Start(t)
@@ -110,7 +110,7 @@ func TestListsGoThroughAllPages(t *testing.T) {
 	}
 }
 
-// SEMANTICS §5: save overwrites, append creates and never conflicts.
+// Save overwrites, append creates and never conflicts.
 func TestTheOlderThreadStore(t *testing.T) {
 	ctx := t.Context()
 	var store stores.ThreadStore = stores.Threads{Scope: nodetest.Start(t).Scope}
@@ -139,7 +139,7 @@ func TestTheOlderThreadStore(t *testing.T) {
 	want(t, err, agent.CodeTooLarge)
 }
 
-// What is refused deletes nothing.
+// A refused save deletes nothing.
 func TestASaveThatIsRefusedLeavesWhatWasThere(t *testing.T) {
 	ctx := t.Context()
 	store := stores.Threads{Scope: nodetest.Start(t).Scope}
@@ -182,8 +182,8 @@ func TestThreadsAreCheckedTailedListedAndDeleted(t *testing.T) {
 	want(t, err, agent.CodeNotFound)
 }
 
-// A thread of several pages is loaded whole, and one that is saved over
-// meanwhile is never a mixture.
+// A thread of several pages is loaded completely. A thread that is saved again
+// meanwhile is never mixed.
 func TestALoadIsOfOneMoment(t *testing.T) {
 	ctx := t.Context()
 	store := stores.Threads{Scope: nodetest.Start(t).Scope}
@@ -219,7 +219,7 @@ func TestALoadIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// The fence of the scope goes with what a store writes, saves included.
+// The scope's fence applies to all writes of a store, including saves.
 func TestStoresWriteUnderTheirScopesFence(t *testing.T) {
 	ctx := t.Context()
 	c := nodetest.Start(t)

@@ -8,39 +8,37 @@ import (
 	"dormouse/client"
 )
 
-// ThreadStore keeps journals. Load, Save, Append, Delete and List are those of
-// the older Thread.Store (SEMANTICS §5), in which nothing ever conflicts;
-// AppendAt is checked.
+// ThreadStore stores threads. Load, Save, Append, Delete and List are those of Jido's
+// older Thread.Store, in which nothing conflicts; AppendAt checks the rev.
 type ThreadStore interface {
-	// Load reads a thread and all of its entries, as they stood at one moment.
+	// Load reads a thread and all of its entries, at one rev.
 	Load(ctx context.Context, thread string) (agent.Thread, []agent.Entry, error)
 
-	// Tail is Load with only the last so many entries, at least 1.
+	// Tail is Load with only the last entries, at least 1.
 	Tail(ctx context.Context, thread string, last uint64) (agent.Thread, []agent.Entry, error)
 
-	// Save makes the thread consist of these entries, whatever was there: it is
-	// deleted and appended to in one commit, so that nobody sees it half done. It
-	// begins a new incarnation; a checkpoint that points to the one before no
-	// longer thaws. Entries are agent.CommitEntriesMax at most, and metadata is
-	// an object or nil.
+	// Save replaces the thread by these entries: it is deleted and appended to in one
+	// commit, so that no reader sees a partial thread. It begins a new incarnation; a
+	// checkpoint that points to the previous one can no longer be thawed. There may be
+	// at most agent.CommitEntriesMax entries; metadata is an object or nil.
 	Save(ctx context.Context, thread string, entries []agent.Draft, metadata agent.JSON) (agent.Thread, error)
 
-	// Append adds entries at the end, creating the thread if there is none.
+	// Append appends entries. It creates the thread if it does not exist.
 	Append(ctx context.Context, thread string, entries ...agent.Draft) (agent.Thread, error)
 
-	// AppendAt is Append where the thread is at that rev, 0 for one that does not
-	// exist or is empty; else conflict.
+	// AppendAt is Append if the thread is at that rev, where 0 means that it is
+	// missing or empty; else it fails with conflict.
 	AppendAt(ctx context.Context, thread string, rev uint64, entries ...agent.Draft) (agent.Thread, error)
 
-	// Delete deletes the thread; a missing one is fine.
+	// Delete deletes the thread; deleting a missing one succeeds.
 	Delete(ctx context.Context, thread string) error
 
-	// List yields those whose ids have a prefix, in id order, page by page. An
-	// error is the last element.
+	// List yields the threads whose ids have a prefix, in id order. An error is the
+	// last element.
 	List(ctx context.Context, prefix string) iter.Seq2[agent.Thread, error]
 }
 
-// Threads is the ThreadStore of a scope.
+// Threads implements ThreadStore with a scope.
 type Threads struct{ Scope client.Scope }
 
 var _ ThreadStore = Threads{}
@@ -53,13 +51,13 @@ func (s Threads) Load(ctx context.Context, thread string) (agent.Thread, []agent
 // Tail implements ThreadStore.
 func (s Threads) Tail(ctx context.Context, thread string, last uint64) (agent.Thread, []agent.Entry, error) {
 	if last == 0 {
-		return agent.Thread{}, nil, agent.Invalid("last", "a tail of no entries: ask for 1 at least")
+		return agent.Thread{}, nil, agent.Invalid("last", "last = 0 must be at least 1")
 	}
 	return s.load(ctx, agent.LoadEntries{Thread: thread, Tail: last})
 }
 
-// load reads all that was asked for, from the beginning again where the thread
-// was replaced or cut meanwhile: it is of one moment, or not at all.
+// load reads all selected entries. It starts again if the thread was replaced or
+// compacted meanwhile, so that the result is of one rev.
 func (s Threads) load(ctx context.Context, ask agent.LoadEntries) (agent.Thread, []agent.Entry, error) {
 	for {
 		thread, entries, whole, err := s.loadOnce(ctx, ask)
@@ -69,8 +67,8 @@ func (s Threads) load(ctx context.Context, ask agent.LoadEntries) (agent.Thread,
 	}
 }
 
-// loadOnce reads page after page. It is not whole where the thread that the
-// first page was of is not there any more.
+// loadOnce reads page by page. whole is false if the thread of the first page no
+// longer exists.
 func (s Threads) loadOnce(ctx context.Context, ask agent.LoadEntries) (thread agent.Thread, entries []agent.Entry, whole bool, err error) {
 	page, err := s.Scope.Load(ctx, ask)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Command host joins a cluster as a host: a member without a vote and without
-// the data, which keeps the live instances whose Go handler it has.
+// Command host joins a cluster as a host: a member without a vote and without stored
+// data. It runs the live instances whose Go handler it has.
 //
 //	go run ./examples/host
 //
-// The cluster is a node without handlers in the same process, unless -join says
-// where one is.
+// The cluster is a node without handlers in the same process, unless -join names a
+// node.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	join := flag.String("join", "", "the peer address (raft.addr) of a node; by default one is started")
+	join := flag.String("join", "", "peer address (raft.addr) of a node; if empty, a node is started in this process")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -39,7 +39,7 @@ func main() {
 // teller prints a line.
 type teller func(line string, args ...any)
 
-// run joins the cluster at an address, or one that it starts.
+// run joins the cluster at an address, or starts one if it is empty.
 func run(ctx context.Context, join string, say teller) error {
 	if join != "" {
 		return visit(ctx, join, say)
@@ -61,8 +61,8 @@ func run(ctx context.Context, join string, say teller) error {
 	return errors.Join(err, <-ended)
 }
 
-// visit is a host's life: it joins, keeps instances, and leaves. endpoints are
-// the nodes' gRPC addresses; without any they are those that the nodes advertise.
+// visit runs a host: it joins, runs instances, and leaves. endpoints are the nodes'
+// gRPC addresses; without any, the addresses that the nodes advertise are used.
 func visit(ctx context.Context, join string, say teller, endpoints ...string) error {
 	o := host.Options{
 		Name: "pantry", Join: []string{join}, LeaseTTL: time.Second,
@@ -77,13 +77,13 @@ func visit(ctx context.Context, join string, say teller, endpoints ...string) er
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(life) }()
 	err = talk(ctx, h, say)
-	stop() // hibernates what is awake, gives up what the host owns, and leaves
+	stop() // hibernates the awake instances, releases the partitions, and leaves
 	err = errors.Join(err, <-ended)
 	say("the host has left")
 	return err
 }
 
-// talk has a conversation with a companion that lives on the host.
+// talk sends questions to a companion instance on the host.
 func talk(ctx context.Context, h *host.Host, say teller) error {
 	if _, err := h.Service().Commit(ctx, agent.Commit{Ops: []agent.Op{companion.Manager()}}); err != nil {
 		return err
@@ -91,7 +91,7 @@ func talk(ctx context.Context, h *host.Host, say teller) error {
 	if err := settle(ctx, h); err != nil {
 		return err
 	}
-	say("a host has joined, and owns %d partitions: nobody else has its handler", len(h.Owned()))
+	say("a host has joined, and owns %d partitions: no other member has its handler", len(h.Owned()))
 	for i, question := range []string{"tea", "milk"} {
 		request := agent.Request{Client: "example/ada", Seq: uint64(i) + 1, Low: uint64(i) + 1}
 		said, reply, err := companion.Ask(ctx, h.Instances(), "ada", request, question)

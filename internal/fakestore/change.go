@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// watchChanges yields of the Feed what is asked for, and then that the scope
-// was deleted. What is below the first of them is compacted.
+// watchChanges yields the selected changes of the Feed, and then that the scope was
+// deleted. Changes below the Feed's first index are compacted.
 func (s *Store) watchChanges(w agent.Watch, yield func(agent.Event, error) bool) {
 	event := agent.Event{Kind: agent.EventChanges}
 	for _, c := range s.Feed {

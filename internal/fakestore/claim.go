@@ -38,7 +38,7 @@ func (s *Store) claimOp(sc *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	}
 }
 
-// fenced refuses another epoch than the claim's own. Nothing expires here.
+// fenced refuses an epoch that is not the claim's. Claims do not expire here.
 func (sc *scope) fenced(claim string, epoch uint64) *agent.Error {
 	var held agent.Claim
 	if c := sc.claims[claim]; c != nil {
@@ -50,7 +50,7 @@ func (sc *scope) fenced(claim string, epoch uint64) *agent.Error {
 	return nil
 }
 
-// hold arms a holding; one without an epoch begins.
+// hold starts the ttl of a holding; one without an epoch begins.
 func (s *Store) hold(sc *scope, c agent.Claim) agent.OpResult {
 	if c.Epoch == 0 {
 		c.Epoch, c.ClaimedAt = s.index, s.now()

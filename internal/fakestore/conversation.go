@@ -2,7 +2,8 @@ package fakestore
 
 import "dormouse/agent"
 
-// revise moves a value or says more of it; its metadata is replaced whole.
+// revise moves a value or changes its attributes; it replaces the metadata instead of
+// merging it.
 func (s *Store) revise(sc *scope, o *agent.ReviseValue) (agent.OpResult, *agent.Error) {
 	old := sc.values[o.Key]
 	if old == nil {

@@ -1,7 +1,7 @@
-// Package fakestore is a small agent.Service and agent.Operator in memory, for
-// the tests of what talks to one. Its clock and counters are plain numbers, so
-// that what it answers can be written down in a test. It follows the contract
-// only as far as those tests look; agenttest does not run against it.
+// Package fakestore is a small agent.Service and agent.Operator in memory, for tests
+// of programs that use one. Its clock and counters are plain numbers, so that tests
+// know its answers exactly. It implements only the part of the contract that those
+// tests need; agenttest does not run against it.
 package fakestore
 
 import (
@@ -14,28 +14,28 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// Store is a store on one node.
+// Store is a store with one node.
 type Store struct {
-	// Before is asked about every attempt at a commit before it applies, and
-	// After once it has; an error is what the caller gets. nil means none.
+	// Before is called for every attempt at a commit before it is applied, and After
+	// when it has been applied. Their error is returned to the caller; nil means none.
 	Before, After func(c agent.Commit) error
-	// BeforeRead is asked about every read.
+	// BeforeRead is called for every read.
 	BeforeRead func(r agent.Reads) error
-	// Cluster is what Status answers, and Changed what Change was called with.
+	// Cluster is the result of Status, and Changed holds the calls of Change.
 	Cluster agent.ClusterStatus
 	Changed []string
-	// Feed is what a watch of changes tells.
+	// Feed holds the changes that a watch of changes yields.
 	Feed []agent.Changed
 	// Snapshot is what Backup writes.
 	Snapshot []byte
-	// Live are the instances; nil means that no test asks for them.
+	// Live holds the instances; nil if the tests need none.
 	Live agent.Instances
-	// Commits are those that applied.
+	// Commits holds the commits that were applied.
 	Commits []agent.Commit
 
 	mu      sync.Mutex
 	index   uint64
-	passed  int64 // ms, beside those of the index
+	passed  int64 // milliseconds added by Pass
 	scopes  map[string]*scope
 	decided map[request]agent.Decided
 }
@@ -52,7 +52,7 @@ type scope struct {
 	threads     map[string]*journal
 	claims      map[string]*agent.Claim
 	sessions    agenttest.SessionModel
-	memories    []agent.Memory // the last written last
+	memories    []agent.Memory // in write order
 	dialogues   agenttest.ConversationModel
 	timers      agenttest.TimerModel
 }
@@ -63,12 +63,12 @@ type journal struct {
 	heads   []agent.Head  // heads[rev] is the head at rev
 }
 
-// New makes an empty store.
+// New returns an empty store.
 func New() *Store {
 	return &Store{scopes: map[string]*scope{}, decided: map[request]agent.Decided{}}
 }
 
-// start is the fake's time at index 0, in Unix ms.
+// start is the log time at index 0, in Unix ms.
 const start = 1_800_000_000_000
 
 func (s *Store) now() int64 { return start + int64(s.index) + s.passed }
@@ -88,8 +88,8 @@ func (s *Store) scope(name string) *scope {
 	return s.scopes[name]
 }
 
-// Commit implements agent.Service. A refused commit may leave its first ops
-// applied: tests of atomicity need another store.
+// Commit implements agent.Service. A refused commit may leave its first ops applied,
+// so tests of atomicity need another store.
 func (s *Store) Commit(_ context.Context, c agent.Commit) (agent.Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +162,8 @@ func (s *Store) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	return answers, nil
 }
 
-// Watch implements agent.Service: it yields what is there, and then that the
-// thread was deleted; of a claim, how it stands.
+// Watch implements agent.Service. It yields the current entries, and then that the
+// thread was deleted; for a claim, its state.
 func (s *Store) Watch(_ context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		s.mu.Lock()
@@ -201,7 +201,7 @@ func (s *Store) Status(context.Context) (agent.ClusterStatus, error) { return s.
 // Change implements agent.Operator.
 func (s *Store) Change(_ context.Context, change agent.Change, node string) (string, error) {
 	s.Changed = append(s.Changed, string(change)+" "+node)
-	if node == "nobody" {
+	if node == "unknown" {
 		return "", agent.Errorf(agent.CodeNotFound, "there is no node %q", node)
 	}
 	return "n2", nil
@@ -213,12 +213,12 @@ func (s *Store) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
-// ExportScope implements agent.Operator: this store has no rows.
+// ExportScope implements agent.Operator; this store has no rows.
 func (*Store) ExportScope(context.Context, string, func(agent.ScopePart) error) error {
-	return agent.Errorf(agent.CodeInternal, "a store of tests exports no scopes")
+	return agent.Errorf(agent.CodeInternal, "the fake store cannot export scopes")
 }
 
-// Instances are Live.
+// Instances returns Live.
 func (s *Store) Instances() agent.Instances { return s.Live }
 
 // Close does nothing.

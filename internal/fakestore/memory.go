@@ -50,9 +50,9 @@ func (sc *scope) deleteMemory(o *agent.DeleteMemory) (agent.OpResult, *agent.Err
 	return &agent.DeleteResult{Existed: true}, nil
 }
 
-// memory answers what asks for memories. A recall finds the last written ones,
-// of the session and of none, whose content holds the query or, in ModeQuery,
-// the filter's text; in ModeText it scores them by where.
+// memory answers a read of memories. A recall finds the last written ones, of the
+// session and of none, whose content contains the query or, in ModeQuery, the filter's
+// text. In ModeText the position of the query is the score.
 func (sc *scope) memory(read agent.Read) (agent.Found, *agent.Error) {
 	switch q := read.(type) {
 	case *agent.GetMemory:
@@ -109,8 +109,8 @@ func (sc *scope) recall(q *agent.Recall) *agent.Recalled {
 	return found
 }
 
-// allMemories lists the memories of all agents, oldest write first. A page token
-// is the number of memories before the page.
+// allMemories lists the memories of all agents, oldest write first. A page token is
+// the number of memories before the page.
 func (sc *scope) allMemories(q *agent.ListMemories) *agent.MemoryList {
 	from, _ := strconv.Atoi(q.After)
 	limit := q.Limit

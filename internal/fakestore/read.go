@@ -56,7 +56,7 @@ func (s *Store) answer(name string, read agent.Read) (agent.Found, *agent.Error)
 		if c := sc.claims[q.Claim]; c != nil {
 			return c, nil
 		}
-		return nil, agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
+		return nil, agent.Errorf(agent.CodeNotFound, "claim %q has no holder", q.Claim)
 	case *agent.GetSession, *agent.ListSessions, *agent.GetReview, *agent.ListReviews:
 		return s.session(sc, read)
 	case *agent.GetMemory, *agent.ListMemories, *agent.Recall:
@@ -85,7 +85,7 @@ func row(c *agent.Checkpoint) agent.CheckpointRow {
 	}
 }
 
-// pageEntries is what a load gives at most, so that tests meet pages.
+// pageEntries is the maximum of a load, small so that tests see several pages.
 const pageEntries = 4
 
 func (sc *scope) load(q *agent.LoadEntries) (agent.Found, *agent.Error) {
@@ -209,7 +209,7 @@ func (s *Store) list(sc *scope, read agent.Read) (agent.Found, *agent.Error) {
 	}
 }
 
-// page is a page of the names in a map.
+// page returns a page of the names in a map.
 func page[V any](m map[string]V, p agent.Page) (names []string, next string) {
 	limit := p.Limit
 	if limit == 0 {

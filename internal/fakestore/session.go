@@ -7,8 +7,8 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// host is what the model of sessions stands on here: nothing is sealed, and a
-// rollback puts nothing back.
+// host implements agenttest.SessionHost: nothing is sealed, and a rollback restores
+// nothing.
 type host struct {
 	*Store
 	sc *scope
@@ -34,7 +34,7 @@ func (h host) Arm(claim string, ttl time.Duration) {
 	h.hold(h.sc, c)
 }
 
-// Ends is 0 where the holding has lapsed: leases do, other claims do not.
+// Ends returns 0 for an expired holding; only leases expire here.
 func (h host) Ends(claim string) int64 {
 	if c := h.sc.claims[claim]; c != nil && c.ExpiresAt > h.now() {
 		return c.ExpiresAt
@@ -46,7 +46,7 @@ func (h host) Note(thread string, d agent.Draft) {
 	h.append(h.sc, h.open(h.sc, thread), []agent.Draft{d}, nil)
 }
 
-// Pass lets time go by: leases lapse, and reviews expire.
+// Pass advances time by span: leases expire, and reviews expire.
 func (s *Store) Pass(span time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +56,7 @@ func (s *Store) Pass(span time.Duration) {
 	}
 }
 
-// session answers what asks for sessions or reviews; the pages of reviews are
-// whole.
+// session answers a read of sessions or reviews; lists of reviews are not paged.
 func (s *Store) session(sc *scope, read agent.Read) (agent.Found, *agent.Error) {
 	h := host{s, sc}
 	switch q := read.(type) {

@@ -47,7 +47,7 @@ func (s *Store) threadOp(sc *scope, op agent.Op) (agent.OpResult, *agent.Error) 
 	}
 }
 
-// open is the thread of that name, made if there is none.
+// open returns the thread of that name; it creates a missing one.
 func (s *Store) open(sc *scope, id string) *journal {
 	if t := sc.threads[id]; t != nil {
 		return t

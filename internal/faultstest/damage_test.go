@@ -11,7 +11,7 @@ import (
 	"dormouse/agent"
 )
 
-// segment is the newest file of the log in which text stands, and where.
+// segment returns the newest log file that contains text, and the text's offset.
 func segment(t *testing.T, p *place, text string) (path string, raw []byte, at int) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(p.dir, "raft", "wal", "*.wal"))
@@ -32,7 +32,7 @@ func segment(t *testing.T, p *place, text string) (path string, raw []byte, at i
 	return "", nil, 0
 }
 
-// cutLog ends the log in the middle of entry n.
+// cutLog truncates the log in the middle of entry n.
 func cutLog(t *testing.T, p *place, n uint64) {
 	t.Helper()
 	path, _, at := segment(t, p, payload(n))
@@ -41,7 +41,7 @@ func cutLog(t *testing.T, p *place, n uint64) {
 	}
 }
 
-func TestATornTailThatNobodyWasToldOfIsDropped(t *testing.T) {
+func TestATornTailThatWasNotAcknowledgedIsDropped(t *testing.T) {
 	t.Parallel()
 	const written = 100
 	for name, tear := range map[string]func(raw []byte, end int) []byte{
@@ -89,17 +89,17 @@ func TestALoneNodeWithADamagedLogExitsWithFive(t *testing.T) {
 			n.stop()
 			cutLog(t, p, left)
 			p.start(t).exits(5, "damaged", "--accept-damage", "restore a backup")
-			p.start(t).exits(5, "damaged") // it does not heal by asking twice
+			p.start(t).exits(5, "damaged") // a second start does not repair it
 
 			n = p.start(t, "--accept-damage").ready()
 			c = dial(t, p)
-			got := count(t, c) // a prefix, or it fails
+			got := count(t, c) // a prefix of the entries; else count fails
 			if want := uint64(written); flushed && got != want || got < left {
 				t.Fatalf("%d entries are left, want %d", got, want)
 			}
 			fill(t, c, got, got+20)
 			n.stop()
-			p.start(t).ready() // and it is well from now on
+			p.start(t).ready() // the node is healthy from now on
 			if again := count(t, dial(t, p)); again != got+20 {
 				t.Fatalf("%d entries after a restart, want %d", again, got+20)
 			}
@@ -136,14 +136,14 @@ func TestDamageInTheMiddleExitsWithFive(t *testing.T) {
 			p := newPlace(t, "n1", "--bootstrap")
 			n := p.start(t).ready()
 			fill(t, dial(t, p), 0, 100)
-			n.kill() // the state was not flushed: all of the log is needed
+			n.kill() // the state was not flushed: the whole log is needed
 			damage(t, p)
 			p.start(t).exits(5, "damaged", "restore a backup")
 		})
 	}
 }
 
-// first is the first file in a data directory that pattern means.
+// first returns the first file in a data directory that matches pattern.
 func first(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -153,8 +153,8 @@ func first(t *testing.T, dir, pattern string) string {
 	return paths[0]
 }
 
-// spoilt is a copy of the data directory whole in which way was done to one
-// file. A way that leaves nil removes it.
+// spoilt returns a copy of the data directory whole with one file changed by way. If
+// way returns nil, the file is removed.
 func spoilt(t *testing.T, whole, file string, way func(raw []byte) []byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -177,8 +177,8 @@ func spoilt(t *testing.T, whole, file string, way func(raw []byte) []byte) strin
 	return dir
 }
 
-// Each file that a node cannot do without, cut, zeroed in the middle, flipped
-// in the middle and gone. With the data directory as it was everything is there.
+// Each file that a node needs, truncated, zeroed in the middle, flipped in the middle
+// and removed. The unchanged directory still has all entries.
 func TestEachDamagedFileExitsWithFiveAndIsNamed(t *testing.T) {
 	t.Parallel()
 	const written = 100
@@ -220,8 +220,8 @@ func TestEachDamagedFileExitsWithFiveAndIsNamed(t *testing.T) {
 	}
 }
 
-// The last edit of an engine's manifest may be torn by a crash, so it is no
-// damage to be refused. What the engine loses by it is in the log.
+// A crash may tear the last edit of an engine's manifest, so a torn edit is not
+// damage. The log has the data that the engine loses by it.
 func TestATornManifestLosesNothing(t *testing.T) {
 	t.Parallel()
 	const written = 100
@@ -247,7 +247,7 @@ func TestATornManifestLosesNothing(t *testing.T) {
 	}
 }
 
-// trio is three nodes that all vote.
+// trio starts three nodes that all vote.
 func trio(t *testing.T) (places []*place, nodes []*process) {
 	t.Helper()
 	places = []*place{newPlace(t, "n1", "--bootstrap")}
@@ -306,7 +306,7 @@ func TestADamagedNodeOfThreeHealsBeforeItVotes(t *testing.T) {
 			t.Errorf("%s has %d of 250 entries", p.name, got)
 		}
 	}
-	// Its vote counts again: with n1 gone, two of three need it.
+	// The healed node's vote counts again: without n1, two of three need it.
 	nodes[0].kill()
 	fill(t, dial(t, places[1:]...), 250, 260)
 	if got := count(t, dial(t, places[2])); got != 260 {

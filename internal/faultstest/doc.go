@@ -1,4 +1,3 @@
-// Package faultstest holds tests of the daemon as the operating system sees
-// it: real processes, real files, ports of loopback, signals, exit codes, and
-// disks that are damaged or full. It has no code of its own.
+// Package faultstest tests the daemon as a process: real files, loopback ports,
+// signals, exit codes, and disks that are damaged or full. It has no code of its own.
 package faultstest

@@ -15,11 +15,10 @@ import (
 
 const (
 	diskSize = "192m"
-	reserve  = 16 << 20 // of the nodes on such a disk
+	reserve  = 16 << 20 // the nodes' setting for free space on such a disk
 )
 
-// smallDisk puts a node's data on a small file system of its own. That takes
-// root.
+// smallDisk puts a node's data on a small file system of its own. It needs root.
 func smallDisk(t *testing.T, p *place) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -31,7 +30,7 @@ func smallDisk(t *testing.T, p *place) {
 	if err := syscall.Mount("tmpfs", p.dir, "tmpfs", 0, "size="+diskSize); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)
 	}
-	t.Cleanup(func() { // after the processes were ended, which is asked for later
+	t.Cleanup(func() { // runs after the processes have ended, because cleanups run in reverse order
 		if err := syscall.Unmount(p.dir, syscall.MNT_DETACH); err != nil {
 			t.Errorf("unmount %s: %v", p.dir, err)
 		}
@@ -41,15 +40,15 @@ func smallDisk(t *testing.T, p *place) {
 
 func ballast(p *place) string { return filepath.Join(p.dir, "ballast") }
 
-// leave fills the disk until so many bytes are free; a little less than none
-// is left for what the node writes meanwhile.
+// leave fills the disk until that many bytes are free. With 0 it fills the disk
+// completely.
 func leave(t *testing.T, p *place, bytes int64) {
 	t.Helper()
 	file, err := os.OpenFile(ballast(p), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // nobody reads it
+	defer file.Close() //nolint:errcheck // it is not read
 	block := make([]byte, 64<<10)
 	for free(t, p) > bytes {
 		if _, err := file.Write(block); errors.Is(err, syscall.ENOSPC) {
@@ -69,7 +68,7 @@ func free(t *testing.T, p *place) int64 {
 	return int64(s.Bavail) * s.Bsize
 }
 
-// answer is what a write over HTTP is answered: its status, and its text.
+// answer returns the status and the text of the answer to a write over HTTP.
 func answer(t *testing.T, p *place) (int, string) {
 	t.Helper()
 	response, err := http.Post("http://"+p.http+"/v1/threads/other/entries", "application/json", strings.NewReader(`{"entries":[{}]}`)) //nolint:noctx // the test ends it
@@ -97,7 +96,7 @@ func TestANodeWhoseDiskIsNearlyFullIsReadOnlyUntilThereIsRoom(t *testing.T) {
 		code, text := answer(t, p)
 		return code == http.StatusServiceUnavailable && strings.Contains(text, string(agent.CodeReadOnly))
 	})
-	if got := count(t, c); got != 100 { // reads go on
+	if got := count(t, c); got != 100 { // reads still work
 		t.Errorf("%d of 100 entries", got)
 	}
 	if err := os.Remove(ballast(p)); err != nil {
@@ -133,9 +132,9 @@ func TestANodeOnAFullDiskExitsWithEight(t *testing.T) {
 	}
 }
 
-// The leader's disk is filled to the last byte at once, the reserve included,
-// while entries are appended.
-func TestOneFullDiskOfThreeStopsNobodyElse(t *testing.T) {
+// The leader's disk is filled completely at once, including the reserve, while entries
+// are appended.
+func TestOneFullDiskOfThreeDoesNotStopTheOthers(t *testing.T) {
 	places := []*place{newPlace(t, "n1", "--bootstrap")}
 	smallDisk(t, places[0])
 	nodes := []*process{places[0].start(t).ready()} // the founder leads
@@ -157,7 +156,7 @@ func TestOneFullDiskOfThreeStopsNobodyElse(t *testing.T) {
 		}
 		select {
 		case <-fullNow:
-			// Past the second in which the disk is looked at, and an election.
+			// After the next check of the disk, and an election.
 			if after++; after >= 50 && time.Since(full) > 3*time.Second && after != 1<<30 {
 				after = 1 << 30
 				close(enough)
@@ -169,15 +168,15 @@ func TestOneFullDiskOfThreeStopsNobodyElse(t *testing.T) {
 		t.Helper()
 		select {
 		case <-c:
-		case <-time.After(patience):
-			t.Fatalf("waited %v for %s", patience, what)
+		case <-time.After(waitMax):
+			t.Fatalf("waited %v for %s", waitMax, what)
 		}
 	}
 	wait("the load", began)
 	leave(t, places[0], 0)
 	full = time.Now()
 	close(fullNow)
-	if leave(t, places[0], 0); nodes[0].running() { // what it may have freed
+	if leave(t, places[0], 0); nodes[0].running() { // the node may have freed space
 		t.Logf("n1 runs with %d bytes free", free(t, places[0]))
 	}
 	wait("the others to go on", enough)

@@ -9,7 +9,7 @@ import (
 
 func has(p *process, text string) bool { return strings.Contains(p.said.String(), text) }
 
-// appendUntil appends from n on until stop is closed, and yields the number of
+// appendUntil appends entries from n on until stop is closed, and yields the number of
 // the first entry that was not acknowledged.
 func appendUntil(t *testing.T, n uint64, stop <-chan struct{}, acked func(uint64), places ...*place) <-chan uint64 {
 	t.Helper()
@@ -51,15 +51,15 @@ func TestAKilledNodeKeepsAllThatItAcknowledged(t *testing.T) {
 		}, p)
 		select {
 		case <-enough:
-		case <-time.After(patience):
+		case <-time.After(waitMax):
 			t.Fatal("the load does not get on")
 		}
-		n.kill() // while the next append is under way
+		n.kill() // during the next append
 		close(stop)
 		acked := <-done
 		n = p.start(t).ready()
 		got := count(t, dial(t, p))
-		if got < acked || got > acked+1 { // the one under way may have been applied
+		if got < acked || got > acked+1 { // the last append may have been applied
 			t.Fatalf("round %d: %d entries, %d were acknowledged", round, got, acked)
 		}
 		next = got

@@ -12,10 +12,10 @@ import (
 
 const journal = "journal"
 
-// dial is a client that goes to those nodes and no other.
+// dial returns a client of these nodes only.
 func dial(t *testing.T, places ...*place) *client.Client {
 	t.Helper()
-	o := client.Options{Fixed: true, Timeout: patience, Attempt: time.Second}
+	o := client.Options{Fixed: true, Timeout: waitMax, Attempt: time.Second}
 	for _, p := range places {
 		o.Endpoints = append(o.Endpoints, p.grpc)
 	}
@@ -33,7 +33,7 @@ func dial(t *testing.T, places ...*place) *client.Client {
 
 func payload(n uint64) string { return fmt.Sprintf(`{"n":"entry-%06d"}`, n) }
 
-// write appends entry n, which must be the journal's next.
+// write appends entry n, which must be the thread's next.
 func write(ctx context.Context, c agent.Service, n uint64) error {
 	_, err := c.Commit(ctx, agent.Commit{Ops: []agent.Op{&agent.AppendThread{
 		Thread: journal, ExpectedRev: &n, Entries: []agent.Draft{{Payload: agent.JSON(payload(n))}},
@@ -41,7 +41,7 @@ func write(ctx context.Context, c agent.Service, n uint64) error {
 	return err
 }
 
-// fill appends the entries from..to-1, each acknowledged before the next.
+// fill appends the entries from..to-1, each after the previous one was acknowledged.
 func fill(t *testing.T, c agent.Service, from, to uint64) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -51,8 +51,8 @@ func fill(t *testing.T, c agent.Service, from, to uint64) {
 	}
 }
 
-// count reads the whole journal and fails the test unless it is entries
-// 0..n-1, each once and in order, its chain whole; it returns n.
+// count reads the whole thread and returns its number of entries, n. It fails the test
+// unless they are entries 0..n-1, each once and in order, with a valid hash chain.
 func count(t *testing.T, c agent.Service) uint64 {
 	t.Helper()
 	var n uint64

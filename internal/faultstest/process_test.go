@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// patience bounds every wait; what is waited for takes a second or two.
-	patience = 40 * time.Second
-	// askEvery paces the questions of a wait.
+	// waitMax bounds every wait; the events take a second or two.
+	waitMax = 40 * time.Second
+	// askEvery is the poll interval of a wait.
 	askEvery = 20 * time.Millisecond
 )
 
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// place is what one node is started with, again and again.
+// place is the configuration of one node, which can be started repeatedly.
 type place struct {
 	name, dir                string
 	http, grpc, raft, gossip string
@@ -57,7 +57,8 @@ type place struct {
 	environ                  []string
 }
 
-// newPlace gives a node a data directory and addresses of its own.
+// newPlace returns a node's configuration, with a data directory and addresses of its
+// own.
 func newPlace(t *testing.T, name string, how ...string) *place {
 	t.Helper()
 	free := freeAddrs(t, 4)
@@ -67,8 +68,8 @@ func newPlace(t *testing.T, name string, how ...string) *place {
 	}
 }
 
-// Ports below those that systems give to outgoing connections, so that none of
-// these takes one between its choice and its use; and each once.
+// Ports below the ephemeral range, so that no outgoing connection takes a port between
+// its choice and its use. Each port is used once.
 const (
 	portsFirst = 10000
 	ports      = 20000
@@ -79,7 +80,7 @@ var (
 	portsGiven atomic.Int64
 )
 
-// freeAddrs are loopback addresses that nobody listens on.
+// freeAddrs returns loopback addresses without a listener.
 func freeAddrs(t *testing.T, n int) []string {
 	t.Helper()
 	var addrs []string
@@ -101,7 +102,7 @@ func freeAddrs(t *testing.T, n int) []string {
 	return nil
 }
 
-// process is a daemon that was started.
+// process is a started daemon.
 type process struct {
 	t     *testing.T
 	name  string
@@ -111,7 +112,7 @@ type process struct {
 	gone  chan struct{} // closed when it has ended
 }
 
-// transcript is what a process has written so far.
+// transcript holds the output of a process.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -129,7 +130,7 @@ func (w *transcript) String() string {
 	return w.text.String()
 }
 
-// start starts the daemon; it is ended with the test at the latest.
+// start starts the daemon; it ends with the test at the latest.
 func (p *place) start(t *testing.T, more ...string) *process {
 	t.Helper()
 	args := append([]string{
@@ -153,7 +154,7 @@ func spawn(t *testing.T, at *place, args ...string) *process {
 	}
 	go func() {
 		defer close(p.gone)
-		_ = p.cmd.Wait() // its state says how it ended
+		_ = p.cmd.Wait() // ProcessState has the exit status
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -174,19 +175,19 @@ func (p *process) running() bool {
 	}
 }
 
-// code is what it exited with; it waits for that.
+// code waits for the end of the process and returns its exit code.
 func (p *process) code() int {
 	p.t.Helper()
 	select {
 	case <-p.gone:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
-		p.t.Fatalf("%s has not ended after %v", p.name, patience)
+	case <-time.After(waitMax):
+		p.t.Fatalf("%s has not ended after %v", p.name, waitMax)
 		return -1
 	}
 }
 
-// kill is kill -9, and waits for the end.
+// kill sends SIGKILL, and waits for the end.
 func (p *process) kill() {
 	if p.running() {
 		_ = p.cmd.Process.Kill() // it may just have ended
@@ -194,7 +195,7 @@ func (p *process) kill() {
 	<-p.gone
 }
 
-// stop asks it to end in order.
+// stop asks the process to shut down, and waits for the end.
 func (p *process) stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -205,28 +206,28 @@ func (p *process) stop() {
 	}
 }
 
-// await polls until done holds; it fails the test at once where the process
-// has ended.
+// await polls until done returns true; it fails the test at once if the process has
+// ended.
 func (p *process) await(what string, done func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(askEvery) {
+	for deadline := time.Now().Add(waitMax); !done(); time.Sleep(askEvery) {
 		if !p.running() {
 			p.t.Fatalf("%s ended (%v) while waiting for %s", p.name, p.cmd.ProcessState, what)
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("%s: waited %v for %s", p.name, patience, what)
+			p.t.Fatalf("%s: waited %v for %s", p.name, waitMax, what)
 		}
 	}
 }
 
-// ready waits until it serves.
+// ready waits until the process serves.
 func (p *process) ready() *process {
 	p.t.Helper()
 	p.await("readiness", func() bool { return status(p.t.Context(), "http://"+p.place.http+"/readyz") == http.StatusOK })
 	return p
 }
 
-// status is the status of a GET; 0 where nobody answered.
+// status returns the status of a GET; 0 without an answer.
 func status(ctx context.Context, url string) int {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -238,12 +239,12 @@ func status(ctx context.Context, url string) int {
 	if err != nil {
 		return 0
 	}
-	_ = response.Body.Close() // only the status was asked for
+	_ = response.Body.Close() // only the status is needed
 	return response.StatusCode
 }
 
-// exits fails the test unless the process ends with code, having said each of
-// words.
+// exits fails the test unless the process ends with code, and its output contains each
+// of words.
 func (p *process) exits(code int, words ...string) {
 	p.t.Helper()
 	if got := p.code(); got != code {

@@ -1,14 +1,13 @@
-// Package seededbug seeds known bugs in the product, to prove that the harness
-// finds them. Each is a guarded line at the very place where the right rule
-// stands:
+// Package seededbug plants known bugs in the product, to prove that the fault harness
+// finds them. Each bug is a guarded line next to the correct rule:
 //
 //	if seededbug.Is(seededbug.SealIgnored) { … }
 //
-// Only a build with the tag "seeded" can have one, and then the one that the
-// environment variable DORMOUSE_SEEDED_BUG names. Everywhere else Is is a
-// constant false, so that the guarded lines are not in the program at all.
+// Only a build with the tag "seeded" can have a bug: the one that the environment
+// variable DORMOUSE_SEEDED_BUG names. In other builds Is is a constant false, so that
+// the compiler removes the guarded lines.
 //
-// What finds each bug, and how fast, is in package jepsen/seeded.
+// Package jepsen/seeded says which workload finds each bug, and how fast.
 package seededbug
 
 import (
@@ -18,13 +17,13 @@ import (
 	"strings"
 )
 
-// Bug is a seeded bug, by the name that the environment gives it.
+// Bug is the name of a seeded bug, as in the environment variable.
 type Bug string
 
 // Variable is the environment variable that names the bug.
 const Variable = "DORMOUSE_SEEDED_BUG"
 
-// Reads that may be older than what was acknowledged before they began.
+// Reads that may be older than what was acknowledged before them.
 const (
 	FollowerLocalRead     Bug = "follower-local-read"
 	LeaderLocalRead       Bug = "leader-local-read"
@@ -39,7 +38,7 @@ const (
 	ThawPastPointer       Bug = "thaw-past-pointer"
 )
 
-// What a majority of disks or of nodes is believed to hold, and does not.
+// Data that is taken to be on a majority of disks or nodes, and is not.
 const (
 	NoFsync            Bug = "no-fsync"
 	FsyncAfterAck      Bug = "fsync-after-ack"
@@ -50,13 +49,13 @@ const (
 	NoSnapshotTerm     Bug = "no-snapshot-term"
 )
 
-// Snapshots that are not the state at their index.
+// Snapshots that differ from the state at their index.
 const (
 	SnapshotRunsAhead    Bug = "snapshot-runs-ahead"
 	DedupeLostInSnapshot Bug = "dedupe-lost-in-snapshot"
 )
 
-// A state machine that breaks its own rules.
+// Violations of the state machine's rules.
 const (
 	NoDedupe              Bug = "no-dedupe"
 	MapOrder              Bug = "map-order"
@@ -74,7 +73,7 @@ const (
 	WatchFollowsNewLife   Bug = "watch-follows-new-life"
 )
 
-// Claims that let two in.
+// Claims with two holders.
 const (
 	NoFenceCheck      Bug = "no-fence-check"
 	FenceCheckedEarly Bug = "fence-checked-early"
@@ -82,7 +81,7 @@ const (
 	WallClockTicks    Bug = "wall-clock-ticks"
 )
 
-// Turns, reviews and forks that are not what was promised.
+// Turns, reviews and forks that break their rules.
 const (
 	StaleLeaseActs     Bug = "stale-lease-acts"
 	ReviewDecidedTwice Bug = "review-decided-twice"
@@ -91,7 +90,7 @@ const (
 	ErasedLivesOn      Bug = "erased-lives-on"
 )
 
-// Instances that two nodes answer for, and signals and timers that are not once.
+// Instances with two owners, and signals and timers that are handled more than once.
 const (
 	SignalHandledTwice Bug = "signal-handled-twice"
 	LapsedLeaseAnswers Bug = "lapsed-lease-answers"
@@ -101,7 +100,7 @@ const (
 	MutationNotResumed Bug = "mutation-not-resumed"
 )
 
-// Outcomes mixed up, in the nodes and in the client.
+// Confused outcomes, in the nodes and in the client.
 const (
 	UnknownAsRefused        Bug = "unknown-as-refused"
 	TimeoutAsRefused        Bug = "timeout-as-refused"
@@ -110,78 +109,78 @@ const (
 	WatchRepeatsOnReconnect Bug = "watch-repeats-on-reconnect"
 )
 
-// about says of each bug what it does.
+// about describes what each bug does.
 var about = map[Bug]string{
-	FollowerLocalRead:     "a follower answers reads from what it has, without asking the leader",
-	LeaderLocalRead:       "a leader answers reads from what it has, though another may lead by now",
-	VerifyLeaderRead:      "raft's VerifyLeader stands in for the barrier",
-	NewLeaderServesEarly:  "a new leader reads before it has applied what earlier leaders committed",
-	ReadDoesNotWait:       "a read has its index, and does not wait until that is applied",
-	RoundJoinedLate:       "a read takes the answer of a round of the leader's that was sent before it began",
-	NonVotersConfirm:      "nodes that do not vote count when a leader asks whether it still leads",
-	AnyTermConfirms:       "a leader takes a voter's answer for a yes, whatever term it names",
-	BarrierJoinsSentRound: "a read takes the answer to a question that was sent before it began",
+	FollowerLocalRead:     "a follower answers reads from its own state, without asking the leader",
+	LeaderLocalRead:       "a leader answers reads from its own state, although it may have been replaced",
+	VerifyLeaderRead:      "Raft's VerifyLeader replaces the barrier",
+	NewLeaderServesEarly:  "a new leader answers reads before it has applied the entries of earlier leaders",
+	ReadDoesNotWait:       "a read does not wait until its read index is applied",
+	RoundJoinedLate:       "a read uses a read-index round that the leader sent before the read began",
+	NonVotersConfirm:      "non-voters count in the leader's read-index confirmation",
+	AnyTermConfirms:       "a leader takes a voter's answer as confirmation in any term",
+	BarrierJoinsSentRound: "a read uses a barrier that was sent before the read began",
 	StaleThaw:             "a thaw skips the barrier",
-	ThawPastPointer:       "a thaw reads the thread as it is now, not as of the checkpoint's pointer",
+	ThawPastPointer:       "a thaw reads the thread's current entries, not those at the checkpoint's pointer",
 
 	NoFsync:            "log and votes are never synced",
 	FsyncAfterAck:      "an entry counts as stored before it is written",
 	AckedBeforeCommit:  "a follower that does not answer in time counts as having stored the entry",
-	TailLossAccepted:   "a log that has lost acknowledged entries is taken as it is, and votes",
-	UnheardIsRemoved:   "a member that does not answer the leader is taken out of the cluster",
-	UnguardedHeartbeat: "heartbeats raise the term under a leader's feet (hashicorp/raft#695)",
-	NoSnapshotTerm:     "a log of another term stands in the way of a snapshot (hashicorp/raft#697)",
+	TailLossAccepted:   "a node whose log lost acknowledged entries votes",
+	UnheardIsRemoved:   "a member that does not answer the leader is removed from the cluster",
+	UnguardedHeartbeat: "heartbeats raise the term while a leader is acting in it (hashicorp/raft#695)",
+	NoSnapshotTerm:     "a log entry of another term blocks a snapshot (hashicorp/raft#697)",
 
-	SnapshotRunsAhead:    "a snapshot names an index one past what it holds",
-	DedupeLostInSnapshot: "snapshots leave out the answers to requests",
+	SnapshotRunsAhead:    "a snapshot's index is one too high",
+	DedupeLostInSnapshot: "snapshots do not contain the stored answers",
 
-	NoDedupe:              "a request that comes again applies again",
+	NoDedupe:              "a request that is sent again applies again",
 	MapOrder:              "incarnations depend on the order of a map",
-	HalfACommitApplied:    "a refused commit leaves what came before the refused op",
+	HalfACommitApplied:    "a refused commit keeps the ops before the refused one",
 	HalfACommitVisible:    "checkpoints can be read before the rest of their commit",
-	RevCheckedEarly:       "expected_rev is held to the state as of the proposal",
-	RevisionCheckedEarly:  "if_revision is held to the state as of the proposal",
-	PatchedEarly:          "a patch is merged with the state as of the proposal",
-	LateWriteResurrects:   "a write that names a deleted incarnation makes a new one",
+	RevCheckedEarly:       "expected_rev is checked against the state at proposal time",
+	RevisionCheckedEarly:  "if_revision is checked against the state at proposal time",
+	PatchedEarly:          "a patch is merged with the state at proposal time",
+	LateWriteResurrects:   "a write to a deleted incarnation creates a new one",
 	SealIgnored:           "a sealed id can be written to",
-	CompactionForgetsRev:  "a compacted thread counts only the entries that it still has",
-	CompactionPastPointer: "compaction takes entries that a checkpoint points to",
-	DuplicateEntryIDs:     "an entry whose id is in the thread already is appended again",
-	WatchWokenEarly:       "watchers are woken before there is anything new to read",
-	WatchFollowsNewLife:   "a watch goes on into the thread that was made anew under its id",
+	CompactionForgetsRev:  "a compacted thread counts only its remaining entries",
+	CompactionPastPointer: "compaction removes entries that a checkpoint points to",
+	DuplicateEntryIDs:     "an entry with an id that is in the thread is appended again",
+	WatchWokenEarly:       "watchers are woken before new entries can be read",
+	WatchFollowsNewLife:   "a watch continues in the next incarnation of its thread",
 
-	NoFenceCheck:      "a fence is not looked at",
-	FenceCheckedEarly: "a fence is held to the claim as of the proposal",
+	NoFenceCheck:      "fences are not checked",
+	FenceCheckedEarly: "a fence is checked against the claim at proposal time",
 	EpochReused:       "a claim that was released begins again with its first epoch",
-	WallClockTicks:    "claims and requests run out by the leader's wall clock",
+	WallClockTicks:    "claims and requests expire by the leader's wall clock",
 
-	StaleLeaseActs:     "a session's calls are let through under any lease that it has had",
-	ReviewDecidedTwice: "a review that was answered can be answered again",
-	ForkIgnoresRev:     "a fork is of all entries, whichever rev was asked for",
-	ErasedIsRead:       "sessions of an erased agent are there until they are cleared away",
-	ErasedLivesOn:      "an erasure is complete though the owner of the live instance was not asked to end it",
+	StaleLeaseActs:     "a session's calls are accepted under any of its earlier leases",
+	ReviewDecidedTwice: "a decided review can be decided again",
+	ForkIgnoresRev:     "a fork shares all entries, whatever rev it names",
+	ErasedIsRead:       "sessions of an erased agent can be read until their rows are removed",
+	ErasedLivesOn:      "an erasure is complete before the owner has ended the live instance",
 
 	SignalHandledTwice: "a signal that is sent again is handled again",
 	LapsedLeaseAnswers: "a node answers for its instances after its lease has lapsed",
 	TimerAckedEarly:    "a timer's occurrence is acknowledged before its turn",
-	MutationNotResumed: "a pod does not go on with a mutation whose caller has gone",
-	UnappliedTurnStays: "a Go handler whose turn was not applied goes on with what it has in memory",
-	NoPartitionFence:   "the fence of a partition is not looked at: whoever owned it may still write",
+	MutationNotResumed: "a pod does not continue a mutation whose caller has gone",
+	UnappliedTurnStays: "a Go handler keeps its state in memory although its turn was not applied",
+	NoPartitionFence:   "partition fences are not checked: previous owners can still write",
 
-	UnknownAsRefused:        "an entry whose leader lost its place is called refused",
-	TimeoutAsRefused:        "the client calls a commit refused that it could not settle",
-	RetryWithFreshID:        "the client tries again under a new request id",
-	WatchSkipsOnReconnect:   "the client goes on watching one entry too late",
-	WatchRepeatsOnReconnect: "the client goes on watching one entry too early",
+	UnknownAsRefused:        "an entry of a replaced leader is reported as refused",
+	TimeoutAsRefused:        "the client reports an undecided commit as refused",
+	RetryWithFreshID:        "the client retries with a new request id",
+	WatchSkipsOnReconnect:   "the client resumes a watch one entry too late",
+	WatchRepeatsOnReconnect: "the client resumes a watch one entry too early",
 }
 
-// All lists the bugs, in the order of their names.
+// All returns the bugs in name order.
 func All() []Bug { return slices.Sorted(maps.Keys(about)) }
 
-// About says in one line what a bug does.
+// About returns one line about what a bug does.
 func About(b Bug) string { return about[b] }
 
-// Parse is the bug of that name; "" is none.
+// Parse returns the bug of that name; "" means none.
 func Parse(name string) (Bug, error) {
 	b := Bug(name)
 	if _, known := about[b]; known || name == "" {
@@ -191,5 +190,5 @@ func Parse(name string) (Bug, error) {
 	for _, known := range All() {
 		names = append(names, string(known))
 	}
-	return "", fmt.Errorf("there is no bug %q to seed; there are %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown seeded bug %q: choose one of %s", name, strings.Join(names, ", "))
 }

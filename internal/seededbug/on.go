@@ -17,8 +17,8 @@ var present = func() *atomic.Pointer[Bug] {
 	return p
 }()
 
-// choose ends the process where the variable names no bug: a run that takes
-// itself to have one, and has none, would prove nothing.
+// choose returns the bug that the environment variable names. It ends the process if
+// there is no such bug, because the run would prove nothing.
 func choose() Bug {
 	b, err := Parse(os.Getenv(Variable))
 	if err != nil {
@@ -31,6 +31,5 @@ func choose() Bug {
 // Is reports whether b is seeded.
 func Is(b Bug) bool { return b == *present.Load() && b != "" }
 
-// Seed seeds b in this process, in place of the one that is there; "" is
-// none.
+// Seed replaces the seeded bug of this process; "" means none.
 func Seed(b Bug) { present.Store(&b) }

@@ -10,7 +10,8 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// backwards is the marker in guarded, which this file must not hold as it is.
+// backwards is the marker in guarded, reversed, because this file must not contain the
+// marker twice.
 const backwards = "tnesba si taht hcnarb eht ni dnats ylno I" //nolint:misspell // it is backwards
 
 //go:noinline
@@ -21,8 +22,7 @@ func guarded() string {
 	return ""
 }
 
-// A build without the tag has nothing of a guarded branch: not even its text
-// is in the program.
+// A build without the tag contains nothing of a guarded branch, not even its strings.
 func TestWithoutTheTagAGuardedBranchIsNotInTheProgram(t *testing.T) {
 	path, err := os.Executable()
 	if err != nil {
@@ -38,7 +38,7 @@ func TestWithoutTheTagAGuardedBranchIsNotInTheProgram(t *testing.T) {
 		t.Errorf("the branch is in the program: %t, want %t", there, seededbug.Enabled)
 	}
 	if guarded() != "" && os.Getenv(seededbug.Variable) != string(seededbug.SealIgnored) {
-		t.Error("a bug is seeded that nobody asked for")
+		t.Error("a bug is seeded without a request")
 	}
 }
 
