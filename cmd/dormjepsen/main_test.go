@@ -101,9 +101,9 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"rn":                                  `there is no command "rn"; did you mean run`,
 		"run extra":                           "takes no arguments",
 		"run --wrokload x":                    "unknown flag: --wrokload",
-		"run --workload turn,nonesuch":        `--workload: there is no workload "nonesuch"; there are `,
+		"run --workload turn,nonesuch":        `--workload: unknown workload "nonesuch": use one of `,
 		"run --workload ,":                    "--workload names nothing: give some of ",
-		"run --nemesis kil":                   `--nemesis: there is no nemesis "kil"; there are none, kill, `,
+		"run --nemesis kil":                   `--nemesis: unknown nemesis "kil": use one of none, kill, `,
 		"run --time 0s":                       "--time is 0s: use a positive duration",
 		"run --nodes 9":                       "--nodes is 9: use 1 to 7",
 		"run --processes -1":                  "--processes is -1",
@@ -120,9 +120,9 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"check .":                             "holds no run",
 		"edn a b":                             "takes FILE, not",
 		"smoke --time -1s":                    "--time is -1s",
-		"selftest nonesuch":                   `there is no seeded bug "nonesuch"; there are `,
+		"selftest nonesuch":                   `unknown seeded bug "nonesuch": use one of `,
 		"full --budget 0s":                    "durations above 0",
-		"full --workload nonesuch --time 60s": `there is no workload "nonesuch"`,
+		"full --workload nonesuch --time 60s": `unknown workload "nonesuch"`,
 	} {
 		c := newConsole(t)
 		out, errs, code := c.run(strings.Fields(line)...)

@@ -59,7 +59,7 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"a gap between polls", "gap in a watch", with(app(1, 4, 5, "c", 1, 2), poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(2, "c.0"))), nil},
 		{"again", "entry watched again", with(poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(0, "a.0"))), nil},
 		{"out of order", "two histories", with(poll(6, 7, w, seqs(0, "b.0", "a.0"))), nil},
-		{"an entry of nobody", "written by nobody", with(poll(6, 7, named, seqs(0, "x"))), nil},
+		{"an entry of nobody", "written by no call", with(poll(6, 7, named, seqs(0, "x"))), nil},
 		{"refused and watched", "refused but applied", workloadtest.Script{workloadtest.Refused(app(1, 0, 1, "a", 0, 0), "conflict"), poll(2, 3, named, seqs(0, "a.0"))}, nil},
 		{"watched in two incarnations", "applied twice", with(app(1, 8, 9, "c", 2, 0), poll(10, 11, watchPoll{Watch: 1, Incarnation: 2}, seqs(0, "a.0"))), nil},
 		{"watched before it was appended", "read from the future", workloadtest.Script{poll(0, 1, named, seqs(0, "a.0")), app(1, 2, 3, "a", 1, 0)}, nil},
