@@ -29,11 +29,8 @@ var notYet = []string{
 	"client/stores", "cluster", "cluster/clustertest", "cluster/gossip", "cluster/gossip/gossiptest", "cluster/peer", "cluster/raftlog", "cmd/dormbench",
 	"cmd/dormctl", "cmd/dormjepsen", "cmd/node", "config", "docs", "eraser", "examples/host", "fsm", "fsm/checkpoint", "fsm/claim", "fsm/command",
 	"fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/session", "fsm/snapshot", "fsm/thread", "fsm/timer", "fsm/txn", "internal/fakestore",
-	"internal/faultstest", "internal/seededbug", "jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes",
-	"jepsen/workload/erase", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan",
-	"jepsen/workload/pod", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
-	"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch", "node", "node/nodetest", "placement", "proto/api", "proto/log",
-	"proto/peer", "router", "server/grpc", "server/rest", "storage", "store",
+	"internal/faultstest", "internal/seededbug", "node", "node/nodetest", "placement", "proto/api", "proto/log", "proto/peer", "router", "server/grpc",
+	"server/rest", "storage", "store",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.

@@ -83,14 +83,14 @@ func TestForkFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one family.
+// store is a correct store of one family.
 type store struct {
 	index        uint64
-	incarnations map[string]*forkIncarnation // :: kind and id → what is there
+	incarnations map[string]*forkIncarnation // :: kind and id → the current object
 }
 
 type forkIncarnation struct {
-	seen  forkSeen // with all names, floor or not
+	seen  forkSeen // with all names, including those below the floor
 	floor uint64
 }
 
@@ -218,8 +218,8 @@ func TestForkPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 18, spoilFork)
 }
 
-// spoilFork gives a read of a fork the entry that another has there, as if it
-// were not its own, and says which.
+// spoilFork gives a read of a fork the entry of another thread at the same seq, and
+// describes the change.
 func spoilFork(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]
