@@ -26,10 +26,10 @@ var outside = regexp.MustCompile(`\b(HOUSE|DESIGN|SEMANTICS|HAZARDS)\b|\bSTYLE\.
 // list when its comments, messages and pages are rewritten; nothing is added.
 var notYet = []string{
 	"agent", "agent/agenttest", "agent/replay", "agent/turnsnap", "api/document", "client", "client/stores", "cluster", "cluster/clustertest",
-	"cluster/gossip", "cluster/gossip/gossiptest", "cluster/peer", "cluster/raftlog", "cmd/dormctl", "cmd/dormjepsen", "cmd/node", "config", "docs",
-	"eraser", "examples/host", "fsm", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/session",
-	"fsm/snapshot", "fsm/thread", "fsm/timer", "fsm/txn", "internal/fakestore", "internal/faultstest", "internal/seededbug", "node", "node/nodetest",
-	"placement", "proto/api", "proto/log", "proto/peer", "router", "server/grpc", "server/rest", "storage", "store",
+	"cluster/gossip", "cluster/gossip/gossiptest", "cluster/peer", "cluster/raftlog", "cmd/dormctl", "cmd/node", "config", "docs", "eraser",
+	"examples/host", "fsm", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/session", "fsm/snapshot",
+	"fsm/thread", "fsm/timer", "fsm/txn", "internal/fakestore", "internal/faultstest", "internal/seededbug", "node", "node/nodetest", "placement",
+	"proto/api", "proto/log", "proto/peer", "router", "server/grpc", "server/rest", "storage", "store",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.

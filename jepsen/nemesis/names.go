@@ -38,7 +38,7 @@ type undo func(ctx context.Context) error
 // all returns the groups in the order of the list for people.
 func all() []fault {
 	return []fault{
-		{name: "none", about: "no faults: violations do not need a fault"},
+		{name: "none", about: "no faults: a violation found here needs no fault"},
 		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading,
 	}
 }
