@@ -31,9 +31,9 @@ func (r CoverRun) Options(long time.Duration) Options {
 // of the machine's throughput, which gives its checker enough calls.
 const workloadsARun = 3
 
-// Cover draws runs from a seed. Every pair of a workload and a nemesis, of a workload
-// and a size, and of a nemesis and a size occurs in at least one run. The same
-// arguments give the same runs.
+// Cover draws runs from a seed. At least one run has each pair of a workload and a
+// nemesis, of a workload and a size, and of a nemesis and a size. The same arguments
+// give the same runs.
 func Cover(seed uint64, workloads, nemeses []string, sizes []int) []CoverRun {
 	draw := rand.New(rand.NewPCG(seed, 0xc07e5))
 	groups := split(draw, workloads)

@@ -38,10 +38,10 @@ const (
 	answerMax = 3 * time.Second
 	// hookMax bounds one run of a hook.
 	hookMax = 60 * time.Second
-	// hookCalm is the time before the first fault and after each healing; hookFor is
+	// hookPause is the time before the first fault and after each healing; hookFor is
 	// how long a fault lasts.
-	hookCalm = 5 * time.Second
-	hookFor  = 10 * time.Second
+	hookPause = 5 * time.Second
+	hookFor   = 10 * time.Second
 )
 
 // targetStage is a cluster that the harness did not start.
@@ -121,7 +121,7 @@ func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tel
 		return nil
 	}
 	began := time.Now()
-	for step := 1; time.Since(began)+hookCalm+hookFor < s.long && pause.For(ctx, hookCalm); step++ {
+	for step := 1; time.Since(began)+hookPause+hookFor < s.long && pause.For(ctx, hookPause); step++ {
 		event := history.Event{Kind: history.EventFault, Name: "hook", Step: step, Detail: s.target.HookFault}
 		record.Event(event)
 		tell("fault: " + s.target.HookFault)

@@ -107,7 +107,7 @@ func (d *Driver) Look(ctx context.Context, t *load.Thread) error {
 		t.Rev = 0
 		return nil
 	case err != nil:
-		return fmt.Errorf("look at thread %s: %w", t.ID, err)
+		return fmt.Errorf("read thread %s: %w", t.ID, err)
 	}
 	t.Rev = got.Rev
 	return nil

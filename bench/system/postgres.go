@@ -37,7 +37,7 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	}
 	if as != nil {
 		if err := os.Chown(data, int(as.Uid), int(as.Gid)); err != nil {
-			return fmt.Errorf("hand PostgreSQL's directory over: %w", err)
+			return fmt.Errorf("change the owner of PostgreSQL's directory: %w", err)
 		}
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"),

@@ -24,7 +24,7 @@ const (
 
 const exitTable = `Exit codes:
   0  ok
-  1  failed, a target was missed (report --strict), or interrupted
+  1  failed, a bar was missed (report --strict), or interrupted
   2  wrong usage
   3  not found
   4  conflict: the stored agents have changed

@@ -38,7 +38,7 @@ type peersFlags struct {
 func (a *app) peersCommand() *cobra.Command {
 	var f peersFlags
 	cmd := &cobra.Command{
-		Use: "peers", Short: "Compare the systems side by side, and check the targets", Args: cli.Exactly(),
+		Use: "peers", Short: "Compare the systems side by side, and check the bars (required results)", Args: cli.Exactly(),
 		Long: `peers starts one system after the other with empty data and measures each
 workload on it with this program's run command. It does so for several rounds,
 so that changes of the machine affect all systems equally. It writes tables,

@@ -24,18 +24,18 @@ func (a *app) reportCommand() *cobra.Command {
 			}
 			for _, v := range report.Judge(d) {
 				if strict && v.Outcome != report.Pass {
-					return errors.New("not every target was met")
+					return errors.New("not every bar was reached")
 				}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&results, "results", "bench/results", "directory of the comparison")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every target is met")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every bar is reached")
 	return cmd
 }
 
-// show prints a comparison: the measurements and the targets.
+// show prints a comparison: the measurements and the bars.
 func (a *app) show(d *report.Document) error {
 	verdicts := report.Judge(d)
 	text := report.Measured(d).Text()

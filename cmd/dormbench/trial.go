@@ -181,7 +181,7 @@ func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix st
 func (st *stage) roomFor(mib int) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(st.home.dir, &fs); err != nil {
-		return fmt.Errorf("look how much room %s has: %w", st.home.dir, err)
+		return fmt.Errorf("read the free space of %s: %w", st.home.dir, err)
 	}
 	if free := int64(fs.Bavail) * fs.Bsize >> 20; free < int64(mib) {
 		return fmt.Errorf("%s has %d MiB free, but the trial needs %d: use another --dir, or a smaller size", st.home.dir, free, mib)

@@ -285,7 +285,7 @@ func installedSize(dir string) (size int64, err error) {
 	snapshots := filepath.Join(dir, "state", "snapshots")
 	entries, err := os.ReadDir(snapshots)
 	if err != nil {
-		return 0, fmt.Errorf("look for the snapshots of a node: %w", err)
+		return 0, fmt.Errorf("list the snapshots of a node: %w", err)
 	}
 	for _, e := range entries {
 		one, err := sizeOf(filepath.Join(snapshots, e.Name()))

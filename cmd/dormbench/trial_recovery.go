@@ -199,7 +199,7 @@ func sizeOf(dir string) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look how large %s is: %w", dir, err)
+		return 0, fmt.Errorf("read the size of %s: %w", dir, err)
 	}
 	return sum, nil
 }

@@ -10,13 +10,13 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// The targets of a full cover, besides the verdict.
+// The bars of a full cover: required results besides the verdict.
 const (
 	barJudged = 1_000_000       // minimum number of judged calls
 	barLoss   = 3 * time.Second // maximum of the median time without commits after the loss of a leader
 )
 
-// bar is a target and its result. The verdict is unknown if nothing was measured.
+// bar is a required result and the actual one. The verdict is unknown if nothing was measured.
 type bar struct {
 	Bar     string        `json:"bar"`
 	Wanted  string        `json:"wanted"`
@@ -24,7 +24,7 @@ type bar struct {
 	Verdict check.Verdict `json:"verdict"`
 }
 
-// bars compares the runs with the targets.
+// bars compares the runs with the bars.
 func (s summary) bars() []bar {
 	held := func(known, held bool) check.Verdict {
 		switch {
@@ -60,7 +60,7 @@ func (s summary) median() string {
 	return s.Median.Round(10 * time.Millisecond).String()
 }
 
-// scorecard returns the table of the targets, and the line for the table of full runs
+// scorecard returns the table of the bars, and the line for the table of full runs
 // in jepsen/README.md.
 func (s summary) scorecard(now time.Time) string {
 	var rows [][]string

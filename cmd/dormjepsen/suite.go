@@ -72,7 +72,7 @@ type summary struct {
 	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may use any node
 	RollingRefused int `json:"rolling_refused"` // of these, failed
 
-	Bars  []bar     `json:"bars,omitempty"` // the targets of a full cover
+	Bars  []bar     `json:"bars,omitempty"` // of a full cover
 	Parts []outcome `json:"parts"`
 }
 

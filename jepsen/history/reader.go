@@ -57,7 +57,7 @@ func decode(in io.Reader) (*History, error) {
 		return nil, err
 	}
 	if number == 0 {
-		return nil, errors.New("it is empty: no run has begun in it")
+		return nil, errors.New("the file is empty")
 	}
 	return r.history, nil
 }

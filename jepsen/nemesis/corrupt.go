@@ -49,7 +49,7 @@ func (a *act) emptied(h *testbed.Host, done func(error)) undo {
 		if code, ended := h.Exit(); ended {
 			a.note("%s ended with exit code %d", h.Name(), code)
 		} else {
-			a.note("%s ran on the damage", h.Name())
+			a.note("%s ran with the damaged data", h.Name())
 		}
 		if err := errors.Join(a.kill(h), disk.Wipe(h.DataDir())); err != nil {
 			return err

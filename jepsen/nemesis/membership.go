@@ -66,7 +66,7 @@ func (a *act) dismissed(ctx context.Context, h *testbed.Host) error {
 	defer cancel()
 	for h.Running() {
 		if !pause.For(ctx, 50*time.Millisecond) {
-			return errors.Join(fmt.Errorf("%s was removed, and runs on", h.Name()), a.kill(h))
+			return errors.Join(fmt.Errorf("%s was removed, and still runs", h.Name()), a.kill(h))
 		}
 	}
 	return nil

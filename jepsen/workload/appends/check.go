@@ -68,7 +68,7 @@ func (t *thread) collect(a answer) {
 		outcome = history.Refused
 	}
 	if a.op.Code == string(agent.CodeDuplicateEntry) {
-		t.Findings.Add("refused for no reason", t.Key, []history.Op{a.op}, "call %d was refused since other entries have its ids, which no other append uses", a.op.ID)
+		t.Findings.Add("refused for no reason", t.Key, []history.Op{a.op}, "call %d was refused because other entries have its ids, which no other append uses", a.op.ID)
 	}
 	w := t.Writers[a.in.id(0)]
 	if w == nil {
@@ -113,7 +113,7 @@ func (t *thread) judgeAnswer(a answer) {
 func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 	n, end := uint64(in.Entries), out.From+uint64(in.Entries)
 	if uint64(len(out.IDs)) != n || out.Rev < end || out.Rev > end && !in.Again {
-		t.Findings.Add("append answered wrong", t.Key, []history.Op{op}, "call %d appended %d entries, and was told %d of them from seq %d to rev %d",
+		t.Findings.Add("append answered wrong", t.Key, []history.Op{op}, "call %d appended %d entries, and the answer has %d of them from seq %d to rev %d",
 			op.ID, n, len(out.IDs), out.From, out.Rev)
 	}
 	if in.Rev != nil && *in.Rev != out.From {

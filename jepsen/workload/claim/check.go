@@ -18,9 +18,9 @@ const (
 	FencedLog   = "the thread"
 )
 
-// Check judges each claim separately. It checks the order of writes under its epochs,
-// the log's indexes, holdings that by real time alone must have been valid or over,
-// and one order of all calls.
+// Check judges each claim separately: the order of writes under its epochs, and the
+// log's indexes. It judges holdings that by real time alone must have been valid or
+// over. Finally it searches for one order of all calls.
 func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 	faultFree, leaders := workload.FaultFreeOf(h), LeadersOf(h)
 	return workload.ByKey(ctx, "claim", h, func(key string, ops []history.Op, f *workload.Findings) error {

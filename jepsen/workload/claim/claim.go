@@ -1,5 +1,5 @@
-// Package claim drives holders that compete for claims, and checks that each
-// claim has one holder at a time and that no write under an old epoch succeeds.
+// Package claim drives holders that compete for claims. It checks that each claim has
+// one holder at a time and that no write under an old epoch succeeds.
 package claim
 
 import (

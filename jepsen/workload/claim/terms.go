@@ -54,7 +54,7 @@ func (c *Claimed) JudgeTerms() {
 			if index == 0 || epoch != t.epoch || op.Invoke < lapsed || !c.undisturbed(c.Ops[last].Invoke, op.Return) {
 				continue
 			}
-			c.Findings.Add("under a lapsed holding", c.Key, c.Of(last, call), "%s was under epoch %d, which %s had last given %v, %v before",
+			c.Findings.Add("under a lapsed holding", c.Key, c.Of(last, call), "%s was under epoch %d, which %s had last given a ttl of %v, %v before",
 				workload.NameOf(op), epoch, workload.NameOf(c.Ops[last]), t.ttl, (op.Invoke - c.Ops[last].Return).Round(time.Millisecond))
 		}
 	}
@@ -95,11 +95,11 @@ func (c *Claimed) judgeStanding(t *term, arm, call int) {
 	made, got, w := c.Changes[call], c.Gets[call], c.Writes[call]
 	switch begun := c.Begun(call); {
 	case begun > 0 && begun != t.epoch:
-		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", workload.NameOf(op), begun, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), begun, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
 	case got != nil && got.Epoch != t.epoch:
-		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", workload.NameOf(op), got.Epoch, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), got.Epoch, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
 	case refusedAsEnded(op) && (w != nil && w.In.Epoch == t.epoch || made != nil && made.In.Epoch == t.epoch && made.In.Holder == t.holder):
-		wrong("fenced for no reason", "%s was refused, while its epoch %d, which %s had given %v, stood", workload.NameOf(op), t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+		wrong("fenced for no reason", "%s was refused, while its epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
 	case workload.RefusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.In.Holder == t.holder:
 		wrong("fenced for no reason", "%s was refused by its own holding at epoch %d", workload.NameOf(op), t.epoch)
 	}

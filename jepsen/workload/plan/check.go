@@ -11,7 +11,7 @@ import (
 )
 
 // Check treats the plans of each instance as a list that only grows, in the order of
-// the log, and compares this order with the epochs of the owners.
+// the log. It compares this order with the epochs of the owners.
 func (w *plan) Check(ctx context.Context, h *history.History) check.Result {
 	placed := 0
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {

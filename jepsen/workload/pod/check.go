@@ -179,7 +179,7 @@ func (s *grown) judgeRead(r podRead) {
 		}
 	}
 	if r.final && r.seen.Running && !s.jumped {
-		s.findings.Add("mutation without an end", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, endMax)
+		s.findings.Add("mutation without an end", s.key, one, "call %d found a mutation still running, %v after all faults were healed", r.op.ID, endMax)
 	}
 }
 

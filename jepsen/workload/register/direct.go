@@ -47,7 +47,7 @@ func (k *registerKey) direct() bool {
 // wrote records that an answered call wrote at a position.
 func (k *registerKey) wrote(at model.Position, c model.Call) {
 	if other, taken := k.writers[at]; taken {
-		k.add("two writes at one revision", []int{other.Tag, c.Tag}, "calls %d and %d were both told that they wrote revision %d of incarnation %d",
+		k.add("two writes at one revision", []int{other.Tag, c.Tag}, "calls %d and %d both wrote, by their answers, revision %d of incarnation %d",
 			k.ops[other.Tag].ID, k.ops[c.Tag].ID, at.Version, at.Incarnation)
 	}
 	k.writers[at] = c

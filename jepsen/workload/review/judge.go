@@ -20,7 +20,7 @@ var statusOf = map[agent.ReviewDecision]agent.ReviewStatus{
 // permanently.
 func (r *reviewed) judge(id string, one *oneReview) {
 	if len(one.took) > 1 {
-		r.findings.Add("decided twice", r.key, workload.CallsOf(r.ops, one.took...), "%d answers to review %s were taken", len(one.took), id)
+		r.findings.Add("decided twice", r.key, workload.CallsOf(r.ops, one.took...), "%d answers to review %s were accepted", len(one.took), id)
 	}
 	r.judgeAnswer(id, one)
 	r.judgeOrder(id, one)

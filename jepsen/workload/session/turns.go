@@ -65,7 +65,7 @@ func (s *turns) tell(told *story, call int) {
 	told.over[in.Epoch] = call
 	if in.Turn > 0 {
 		if in.Turn != told.turns+1 {
-			s.Findings.Add("turn out of order", s.Key, s.Of(call), "%s carried the conversation on as turn %d, after %d turns",
+			s.Findings.Add("turn out of order", s.Key, s.Of(call), "%s updated the conversation as turn %d, after %d turns",
 				workload.NameOf(s.Ops[call]), in.Turn, told.turns)
 		}
 		told.turns, told.by = told.turns+1, in.Name

@@ -151,10 +151,10 @@ func (s *judge) tell(m *member, by history.Op, known time.Duration, without, las
 	switch {
 	case last != nil:
 		s.counts["lost"]++
-		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d was there when call %d returned, and no more in call %d or later", m.number, by.ID, last.ID)
+		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d existed when call %d returned, but not in call %d or later", m.number, by.ID, last.ID)
 	case without != nil:
 		s.counts["stale"]++
-		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d was there when call %d returned, and not in call %d, invoked later", m.number, by.ID, without.ID)
+		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d existed when call %d returned, but not in call %d, invoked later", m.number, by.ID, without.ID)
 	case m.add.Outcome == history.OK && (len(s.reads) == 0 || s.reads[len(s.reads)-1].op.Invoke <= known):
 		s.counts["never read"]++
 	}

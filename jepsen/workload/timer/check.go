@@ -10,8 +10,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check compares every read of an instance's thread and timers with the set and
-// cancelled timers, and the final read with the timers that must have fired.
+// Check compares every read of an instance's thread and timers with the timers that
+// were set and cancelled. It compares the final read with the timers that must have
+// fired.
 func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 	shifted := false // a clock that jumps skips more occurrences than are caught up
 	for _, e := range h.Events {

@@ -114,7 +114,7 @@ func (g *group) placeCommit(call int, made *turnMade) {
 	for i, a := range made.in.Appends {
 		seqs := made.out.Seqs[i]
 		if len(seqs) != a.Entries {
-			g.Findings.Add("torn append", g.Key, g.Of(call), "%s appended %d entries to %s and was told of %d", workload.NameOf(g.Ops[call]), a.Entries, a.Thread, len(seqs))
+			g.Findings.Add("torn append", g.Key, g.Of(call), "%s appended %d entries to %s and the answer has %d", workload.NameOf(g.Ops[call]), a.Entries, a.Thread, len(seqs))
 			continue
 		}
 		if a.Rev != nil && seqs[0] != *a.Rev {
