@@ -8,8 +8,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// countAttempts is what clients are dialled with, so that workloads know how many
-// attempts a call has come to.
+// countAttempts returns a dial option that counts the attempts of each call, for the
+// workloads that need the number.
 func countAttempts() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, in, out any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
 		workload.Attempted(ctx)

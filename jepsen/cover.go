@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// CoverRun is one run of a cover: some workloads side by side under one
-// nemesis at one size.
+// CoverRun is one run of a cover: some workloads that run in parallel under one
+// nemesis on a cluster of one size.
 type CoverRun struct {
 	Workloads []string
 	Nemesis   string
@@ -17,24 +17,23 @@ type CoverRun struct {
 	Seed      uint64
 }
 
-// Key names the run among those of its cover; it stays the same as long as the
-// cover does.
+// Key identifies the run within its cover. It changes only if the cover changes.
 func (r CoverRun) Key() string {
 	return fmt.Sprintf("%s/%d/%s/%d", r.Nemesis, r.Nodes, strings.Join(r.Workloads, "+"), r.Seed)
 }
 
-// Options are those of the run, to which the caller adds a directory.
+// Options returns the options of the run; the caller adds a directory.
 func (r CoverRun) Options(long time.Duration) Options {
 	return Options{Workloads: r.Workloads, Nemeses: []string{r.Nemesis}, Nodes: r.Nodes, Seed: r.Seed, Time: long}
 }
 
-// workloadsARun is how many workloads one run carries: each gets a third of
-// what the machine can do, which is plenty for its judge.
+// workloadsARun is the maximum number of workloads in one run. Each then gets a third
+// of the machine's throughput, which gives its checker enough calls.
 const workloadsARun = 3
 
-// Cover draws runs from a seed such that every pair of a workload and a
-// nemesis, of a workload and a size, and of a nemesis and a size is in at least
-// one of them. The same arguments give the same runs.
+// Cover draws runs from a seed. At least one run has each pair of a workload and a
+// nemesis, of a workload and a size, and of a nemesis and a size. The same arguments
+// give the same runs.
 func Cover(seed uint64, workloads, nemeses []string, sizes []int) []CoverRun {
 	draw := rand.New(rand.NewPCG(seed, 0xc07e5))
 	groups := split(draw, workloads)
@@ -42,14 +41,14 @@ func Cover(seed uint64, workloads, nemeses []string, sizes []int) []CoverRun {
 	add := func(workloads []string, nemesis string, nodes int) {
 		runs = append(runs, CoverRun{Workloads: workloads, Nemesis: nemesis, Nodes: nodes, Seed: draw.Uint64N(1 << 32)})
 	}
-	// Each nemesis meets all groups and all sizes; which group meets which size
-	// turns from one nemesis to the next.
+	// Each nemesis runs with all groups and all sizes. The pairing of group and size
+	// rotates from one nemesis to the next.
 	for i, nemesis := range nemeses {
 		for j := range max(len(groups), len(sizes)) {
 			add(groups[j%len(groups)], nemesis, sizes[(i+j)%len(sizes)])
 		}
 	}
-	// With fewer nemeses than sizes the turning does not come round.
+	// With fewer nemeses than sizes the rotation leaves some pairs out.
 	for _, group := range groups {
 		for _, nodes := range sizes {
 			met := slices.ContainsFunc(runs, func(r CoverRun) bool { return r.Nodes == nodes && slices.Equal(r.Workloads, group) })
@@ -61,7 +60,7 @@ func Cover(seed uint64, workloads, nemeses []string, sizes []int) []CoverRun {
 	return runs
 }
 
-// split deals the workloads into groups of at most workloadsARun, evenly.
+// split divides the workloads evenly into groups of at most workloadsARun.
 func split(draw *rand.Rand, workloads []string) [][]string {
 	dealt := slices.Clone(workloads)
 	draw.Shuffle(len(dealt), func(i, j int) { dealt[i], dealt[j] = dealt[j], dealt[i] })

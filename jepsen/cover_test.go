@@ -15,12 +15,12 @@ var (
 	}
 )
 
-// TestEveryPairIsCovered tries the full cover and odd ones.
+// TestEveryPairIsCovered checks the full cover and some unusual ones.
 func TestEveryPairIsCovered(t *testing.T) {
 	for _, c := range []struct {
 		workloads, nemeses []string
 		sizes              []int
-		most               int // runs
+		most               int // maximum number of runs
 	}{
 		{nine, thirteen, []int{1, 3, 5}, 45},
 		{nine[:1], thirteen, []int{1, 3, 5}, 39},

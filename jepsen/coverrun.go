@@ -15,25 +15,24 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// CoverOptions are what a cover may be told; the zero value of each is its
-// default.
+// CoverOptions are the options of a cover. The zero value of each is its default.
 type CoverOptions struct {
 	Workloads []string      // empty means all
 	Nemeses   []string      // empty means all
 	Sizes     []int         // empty means 1, 3 and 5
-	Seed      uint64        // of the cover and, through it, of each run
-	Time      time.Duration // of each run; 0 means 60 s
-	Dir       string        // of the state file, and of a directory for each run
-	Binary    string        // dormoused; "" builds it for each run
+	Seed      uint64        // seed of the cover; the seeds of the runs derive from it
+	Time      time.Duration // time of each run; 0 means 60 s
+	Dir       string        // directory of the state file and of one directory for each run
+	Binary    string        // path of dormoused; "" builds it for each run
 	Loopback  bool
-	Progress  func(line string)                           // nil means nobody
-	Ended     func(done CoverDone, run *report.Run) error // told of each run; run is nil where there was none. An error ends the cover
+	Progress  func(line string)                           // receives progress lines; nil discards them
+	Ended     func(done CoverDone, run *report.Run) error // called after each run; run is nil if the run failed to start. An error ends the cover
 }
 
-// runner makes a run: Run, but for tests.
+// runner executes one run. It is Run except in tests.
 type runner func(context.Context, Options) (*report.Run, error)
 
-// stateName is the cover's state file, in its directory.
+// stateName is the name of the cover's state file.
 const stateName = "cover.jsonl"
 
 func (o CoverOptions) resolve() (CoverOptions, error) {
@@ -53,9 +52,9 @@ func (o CoverOptions) resolve() (CoverOptions, error) {
 		o.Progress = func(string) {}
 	}
 	if o.Dir == "" {
-		return o, errors.New("name a directory for the cover's files")
+		return o, errors.New("no directory is given for the cover's files")
 	}
-	// What is wrong with a run is wrong with the cover, and better told now.
+	// Options that are invalid for one run make the whole cover invalid: fail early.
 	for _, nodes := range o.Sizes {
 		if _, err := (Options{Workloads: o.Workloads, Nemeses: o.Nemeses, Nodes: nodes, Time: o.Time, Dir: o.Dir}).resolve(); err != nil {
 			return o, err
@@ -64,10 +63,10 @@ func (o CoverOptions) resolve() (CoverOptions, error) {
 	return o, nil
 }
 
-// RunCover makes every run of a cover that has not ended yet, one after the
-// other, and returns all that have, in the cover's order. When ctx ends, the run
-// that is under way does not count. One that could not be made is told, too,
-// with why it Failed; it has not ended, and the next time it is tried again.
+// RunCover executes every run of a cover that is not complete yet, one after the
+// other. It returns all completed runs in the cover's order. A run that is in progress
+// when ctx ends does not count. A run that could not start is returned too, with the
+// reason in Failed; the next RunCover tries it again.
 func RunCover(ctx context.Context, o CoverOptions) ([]CoverDone, error) { return runCover(ctx, o, Run) }
 
 func runCover(ctx context.Context, o CoverOptions, make runner) (ended []CoverDone, err error) {
@@ -108,7 +107,7 @@ func runCover(ctx context.Context, o CoverOptions, make runner) (ended []CoverDo
 	return ended, nil
 }
 
-// one makes one run, in a directory that no run before it has used.
+// one executes one run in a new directory.
 func (o CoverOptions) one(ctx context.Context, r CoverRun, make runner) (CoverDone, error) {
 	options := r.Options(o.Time)
 	options.Binary, options.Loopback, options.Progress = o.Binary, o.Loopback, o.Progress
@@ -130,7 +129,7 @@ func (o CoverOptions) one(ctx context.Context, r CoverRun, make runner) (CoverDo
 		done.Verdict, done.Ops = run.Verdict, run.Judged()
 	}
 	if done.Verdict == check.OK {
-		// What the nodes kept is of use where something is wrong.
+		// Keep the nodes' data only if the run found a problem.
 		if err := os.RemoveAll(filepath.Join(options.Dir, nodesDir)); err != nil {
 			return done, fmt.Errorf("cover: %w", err)
 		}

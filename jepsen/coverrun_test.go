@@ -17,7 +17,8 @@ import (
 
 var someNemeses = []string{"kill", "pause", "transfer"}
 
-// paper makes runs on paper, and interrupts at the one whose number is stop.
+// paper returns made-up results instead of running a cluster. It cancels the cover in
+// run number stop.
 type paper struct {
 	made   []string
 	stop   int
@@ -35,11 +36,11 @@ func (p *paper) run(_ context.Context, o jepsen.Options) (*report.Run, error) {
 	if len(p.made)%5 == 0 {
 		return nil, errors.New("no cluster stands")
 	}
-	results := []check.Result{{Check: o.Workloads[0], Ops: 10}, {Check: "liveness", Ops: 500}} // of which the pulse's are nobody's calls
+	results := []check.Result{{Check: o.Workloads[0], Ops: 10}, {Check: "liveness", Ops: 500}} // the calls of liveness are the pulse's, which no workload judges
 	return &report.Run{Header: history.Header{Workloads: o.Workloads}, Verdict: check.OK, Results: results}, nil
 }
 
-// cover makes a cover in dir until the run whose number is stop.
+// cover runs a cover in dir and interrupts it in run number stop.
 func cover(t *testing.T, dir string, stop int) (made []string, done []jepsen.CoverDone, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -56,7 +57,7 @@ func TestACoverGoesOnWhereItStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(done) != 2 {
 		t.Fatalf("interrupted in the third run: %d ended, %v", len(done), err)
 	}
-	// A crash while the end of a run is written counts as none.
+	// A line that a crash cut short does not count as a completed run.
 	state := filepath.Join(dir, "cover.jsonl")
 	whole, err := os.ReadFile(state)
 	if err != nil {
@@ -75,7 +76,7 @@ func TestACoverGoesOnWhereItStopped(t *testing.T) {
 	if want := first[2] + ".2"; rest[0] != want {
 		t.Errorf("the run that was interrupted was made again as %s, want %s", rest[0], want)
 	}
-	// A run that could not be made has not ended.
+	// A run that could not start is not complete.
 	for failed := failures(t, done); failed > 0; failed = failures(t, done) {
 		var again []string
 		if again, done, err = cover(t, dir, -1); err != nil || len(again) != failed || len(done) != all {
@@ -93,7 +94,7 @@ func TestACoverGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// failures counts the runs that could not be made; none of them may be ok.
+// failures counts the runs that could not start; none of them may be ok.
 func failures(t *testing.T, done []jepsen.CoverDone) (failed int) {
 	t.Helper()
 	for _, d := range done {
@@ -108,7 +109,7 @@ func failures(t *testing.T, done []jepsen.CoverDone) (failed int) {
 	return failed
 }
 
-// Covers of an earlier build wrote down runs that could not be made as ended.
+// State files of earlier builds list runs that could not start as completed.
 func TestAFailedRunInAnOldStateFileIsTriedAgain(t *testing.T) {
 	dir := t.TempDir()
 	first := jepsen.Cover(5, someWorkloads(t), someNemeses, []int{1, 3, 5})[0]

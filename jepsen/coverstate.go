@@ -13,27 +13,27 @@ import (
 	"dormouse/jepsen/check"
 )
 
-// CoverDone is one ended run of a cover, a line of its state file.
+// CoverDone is one completed run of a cover, stored as one line of the state file.
 type CoverDone struct {
 	Key     string        `json:"key"`
 	Command string        `json:"command"` // repeats the run
 	Dir     string        `json:"dir"`
 	Verdict check.Verdict `json:"verdict"`
-	Ops     int           `json:"ops"` // calls that were judged by a workload
+	Ops     int           `json:"ops"` // calls that workloads judged
 	Took    time.Duration `json:"took"`
 	Ended   time.Time     `json:"ended"`
-	Failed  string        `json:"failed,omitempty"` // why there was nothing to judge
+	Failed  string        `json:"failed,omitempty"` // why the run could not start
 }
 
-// coverState is the file by which a cover goes on where it stopped: a line for
-// each run that has ended.
+// coverState is the state file, with one line for each completed run. A cover resumes
+// from it.
 type coverState struct {
 	file *os.File
 	done map[string]CoverDone
 }
 
-// openState reads the file, or makes it. A last line that was cut short by a
-// crash is of a run whose end was not written: it is cut off.
+// openState reads the file, or creates it. It drops a last line that a crash cut
+// short.
 func openState(path string) (*coverState, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -59,9 +59,9 @@ func (s *coverState) read() error {
 		}
 		var d CoverDone
 		if err := json.Unmarshal(bytes.TrimSpace(line), &d); err != nil || d.Key == "" {
-			return fmt.Errorf("line %d is no ended run: move the file away to begin anew", n)
+			return fmt.Errorf("line %d is not a completed run: move the file away to start the cover again", n)
 		}
-		if d.Failed == "" { // as older covers wrote; it is to be tried again
+		if d.Failed == "" { // earlier covers recorded failed runs, which must run again
 			s.done[d.Key] = d
 		}
 		whole += int64(len(line))
@@ -73,7 +73,7 @@ func (s *coverState) read() error {
 	return err
 }
 
-// add writes a run that has ended, so that it stays written.
+// add appends a completed run and syncs the file.
 func (s *coverState) add(d CoverDone) error {
 	line, err := json.Marshal(d)
 	if err != nil {

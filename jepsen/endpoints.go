@@ -17,12 +17,12 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Target is a cluster that somebody else started and looks after. Nothing is
-// done to it but calls, and what the hooks do.
+// Target is a cluster that the harness did not start. The harness only calls it and
+// runs the hooks.
 type Target struct {
 	Endpoints []string // gRPC addresses, host:port
-	HookFault string   // a shell command that does harm; "" means that none is done
-	HookHeal  string   // one that undoes it
+	HookFault string   // shell command that injects a fault; "" means no faults
+	HookHeal  string   // shell command that heals the fault
 }
 
 func (t *Target) flags() []string {
@@ -34,38 +34,38 @@ func (t *Target) flags() []string {
 }
 
 const (
-	// answerMax is how long a node may take to say how it stands.
+	// answerMax bounds a status request to one node.
 	answerMax = 3 * time.Second
 	// hookMax bounds one run of a hook.
 	hookMax = 60 * time.Second
-	// hookCalm comes before the first fault and after each healing, hookFor is
+	// hookPause is the time before the first fault and after each healing; hookFor is
 	// how long a fault lasts.
-	hookCalm = 5 * time.Second
-	hookFor  = 10 * time.Second
+	hookPause = 5 * time.Second
+	hookFor   = 10 * time.Second
 )
 
-// targetStage is somebody else's cluster.
+// targetStage is a cluster that the harness did not start.
 type targetStage struct {
 	target Target
 	long   time.Duration
 	found  []node
 }
 
-// openTarget finds out who answers at the addresses.
+// openTarget asks each address for its node.
 func openTarget(ctx context.Context, o Options) (*targetStage, error) {
 	s := &targetStage{target: *o.Target, long: o.Time}
 	switch {
 	case len(s.target.Endpoints) == 0:
-		return nil, errors.New("jepsen: name the addresses of the cluster")
+		return nil, errors.New("jepsen: no addresses of the cluster are given")
 	case (s.target.HookFault == "") != (s.target.HookHeal == ""):
-		return nil, errors.New("jepsen: a hook that does harm needs one that undoes it, and the other way round")
+		return nil, errors.New("jepsen: the hook that injects a fault and the hook that heals it must be given together")
 	case len(o.Nemeses) != 1 || o.Nemeses[0] != "none":
-		return nil, errors.New("jepsen: a cluster that was not started here gets no faults of ours: leave the nemesis out, or give hooks of your own")
+		return nil, errors.New("jepsen: a nemesis works only on a cluster that the harness starts: leave the nemesis out, or give hooks")
 	}
 	for _, addr := range s.target.Endpoints {
 		status, err := s.status(ctx, addr)
 		if err != nil {
-			return nil, fmt.Errorf("jepsen: nobody answers at %s: %w", addr, err)
+			return nil, fmt.Errorf("jepsen: no node answers at %s: %w", addr, err)
 		}
 		s.found = append(s.found, node{name: status.Node, id: status.Node, grpc: addr})
 	}
@@ -77,7 +77,7 @@ func (s *targetStage) status(ctx context.Context, addr string) (status agent.Clu
 	if err != nil {
 		return status, err
 	}
-	defer c.Close() //nolint:errcheck // one question was asked
+	defer c.Close() //nolint:errcheck // one request was made
 	ctx, cancel := context.WithTimeout(ctx, answerMax)
 	defer cancel()
 	return c.Status(ctx)
@@ -97,7 +97,7 @@ func (s *targetStage) build(ctx context.Context) string { return version(ctx, s)
 
 func (s *targetStage) missing() []string {
 	if s.target.HookFault == "" {
-		return []string{"no faults: the cluster was not started here, and no hooks were given"}
+		return []string{"no faults: the harness did not start the cluster, and no hooks were given"}
 	}
 	return nil
 }
@@ -114,13 +114,14 @@ func (s *targetStage) sample(ctx context.Context, name string) (check.Sample, er
 	return check.Sample{}, fmt.Errorf("no node is called %q", name)
 }
 
-// disturb runs the hooks in turn until the time is over, the healing one last.
+// disturb runs the two hooks alternately until the time is over. The healing hook is
+// always last.
 func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tell func(string)) error {
 	if s.target.HookFault == "" {
 		return nil
 	}
 	began := time.Now()
-	for step := 1; time.Since(began)+hookCalm+hookFor < s.long && pause.For(ctx, hookCalm); step++ {
+	for step := 1; time.Since(began)+hookPause+hookFor < s.long && pause.For(ctx, hookPause); step++ {
 		event := history.Event{Kind: history.EventFault, Name: "hook", Step: step, Detail: s.target.HookFault}
 		record.Event(event)
 		tell("fault: " + s.target.HookFault)
@@ -137,7 +138,7 @@ func (s *targetStage) disturb(ctx context.Context, record *history.Recorder, tel
 	return nil
 }
 
-// hook runs a command of the user's.
+// hook runs a shell command that the user gave.
 func hook(ctx context.Context, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, hookMax)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// hooked runs hooks that write down what they are called for, in virtual time.
+// hooked runs Disturb in virtual time with hooks that write their calls to a file.
 func hooked(ctx context.Context, t *testing.T, long time.Duration, fault string) (did []string, windows []check.Window, err error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func hooked(ctx context.Context, t *testing.T, long time.Duration, fault string)
 	if reading != nil {
 		t.Fatal(reading)
 	}
-	text, _ := os.ReadFile(diary) // none where nothing was done
+	text, _ := os.ReadFile(diary) // missing if no hook ran
 	return strings.Fields(string(text)), check.Windows(h), err
 }
 

@@ -7,19 +7,19 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// RunCoverWith makes the cover's runs with something that makes none.
+// RunCoverWith runs a cover with another runner.
 var RunCoverWith = runCover
 
-// Level reports whether nodes stand at one place.
+// Level reports whether samples agree.
 var Level = level
 
-// Disturb does to a target what its hooks say, for so long.
+// Disturb runs the hooks of a target for the duration long.
 func Disturb(ctx context.Context, t Target, long time.Duration, record *history.Recorder) error {
 	s := &targetStage{target: t, long: long}
 	return s.disturb(ctx, record, func(string) {})
 }
 
-// ScopeOf is the scope of a workload's keys in a run that began then.
+// ScopeOf returns the scope of a workload's keys in a run that started at began.
 func ScopeOf(seed uint64, began time.Time, workload string) string {
 	return (&run{id: runID(seed, began)}).scope(workload)
 }

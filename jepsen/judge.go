@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// judgeMax bounds the judging of one run; what is not judged by then is
+	// judgeMax bounds the judging of one run. Checks that are not done by then are
 	// unknown.
 	judgeMax = 2 * time.Minute
-	// interruptedMax is that for a run that was interrupted.
+	// interruptedMax bounds the judging of an interrupted run.
 	interruptedMax = 30 * time.Second
 )
 
-// Judge judges a history, fresh or old: each workload by its own rules, and
-// what every run owes. Where ctx has ended already it still judges, for a
-// shorter time.
+// Judge judges a history, new or old: each workload by its own checker, then
+// convergence and liveness. If ctx has already ended it still judges, within
+// interruptedMax.
 func Judge(ctx context.Context, h *history.History) *report.Run {
 	began := time.Now()
 	bound := judgeMax
@@ -47,12 +47,12 @@ func Judge(ctx context.Context, h *history.History) *report.Run {
 func judge(ctx context.Context, h *history.History, name string) check.Result {
 	w, err := catalog.New(name)
 	if err != nil {
-		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build cannot judge it: %v", err)}
+		return check.Result{Check: name, Verdict: check.Unknown, Why: fmt.Sprintf("this build has no such checker: %v", err)}
 	}
 	return w.Check(ctx, h.Of(name))
 }
 
-// reached reports whether the run came to a phase.
+// reached reports whether the run entered a phase.
 func reached(h *history.History, name string) bool {
 	for _, e := range h.Events {
 		if e.Kind == history.EventPhase && e.Name == name {

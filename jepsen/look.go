@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// lookMax bounds the time in which the nodes come to one state.
+	// lookMax bounds the time for the nodes to converge.
 	lookMax   = 60 * time.Second
 	lookEvery = 500 * time.Millisecond
 )
 
-// look looks at every node until all stand at one index, term, chain and
-// state, or it has taken too long. Every look is recorded; the last one counts.
+// look compares all nodes until they have one index, term, chain and state, or until
+// lookMax. Every comparison is recorded; the last one counts.
 func (r *run) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookMax)
 	defer cancel()
@@ -29,7 +29,7 @@ func (r *run) look(ctx context.Context) {
 	}
 }
 
-// lookOnce records one look, and reports whether the nodes are at one.
+// lookOnce records one comparison and reports whether the nodes agree.
 func (r *run) lookOnce(ctx context.Context, step int) bool {
 	nodes := r.stage.nodes()
 	samples := make([]check.Sample, len(nodes))
@@ -50,10 +50,10 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 		})
 	}
 	if ctx.Err() != nil && step > 1 {
-		return false // the look before was whole
+		return false // the comparison before was complete
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return false // the run was interrupted: that no node answered says nothing of the nodes
+		return false // the run was interrupted, so a missing answer says nothing about the nodes
 	}
 	one := true
 	for i, n := range nodes {
@@ -68,8 +68,8 @@ func (r *run) lookOnce(ctx context.Context, step int) bool {
 	return one
 }
 
-// level reports whether all stand at one index, term and chain, so that it is
-// worth reading everything. Where no node runs there is nothing to differ.
+// level reports whether all samples have one index, term and chain, so that reading
+// the whole state makes sense. It is true if there are no samples.
 func level(samples []check.Sample) bool {
 	for _, s := range samples {
 		if s.Applied != samples[0].Applied || s.Term != samples[0].Term || s.Chain != samples[0].Chain {

@@ -7,7 +7,7 @@ import (
 	"dormouse/jepsen/check"
 )
 
-// A run may end with no node left, which is for the judges to say.
+// A run may end with no running node; the checkers report that.
 func TestNodesAreLevelUnlessTwoDiffer(t *testing.T) {
 	at := check.Sample{Applied: 7, Term: 2, Chain: 9}
 	ahead := at

@@ -10,21 +10,21 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// Options are what a run may be told; the zero value of each is its default.
+// Options are the options of a run. The zero value of each is its default.
 type Options struct {
-	Workloads []string          // by name, side by side; empty means all
-	Nemeses   []string          // by name, side by side; empty means none
-	Time      time.Duration     // of calls and faults; 0 means 60 s
-	Seed      uint64            // of the plan and of every process
-	Nodes     int               // 1 to 7; 0 means 3. Of a Target: as many as it has addresses
-	Dir       string            // of the run's files; made, and must not hold a run yet
-	Binary    string            // dormoused; "" builds it
-	Program   []string          // the command of programs that take part as hosts; nil means this one's own, as dormjepsen has it
+	Workloads []string          // by name, run in parallel; empty means all
+	Nemeses   []string          // by name, run in parallel; empty means none
+	Time      time.Duration     // of the phase with calls and faults; 0 means 60 s
+	Seed      uint64            // seed of the plan and of every process
+	Nodes     int               // 1 to 7; 0 means 3. With a Target: the number of its addresses
+	Dir       string            // directory of the run's files; created if missing, and must not hold a run
+	Binary    string            // path of dormoused; "" builds it
+	Program   []string          // command that starts a host program; nil means "host" of this executable, as in dormjepsen
 	Processes int               // of each workload; 0 means 12
-	Loopback  bool              // no network of its own, even where there could be one: fewer faults
-	Bug       string            // the seeded bug to run with; a Binary that is named must be built with -tags seeded
-	Target    *Target           // a cluster that somebody else started, in place of one of its own; nil means not
-	Progress  func(line string) // told what goes on, from any goroutine; nil means nobody
+	Loopback  bool              // use the loopback network even if network namespaces are possible: fewer faults
+	Bug       string            // seeded bug to enable; a given Binary must be built with -tags seeded
+	Target    *Target           // cluster that the harness did not start; nil means that the harness starts one
+	Progress  func(line string) // receives progress lines, from any goroutine; nil discards them
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	processesDefault = 12
 )
 
-// resolve fills in the defaults, and says everything that is wrong.
+// resolve fills in the defaults and returns all errors at once.
 func (o Options) resolve() (Options, error) {
 	if len(o.Workloads) == 0 {
 		o.Workloads = catalog.Names()
@@ -76,15 +76,15 @@ func (o Options) resolve() (Options, error) {
 		wrong = append(wrong, errors.New("time and processes cannot be negative"))
 	}
 	if o.Target != nil && catalog.NeedsPrograms(o.Workloads) {
-		wrong = append(wrong, errors.New("workload host is for a cluster of our own, beside which programs are started: leave it out"))
+		wrong = append(wrong, errors.New("workload host needs programs, which run only beside a cluster that the harness starts: leave it out"))
 	}
 	if o.Dir == "" {
-		wrong = append(wrong, errors.New("name a directory for the run's files"))
+		wrong = append(wrong, errors.New("no directory is given for the run's files"))
 	}
 	return o, errors.Join(wrong...)
 }
 
-// command repeats the run.
+// command returns the command line that repeats the run.
 func (o Options) command() string {
 	args := []string{
 		"dormjepsen run", "--workload", strings.Join(o.Workloads, ","), "--nemesis", strings.Join(o.Nemeses, ","),

@@ -22,8 +22,8 @@ func someWorkloads(t *testing.T) []string {
 	return names
 }
 
-// TestARunThatIsAskedForWronglyIsRefusedAtOnce names each mistake, and what
-// its error must name.
+// TestARunThatIsAskedForWronglyIsRefusedAtOnce checks that each error names the
+// mistake.
 func TestARunThatIsAskedForWronglyIsRefusedAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    jepsen.Options
@@ -58,8 +58,8 @@ func TestARunThatIsAskedForWronglyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAHistoryThatWasCutShortIsJudgedAsFarAsItGoes judges one that ends in the
-// middle of its faults: what it lacks is unknown, never ok.
+// TestAHistoryThatWasCutShortIsJudgedAsFarAsItGoes judges a history that ends in the
+// fault phase. Missing parts make the verdict unknown, never ok.
 func TestAHistoryThatWasCutShortIsJudgedAsFarAsItGoes(t *testing.T) {
 	h := &history.History{
 		Header: history.Header{Workloads: append(someWorkloads(t)[:1:1], "of another build"), Seed: 1, Nodes: 3},
@@ -80,7 +80,7 @@ func TestAHistoryThatWasCutShortIsJudgedAsFarAsItGoes(t *testing.T) {
 	}
 }
 
-// A cluster that stands still holds the keys of the runs before.
+// An existing cluster still holds the keys of earlier runs.
 func TestNoTwoRunsShareAScope(t *testing.T) {
 	seen, now := map[string]bool{}, time.Now()
 	for _, seed := range []uint64{1, 11} {

@@ -17,42 +17,42 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// cast is everybody who calls.
-type cast struct {
-	troupes []troupe
+// callers is the set of all processes that call the cluster.
+type callers struct {
+	groups  []processGroup
 	pulses  []*pulse
 	clients []*client.Client
 }
 
-// troupe is a workload and its processes.
-type troupe struct {
+// processGroup is a workload and its processes.
+type processGroup struct {
 	workload  workload.Workload
 	processes []*workload.Process
 	last      *workload.Process // makes the final reads
 }
 
-// cast makes the processes of each workload, half of them bound to a node each
-// and half free to roam, and what takes the cluster's pulse.
-func (r *run) cast() (*cast, error) {
-	c := &cast{}
-	casting := &casting{run: r, cast: c, nodes: r.stage.nodes()}
-	if len(casting.nodes) == 0 {
+// callers creates the processes of each workload and the pulses. Half of the processes
+// use one node each; the others may use any node.
+func (r *run) callers() (*callers, error) {
+	c := &callers{}
+	maker := &callerMaker{run: r, callers: c, nodes: r.stage.nodes()}
+	if len(maker.nodes) == 0 {
 		return nil, errors.New("jepsen: no node runs")
 	}
 	for _, name := range r.options.Workloads {
-		t, err := casting.troupe(name, r.options.Processes)
+		t, err := maker.processGroup(name, r.options.Processes)
 		if err != nil {
 			c.close()
 			return nil, err
 		}
-		c.troupes = append(c.troupes, t)
+		c.groups = append(c.groups, t)
 	}
-	for i := range len(casting.nodes) + 1 {
+	for i := range len(maker.nodes) + 1 {
 		bound := i
-		if i == len(casting.nodes) {
-			bound = roams
+		if i == len(maker.nodes) {
+			bound = anyNode
 		}
-		p, err := casting.process(check.PulseWorkload, bound)
+		p, err := maker.process(check.PulseWorkload, bound)
 		if err != nil {
 			c.close()
 			return nil, err
@@ -62,23 +62,23 @@ func (r *run) cast() (*cast, error) {
 	return c, nil
 }
 
-// casting numbers the processes of a run and gives each a client of its own.
-type casting struct {
-	run   *run
-	cast  *cast
-	nodes []node
-	last  int // number of processes so far
+// callerMaker numbers the processes of a run and gives each its own client.
+type callerMaker struct {
+	run     *run
+	callers *callers
+	nodes   []node
+	last    int // number of processes so far
 }
 
-// roams is the node of a process that is bound to none.
-const roams = -1
+// anyNode is the node index of a process that may use any node.
+const anyNode = -1
 
-func (c *casting) troupe(name string, processes int) (t troupe, err error) {
+func (c *callerMaker) processGroup(name string, processes int) (t processGroup, err error) {
 	if t.workload, err = catalog.New(name); err != nil {
 		return t, err
 	}
 	for i := range processes {
-		bound := roams
+		bound := anyNode
 		if i%2 == 0 {
 			bound = i / 2 % len(c.nodes)
 		}
@@ -88,19 +88,19 @@ func (c *casting) troupe(name string, processes int) (t troupe, err error) {
 		}
 		t.processes = append(t.processes, p)
 	}
-	t.last, err = c.process(name, roams)
+	t.last, err = c.process(name, anyNode)
 	return t, err
 }
 
-func (c *casting) process(workloadName string, bound int) (p *workload.Process, err error) {
+func (c *callerMaker) process(workloadName string, bound int) (p *workload.Process, err error) {
 	r := c.run
 	p = &workload.Process{
 		ID: c.last, Scope: r.scope(workloadName), Workload: workloadName, Record: r.record,
 		Rand: rand.New(rand.NewPCG(r.options.Seed, uint64(c.last))),
 	}
 	c.last++
-	if bound == roams {
-		p.Client, err = r.stage.dial(p.Scope, true, turned(c.nodes, p.ID)...)
+	if bound == anyNode {
+		p.Client, err = r.stage.dial(p.Scope, true, rotated(c.nodes, p.ID)...)
 	} else {
 		p.Node = c.nodes[bound].name
 		p.Client, err = r.stage.dial(p.Scope, false, c.nodes[bound].grpc)
@@ -108,21 +108,21 @@ func (c *casting) process(workloadName string, bound int) (p *workload.Process, 
 	if err != nil {
 		return nil, err
 	}
-	c.cast.clients = append(c.cast.clients, p.Client)
+	c.callers.clients = append(c.callers.clients, p.Client)
 	return p, nil
 }
 
-// scope is where a workload's keys are: the run's own, since a cluster that
-// stands still holds those of the runs before.
+// scope returns the scope of a workload's keys. It is unique to the run, because an
+// existing cluster may hold the keys of earlier runs.
 func (r *run) scope(workloadName string) string { return "jepsen-" + workloadName + "-" + r.id }
 
-// runID tells a run from all others on the same cluster.
+// runID returns an id that differs from the ids of all other runs on the cluster.
 func runID(seed uint64, began time.Time) string {
 	return fmt.Sprintf("%d-%s", seed, strconv.FormatInt(began.UnixNano(), 36))
 }
 
-// turned are the addresses, with another one first for each process.
-func turned(nodes []node, by int) []string {
+// rotated returns the addresses, rotated by the given number.
+func rotated(nodes []node, by int) []string {
 	addrs := make([]string, len(nodes))
 	for i := range nodes {
 		addrs[i] = nodes[(i+by)%len(nodes)].grpc
@@ -130,11 +130,12 @@ func turned(nodes []node, by int) []string {
 	return addrs
 }
 
-// act has everybody call until stop, which waits for their last calls.
-func (c *cast) act(ctx context.Context) (stop func()) {
+// act starts all processes. The returned stop ends them and waits for their last
+// calls.
+func (c *callers) act(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	for _, t := range c.troupes {
+	for _, t := range c.groups {
 		for _, p := range t.processes {
 			wait.Go(func() { t.workload.Run(ctx, p) })
 		}
@@ -148,14 +149,14 @@ func (c *cast) act(ctx context.Context) (stop func()) {
 	}
 }
 
-func (c *cast) close() {
-	_ = join(len(c.clients), func(i int) error { return c.clients[i].Close() }) // nothing is under way
+func (c *callers) close() {
+	_ = join(len(c.clients), func(i int) error { return c.clients[i].Close() }) // no call is in progress
 }
 
-// tally counts what came of the calls.
+// tally counts the outcomes of the calls.
 type tally struct {
 	ok, refused, unknown atomic.Int64
-	pulse                atomic.Int64 // the return of the last pulse that was a commit
+	pulse                atomic.Int64 // return time of the last successful pulse
 }
 
 func (t *tally) count(op history.Op) {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// pulseEvery is how fine recovery is measured.
+	// pulseEvery is the resolution of the recovery measurement.
 	pulseEvery = 100 * time.Millisecond
-	// pulseMax bounds one commit, so that one which was sent into a void does
-	// not hide that others would succeed.
+	// pulseMax bounds one commit, so that a commit that gets no answer does not delay
+	// the next.
 	pulseMax = time.Second
 )
 
-// pulse is a process by whose commits liveness is measured.
+// pulse is a process whose commits measure liveness.
 type pulse struct{ *workload.Process }
 
-// beat commits a small value again and again.
+// beat commits a small value every pulseEvery until ctx ends.
 func (p *pulse) beat(ctx context.Context) {
 	key := fmt.Sprintf("pulse-%d", p.ID)
 	for n := 0; ; n++ {
@@ -48,5 +48,5 @@ func (p *pulse) once(ctx context.Context, key string, value []byte) {
 	}
 }
 
-// lastPulse is when a pulse last succeeded.
+// lastPulse returns when a pulse last succeeded.
 func (t *tally) lastPulse() time.Duration { return time.Duration(t.pulse.Load()) }

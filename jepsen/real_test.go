@@ -13,11 +13,12 @@ import (
 	"dormouse/jepsen/check"
 )
 
-// TestARealRun runs real nodes. It is for who works on the harness:
+// TestARealRun runs real nodes. It is for developers of the harness:
 //
 //	DORMJEPSEN_REAL=1 DORMJEPSEN_NEMESES=kill,pause DORMJEPSEN_SEED=7 go test -run TestARealRun -v ./jepsen
 //
-// WORKLOADS, NODES, TIME, DIR, BINARY and ENDPOINTS are read likewise.
+// It also reads WORKLOADS, NODES, TIME, DIR, BINARY and ENDPOINTS with the same
+// prefix.
 func TestARealRun(t *testing.T) {
 	if os.Getenv("DORMJEPSEN_REAL") == "" {
 		t.Skip("set DORMJEPSEN_REAL to run real nodes for a minute")

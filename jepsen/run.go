@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// settleFor is how long calls go on after the first commit that succeeds
-	// once all is healed.
+	// settleFor is how long calls go on after the first successful commit once all
+	// faults are healed.
 	settleFor = 3 * time.Second
-	// restFor is how long nobody calls before the end: what a node holds at
-	// rest is measured in it.
+	// restFor is the pause without calls before the end. Resource use at rest is
+	// measured in it.
 	restFor = 3 * time.Second
 	// finalMax bounds the final reads of all workloads.
 	finalMax = 60 * time.Second
 )
 
-// Run makes one run. The error tells that there was none to judge; what was
-// found wrong is in the report. Where ctx ends the run is interrupted: it heals
-// and cleans up, and what there is of it is judged.
+// Run executes one run. It returns an error only if there was nothing to judge;
+// violations are in the report. If ctx ends, the run is interrupted: it heals the
+// cluster, cleans up, and judges what it recorded.
 func Run(ctx context.Context, o Options) (*report.Run, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 	}
 	path := filepath.Join(o.Dir, report.HistoryName)
 	if _, err := os.Stat(path); err == nil {
-		return nil, fmt.Errorf("jepsen: %s holds a run already: name another directory", o.Dir)
+		return nil, fmt.Errorf("jepsen: %s already holds a run: give another directory", o.Dir)
 	}
 	began := time.Now()
 	r := &run{options: o, id: runID(o.Seed, began)}
@@ -65,17 +65,17 @@ func Run(ctx context.Context, o Options) (*report.Run, error) {
 	return out, nil
 }
 
-// run is one run that is being made.
+// run is a run in progress.
 type run struct {
 	options Options
-	id      string // its own among all runs; its scopes end in it
+	id      string // unique among all runs; the run's scopes end with it
 	stage   stage
 	record  *history.Recorder
-	live    atomic.Pointer[history.Recorder] // record, once the cluster stands: for what comes from other goroutines
+	live    atomic.Pointer[history.Recorder] // record, set once the cluster has started: for other goroutines
 	tally   tally
 }
 
-// play makes the history, and takes the stage down.
+// play records the history and then closes the stage.
 func (r *run) play(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, r.stage.close()) }()
 	header, err := r.header(ctx)
@@ -96,17 +96,17 @@ func (r *run) play(ctx context.Context, path string) (err error) {
 	return errors.Join(err, record.Close())
 }
 
-// phases are the run from its first call to its last.
+// phases executes the run from its first call to its last.
 func (r *run) phases(ctx context.Context) error {
-	cast, err := r.cast()
+	callers, err := r.callers()
 	if err != nil {
 		return err
 	}
-	defer cast.close()
+	defer callers.close()
 	watching := r.watch(ctx)
 	defer watching()
 	r.phase(check.PhaseFaults)
-	calls := cast.act(ctx)
+	calls := callers.act(ctx)
 	r.disturb(ctx)
 	r.phase(check.PhaseHeal)
 	r.recover(ctx)
@@ -116,13 +116,13 @@ func (r *run) phases(ctx context.Context) error {
 		return nil
 	}
 	r.phase(check.PhaseFinal)
-	r.finale(ctx, cast)
+	r.finale(ctx, callers)
 	r.look(ctx)
 	pause.For(ctx, restFor)
 	return nil
 }
 
-// disturb has the faults come and go for the time of the run.
+// disturb injects and heals faults for the time of the run.
 func (r *run) disturb(ctx context.Context) {
 	over := time.After(r.options.Time)
 	if err := r.stage.disturb(ctx, r.record, r.tell); err != nil {
@@ -134,7 +134,7 @@ func (r *run) disturb(ctx context.Context) {
 	}
 }
 
-// recover waits until a commit has succeeded again and a little has gone by.
+// recover waits until a commit succeeds again, and then for settleFor.
 func (r *run) recover(ctx context.Context) {
 	from := r.record.Now()
 	for deadline := from + check.RecoveryMax; r.record.Now() < deadline && r.tally.lastPulse() < from; {
@@ -146,31 +146,31 @@ func (r *run) recover(ctx context.Context) {
 }
 
 // finale makes the final reads of each workload.
-func (r *run) finale(ctx context.Context, c *cast) {
+func (r *run) finale(ctx context.Context, c *callers) {
 	ctx, cancel := context.WithTimeout(ctx, finalMax)
 	defer cancel()
-	r.acquaint(c)
-	_ = join(len(c.troupes), func(i int) error {
-		t := c.troupes[i]
+	r.redialFinal(c)
+	_ = join(len(c.groups), func(i int) error {
+		t := c.groups[i]
 		if err := t.workload.Final(ctx, t.last); err != nil {
 			r.note("final reads of %s: %v", t.workload.Name(), err)
 		}
-		return nil // what was not read its judge will miss
+		return nil // the workload's checker reports missing reads
 	})
 }
 
-// acquaint gives those who make the final reads clients of the nodes that run
-// now. A client that was made at the start and has asked nothing since knows
-// only those of then, and all of them may have been replaced.
-func (r *run) acquaint(c *cast) {
+// redialFinal gives the processes of the final reads new clients of the nodes that run
+// now. A client that was dialed at the start and made no call since knows only the
+// first nodes, all of which may have been replaced.
+func (r *run) redialFinal(c *callers) {
 	nodes := r.stage.nodes()
 	if len(nodes) == 0 {
 		return
 	}
-	for _, t := range c.troupes {
-		fresh, err := r.stage.dial(t.last.Scope, true, turned(nodes, t.last.ID)...)
+	for _, t := range c.groups {
+		fresh, err := r.stage.dial(t.last.Scope, true, rotated(nodes, t.last.ID)...)
 		if err != nil {
-			r.note("the final reads of %s go by the first addresses: %v", t.workload.Name(), err)
+			r.note("the final reads of %s use the first addresses: %v", t.workload.Name(), err)
 			continue
 		}
 		c.clients = append(c.clients, fresh)
@@ -201,15 +201,15 @@ func (r *run) note(format string, args ...any) {
 	r.tell(text)
 }
 
-// exited is told by the stage when a node's process has ended. Before the
-// cluster stands that is the stage's own affair.
+// exited records that a node's process has ended. Before the cluster has started there
+// is no record, and the stage handles the exit.
 func (r *run) exited(host, detail string) {
 	if record := r.live.Load(); record != nil {
 		record.Event(history.Event{Kind: history.EventExit, Node: host, Detail: detail})
 	}
 }
 
-// tell tells people what goes on, and when.
+// tell reports progress with the time since the start.
 func (r *run) tell(text string) {
 	r.options.Progress(fmt.Sprintf("%6.1fs %s", r.record.Now().Seconds(), text))
 }

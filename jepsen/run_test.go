@@ -12,11 +12,12 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// recast is a stage whose nodes are replaced during a run. Nobody listens there.
-type recast struct {
+// changingStage is a stage whose nodes are replaced during a run. Nothing listens at its
+// addresses.
+type changingStage struct {
 	stage
 	now   []node
-	err   error // of dialling
+	err   error // error of dial
 	calls map[*client.Client]dialled
 }
 
@@ -26,9 +27,9 @@ type dialled struct {
 	addrs []string
 }
 
-func (s *recast) nodes() []node { return s.now }
+func (s *changingStage) nodes() []node { return s.now }
 
-func (s *recast) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
+func (s *changingStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -42,36 +43,36 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 		name string
 		now  []node
 		err  error
-		want []node // that the final reads know
+		want []node // nodes that the final reads must know
 	}{
 		{"all were replaced", []node{{grpc: "127.0.0.1:4"}, {grpc: "127.0.0.1:5"}}, nil, []node{{grpc: "127.0.0.1:4"}, {grpc: "127.0.0.1:5"}}},
 		{"none is left", nil, nil, first},
 		{"they cannot be dialled", []node{{grpc: "127.0.0.1:4"}}, errors.New("no such place"), first},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &recast{now: first, calls: map[*client.Client]dialled{}}
+			s := &changingStage{now: first, calls: map[*client.Client]dialled{}}
 			record, err := history.Create(filepath.Join(t.TempDir(), "history"), history.Header{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer record.Close() //nolint:errcheck // it is read by nobody
+			defer record.Close() //nolint:errcheck // the record is not read
 			o := Options{Workloads: []string{"claim", "set"}, Processes: 2, Progress: func(string) {}}
 			r := &run{options: o, id: "1", stage: s, record: record}
-			c, err := r.cast()
+			c, err := r.callers()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.close()
 			s.now, s.err = test.now, test.err
-			r.finale(t.Context(), c) // of no keys
-			for _, troupe := range c.troupes {
-				p := troupe.last
+			r.finale(t.Context(), c) // there are no keys
+			for _, group := range c.groups {
+				p := group.last
 				got := s.calls[p.Client]
-				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, turned(test.want, p.ID)) {
-					t.Errorf("the final reads of %s go by %+v", troupe.workload.Name(), got)
+				if got.scope != p.Scope || !got.roam || !slices.Equal(got.addrs, rotated(test.want, p.ID)) {
+					t.Errorf("the final reads of %s go by %+v", group.workload.Name(), got)
 				}
 				if !slices.Contains(c.clients, p.Client) {
-					t.Errorf("nobody closes the last client of %s", troupe.workload.Name())
+					t.Errorf("no one closes the last client of %s", group.workload.Name())
 				}
 			}
 		})
@@ -79,11 +80,11 @@ func TestFinalReadsGoToTheNodesThatRunNow(t *testing.T) {
 }
 
 // sample implements stage.
-func (s *recast) sample(ctx context.Context, _ string) (check.Sample, error) {
+func (s *changingStage) sample(ctx context.Context, _ string) (check.Sample, error) {
 	return check.Sample{}, context.Cause(ctx)
 }
 
-// An interrupted run has looked at no node, which is no word on any of them.
+// An interrupted run gets no answers from the nodes, which says nothing about them.
 func TestALookThatIsInterruptedIsNotRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history")
 	record, err := history.Create(path, history.Header{})
@@ -92,7 +93,7 @@ func TestALookThatIsInterruptedIsNotRecorded(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	(&run{stage: &recast{now: first}, record: record}).look(ctx)
+	(&run{stage: &changingStage{now: first}, record: record}).look(ctx)
 	if err := record.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,15 +14,14 @@ import (
 
 const (
 	sampleEvery = time.Second
-	// tellEvery is how often people are told how it goes.
+	// tellEvery is the interval of the progress lines about calls.
 	tellEvery = 5 * time.Second
 )
 
-// watch samples every node each second, notes who leads whenever that changes
-// and where the machine stood still, and tells people how it goes, until the
-// function that it returns is called.
+// watch samples every node each second. It records each change of the leader and each
+// stall of the machine, and reports progress. The returned stop ends it.
 func (r *run) watch(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted run is watched to its end
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted run is sampled until it ends
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		w := &watcher{run: r, asking: map[string]bool{}}
@@ -38,7 +37,7 @@ func (r *run) watch(ctx context.Context) (stop func()) {
 type watcher struct {
 	run    *run
 	mu     sync.Mutex
-	asking map[string]bool // guarded by mu; a node that stands still is asked once at a time
+	asking map[string]bool // guarded by mu; nodes with a sample in progress, at most one each
 	leader string          // guarded by mu
 	term   uint64          // guarded by mu; of leader
 	wait   sync.WaitGroup
@@ -80,7 +79,7 @@ func (w *watcher) ask(ctx context.Context, n node) {
 	}()
 	s, err := w.run.stage.sample(ctx, n.name)
 	if err != nil {
-		return // it is paused, cut off, or has just ended: the faults say so
+		return // the node is paused, cut off or has ended: the record of the faults shows why
 	}
 	w.run.sampled(n.name, "", 0, s)
 	w.mu.Lock()

@@ -20,43 +20,42 @@ import (
 	"dormouse/jepsen/workload/instance"
 )
 
-// stage is the cluster that a run is played against: one of our own, or
-// somebody else's.
+// stage is the cluster of a run: one that the harness starts, or a Target.
 type stage interface {
-	// nodes are those that stand now, by name.
+	// nodes returns the running nodes.
 	nodes() []node
-	// dial makes a client of these addresses alone, or, where roam, of whatever
-	// others they tell of too.
+	// dial returns a client of these addresses. If roam is set, the client may also
+	// use other nodes that it learns of.
 	dial(scope string, roam bool, addrs ...string) (*client.Client, error)
-	// plan is what will be done to it, for the record.
+	// plan returns the planned faults, for the record.
 	plan() any
-	// disturb does that, and returns once all is healed.
+	// disturb executes the plan and returns once all faults are healed.
 	disturb(ctx context.Context, record *history.Recorder, tell func(string)) error
-	// sample is how a node stands.
+	// sample returns the status of a node.
 	sample(ctx context.Context, name string) (check.Sample, error)
-	// build is the version that it runs.
+	// build returns the version of the nodes.
 	build(ctx context.Context) string
-	// missing is what cannot be done to it, a line each.
+	// missing returns the faults that are not possible, a line each.
 	missing() []string
-	// close takes it down; it may be called again.
+	// close stops the cluster. It may be called more than once.
 	close() error
 }
 
-// node is one of a stage's.
+// node is one node of a stage.
 type node struct {
-	name string // the host's
-	id   string // the node's own, which it may change
-	grpc string // its address
+	name string // name of the host
+	id   string // node id, which may change
+	grpc string // gRPC address
 }
 
-// bedStage is a cluster of our own.
+// bedStage is a cluster that the harness starts.
 type bedStage struct {
 	bed  *testbed.Bed
 	acts nemesis.Plan
-	left []string // what the bed cannot do that the faults need
+	left []string // what the faults need and the bed lacks
 }
 
-// openBed draws the plan and makes the bed that it needs.
+// openBed draws the plan and starts the testbed that it needs.
 func openBed(ctx context.Context, o Options, exited func(host, detail string)) (*bedStage, error) {
 	programs, err := programs(o)
 	if err != nil {
@@ -86,22 +85,22 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 	for _, name := range o.Nemeses {
 		for _, c := range nemesis.Needs(name) {
 			if !bed.Can(c) {
-				s.left = append(s.left, fmt.Sprintf("%s was left out: this bed has no %s", name, c))
+				s.left = append(s.left, fmt.Sprintf("%s was left out: this testbed has no %s", name, c))
 			}
 		}
 	}
 	return s, nil
 }
 
-// nodesDir holds what the nodes keep, in the run's directory.
+// nodesDir is the directory of the nodes' data, within the run's directory.
 const nodesDir = "nodes"
 
-// bugVariable names the seeded bug to a binary that was built for it.
+// bugVariable is the environment variable that names the seeded bug.
 const bugVariable = "DORMOUSE_SEEDED_BUG"
 
-// settings are those of all nodes. Their logs are cut early and keep little, so
-// that faults meet snapshots, and a node that was away is sent one. Their leases
-// are short, so that what they own goes to others while a fault lasts.
+// settings returns the settings of all nodes. They take snapshots early and keep few
+// entries of the log, so that faults coincide with snapshots and a node that was down
+// needs one. Leases are short, so that partitions move while a fault lasts.
 func settings(o Options) map[string]string {
 	s := map[string]string{
 		"DORMOUSE_RAFT__SNAPSHOT_BYTES": "262144", "DORMOUSE_RAFT__SNAPSHOT_ENTRIES": "100",
@@ -114,13 +113,13 @@ func settings(o Options) map[string]string {
 	return s
 }
 
-// lease is how long a node or a program keeps what it owns though nobody hears
-// from it.
+// lease is the lease of a node or a host program: it loses its partitions when it has
+// not been heard from for that long.
 const lease = "2s"
 
-// programs are the commands of those that take part beside the nodes: two that
-// have the handler of the workloads, and one with another, which owns a share of
-// the partitions and has their turns handled by the two.
+// programs returns the commands of the host programs. Two have the handler of the
+// workloads. The third has another handler: it owns a share of the partitions, and the
+// two others handle their turns.
 func programs(o Options) ([][]string, error) {
 	if !catalog.NeedsPrograms(o.Workloads) {
 		return nil, nil
@@ -129,7 +128,7 @@ func programs(o Options) ([][]string, error) {
 	if command == nil {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("jepsen: find the harness's own program: %w", err)
+			return nil, fmt.Errorf("jepsen: find the path of this executable: %w", err)
 		}
 		command = []string{self, "host"}
 	}
@@ -140,7 +139,7 @@ func programs(o Options) ([][]string, error) {
 	return all, nil
 }
 
-// diskFor is the kind of disk that can do what the faults need.
+// diskFor returns the kind of disk that the faults need.
 func diskFor(needs []testbed.Capability) testbed.DiskKind {
 	kind := testbed.Plain
 	if slices.Contains(needs, testbed.CanDisk) {
@@ -186,7 +185,7 @@ func (s *bedStage) sample(ctx context.Context, name string) (check.Sample, error
 	}, err
 }
 
-// host is the host of a node.
+// host returns the name of a node's host.
 func (s *bedStage) host(id string) string {
 	for _, h := range s.bed.Hosts() {
 		if h.Node() == id {
@@ -202,7 +201,7 @@ func (s *bedStage) missing() []string { return append(s.bed.Missing(), s.left...
 
 func (s *bedStage) close() error { return s.bed.Close() }
 
-// version asks any node for its version.
+// version returns the version that any of the nodes reports.
 func version(ctx context.Context, s stage) string {
 	var addrs []string
 	for _, n := range s.nodes() {
@@ -212,7 +211,7 @@ func version(ctx context.Context, s stage) string {
 	if err != nil {
 		return ""
 	}
-	defer c.Close() //nolint:errcheck // one question was asked
+	defer c.Close() //nolint:errcheck // one request was made
 	status, err := c.Status(ctx)
 	if err != nil {
 		return ""
@@ -220,7 +219,7 @@ func version(ctx context.Context, s stage) string {
 	return status.Version
 }
 
-// join joins what several did at once.
+// join calls do n times in parallel and joins the errors.
 func join(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var wait sync.WaitGroup

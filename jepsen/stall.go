@@ -11,14 +11,14 @@ import (
 
 const (
 	stallEvery = 50 * time.Millisecond
-	// stallMin is how late the harness must wake to take the machine for one that
-	// stands still. Leaders give up after twice as long without a majority: two
-	// nodes may be late, and either later than the harness.
+	// stallMin is the minimum delay of a wake-up that counts as a stall of the
+	// machine. Leaders step down after twice that time without a majority: two nodes
+	// may each be late, and later than the harness.
 	stallMin = 250 * time.Millisecond
 )
 
-// stalls notes each time that the machine did not let the harness run, and so
-// the nodes neither, until ctx ends: what they do then is not their own fault.
+// stalls records each stall of the machine until ctx ends. The nodes did not run
+// during a stall either, so the checkers do not blame them for it.
 func (r *run) stalls(ctx context.Context) {
 	for slept := time.Now(); pause.For(ctx, stallEvery); slept = time.Now() {
 		if late := time.Since(slept) - stallEvery; late >= stallMin {

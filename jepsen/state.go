@@ -12,15 +12,15 @@ import (
 	"dormouse/client"
 )
 
-// stateOf is a hash of all that a node serves from its own state, without
-// asking any other: every scope, value, checkpoint with its history, thread and
-// entry. Equal states give equal hashes.
+// stateOf returns a hash of everything that a node serves from its own state, without
+// asking other nodes: every scope, value, checkpoint with its history, thread and
+// entry. Equal states have equal hashes.
 func (r *run) stateOf(ctx context.Context, n node) (string, error) {
 	c, err := r.stage.dial("", false, n.grpc)
 	if err != nil {
 		return "", err
 	}
-	defer c.Close() //nolint:errcheck // nothing is under way
+	defer c.Close() //nolint:errcheck // no call is in progress
 	w := &walker{client: c, sum: sha256.New()}
 	if err := w.scopes(ctx); err != nil {
 		return "", fmt.Errorf("read all that %s serves: %w", n.name, err)
@@ -28,7 +28,7 @@ func (r *run) stateOf(ctx context.Context, n node) (string, error) {
 	return hex.EncodeToString(w.sum.Sum(nil)), nil
 }
 
-// walker reads a node's whole state.
+// walker reads and hashes the whole state of a node.
 type walker struct {
 	client *client.Client
 	sum    hash.Hash
@@ -39,7 +39,7 @@ const (
 	pageEntries = 2000
 )
 
-// read asks one question of the node alone.
+// read makes one stale read, which the node answers from its own state.
 func read[T agent.Found](ctx context.Context, w *walker, scope string, what agent.Read) (found T, err error) {
 	answers, err := w.client.Read(ctx, agent.Reads{Scope: scope, Stale: true, Reads: []agent.Read{what}})
 	if err != nil {
@@ -55,7 +55,7 @@ func read[T agent.Found](ctx context.Context, w *walker, scope string, what agen
 	return found, nil
 }
 
-// add takes something into the hash.
+// add adds a value to the hash.
 func (w *walker) add(what any) error { return json.NewEncoder(w.sum).Encode(what) }
 
 func (w *walker) scopes(ctx context.Context) error {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails when the committed code of proto/ is not what its .proto files make.
+# Fails if the committed code of proto/ differs from the code that its .proto files generate.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)
@@ -14,7 +14,7 @@ for file in "${protos[@]}"; do
   fi
 done
 go run ./internal/protogen "$fresh" "${protos[@]}"
-# Both ways: what is committed and no longer made is stale, too.
+# Compare in both directions: a committed file that is no longer generated is stale, too.
 stale=0
 while read -r file; do
   if ! cmp -s "$file" "$fresh/$file"; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fails when "make module-path" does not give a copy of this module another
-# path: one that builds, whose generated code is fresh, that passes the tests of
-# two packages, and that a module outside imports as docs/embedding.md shows.
+# Fails if "make module-path" does not change the module path of a copy of this
+# module. The copy must build, have fresh generated code, pass the tests of two
+# packages, and be importable by another module as docs/embedding.md shows.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 new=example.com/team/dormouse
@@ -29,7 +29,7 @@ for module in cmd/dormbench bench/etcd; do
   head -n 1 $module/go.mod | grep -qx "module $new/$module"
 done
 
-# A module outside, with what docs/embedding.md tells it to run.
+# Another module, which runs the commands of docs/embedding.md.
 mkdir "$work/outside"
 cd "$work/outside"
 cat >main.go <<GO

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Three nodes on loopback until interrupted; their data stays.
+# Runs three nodes on loopback until interrupted; keeps their data.
 #   scripts/cluster.sh          (DORMOUSE_CLUSTER_DIR, PORT_BASE to choose others)
 set -euo pipefail
-set -m # each node has a process group of its own, so that Ctrl-C reaches only this script
+set -m # each node gets its own process group, so that Ctrl-C reaches only this script
 cd "$(dirname "$0")/.."
 bin=bin
 data=${DORMOUSE_CLUSTER_DIR:-./dormouse-data/cluster}
@@ -47,7 +47,7 @@ In another terminal, try:
 
 TEXT
 
-# A node that ends is told; the others go on.
+# Report a node that ends; the others go on.
 while :; do
   alive=0
   for n in 1 2 3; do

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The main job of instances: each conversation is a live instance, driven by
-# signals and left alone to hibernate between turns, while a fourth node joins
-# three and one of them is killed; then every conversation is whole, once, as each
-# node has it, and the nodes share the partitions evenly.
+# Imports conversations as live instances, which take signals and hibernate
+# between turns, while a fourth node joins three and one of them is killed. Then
+# checks on each node that every conversation is complete, without duplicates,
+# and that the nodes share the partitions evenly.
 #
 #   a fourth joins · kill -9 the leader · restart it · the import ends ·
-#   import --instances --verify through each · each node's share is even
+#   import --instances --verify through each · the shares of the nodes are even
 #
 #   scripts/import_instances_under_kills.sh [TRANSCRIPTS]
 #   (COPIES, RATE, IDLE, PORT_BASE and BIN choose others; KEEP=1 keeps the data)
 #
-# Nothing that it starts outlives it.
+# All processes that it starts end with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 base=${PORT_BASE:-17800}
@@ -22,7 +22,7 @@ copies=${COPIES:-$((4500 / messages + 1))}
 four_vote() { [ "$(voters_of 1)" = 4 ]; }
 all_four() { echo "$(endpoints),$(grpc_of 4)"; }
 
-# even: each of the four owns a quarter of the 4,096 partitions, within a tenth.
+# even checks that each of the four nodes owns a quarter of the 4,096 partitions, ±10 %.
 even() {
   shares=$("$bin/dormctl" --endpoints "$(endpoints)" placement ls -o json 2>/dev/null | tr -d ' \n' |
     grep -o '"node":"n[1-4]"[^}]*"owned":[0-9]*' | sed 's/.*:"\(n.\)".*:/\1 /') || return 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The main job of sessions: eight workers, each a process of its own, compete
-# for the turns of conversations while nodes of three are killed; then every
-# conversation is complete, once, and the same through each node.
+# Imports conversations as sessions: eight worker processes compete for the
+# turns while nodes of three are killed. Then checks through each node that every
+# conversation is complete, without duplicates.
 #
 #   kill -9 the leader · stop half of the workers past their leases and wake
 #   them · restart the node · kill -9 another · the import ends · restart that
@@ -11,7 +11,7 @@
 #   scripts/import_sessions_under_kills.sh [TRANSCRIPTS]
 #   (COPIES, RATE, WORKERS, PORT_BASE and BIN choose others; KEEP=1 keeps the data)
 #
-# Nothing that it starts outlives it.
+# All processes that it starts end with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 base=${PORT_BASE:-17700}
@@ -35,7 +35,7 @@ stopped=$(pgrep -P "$importer" | head -n $(((workers + 1) / 2)) || true)
 kill -STOP $stopped
 say "stopped half of the workers"
 restart_first
-sleep 8 # longer than the leases that they may have had
+sleep 8 # longer than the leases of the workers
 kill -CONT $stopped
 stopped=""
 say "woke them"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The main job: an import that goes on while nodes of three are killed, and is
-# then compared with the file, byte for byte, through each node.
+# Imports conversations while nodes of three are killed. Then compares them with
+# the file, byte for byte, through each node.
 #
 #   kill -9 the leader · restart it · kill -9 another · the import ends ·
-#   restart that one · import --verify through each · the nodes agree by chain
+#   restart that one · import --verify through each · the nodes have one chain
 #
 #   scripts/import_under_kills.sh [TRANSCRIPTS]
 #   (COPIES, RATE, PORT_BASE and BIN choose others; KEEP=1 keeps the data)
 #
-# Nothing that it starts outlives it.
+# All processes that it starts end with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 base=${PORT_BASE:-17600}

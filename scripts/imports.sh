@@ -1,13 +1,10 @@
-# An import while nodes of three are killed, for scripts to source after they
-# have set base (the first port). It gives bin, work, data, transcripts and
-# messages; the caller sets copies, and importer to the import's pid while it
-# runs. finish_hook, where the caller has one, runs first at the end, however it
-# comes. verdict=0 says that all went well. KEEP=1 keeps the data.
+# Functions for imports while nodes of three are killed. A script sets base (the
+# first port) and sources this file, which sets bin, work, data, transcripts and
+# messages. The script then sets copies, and importer to the import's pid while it
+# runs. At the end, also after an error, finish_hook runs first if the script
+# defines it. verdict=0 means success. KEEP=1 keeps the data.
 bin=${BIN:-bin}
-transcripts=${1:-../shared/data/transcripts.jsonl}
-if [ $# = 0 ] && [ ! -f "$transcripts" ]; then
-  transcripts=importer/testdata/transcripts.jsonl # a sample of them
-fi
+transcripts=${1:-importer/testdata/transcripts.jsonl}
 [ -f "$transcripts" ] || { echo "there is no $transcripts" >&2; exit 2; }
 messages=$(grep -o '"role":' "$transcripts" | wc -l)
 work=$(mktemp -d)
@@ -25,7 +22,7 @@ finish_hook() { :; }
 finish() {
   trap - EXIT INT TERM
   finish_hook
-  if running "$importer"; then kill -INT "$importer" 2>/dev/null || true; fi # which ends its workers too
+  if running "$importer"; then kill -INT "$importer" 2>/dev/null || true; fi # this ends its workers too
   [ -z "$importer" ] || wait "$importer" 2>/dev/null || true
   stop_nodes
   if [ $verdict = 0 ] && [ -z "${KEEP:-}" ]; then
@@ -49,7 +46,7 @@ three_nodes() {
   within 60 "three nodes vote" all_vote || { tail -n 5 "$data"/n?.log; fail "no cluster of three"; }
 }
 
-# still_importing WHEN: the whole proof rests on the import running at each kill.
+# still_importing WHEN: fails if the import has ended; each kill must happen while it runs.
 still_importing() {
   running "$importer" || { cat "$work/import.log"; fail "the import had ended $1: raise COPIES or lower RATE"; }
 }
@@ -63,8 +60,8 @@ kill_node() {
   pids[$1]=""
 }
 
-# kill_leader sets first, the node that led, survivor, another, and leader, the
-# next one.
+# kill_leader kills the leader. It sets first (the killed node), survivor (another
+# node) and leader (the next leader).
 kill_leader() {
   first=$(leader_of 1)
   [ -n "$first" ] || first=$(leader_of 2)
@@ -78,7 +75,7 @@ kill_leader() {
 }
 other_leads() { leader=$(leader_of "$1") && [ -n "$leader" ] && [ "$leader" != "$2" ]; }
 
-# restart_first brings back what kill_leader killed, and waits until it has
+# restart_first restarts the node that kill_leader killed, and waits until it has
 # caught up.
 restart_first() {
   still_importing "before n$first came back"
@@ -89,7 +86,7 @@ restart_first() {
 index_of() { local at; at=$(applied_of "$1"); echo "${at%% *}"; }
 caught_up() { local at; at=$(index_of "$1"); [ -n "$at" ] && [ "$at" -ge "$2" ]; }
 
-# kill_second kills who leads now, or the survivor, and sets second.
+# kill_second kills the current leader, or else the survivor, and sets second.
 kill_second() {
   second=$(leader_of "$first")
   if [ -z "$second" ] || [ "$second" = "$first" ]; then second=$survivor; fi
@@ -99,7 +96,7 @@ kill_second() {
   still_importing "a second after n$second was killed"
 }
 
-# await_import waits for the import, which must end well.
+# await_import waits for the end of the import, which must succeed.
 await_import() {
   local code=0
   say "waiting for the import"
@@ -111,7 +108,7 @@ await_import() {
 }
 ended() { ! running "$importer"; }
 
-# restart_second brings back what kill_second killed, and waits until all agree.
+# restart_second restarts the node that kill_second killed, and waits until all agree.
 restart_second() {
   start_node "$second"
   say "restarted n$second"

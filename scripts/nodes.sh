@@ -1,9 +1,9 @@
-# Three nodes on loopback, for scripts to source. The caller sets bin (where the
-# binaries are), data (a directory) and base (the first port: node n takes base +
-# 10(n-1) for HTTP, and the three after it). Every process that is started is
-# ended by its pid.
+# Functions to run three nodes on loopback. A script sets bin (the directory of
+# the binaries), data (a directory) and base (the first port: node n uses base +
+# 10(n-1) for HTTP, and the next three ports) and sources this file. It ends every
+# process that it starts by its pid.
 
-pids=("" "" "" "" "") # by number of the node, from 1; a script may start a fourth
+pids=("" "" "" "" "") # by node number, from 1; a script may start a fourth node
 
 http_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1)))"; }
 grpc_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 1))"; }
@@ -11,8 +11,8 @@ raft_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 2))"; }
 gossip_of() { echo "127.0.0.1:$((base + 10 * ($1 - 1) + 3))"; }
 endpoints() { echo "$(grpc_of 1),$(grpc_of 2),$(grpc_of 3)"; }
 
-# start_node N: all nodes have the same settings but for the name and the
-# addresses. The first three found the cluster together; a fourth joins it.
+# start_node N: starts node n. All nodes have the same settings except for names
+# and addresses. The first three nodes found the cluster; a fourth joins it.
 start_node() {
   local n=$1
   mkdir -p "$data"
@@ -26,7 +26,7 @@ start_node() {
 
 running() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null; }
 
-# stop_nodes asks every node to stop, and ends at once what has not after 30 s.
+# stop_nodes sends SIGTERM to every node, and SIGKILL after 30 s.
 stop_nodes() {
   local n deadline=$((SECONDS + 30))
   for n in 1 2 3 4; do running "${pids[n]}" && kill -TERM "${pids[n]}" 2>/dev/null; done
@@ -39,16 +39,16 @@ stop_nodes() {
   return 0
 }
 
-# status_of N: what node n says of the cluster, or nothing.
+# status_of N: the status of the cluster by node n, or nothing.
 status_of() { "$bin/dormctl" --endpoints "$(grpc_of "$1")" --timeout 2s status 2>/dev/null || true; }
 
-# leader_of N: the number of the leader that node n knows, or nothing.
+# leader_of N: the number of the leader by node n, or nothing.
 leader_of() { status_of "$1" | sed -n 's/^leader  *n\([1-4]\)$/\1/p'; }
 
 # applied_of N: the applied index of node n and its chain, as "INDEX (chain X)".
 applied_of() { status_of "$1" | sed -n 's/^applied index  *//p'; }
 
-# voters_of N: how many voters node n counts.
+# voters_of N: the number of voters by node n.
 voters_of() { status_of "$1" | awk '$2 == "leader" || $2 == "voter"' | grep -c '^n[1-4] ' || true; }
 
 # within SECONDS WHAT COMMAND…: waits until the command succeeds.

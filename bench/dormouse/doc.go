@@ -1,6 +1,6 @@
-// Package dormouse drives Dormouse for the load generator, through the Go
-// client or over HTTP.
+// Package dormouse implements the drivers of the load generator for Dormouse: through
+// the Go client and over HTTP.
 package dormouse
 
-// scope is where all of it goes.
+// scope is the scope of all agents of a benchmark.
 const scope = "bench"

@@ -13,7 +13,7 @@ import (
 	"dormouse/node"
 )
 
-// alone starts one node of its own that keeps nothing on disk.
+// alone starts a single node that stores nothing on disk.
 func alone(t *testing.T) (httpAddr, grpcAddr string) {
 	t.Helper()
 	c := config.Default()
@@ -38,8 +38,8 @@ func alone(t *testing.T) (httpAddr, grpcAddr string) {
 	return n.Addrs()
 }
 
-// Every workload runs for a moment through each driver: reads find what was
-// written, in full, and revs are right.
+// TestEveryWorkloadRunsThroughEachDriver runs every workload for a moment through each
+// driver. Reads must return the written data in full, and revs must be right.
 func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
 	httpAddr, grpcAddr := alone(t)
 	leading, err := dormouse.Dial([]string{grpcAddr}, 2, false)
@@ -55,7 +55,7 @@ func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
 			defer d.Close() //nolint:errcheck // checked below where it matters
 			for _, w := range load.Workloads {
 				o := load.Options{Workload: w, Callers: 4, Agents: 20, Duration: 50 * time.Millisecond, Prefix: name + w.Name}
-				for range 2 { // and then on what stands
+				for range 2 { // the second time on existing agents
 					if got, err := load.Run(t.Context(), d, o); err != nil || got.Errors != 0 {
 						t.Errorf("%s: %v, %+v", w.Name, err, got)
 					}

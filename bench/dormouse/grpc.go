@@ -11,16 +11,16 @@ import (
 	"dormouse/client"
 )
 
-// Driver works through clients of the Go library.
+// Driver uses clients of the Go library.
 type Driver struct {
 	clients []*client.Client
-	next    atomic.Uint64 // picks the client of a call
+	next    atomic.Uint64 // selects the client of a call
 }
 
 var _ load.Driver = (*Driver)(nil)
 
-// Dial makes so many clients. Where fixed, they stay with the first endpoint,
-// whoever leads; else each goes to the leader.
+// Dial returns a Driver with the given number of clients. If fixed is set they use
+// only the first endpoint; otherwise each prefers the leader.
 func Dial(endpoints []string, clients int, fixed bool) (*Driver, error) {
 	d := &Driver{}
 	for range clients {
@@ -34,7 +34,7 @@ func Dial(endpoints []string, clients int, fixed bool) (*Driver, error) {
 	return d, nil
 }
 
-// client is the one for a call.
+// client returns the client of the next call.
 func (d *Driver) client() *client.Client {
 	if len(d.clients) == 1 {
 		return d.clients[0]
@@ -107,7 +107,7 @@ func (d *Driver) Look(ctx context.Context, t *load.Thread) error {
 		t.Rev = 0
 		return nil
 	case err != nil:
-		return fmt.Errorf("look at thread %s: %w", t.ID, err)
+		return fmt.Errorf("read thread %s: %w", t.ID, err)
 	}
 	t.Rev = got.Rev
 	return nil

@@ -16,17 +16,16 @@ import (
 	"dormouse/bench/load"
 )
 
-// HTTP works over the HTTP API, as any language would: a connection a caller,
-// kept open.
+// HTTP uses the HTTP API with keep-alive connections, one for each caller.
 type HTTP struct {
 	bases []string // base URLs of nodes
 	web   *http.Client
-	next  atomic.Uint64 // picks the node of a call
+	next  atomic.Uint64 // selects the node of a call
 }
 
 var _ load.Driver = (*HTTP)(nil)
 
-// DialHTTP goes round the nodes at these addresses.
+// DialHTTP returns an HTTP driver that uses the nodes at these addresses in turn.
 func DialHTTP(endpoints []string) *HTTP {
 	d := &HTTP{web: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: load.CallersMax}}}
 	for _, e := range endpoints {
@@ -107,7 +106,7 @@ func (d *HTTP) Close() error {
 	return nil
 }
 
-// checkpointBody is what matters of a checkpoint in JSON.
+// checkpointBody is the used part of a checkpoint in JSON.
 type checkpointBody struct {
 	State json.RawMessage `json:"state"`
 }
@@ -120,7 +119,7 @@ func entriesBody(t *load.Thread, entries [][]byte) map[string]any {
 	return map[string]any{"entries": list, "expected_rev": t.Rev}
 }
 
-// statusError is an answer that is no success.
+// statusError is an HTTP error status.
 type statusError struct {
 	code int
 	text string
@@ -128,7 +127,8 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.code, e.text) }
 
-// call sends a body, where there is one, and decodes the answer into one.
+// call sends a body unless it is nil, and decodes the answer into into unless that is
+// nil.
 func (d *HTTP) call(ctx context.Context, method, path string, body, into any) error {
 	var sent io.Reader
 	if body != nil {
@@ -149,7 +149,7 @@ func (d *HTTP) call(ctx context.Context, method, path string, body, into any) er
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // the body was read
 	answer, err := io.ReadAll(response.Body)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)

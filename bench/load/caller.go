@@ -5,19 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// caller is one of those who call; no two goroutines share one.
+// caller is one caller. It must be used by one goroutine only.
 type caller struct {
 	number  int
-	agents  []*Thread // that only this one writes; never empty
+	agents  []*Thread // written only by this caller; never empty
 	random  *rand.Rand
-	made    map[int][][]byte // :: size → payloads; shared by all callers, and only read
+	made    map[int][][]byte // :: size → payloads; shared by all callers, read only
 	scratch [][]byte
 }
 
-// agentID names an agent.
+// agentID returns the name of an agent.
 func agentID(prefix string, n int) string { return fmt.Sprintf("%s-%08d", prefix, n) }
 
-// newCallers deals agents out among callers.
+// newCallers returns callers, each with its share of the agents.
 func newCallers(callers, agents int, prefix string) []*caller {
 	made := map[int][][]byte{}
 	for _, size := range []int{entryBytes, checkpointBytes, turnCheckpointBytes} {
@@ -34,12 +34,12 @@ func newCallers(callers, agents int, prefix string) []*caller {
 	return list
 }
 
-// pick is one of the caller's own agents.
+// pick returns one of the caller's agents.
 func (c *caller) pick() *Thread { return c.agents[c.random.IntN(len(c.agents))] }
 
 func (c *caller) payload(size int) []byte { return c.made[size][c.random.IntN(payloadsKept)] }
 
-// entries is n payloads for entries, good until the next call.
+// entries returns n payloads for entries, valid until the next call.
 func (c *caller) entries(n int) [][]byte {
 	c.scratch = c.scratch[:0]
 	for range n {

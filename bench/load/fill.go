@@ -7,16 +7,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// entriesAtOnce bounds what one commit of a fill appends.
+// entriesAtOnce bounds the entries of one commit of a fill.
 const entriesAtOnce = 100
 
-// filler writes agents as they are before the first call. It may be used
-// concurrently.
+// filler writes agents in their initial state. It may be used concurrently.
 type filler struct {
 	d          Driver
 	checkpoint []byte
 	entries    int
-	batch      [][]byte // as many entries as one commit appends at most
+	batch      [][]byte // the entries of one commit
 }
 
 func newFiller(d Driver, s stored) *filler {
@@ -28,7 +27,7 @@ func newFiller(d Driver, s stored) *filler {
 	return f
 }
 
-// write writes an agent: its checkpoint comes with the last of its entries.
+// write writes an agent. The last commit has the checkpoint.
 func (f *filler) write(ctx context.Context, t *Thread) error {
 	if f.entries == 0 {
 		return f.d.Put(ctx, t.ID, f.checkpoint)
@@ -42,17 +41,17 @@ func (f *filler) write(ctx context.Context, t *Thread) error {
 	return f.d.Turn(ctx, t, f.checkpoint, f.batch[:left]...)
 }
 
-// Fill is a population of agents to be written.
+// Fill is a population of agents to write.
 type Fill struct {
-	Prefix     string // of their names, as in Options
-	First      int    // the first one's number
+	Prefix     string // prefix of their names, as in Options
+	First      int    // number of the first agent
 	Agents     int
-	Checkpoint int       // bytes of each one's checkpoint
-	Entries    int       // of 300 B in each one's thread
-	Progress   func(int) // told of so many more; nil means nobody is
+	Checkpoint int       // bytes of each checkpoint
+	Entries    int       // number of entries of 300 B in each thread
+	Progress   func(int) // called with the number of newly written agents; may be nil
 }
 
-// Write writes the population, many agents at a time.
+// Write writes the population, many agents in parallel.
 func (f Fill) Write(ctx context.Context, d Driver) error {
 	w := newFiller(d, stored{f.Checkpoint, f.Entries})
 	g, ctx := errgroup.WithContext(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Latency is the time between call and answer, in milliseconds.
+// Latency is the distribution of the time between call and answer, in milliseconds.
 type Latency struct {
 	P50 float64 `json:"p50_ms"`
 	P90 float64 `json:"p90_ms"`
@@ -15,17 +15,17 @@ type Latency struct {
 	Max float64 `json:"max_ms"`
 }
 
-// What is told apart: microseconds, in three digits, up to a minute.
+// The resolution: three digits of microseconds, up to a minute.
 const (
 	latencyMax    = time.Minute
 	latencyDigits = 3
-	shards        = 16 // so that callers hardly ever wait for each other
+	shards        = 16 // so that callers rarely wait for each other
 )
 
-// latencies gathers those of many callers.
+// latencies collects the latencies of many callers.
 type latencies [shards]struct {
 	mu        sync.Mutex
-	histogram *hdrhistogram.Histogram // of microseconds; guarded by mu
+	histogram *hdrhistogram.Histogram // in microseconds; guarded by mu
 }
 
 func newLatencies() *latencies {
@@ -36,15 +36,15 @@ func newLatencies() *latencies {
 	return l
 }
 
-// add counts one; what took longer than can be told counts as the longest.
+// add counts one latency. Latencies above latencyMax count as latencyMax.
 func (l *latencies) add(caller int, d time.Duration) {
 	s := &l[caller%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.histogram.RecordValue(min(max(d, time.Microsecond), latencyMax).Microseconds()) // it is in range
+	_ = s.histogram.RecordValue(min(max(d, time.Microsecond), latencyMax).Microseconds()) // the value is in range
 }
 
-// merged is all of them together, and how many there are.
+// merged returns the distribution and the number of all latencies.
 func (l *latencies) merged() (Latency, int64) {
 	all := hdrhistogram.New(1, latencyMax.Microseconds(), latencyDigits)
 	for i := range l {

@@ -8,7 +8,7 @@ import (
 
 func TestLatenciesOfAllCallersAreMerged(t *testing.T) {
 	l := newLatencies()
-	for caller := range 100 { // more than there are shards
+	for caller := range 100 { // more callers than shards
 		l.add(caller, time.Duration(caller+1)*time.Millisecond)
 	}
 	l.add(5, 2*latencyMax)

@@ -13,13 +13,13 @@ import (
 	"dormouse/bench/load"
 )
 
-// memory is a system that keeps all in maps, and is strict about revs.
+// memory is a system that keeps everything in maps and checks revs.
 type memory struct {
 	mu          sync.Mutex
-	checkpoints map[string][]byte // guarded by mu, as are the next two
+	checkpoints map[string][]byte // guarded by mu, like the next two
 	threads     map[string]uint64 // :: thread → rev
 	calls       int
-	fail        error // of every call; nil means none
+	fail        error // error of every call; nil means none
 }
 
 func newMemory() *memory {
@@ -100,7 +100,7 @@ func TestEveryWorkloadFindsWhatItNeeds(t *testing.T) {
 	for _, w := range load.Workloads {
 		t.Run(w.Name, func(t *testing.T) {
 			o, d := options(t, w.Name), newMemory()
-			for range 2 { // the second time on agents that stand
+			for range 2 { // the second time on existing agents
 				got, err := load.Run(t.Context(), d, o)
 				if err != nil {
 					t.Fatal(err)
@@ -122,7 +122,7 @@ func TestTheWindowIsTold(t *testing.T) {
 	o.Answered = func(at time.Time) { answers.Store(at, true) }
 	m := newMemory()
 	var got load.Result
-	for got.Ops == 0 { // a busy machine may run no caller in a window this short
+	for got.Ops == 0 { // a busy machine may run no caller in such a short window
 		told = nil
 		var err error
 		if got, err = load.Run(t.Context(), m, o); err != nil {
@@ -157,7 +157,7 @@ func TestTheFirstFailureEndsARunUnlessItMayGoOn(t *testing.T) {
 
 func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 	for what, change := range map[string]func(*load.Options){
-		"no such workload": func(o *load.Options) { o.Workload = load.Workload{} },
+		"unknown workload": func(o *load.Options) { o.Workload = load.Workload{} },
 		"0 callers":        func(o *load.Options) { o.Callers = 0 },
 		"1025 callers":     func(o *load.Options) { o.Callers = load.CallersMax + 1 },
 		"duration":         func(o *load.Options) { o.Duration = 0 },

@@ -4,14 +4,13 @@ import (
 	"math/rand/v2"
 )
 
-// payloadsKept is how many different ones there are of a size.
+// payloadsKept is the number of different payloads of one size.
 const payloadsKept = 64
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// payloads makes JSON objects of exactly size bytes, the same for a size at
-// each run. Their text is random letters, so that no system gains by
-// compressing what is all the same.
+// payloads returns JSON objects of exactly size bytes; they are the same in each run.
+// Their text is random letters, so that compression does not help a system much.
 func payloads(size int) [][]byte {
 	const head, tail = `{"text":"`, `"}`
 	size = max(size, len(head)+len(tail))

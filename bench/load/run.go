@@ -13,26 +13,26 @@ import (
 	"dormouse/internal/pause"
 )
 
-// CallersMax is how many callers there may be.
+// CallersMax bounds the number of callers.
 const CallersMax = 1024
 
-// Options say how a workload is run.
+// Options are the options of a run.
 type Options struct {
 	Workload Workload
 	Callers  int           // 1 to CallersMax
 	Warmup   time.Duration // not measured
 	Duration time.Duration // measured
-	Agents   int           // 0 leaves it to the workload
-	Prefix   string        // of the agents' names
-	Stored   bool          // the agents stand already: read what their threads are at instead of writing them
+	Agents   int           // 0 means the workload's default
+	Prefix   string        // prefix of the agents' names
+	Stored   bool          // the agents exist already: read the revs of their threads instead of writing the agents
 
-	Window   func(opens bool)     // told at both ends of what is measured; nil means nobody is
-	Answered func(at time.Time)   // told of each answer, from many goroutines; nil means nobody is
-	Progress func(what string)    // told what goes on; nil means nobody is
-	Failed   func(err error) bool // asked about a failed call: true goes on; nil means that the first failure ends the run
+	Window   func(opens bool)     // called at both ends of the measurement; may be nil
+	Answered func(at time.Time)   // called for each answer, concurrently; may be nil
+	Progress func(what string)    // receives progress; may be nil
+	Failed   func(err error) bool // called for a failed call: true continues the run; if Failed is nil the first failure ends the run
 }
 
-// Result is what was measured.
+// Result is the result of a run.
 type Result struct {
 	Workload string  `json:"workload"`
 	Callers  int     `json:"callers"`
@@ -51,9 +51,9 @@ const (
 	over
 )
 
-// Run runs a workload until its time is up or ctx ends. Calls that are answered
-// between the two ends of the window count, whenever they began. It returns
-// once no caller is left running.
+// Run runs a workload until its time is up or ctx ends. Calls that are answered within
+// the measured window count, even if they began before it. Run returns after all
+// callers have ended.
 func Run(ctx context.Context, d Driver, o Options) (Result, error) {
 	if err := o.valid(); err != nil {
 		return Result{}, err
@@ -81,15 +81,15 @@ func Run(ctx context.Context, d Driver, o Options) (Result, error) {
 func (o *Options) valid() error {
 	switch {
 	case o.Workload.call == nil:
-		return errors.New("there is no such workload")
+		return errors.New("unknown workload: use one of Workloads")
 	case o.Callers < 1 || o.Callers > CallersMax:
 		return fmt.Errorf("%d callers: use 1 to %d", o.Callers, CallersMax)
 	case o.Duration <= 0 || o.Warmup < 0:
-		return fmt.Errorf("a warm-up of %v and a duration of %v: the one may not be negative, the other must be positive", o.Warmup, o.Duration)
+		return fmt.Errorf("invalid warm-up %v or duration %v: the warm-up must not be negative and the duration must be positive", o.Warmup, o.Duration)
 	case o.Agents < 0:
-		return fmt.Errorf("%d agents: use a positive number", o.Agents)
+		return fmt.Errorf("%d agents: use 0 or more", o.Agents)
 	case o.Prefix == "":
-		return errors.New("the agents need a prefix")
+		return errors.New("no prefix of the agents' names is given")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ type run struct {
 	seen   *latencies
 }
 
-// play has the callers call, and returns how long the window was.
+// play runs the callers and returns the length of the measured window.
 func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -125,11 +125,11 @@ func (r *run) play(ctx context.Context, callers []*caller) (time.Duration, error
 	r.phase.Store(over)
 	took := time.Since(began)
 	r.window(false)
-	left.Wait() // the last calls too, lest a write of ours apply under the next run
+	left.Wait() // wait for the last calls, so that their writes do not apply during the next run
 	return took, context.Cause(ctx)
 }
 
-// repeat calls until the run is over.
+// repeat makes calls until the run is over.
 func (r *run) repeat(ctx context.Context, c *caller) error {
 	for r.phase.Load() != over && ctx.Err() == nil {
 		began := time.Now()
@@ -137,7 +137,7 @@ func (r *run) repeat(ctx context.Context, c *caller) error {
 		now := time.Now()
 		switch {
 		case err != nil && ctx.Err() != nil:
-			continue // cut off: nobody goes on
+			continue // the call was cancelled: the run ends
 		case err != nil && (r.o.Failed == nil || !r.o.Failed(err)):
 			return err
 		case err != nil:
@@ -166,10 +166,11 @@ func (r *run) tell(what string) {
 	}
 }
 
-// preparers is how many callers write at once what a workload starts from.
+// preparers bounds the concurrent writes while the initial agents are written.
 const preparers = 256
 
-// prepare writes what the workload starts from, or looks at what stands.
+// prepare writes the initial agents of the workload, or reads the revs of existing
+// ones.
 func prepare(ctx context.Context, d Driver, o Options, callers []*caller) error {
 	w := o.Workload
 	look := o.Stored && w.threads

@@ -5,63 +5,63 @@ import (
 	"fmt"
 )
 
-// Workload is what callers do over and over.
+// Workload is a kind of calls that callers repeat.
 type Workload struct {
 	Name string
-	What string // for people
+	What string // description, for people
 
-	agents  func(callers int) int // how many there are, unless told otherwise
-	stored  stored                // of each agent before the first call
-	threads bool                  // calls write threads: callers know their revs
+	agents  func(callers int) int // default number of agents
+	stored  stored                // initial state of each agent
+	threads bool                  // calls write threads, so callers need their revs
 	call    func(ctx context.Context, d Driver, c *caller) error
 }
 
-// stored is what an agent has before the first call.
+// stored is the initial state of an agent.
 type stored struct {
 	checkpoint int // bytes; 0 means none
-	entries    int // of entryBytes
+	entries    int // number of entries of entryBytes
 }
 
-// Sizes of what is written.
+// Sizes of the payloads.
 const (
 	checkpointBytes     = 1024
 	turnCheckpointBytes = 2048
 	entryBytes          = 300
 	thawEntries         = 50
 	turnEntries         = 2
-	manyThreads         = 100 // of a caller
+	manyThreads         = 100 // threads of a caller
 )
 
-// agentsDefault is how many agents share what needs no thread of its own.
+// agentsDefault is the number of agents of workloads without a thread per caller.
 const agentsDefault = 10_000
 
 func fixed(n int) func(int) int     { return func(int) int { return n } }
 func perCaller(n int) func(int) int { return func(callers int) int { return n * callers } }
 
-// Workloads are all there are.
+// Workloads lists all workloads.
 var Workloads = []Workload{
 	{
 		Name: "put-1k", What: "put a checkpoint of 1 KiB, of 10,000 agents", agents: fixed(agentsDefault),
 		call: put,
 	},
 	{
-		Name: "append-300", What: "rev-checked append of 300 B, one thread a caller", agents: perCaller(1), threads: true,
+		Name: "append-300", What: "rev-checked append of 300 B, one thread per caller", agents: perCaller(1), threads: true,
 		call: appendOne(entryBytes),
 	},
 	{
-		Name: "append-1k", What: "rev-checked append of 1 KiB, one thread a caller", agents: perCaller(1), threads: true,
+		Name: "append-1k", What: "rev-checked append of 1 KiB, one thread per caller", agents: perCaller(1), threads: true,
 		call: appendOne(checkpointBytes),
 	},
 	{
-		Name: "append-300-many", What: "rev-checked append of 300 B, 100 threads a caller", agents: perCaller(manyThreads), threads: true,
+		Name: "append-300-many", What: "rev-checked append of 300 B, 100 threads per caller", agents: perCaller(manyThreads), threads: true,
 		call: appendOne(entryBytes),
 	},
 	{
-		Name: "append-1k-many", What: "rev-checked append of 1 KiB, 100 threads a caller", agents: perCaller(manyThreads), threads: true,
+		Name: "append-1k-many", What: "rev-checked append of 1 KiB, 100 threads per caller", agents: perCaller(manyThreads), threads: true,
 		call: appendOne(checkpointBytes),
 	},
 	{
-		Name: "turn", What: "turn: 2 entries of 300 B and a checkpoint of 2 KiB in one commit, one agent a caller", agents: perCaller(1), threads: true,
+		Name: "turn", What: "turn: 2 entries of 300 B and a checkpoint of 2 KiB in one commit, one agent per caller", agents: perCaller(1), threads: true,
 		call: turn,
 	},
 	{
@@ -73,12 +73,12 @@ var Workloads = []Workload{
 		stored: stored{checkpoint: turnCheckpointBytes, entries: thawEntries}, call: thaw,
 	},
 	{
-		Name: "mixed", What: "of ten calls eight gets and two puts of 1 KiB, of 10,000 agents", agents: fixed(agentsDefault),
+		Name: "mixed", What: "80 % gets and 20 % puts of 1 KiB, of 10,000 agents", agents: fixed(agentsDefault),
 		stored: stored{checkpoint: checkpointBytes}, call: mixed,
 	},
 }
 
-// ByName is the workload of that name.
+// ByName returns the workload of that name.
 func ByName(name string) (Workload, bool) {
 	for _, w := range Workloads {
 		if w.Name == name {
@@ -121,12 +121,12 @@ func thaw(ctx context.Context, d Driver, c *caller) error {
 	return expect(turnCheckpointBytes)(checkpoint, err)
 }
 
-// expect judges what was read by its size: a system that answers with less
-// than was stored must not look fast.
+// expect checks the size of a read, because a system that returns less than was stored
+// must not look fast.
 func expect(size int) func([]byte, error) error {
 	return func(got []byte, err error) error {
 		if err == nil && len(got) != size {
-			return fmt.Errorf("read %d bytes where %d are stored", len(got), size)
+			return fmt.Errorf("read %d bytes instead of the stored %d", len(got), size)
 		}
 		return err
 	}

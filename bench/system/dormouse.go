@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// startDormouse starts nodes with their defaults, and waits until all vote.
+// startDormouse starts nodes with default settings and waits until all of them vote.
 func startDormouse(ctx context.Context, s *System, o Options) error {
 	binary := filepath.Join(o.Bin, "dormoused")
 	if _, err := os.Stat(binary); err != nil {
-		return &AbsentError{s.Name, "there is no " + binary + ": run make build"}
+		return &AbsentError{s.Name, "missing " + binary + ": run make build"}
 	}
 	version, err := exec.CommandContext(ctx, binary, "--version").Output()
 	if err != nil {
@@ -61,7 +61,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		for i, base := range s.HTTP {
 			s.Endpoints[i] = strings.TrimPrefix(base, "http://")
 		}
-	case DormouseFollow: // the client stays with the first
+	case DormouseFollow: // the client uses only the first endpoint
 		leader, err := s.Leader(ctx)
 		if err != nil {
 			return err
@@ -96,10 +96,10 @@ func (s *System) allVote(ctx context.Context, nodes int) error {
 	return nil
 }
 
-// Leader is the number of the node that leads, from 0, as the first that
-// answers knows it.
+// Leader returns the number of the leading node, from 0, according to the first node
+// that answers.
 func (s *System) Leader(ctx context.Context) (int, error) {
-	err := errors.New("it has no nodes")
+	err := errors.New("the system has no nodes")
 	for _, url := range s.HTTP {
 		var status Status
 		if status, err = Look(ctx, url); err != nil {
@@ -113,7 +113,7 @@ func (s *System) Leader(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("find the leader of %s: %w", s.Name, err)
 }
 
-// Status is what is of use in a node's view of its cluster.
+// Status is the part of a node's cluster status that benchmarks use.
 type Status struct {
 	Leader       string `json:"leader"`
 	AppliedIndex uint64 `json:"applied_index"`
@@ -123,7 +123,7 @@ type Status struct {
 	} `json:"members"`
 }
 
-// Look asks the node at a base URL for its view.
+// Look returns the cluster status by the node at a base URL.
 func Look(ctx context.Context, url string) (Status, error) {
 	var s Status
 	raw, err := get(ctx, url+"/v1/cluster")
@@ -136,36 +136,37 @@ func Look(ctx context.Context, url string) (Status, error) {
 	return s, nil
 }
 
-// Ready asks the node at a base URL whether it serves.
+// Ready returns nil if the node at a base URL is ready.
 func Ready(ctx context.Context, url string) error {
 	_, err := get(ctx, url+"/readyz")
 	return err
 }
 
-// Restores asks the node at a base URL how many snapshots of others have taken
-// the place of its state since it started.
+// Restores returns how many snapshots of other nodes have replaced the state of the
+// node at a base URL since it started.
 func Restores(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_restores_total")
 }
 
-// Installs asks the node at a base URL how many snapshots it has received from a
+// Installs returns how many snapshots the node at a base URL has received from a
 // leader and installed since it started.
 func Installs(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_cluster_snapshot_installs_total")
 }
 
-// LogBytes asks the node at a base URL how many bytes the entries in its log
-// take.
+// LogBytes returns the size in bytes of the entries in the log of the node at a base
+// URL.
 func LogBytes(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_cluster_log_bytes")
 }
 
-// Compacting asks the node at a base URL how many compactions its engine is at.
+// Compacting returns how many compactions the engine of the node at a base URL runs
+// now.
 func Compacting(ctx context.Context, url string) (int, error) {
 	return metric(ctx, url, "dormouse_engine_compacting")
 }
 
-// metric asks the node at a base URL for a whole number among its metrics.
+// metric returns an integer metric of the node at a base URL.
 func metric(ctx context.Context, url, name string) (int, error) {
 	raw, err := get(ctx, url+"/metrics")
 	if err != nil {
@@ -173,14 +174,14 @@ func metric(ctx context.Context, url, name string) (int, error) {
 	}
 	for line := range strings.Lines(string(raw)) {
 		if n, ok := strings.CutPrefix(line, name+" "); ok {
-			value, err := strconv.ParseFloat(strings.TrimSpace(n), 64) // large ones have an exponent
+			value, err := strconv.ParseFloat(strings.TrimSpace(n), 64) // large numbers have an exponent
 			if err != nil {
 				return 0, fmt.Errorf("metric %s of %s: %w", name, url, err)
 			}
 			return int(value), nil
 		}
 	}
-	return 0, fmt.Errorf("the metrics of %s do not tell %s", url, name)
+	return 0, fmt.Errorf("the metrics of %s do not contain %s", url, name)
 }
 
 func get(ctx context.Context, url string) ([]byte, error) {
@@ -192,7 +193,7 @@ func get(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // the body was read
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// startEtcd starts processes that embed etcd with its defaults (bench/etcd).
+// startEtcd starts processes that embed etcd with default settings (bench/etcd).
 func startEtcd(ctx context.Context, s *System, o Options) error {
 	binary := filepath.Join(o.Bin, "dormbench-etcd")
 	if _, err := os.Stat(binary); err != nil {
-		return &AbsentError{s.Name, "there is no " + binary + ": run make bench-build"}
+		return &AbsentError{s.Name, "missing " + binary + ": run make bench-build"}
 	}
 	version, err := exec.CommandContext(ctx, binary, "--version").Output()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// startPostgres starts a server with its defaults, among them
-// synchronous_commit. It listens on loopback alone and trusts who comes.
+// startPostgres starts a server with default settings, which include
+// synchronous_commit. It listens only on loopback, without authentication.
 func startPostgres(ctx context.Context, s *System, o Options) error {
 	bin, err := postgresBin()
 	if err != nil {
@@ -37,13 +37,13 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	}
 	if as != nil {
 		if err := os.Chown(data, int(as.Uid), int(as.Gid)); err != nil {
-			return fmt.Errorf("hand PostgreSQL's directory over: %w", err)
+			return fmt.Errorf("change the owner of PostgreSQL's directory: %w", err)
 		}
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"),
 		"-D", data, "-U", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-instructions")
 	initdb.Dir, initdb.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	initdb.Cancel = func() error { return syscall.Kill(-initdb.Process.Pid, syscall.SIGKILL) } // with the server that it runs
+	initdb.Cancel = func() error { return syscall.Kill(-initdb.Process.Pid, syscall.SIGKILL) } // with the server that initdb runs
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -57,9 +57,10 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 			"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		},
 		dir: data, log: filepath.Join(o.Dir, "log"), as: as,
-		// Each backend is a session of its own, which a signal to the group
-		// misses. At SIGQUIT the server ends them, waits for them, and leaves
-		// out the checkpoint of a SIGINT: nobody reads this data again.
+		// Each backend has its own session, so a signal to the process group does not
+		// reach it. On SIGQUIT the server ends the backends and waits for them. Unlike
+		// SIGINT, SIGQUIT makes no checkpoint, which is not needed because the data is
+		// not read again.
 		stop: syscall.SIGQUIT, heirs: true,
 	})
 	if err != nil {
@@ -75,13 +76,13 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	})
 }
 
-// postgresBin is the directory of the newest server: Debian keeps them off
+// postgresBin returns the directory of the newest server, which Debian does not put on
 // the PATH.
 func postgresBin() (string, error) {
 	const newestDigits = 3
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err == nil && len(found) > 0 {
-		version := func(path string) string { // sorts like the number
+		version := func(path string) string { // sorts like a number
 			return fmt.Sprintf("%*s", newestDigits, filepath.Base(filepath.Dir(filepath.Dir(path))))
 		}
 		slices.SortFunc(found, func(a, b string) int { return strings.Compare(version(a), version(b)) })
@@ -94,13 +95,20 @@ func postgresBin() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// unprivileged is who PostgreSQL runs as, which refuses root; nil means us.
+// overflowUID is the uid of the unprivileged user of Linux.
+const overflowUID = "65534"
+
+// unprivileged returns the user that PostgreSQL runs as, because it refuses to run as
+// root. nil means the current user.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // us is an answer
+		return nil, nil //nolint:nilnil // nil means the current user
 	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
+	for _, lookup := range []func() (*user.User, error){
+		func() (*user.User, error) { return user.Lookup("postgres") },
+		func() (*user.User, error) { return user.LookupId(overflowUID) },
+	} {
+		u, err := lookup()
 		if err != nil {
 			continue
 		}
@@ -114,10 +122,10 @@ func unprivileged() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("it does not run as root, and there is neither a user postgres nor nobody")
+	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor one with uid " + overflowUID)
 }
 
-// answers reports whether something listens at an address.
+// answers returns nil if a server listens at an address.
 func answers(ctx context.Context, address string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -12,37 +12,37 @@ import (
 	"time"
 )
 
-// Process is a program that was started. All methods may be called
+// Process is a process that this package started. All methods may be called
 // concurrently.
 type Process struct {
 	Command []string
-	Dir     string // of its data
+	Dir     string // its data directory
 
 	cmd    *exec.Cmd
 	log    string
 	exited chan struct{} // closed once it was reaped
-	stop   os.Signal     // asks it to end
-	heirs  bool          // processes outside of its group are its own to end
+	stop   os.Signal     // signal for an orderly stop
+	heirs  bool          // it has processes outside of its group, which it ends itself
 }
 
-// spec is a process to be started.
+// spec describes a process to start.
 type spec struct {
 	command []string
-	dir     string              // of its data
-	log     string              // file for what it says
-	as      *syscall.Credential // who it runs as; nil means us
-	stop    os.Signal           // asks it to end; nil means SIGTERM
-	heirs   bool                // it has processes outside of its group, which end with it where it is asked
+	dir     string              // its data directory
+	log     string              // file for its output
+	as      *syscall.Credential // user to run as; nil means the current user
+	stop    os.Signal           // signal for an orderly stop; nil means SIGTERM
+	heirs   bool                // it has processes outside of its group, which it ends itself on an orderly stop
 }
 
-// launch starts a process. It has a group of its own, since whoever interrupts
-// us from a terminal leaves it to us to end it; and it dies with us.
+// launch starts a process in its own process group, so that a terminal's interrupt
+// does not reach it. The process ends at the latest when this process ends.
 func launch(s spec) (*Process, error) {
 	log, err := os.OpenFile(s.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open a log: %w", err)
 	}
-	defer func() { _ = log.Close() }() // the process has its own by then
+	defer func() { _ = log.Close() }() // the process has its own descriptor
 	p := &Process{Command: s.command, Dir: s.dir, log: s.log, exited: make(chan struct{}), stop: s.stop, heirs: s.heirs}
 	if p.stop == nil {
 		p.stop = syscall.SIGTERM
@@ -54,16 +54,16 @@ func launch(s spec) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", s.command[0], err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // what matters of its end is that it came
+		_ = p.cmd.Wait() // the exit status does not matter
 		close(p.exited)
 	}()
 	return p, nil
 }
 
-// PID is the process's number.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Running reports whether it has not ended.
+// Running reports whether the process has not ended.
 func (p *Process) Running() bool {
 	select {
 	case <-p.exited:
@@ -73,7 +73,7 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Kill ends the process and its group at once, and waits for it.
+// Kill kills the process and its group and waits for its end.
 func (p *Process) Kill() error {
 	if !p.Running() {
 		return nil
@@ -85,10 +85,10 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// stopMax is how long an orderly end may take.
+// stopMax bounds an orderly stop.
 const stopMax = time.Minute
 
-// Stop ends the process in order, and waits for it.
+// Stop stops the process in order and waits for its end.
 func (p *Process) Stop() error {
 	if err := p.cmd.Process.Signal(p.stop); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop %s: %w", p.Command[0], err)
@@ -101,8 +101,8 @@ func (p *Process) Stop() error {
 	}
 }
 
-// end ends the process and all that it started, as soon as can be: its data is
-// of no further use.
+// end ends the process and its children as fast as possible, because its data is not
+// needed any more.
 func (p *Process) end() error {
 	if p.heirs {
 		return p.Stop()
@@ -110,12 +110,12 @@ func (p *Process) end() error {
 	return p.Kill()
 }
 
-// Restart starts the same command on the same data, after its end.
+// Restart starts the same command on the same data after the process has ended.
 func (p *Process) Restart() (*Process, error) {
 	return launch(spec{command: p.Command, dir: p.Dir, log: p.log, as: p.cmd.SysProcAttr.Credential, stop: p.stop, heirs: p.heirs})
 }
 
-// LastWords is the end of what the process said.
+// LastWords returns the end of the process's output.
 func (p *Process) LastWords() string {
 	raw, err := os.ReadFile(p.log)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Process) LastWords() string {
 	return strings.ToValidUTF8(string(raw[max(0, len(raw)-most):]), "?")
 }
 
-// freePorts are n ports of loopback that nobody listens on.
+// freePorts returns n unused ports of loopback.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
@@ -134,7 +134,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		defer func() { _ = l.Close() }() // all at once, so that they differ
+		defer func() { _ = l.Close() }() // close all at the end, so that the ports differ
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil

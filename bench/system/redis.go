@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// startRedis starts a server that flushes its append-only file before it
-// answers. It makes no snapshots beside the file, which would only slow it.
+// startRedis starts a server that flushes its append-only file before it answers.
+// Snapshots, which would only slow it down, are disabled.
 func startRedis(ctx context.Context, s *System, o Options) error {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -44,7 +44,7 @@ func startRedis(ctx context.Context, s *System, o Options) error {
 	return s.Await(ctx, func(ctx context.Context) error { return answers(ctx, s.Endpoints[0]) })
 }
 
-// redisVersion finds the number in "Redis server v=7.0.15 sha=…".
+// redisVersion extracts the number from "Redis server v=7.0.15 sha=…".
 func redisVersion(said string) string {
 	for word := range strings.FieldsSeq(said) {
 		if number, ok := strings.CutPrefix(word, "v="); ok {

@@ -1,6 +1,6 @@
-// Package system starts what is compared: Dormouse and the stores that people
-// would pick instead, each as processes of its own on loopback, with durable
-// writes. What it starts ends with Close, and at the latest with this process.
+// Package system starts the systems to compare: Dormouse and the usual alternatives.
+// Each runs as separate processes on loopback, with durable writes. Close ends these
+// processes; they also end when this process ends.
 package system
 
 import (
@@ -13,34 +13,34 @@ import (
 	"time"
 )
 
-// NodesDefault is how many nodes a system that replicates has.
+// NodesDefault is the number of nodes of a replicated system.
 const NodesDefault = 3
 
-// Options say where a system runs.
+// Options are the options of a system.
 type Options struct {
-	Dir     string   // for its data: made, and removed at Close
-	Bin     string   // where dormoused and dormbench-etcd are
-	Nodes   int      // of those that replicate; 0 means NodesDefault
-	Profile []string // addresses where each dormoused serves its profiles; empty means that none does
+	Dir     string   // directory of its data: created, and removed by Close
+	Bin     string   // directory of dormoused and dormbench-etcd
+	Nodes   int      // number of nodes of a replicated system; 0 means NodesDefault
+	Profile []string // addresses for the profiles of each dormoused; empty means no profiles
 }
 
-// System is one that runs.
+// System is a running system.
 type System struct {
 	Name      string
 	Version   string
-	Endpoints []string // that its driver is given
-	HTTP      []string // base URLs of Dormouse's nodes; empty for others
+	Endpoints []string // addresses for its driver
+	HTTP      []string // base URLs of Dormouse's nodes; empty for other systems
 	Nodes     []*Process
 	dir       string
 }
 
-// AbsentError is a system that this machine does not have.
+// AbsentError is returned for a system that is not installed on this machine.
 type AbsentError struct {
 	System string
 	Why    string
 }
 
-func (e *AbsentError) Error() string { return fmt.Sprintf("%s is not here: %s", e.System, e.Why) }
+func (e *AbsentError) Error() string { return fmt.Sprintf("%s is not available: %s", e.System, e.Why) }
 
 // The systems.
 const (
@@ -52,8 +52,8 @@ const (
 	Redis          = "redis"
 )
 
-// kinds are all systems, in the order in which they are shown. start is called
-// once the directory stands.
+// kinds lists all systems in the order of the list. start is called after the
+// directory has been created.
 var kinds = []struct {
 	name, what string
 	start      func(context.Context, *System, Options) error
@@ -66,7 +66,7 @@ var kinds = []struct {
 	{Redis, "one Redis server, appendfsync always", startRedis},
 }
 
-// Names are those that Start knows.
+// Names returns the names of all systems.
 func Names() []string {
 	var names []string
 	for _, k := range kinds {
@@ -75,7 +75,7 @@ func Names() []string {
 	return names
 }
 
-// What describes a system; "" if there is none of that name.
+// What returns the description of a system, or "" if its name is unknown.
 func What(name string) string {
 	for _, k := range kinds {
 		if k.name == name {
@@ -85,28 +85,27 @@ func What(name string) string {
 	return ""
 }
 
-// readyMax is how long a system may take until it serves.
+// readyMax bounds the time until a system serves.
 const readyMax = time.Minute
 
-// Start starts a system with empty data and returns once it serves. The error
-// is an *AbsentError where the machine does not have it; nothing is left
-// running then.
+// Start starts a system with empty data and returns once it serves. It returns an
+// *AbsentError if the system is not installed. After an error nothing is left running.
 func Start(ctx context.Context, name string, o Options) (*System, error) {
 	known := slices.Index(Names(), name)
 	if known < 0 {
-		return nil, fmt.Errorf("there is no system %q", name)
+		return nil, fmt.Errorf("unknown system %q: use one of Names", name)
 	}
 	if o.Nodes == 0 {
 		o.Nodes = NodesDefault
 	}
 	var err error
-	if o.Bin, err = filepath.Abs(o.Bin); err == nil { // processes run elsewhere
+	if o.Bin, err = filepath.Abs(o.Bin); err == nil { // processes run in another directory
 		o.Dir, err = filepath.Abs(o.Dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find where %s is to run: %w", name, err)
+		return nil, fmt.Errorf("find the directory of %s: %w", name, err)
 	}
-	// Others than us may have to pass: PostgreSQL does not run as root.
+	// Other users need access, because PostgreSQL does not run as root.
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a directory for %s: %w", name, err)
 	}
@@ -119,7 +118,7 @@ func Start(ctx context.Context, name string, o Options) (*System, error) {
 	return s, nil
 }
 
-// PIDs are the processes of the nodes, one each; they may have descendants.
+// PIDs returns the process ids of the nodes, one each; they may have child processes.
 func (s *System) PIDs() []int {
 	var pids []int
 	for _, p := range s.Nodes {
@@ -139,7 +138,7 @@ func (s *System) Close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// Await tries until it works, or until ctx or one of the processes ends.
+// Await repeats try until it succeeds, or until ctx or one of the processes ends.
 func (s *System) Await(ctx context.Context, try func(context.Context) error) error {
 	const every = 50 * time.Millisecond
 	for {

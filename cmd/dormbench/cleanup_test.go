@@ -12,8 +12,9 @@ import (
 	"dormouse/bench/system"
 )
 
-// A backend of PostgreSQL is in no group of ours, and one that computes does
-// not notice that its server was killed. So Close has the server end it.
+// A backend of PostgreSQL is in no process group of the benchmark, and a computing
+// backend does not notice that its server was killed. So Close must make the server
+// end it.
 func TestNothingOfABusyPostgresIsLeftBehind(t *testing.T) {
 	s, dir := startPeer(t, system.Postgres)
 	d, err := dialPostgres(t.Context(), s.Endpoints[0], 2)
@@ -48,7 +49,7 @@ func TestNothingOfABusyPostgresIsLeftBehind(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("the backend has outlived its server: %v", err)
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it would never end by itself
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it does not end by itself
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its directory is still there: %v", err)
@@ -58,14 +59,13 @@ func TestNothingOfABusyPostgresIsLeftBehind(t *testing.T) {
 	}
 }
 
-// An interrupt may come while a server is made ready: initdb runs servers of
-// its own.
+// An interrupt may come while a server is being set up: initdb runs servers too.
 func TestAnInterruptOfInitdbLeavesNothingBehind(t *testing.T) {
 	dir := freshDir(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	over := make(chan struct{})
-	go func() { // once initdb has got as far as to run a server
+	go func() { // once initdb runs a server
 		defer close(over)
 		for t.Context().Err() == nil && ctx.Err() == nil {
 			if len(within(filepath.Join(dir, "data"))) > 0 {
@@ -91,7 +91,7 @@ func TestAnInterruptOfInitdbLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// within are the processes that work in dir or below it.
+// within returns the processes whose working directory is dir or below it.
 func within(dir string) []string {
 	var found []string
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")

@@ -13,11 +13,12 @@ import (
 	"dormouse/bench/load"
 )
 
-// etcd keeps a checkpoint under c/KEY, a thread's entries under e/THREAD/SEQ
-// and its rev under m/THREAD, whose mod revision an append compares.
+// etcd implements load.Driver for etcd. It stores a checkpoint under c/KEY, a thread's
+// entries under e/THREAD/SEQ, and its rev under m/THREAD. An append compares the mod
+// revision of m/THREAD.
 type etcd struct {
 	clients []*clientv3.Client
-	next    atomic.Uint64 // picks the client of a call
+	next    atomic.Uint64 // selects the client of a call
 }
 
 func dialEtcd(endpoints []string, clients int) (*etcd, error) {
@@ -42,7 +43,7 @@ func (d *etcd) Put(ctx context.Context, key string, checkpoint []byte) error {
 
 // Get implements load.Driver.
 func (d *etcd) Get(ctx context.Context, key string) ([]byte, error) {
-	r, err := d.client().Get(ctx, "c/"+key) // linearizable, as is its default
+	r, err := d.client().Get(ctx, "c/"+key) // linearizable by default
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (d *etcd) Turn(ctx context.Context, t *load.Thread, checkpoint []byte, entr
 	return d.commit(ctx, t, entries, clientv3.OpPut("c/"+t.ID, string(checkpoint)))
 }
 
-// commit appends in one Txn, with more ops in it.
+// commit appends in one Txn, together with the ops in more.
 func (d *etcd) commit(ctx context.Context, t *load.Thread, entries [][]byte, more ...clientv3.Op) error {
 	rev := t.Rev
 	ops := more
@@ -124,7 +125,7 @@ func (d *etcd) Close() error {
 	return errors.Join(errs...)
 }
 
-// leader is the number of the endpoint that leads, from 0.
+// leader returns the number of the endpoint that leads, from 0.
 func (d *etcd) leader(ctx context.Context, endpoints []string) (int, error) {
 	for i, endpoint := range endpoints {
 		status, err := d.client().Status(ctx, endpoint)
@@ -132,5 +133,5 @@ func (d *etcd) leader(ctx context.Context, endpoints []string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, errors.New("no node of etcd says that it leads")
+	return 0, errors.New("no node of etcd reports that it is the leader")
 }

@@ -11,7 +11,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// The exit codes, which are dormctl's.
+// The exit codes, which are the same as dormctl's.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -27,12 +27,12 @@ const exitTable = `Exit codes:
   1  failed, a bar was missed (report --strict), or interrupted
   2  wrong usage
   3  not found
-  4  conflict: the agents are not as they were left
-  5  unavailable: the system is not here, or does not answer
+  4  conflict: the stored agents have changed
+  5  unavailable: the system is not installed or does not answer
   6  unknown: a write may or may not have been applied
 `
 
-// exitCode is how err ends the process.
+// exitCode returns the exit code for err.
 func exitCode(err error) int {
 	var usage *cli.UsageError
 	var absent *system.AbsentError
@@ -60,7 +60,7 @@ func exitCode(err error) int {
 	}
 }
 
-// explain writes what went wrong.
+// explain writes the error to stderr.
 func (a *app) explain(err error) {
 	var usage *cli.UsageError
 	if errors.Is(err, context.Canceled) {
@@ -73,8 +73,8 @@ func (a *app) explain(err error) {
 	}
 }
 
-// tell writes a line for people. Where that cannot be done there is nobody to
-// tell it to either.
+// tell writes a line to stderr. It ignores write errors, because there is no other
+// place to report them.
 func (a *app) tell(format string, args ...any) {
 	_, _ = fmt.Fprintln(a.stderr, strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
 }

@@ -16,12 +16,13 @@ import (
 	"dormouse/bench/report"
 )
 
-// commandLine is how this program was called, without the machine's paths.
+// commandLine returns the command line of this process, without the path of the
+// program.
 func commandLine() []string {
 	return append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
 }
 
-// describe says what machine this is, and what its disk does under dir.
+// describe returns a description of this machine and of the disk of dir.
 func describe(ctx context.Context, dir string) (report.Machine, error) {
 	m := report.Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: fact("/proc/cpuinfo", "model name")}
 	kib, _, _ := strings.Cut(fact("/proc/meminfo", "MemTotal"), " ")
@@ -46,7 +47,8 @@ func describe(ctx context.Context, dir string) (report.Machine, error) {
 	return m, nil
 }
 
-// fact is the first value under a name in a file of lines "name : value".
+// fact returns the first value of a name in a file of lines "name : value", or
+// "unknown".
 func fact(file, name string) string {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -60,8 +62,8 @@ func fact(file, name string) string {
 	return "unknown"
 }
 
-// flushTime is the median time that a write of 4 KiB into the middle of a file
-// takes with its flush: the physical limit under all of this.
+// flushTime returns the median time of a write of 4 KiB into the middle of a file
+// including its flush. This is the lower bound of all measured writes.
 func flushTime(dir string) (time.Duration, error) {
 	const block, blocks = 4 << 10, 200
 	f, err := os.CreateTemp(dir, "dormbench-flush-")

@@ -1,7 +1,7 @@
-// Command dormbench measures Dormouse side by side with the stores that people
-// would pick instead. It is a module of its own, so that the peers' client
-// libraries are no part of the product. One file holds one subcommand, one
-// driver, or what several share.
+// Command dormbench measures Dormouse side by side with its alternatives. It is a
+// module of its own, so that the product does not depend on the client libraries of
+// the other systems. Each file holds one subcommand, one driver, or code that several
+// of them share.
 package main
 
 import (
@@ -14,10 +14,10 @@ import (
 	"golang.org/x/term"
 )
 
-// app is one run of dormbench: its surroundings, and what the global flags say.
+// app is one run of dormbench: its outputs and the global flags.
 type app struct {
 	stdout, stderr io.Writer
-	terminal       bool // stderr is one: progress may be drawn
+	terminal       bool // stderr is a terminal: progress bars may be drawn
 
 	output string
 }
@@ -25,14 +25,14 @@ type app struct {
 func main() {
 	a := &app{stdout: os.Stdout, stderr: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() { // the second signal ends the process, and with it all that it started
+	go func() { // the second signal ends the process, and with it all processes that it started
 		<-ctx.Done()
 		stop()
 	}()
 	os.Exit(a.main(ctx, os.Args[1:]))
 }
 
-// main does what args say and returns the exit code.
+// main runs the command in args and returns the exit code.
 func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)

@@ -47,10 +47,10 @@ func TestWrongUsageIsRefusedAndSaysWhy(t *testing.T) {
 		{"peers --systems dormouse --connections redis=4", "--systems"},
 		{"peers --connections redis", "redis"},
 		{"peers --rounds 0", "--rounds"},
-		{"peers --trials x", "there is no trial"},
+		{"peers --trials x", "unknown trial"},
 		{"peers --agents 1", "--agents must be at least"},
 		{"trial", "takes NAME"},
-		{"trial x", "there is no trial"},
+		{"trial x", "unknown trial"},
 		{"trial failover --duration 0s", "--duration must be positive"},
 		{"trial growth --growth-for 0s", "the other sizes positive"},
 		{"trial catch-up --catch-up-entries -1", "may not be negative"},
@@ -121,9 +121,9 @@ func TestAReportIsShownAgainAndMayBeStrict(t *testing.T) {
 func TestSilenceIsTheLongestTimeWithoutAnAnswerFromTheKillOn(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(1_000_000 + int64(ms)) }
 	var s silence
-	s.answered(at(0)) // long before, and of no matter
+	s.answered(at(0)) // long before the kill, so it does not count
 	s.begins(at(5000))
-	for _, ms := range []int{5010, 7310, 7300, 7400} { // they come in no strict order
+	for _, ms := range []int{5010, 7310, 7300, 7400} { // answers may come slightly out of order
 		s.answered(at(ms))
 	}
 	s.ends(at(8000))

@@ -8,7 +8,7 @@ import (
 	"dormouse/bench/usage"
 )
 
-// meter measures what a run uses between the two ends of its window.
+// meter measures the resource use of a run during the measured window.
 type meter struct {
 	pids []int
 
@@ -17,7 +17,7 @@ type meter struct {
 	err           error
 }
 
-// window is told of both ends.
+// window records the use at either end of the window.
 func (m *meter) window(opens bool) {
 	var list []usage.Usage
 	for _, pid := range m.pids {
@@ -34,7 +34,7 @@ func (m *meter) window(opens bool) {
 	}
 }
 
-// fill puts what was measured into the cell, whose calls are counted already.
+// fill sets the measured use in the cell, whose Ops must be set.
 func (m *meter) fill(c *report.Cell) error {
 	if m.err != nil || c.Ops == 0 {
 		return m.err

@@ -9,12 +9,12 @@ import (
 	"dormouse/bench/system"
 )
 
-// etcdClients is how many connections etcd gets, where it is left open: its own
-// benchmark has several, too.
+// etcdClients is the default number of connections to etcd; its own benchmark has
+// several too.
 const etcdClients = 8
 
-// open makes a system's driver. connections is 0 where it is left to us: then
-// each system gets what suits it.
+// open returns a system's driver. If connections is 0 each system gets a suitable
+// number.
 func open(ctx context.Context, name string, endpoints []string, connections, callers int) (load.Driver, error) {
 	or := func(n int) int {
 		if connections > 0 {
@@ -36,6 +36,6 @@ func open(ctx context.Context, name string, endpoints []string, connections, cal
 	case system.Redis:
 		return dialRedis(endpoints[0], or(callers)), nil
 	default:
-		return nil, fmt.Errorf("there is no system %q", name)
+		return nil, fmt.Errorf("unknown system %q: see dormbench list", name)
 	}
 }

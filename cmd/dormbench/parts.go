@@ -16,8 +16,8 @@ import (
 	"dormouse/internal/modpath"
 )
 
-// parts are what the CPU of a node and of the generator goes to. A sample
-// belongs to the innermost of its functions that begins like one of a part's.
+// parts are the parts of a node and of the generator that use CPU. A sample belongs to
+// the innermost function with a prefix of some part.
 var parts = []struct {
 	name  string
 	funcs []string
@@ -38,9 +38,9 @@ var parts = []struct {
 
 const partOther = "the rest"
 
-// partOf is the part that a sample belongs to.
+// partOf returns the part that a sample belongs to.
 func partOf(s *profile.Sample) string {
-	for _, l := range s.Location { // the innermost is the first
+	for _, l := range s.Location { // the innermost is first
 		for _, line := range l.Line {
 			for _, p := range parts {
 				if slices.ContainsFunc(p.funcs, func(f string) bool { return strings.HasPrefix(line.Function.Name, f) }) {
@@ -52,28 +52,28 @@ func partOf(s *profile.Sample) string {
 	return partOther
 }
 
-// spent is what a profile's CPU went to: seconds by part, of so many that the
-// profile took.
+// spent is the CPU use of a profile: seconds by part, and the length of the profile in
+// seconds.
 type spent struct {
 	Profile string             `json:"profile"`
 	Seconds float64            `json:"seconds"`
 	Parts   map[string]float64 `json:"parts"`
 }
 
-// readSpent reads the CPU profile in a file.
+// readSpent reads a CPU profile from a file.
 func readSpent(file string) (spent, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return spent{}, fmt.Errorf("read a profile: %w", err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // read only
 	p, err := profile.Parse(f)
 	if err != nil {
 		return spent{}, fmt.Errorf("read the profile in %s: %w", file, err)
 	}
 	value := slices.IndexFunc(p.SampleType, func(t *profile.ValueType) bool { return t.Type == "cpu" && t.Unit == "nanoseconds" })
 	if value < 0 || p.DurationNanos <= 0 {
-		return spent{}, cli.Usagef("%s is no CPU profile of Go", file)
+		return spent{}, cli.Usagef("%s is not a CPU profile of Go", file)
 	}
 	found := spent{
 		Profile: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)),
@@ -88,16 +88,16 @@ func readSpent(file string) (spent, error) {
 func (a *app) partsCommand() *cobra.Command {
 	var rate float64
 	cmd := &cobra.Command{
-		Use: "parts FILE...", Short: "Tell what the CPU in profiles went to, by part of a node",
-		Long: `parts reads the profiles that run wrote, and tells how much CPU went to each part of
-a node: in microseconds an operation where --rate says how many there were a
-second, else in milliseconds of each second. What the kernel does apart from
-calls, such as interrupts and its own threads, is in no profile.`,
+		Use: "parts FILE...", Short: "Show the CPU use in profiles by part of a node",
+		Long: `parts reads the profiles that run wrote, and shows the CPU use of each part of
+a node: in microseconds per operation if --rate gives the operations per
+second, otherwise in milliseconds per second. Profiles do not contain kernel
+work outside of system calls, such as interrupts and kernel threads.`,
 		Example: "  dormbench parts --rate 15600 profiles/n1.pprof profiles/n2.pprof profiles/n3.pprof load.pprof",
 		RunE: func(_ *cobra.Command, files []string) error {
 			switch {
 			case len(files) == 0:
-				return cli.Usagef("parts takes the FILE of a profile, or several: see dormbench parts --help")
+				return cli.Usagef("parts takes the FILE of one or more profiles: see dormbench parts --help")
 			case rate < 0:
 				return cli.Usagef("--rate may not be negative")
 			}
@@ -112,16 +112,16 @@ calls, such as interrupts and its own threads, is in no profile.`,
 			return a.print(all, partsTable(all, rate))
 		},
 	}
-	cmd.Flags().Float64Var(&rate, "rate", 0, "operations a second while the profiles were taken")
+	cmd.Flags().Float64Var(&rate, "rate", 0, "operations per second while the profiles were taken")
 	return cmd
 }
 
-// partsTable shows a column for each profile, and what all come to, the largest
-// part first.
+// partsTable returns a table with a column for each profile and one for their sum, the
+// largest part first.
 func partsTable(all []spent, rate float64) string {
-	unit, each := "ms a second", 1e3
+	unit, each := "ms/s", 1e3
 	if rate > 0 {
-		unit, each = "µs an operation", 1e6/rate
+		unit, each = "µs/op", 1e6/rate
 	}
 	sum := spent{Profile: "all", Seconds: 1, Parts: map[string]float64{}}
 	for _, s := range all {

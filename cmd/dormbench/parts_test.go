@@ -12,8 +12,8 @@ import (
 	"dormouse/internal/modpath"
 )
 
-// profiled writes a profile of so long, of stacks whose innermost function is
-// the first, each of 10 ms.
+// profiled writes a profile of the given length with these stacks, each of 10 ms. The
+// first function of a stack is the innermost.
 func profiled(t *testing.T, took time.Duration, stacks ...[]string) string {
 	t.Helper()
 	p := &profile.Profile{
@@ -63,8 +63,8 @@ func TestASampleBelongsToItsInnermostPart(t *testing.T) {
 			t.Errorf("%s took %v s, want 0.01", part, s.Parts[part])
 		}
 	}
-	text := partsTable([]spent{s, s}, 1000) // 10 ms in 2 s of 1,000 a second each
-	for _, want := range []string{"µs an operation", "│ memtables               │ 5.0  │ 5.0  │ 10.0 │", "│ sum                     │ 25.0 │ 25.0 │ 50.0 │"} {
+	text := partsTable([]spent{s, s}, 1000) // 10 ms in 2 s with 1,000 operations per second
+	for _, want := range []string{"µs/op", "│ memtables               │ 5.0  │ 5.0  │ 10.0 │", "│ sum                     │ 25.0 │ 25.0 │ 50.0 │"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}

@@ -22,14 +22,14 @@ import (
 	"dormouse/internal/cli"
 )
 
-// peersFlags is what the command line says of a comparison.
+// peersFlags are the flags of peers.
 type peersFlags struct {
 	rounds             int
 	duration, warmup   time.Duration
 	systems, workloads []string
 	callers            []int
 	trials             []string
-	connections        map[string]int // :: system → of the generator to it; 0 leaves it to us
+	connections        map[string]int // :: system → connections of the generator; 0 means the default
 	results            string
 	size               sizeFlags
 	home               homeFlags
@@ -38,12 +38,12 @@ type peersFlags struct {
 func (a *app) peersCommand() *cobra.Command {
 	var f peersFlags
 	cmd := &cobra.Command{
-		Use: "peers", Short: "Compare the systems side by side, and judge the bars", Args: cli.Exactly(),
-		Long: `peers starts one system after the other with empty data, has this program's run
-command measure each workload on it, and does so for several rounds, so that
-what changes on the machine meanwhile meets all systems alike. It writes tables,
-plots and all measurements to --results. Systems that the machine does not have
-are skipped.`,
+		Use: "peers", Short: "Compare the systems side by side, and check the bars (required results)", Args: cli.Exactly(),
+		Long: `peers starts one system after the other with empty data and measures each
+workload on it with this program's run command. It does so for several rounds,
+so that changes of the machine affect all systems equally. It writes tables,
+plots and all measurements to --results. Systems that are not
+installed are skipped.`,
 		Example: `  dormbench peers
   dormbench peers --rounds 1 --duration 3s --warmup 1s --callers 64,256 --trials none
   dormbench peers --systems dormouse,etcd --workloads put-1k,get-1k`,
@@ -59,27 +59,27 @@ are skipped.`,
 		workloads = append(workloads, w.Name)
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.rounds, "rounds", 3, "how often everything is measured")
-	flags.DurationVar(&f.duration, "duration", 5*time.Second, "how long each measurement takes")
-	flags.DurationVar(&f.warmup, "warmup", 2*time.Second, "how long before each one it is not measured")
-	flags.StringSliceVar(&f.systems, "systems", []string{system.Dormouse, system.DormouseHTTP, system.Etcd, system.Postgres, system.Redis}, "what to compare")
-	flags.StringSliceVar(&f.workloads, "workloads", workloads, "with what")
-	flags.IntSliceVar(&f.callers, "callers", []int{1, 64, 256, 1024}, "with how many callers")
-	flags.StringToIntVar(&f.connections, "connections", nil, "of the generator to a system, such as postgres=32,etcd=16 (one that is not named gets what suits it)")
-	flags.StringSliceVar(&f.trials, "trials", []string{everything}, "trials to make after it: names, all or none")
-	flags.StringVar(&f.results, "results", "bench/results", "directory for what comes out")
+	flags.IntVar(&f.rounds, "rounds", 3, "number of measurements of each combination")
+	flags.DurationVar(&f.duration, "duration", 5*time.Second, "length of each measurement")
+	flags.DurationVar(&f.warmup, "warmup", 2*time.Second, "time before each measurement that is not measured")
+	flags.StringSliceVar(&f.systems, "systems", []string{system.Dormouse, system.DormouseHTTP, system.Etcd, system.Postgres, system.Redis}, "systems to compare")
+	flags.StringSliceVar(&f.workloads, "workloads", workloads, "workloads to measure")
+	flags.IntSliceVar(&f.callers, "callers", []int{1, 64, 256, 1024}, "numbers of callers")
+	flags.StringToIntVar(&f.connections, "connections", nil, "connections to a system, such as postgres=32,etcd=16 (other systems get a suitable number)")
+	flags.StringSliceVar(&f.trials, "trials", []string{everything}, "trials to run after the workloads: names, all or none")
+	flags.StringVar(&f.results, "results", "bench/results", "directory for the results")
 	f.size.define(cmd)
 	f.home.define(cmd)
 	return cmd
 }
 
-// What may stand in place of names.
+// Values that stand for several names.
 const (
 	everything = "all"
 	nothing    = "none"
 )
 
-// check judges what the command line says.
+// check returns an error if a flag is invalid.
 func (f *peersFlags) check() error {
 	for _, name := range f.systems {
 		if !slices.Contains(system.Names(), name) {
@@ -111,7 +111,7 @@ func (f *peersFlags) check() error {
 	return f.size.check()
 }
 
-// comparison is one that goes on.
+// comparison is a comparison in progress.
 type comparison struct {
 	a   *app
 	f   *peersFlags
@@ -119,8 +119,7 @@ type comparison struct {
 	bar *progress
 }
 
-// compare makes the comparison. What there is of it is written also where it
-// was interrupted.
+// compare makes the comparison. It writes the results so far if it is interrupted.
 func (a *app) compare(ctx context.Context, f *peersFlags) error {
 	machine, err := describe(ctx, f.home.dir)
 	if err != nil {
@@ -143,7 +142,7 @@ func (c *comparison) rounds(ctx context.Context) error {
 	for round := range c.f.rounds {
 		for w, workload := range c.f.workloads {
 			for s := range c.f.systems {
-				name := c.f.systems[(s+w+round)%len(c.f.systems)] // nobody is always the first
+				name := c.f.systems[(s+w+round)%len(c.f.systems)] // rotate the order, so that no system is always first
 				c.bar.tell(fmt.Sprintf("round %d of %d, %s on %s", round+1, c.f.rounds, workload, name))
 				if err := c.sitting(ctx, round+1, name, workload); err != nil {
 					return err
@@ -167,7 +166,7 @@ func (c *comparison) rounds(ctx context.Context) error {
 	return nil
 }
 
-// sitting measures a workload on one system, with each number of callers.
+// sitting measures a workload on one system with each number of callers.
 func (c *comparison) sitting(ctx context.Context, round int, name, workload string) (err error) {
 	if slices.ContainsFunc(c.d.Systems, func(s report.System) bool { return s.Name == name && s.Absent != "" }) {
 		return nil
@@ -198,7 +197,7 @@ func (c *comparison) sitting(ctx context.Context, round int, name, workload stri
 	return nil
 }
 
-// note notes a system where it is met for the first time.
+// note records a system when it is first used.
 func (c *comparison) note(name string, s *system.System, err error) {
 	if slices.ContainsFunc(c.d.Systems, func(s report.System) bool { return s.Name == name }) {
 		return
@@ -219,8 +218,8 @@ func (c *comparison) note(name string, s *system.System, err error) {
 	c.d.Systems = append(c.d.Systems, noted)
 }
 
-// measure has this very program, in a process of its own, make one run: what
-// an earlier one left behind in the generator does not touch it.
+// measure runs this program in a new process for one run, so that earlier runs do not
+// affect the generator.
 func (c *comparison) measure(ctx context.Context, s *system.System, workload string, callers int) (report.Cell, error) {
 	var pids []string
 	for _, pid := range s.PIDs() {
@@ -245,7 +244,7 @@ func (c *comparison) measure(ctx context.Context, s *system.System, workload str
 	}
 	var cell report.Cell
 	if err := json.Unmarshal(out, &cell); err != nil {
-		return report.Cell{}, fmt.Errorf("read what a run came to: %w", err)
+		return report.Cell{}, fmt.Errorf("decode the result of a run: %w", err)
 	}
 	return cell, nil
 }

@@ -11,9 +11,9 @@ import (
 	"dormouse/bench/system"
 )
 
-// Each peer that this machine has does every workload for a moment, with
-// empty data and then on what stands; and it refuses an append at a wrong rev.
-// etcd is there once make bench-build was run.
+// TestEachPeerDoesEveryWorkload runs every workload for a moment on each installed
+// peer, with empty data and then on existing data. Each peer must refuse an append at
+// a wrong rev. etcd needs make bench-build.
 func TestEachPeerDoesEveryWorkload(t *testing.T) {
 	for _, name := range []string{system.Etcd, system.Postgres, system.Redis} {
 		t.Run(name, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestEachPeerDoesEveryWorkload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer d.Close() //nolint:errcheck // it was only read
+			defer d.Close() //nolint:errcheck // read only
 			for _, w := range load.Workloads {
 				o := load.Options{Workload: w, Callers: 4, Agents: 8, Duration: 50 * time.Millisecond, Prefix: w.Name}
 				for range 2 {
@@ -46,8 +46,8 @@ func TestEachPeerDoesEveryWorkload(t *testing.T) {
 	}
 }
 
-// startPeer starts a peer until the end of the test, which it skips where the
-// machine does not have it.
+// startPeer starts a peer until the end of the test, and skips the test if the peer is
+// not installed.
 func startPeer(t *testing.T, name string) (s *system.System, dir string) {
 	t.Helper()
 	dir = freshDir(t)
@@ -67,8 +67,8 @@ func startPeer(t *testing.T, name string) (s *system.System, dir string) {
 	return s, dir
 }
 
-// freshDir is a directory that PostgreSQL's own user can pass, as t.TempDir is
-// not.
+// freshDir returns a directory that PostgreSQL's user can access; t.TempDir is not
+// accessible.
 func freshDir(t *testing.T) string {
 	t.Helper()
 	dir, err := (&homeFlags{dir: os.TempDir()}).fresh()

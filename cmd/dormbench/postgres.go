@@ -13,11 +13,11 @@ import (
 	"dormouse/bench/load"
 )
 
-// postgres does each call as one statement, which is one transaction in one
-// round trip: no client could do with less.
+// postgres implements load.Driver for PostgreSQL. Each call is one statement, which is
+// one transaction in one round trip, the minimum for any client.
 type postgres struct{ pool *pgxpool.Pool }
 
-// postgresConnectionsMax leaves some of the server's default of 100 free.
+// postgresConnectionsMax leaves some of the server's default of 100 connections free.
 const postgresConnectionsMax = 90
 
 const schema = `
@@ -25,8 +25,8 @@ CREATE TABLE IF NOT EXISTS checkpoints (key text PRIMARY KEY, state bytea NOT NU
 CREATE TABLE IF NOT EXISTS threads (id text PRIMARY KEY, rev bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS entries (thread text, seq bigint, payload bytea NOT NULL, PRIMARY KEY (thread, seq));`
 
-// What the calls are. A thread at rev 0 has no row yet; where the rev is
-// another one, the first part has no row and so there is none in the others.
+// The statements. A thread at rev 0 has no row yet. If the rev is another one, the
+// first part returns no row, and the other parts do nothing.
 const (
 	pgPut   = `INSERT INTO checkpoints VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET state = excluded.state`
 	pgGet   = `SELECT state FROM checkpoints WHERE key = $1`
@@ -79,7 +79,7 @@ func (d *postgres) Turn(ctx context.Context, t *load.Thread, checkpoint []byte, 
 	return d.commit(ctx, t, pgPutIf, entries, checkpoint)
 }
 
-// commit appends, with more done in the same statement.
+// commit appends, with the statement part more in the same statement.
 func (d *postgres) commit(ctx context.Context, t *load.Thread, more string, entries [][]byte, args ...any) error {
 	bump := pgBump
 	if t.Rev == 0 {

@@ -15,20 +15,20 @@ import (
 	"dormouse/bench/system"
 )
 
-// profiler takes CPU profiles while a run is measured: of this process, and of
-// the nodes that it started.
+// profiler takes CPU profiles during the measured window: of this process, and of the
+// nodes that it started.
 type profiler struct {
-	file  string        // for this process; "" means not
-	time  time.Duration // how long is measured
+	file  string        // for this process; "" means no profile
+	time  time.Duration // length of the window
 	dir   string        // for the nodes
-	nodes []string      // addresses where they serve profiles; empty means not
+	nodes []string      // addresses of the nodes' profiles; empty means no profiles
 
 	out  *os.File
 	asks errgroup.Group
 	err  error
 }
 
-// window is told of both ends of what is measured.
+// window is called at both ends of the measured window.
 func (p *profiler) window(opens bool) {
 	switch {
 	case opens && p.file != "":
@@ -50,28 +50,29 @@ func (p *profiler) window(opens bool) {
 // wait waits for the nodes' profiles.
 func (p *profiler) wait() error { return errors.Join(p.err, p.asks.Wait()) }
 
-// ask has the node at an address profile itself for so long.
+// ask requests a profile of the given length from the node at an address and writes it
+// to a file.
 func ask(node, file string, d time.Duration) (err error) {
 	response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", node, max(1, int(d.Seconds()))))
 	if err != nil {
 		return fmt.Errorf("profile a node: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // the body was read
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("profile a node: %s", response.Status)
 	}
 	out, err := os.Create(file)
 	if err != nil {
-		return fmt.Errorf("keep a node's profile: %w", err)
+		return fmt.Errorf("write a node's profile: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	if _, err := io.Copy(out, response.Body); err != nil {
-		return fmt.Errorf("keep a node's profile: %w", err)
+		return fmt.Errorf("write a node's profile: %w", err)
 	}
 	return nil
 }
 
-// reserve finds addresses at which nodes may serve profiles, which go to dir.
+// reserve returns unused addresses for the nodes' profiles. The profiles go to dir.
 func (p *profiler) reserve(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a directory for profiles: %w", err)
@@ -82,7 +83,7 @@ func (p *profiler) reserve(dir string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		defer func() { _ = l.Close() }() // all at once, so that they differ
+		defer func() { _ = l.Close() }() // close all at the end, so that the ports differ
 		p.nodes = append(p.nodes, l.Addr().String())
 	}
 	return p.nodes, nil

@@ -7,17 +7,17 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress tells on stderr how far a long command has got: a bar on a terminal,
-// a line where something new begins elsewhere.
+// progress shows the progress of a long command on stderr: a bar on a terminal,
+// otherwise a line for each new step.
 type progress struct {
 	a    *app
 	what string
 	bar  *progressbar.ProgressBar
 	done chan struct{} // closed at the end
-	end  func()        // takes the bar away; may be called twice
+	end  func()        // removes the bar; may be called more than once
 }
 
-// newProgress is the progress of what takes a known time.
+// newProgress returns the progress of an operation of known duration.
 func (a *app) newProgress(what string, takes time.Duration) *progress {
 	const step = 100 * time.Millisecond
 	p := a.newCount(what, int(takes/step), "")
@@ -39,13 +39,13 @@ func (a *app) newProgress(what string, takes time.Duration) *progress {
 	return p
 }
 
-// newCount is the progress of so many things.
+// newCount returns the progress of total items.
 func (a *app) newCount(what string, total int, unit string) *progress {
 	p := &progress{a: a, what: what, done: make(chan struct{})}
 	p.end = sync.OnceFunc(func() {
 		close(p.done)
 		if p.bar != nil {
-			_ = p.bar.Finish() // as in add
+			_ = p.bar.Finish() // errors are ignored, as in add
 		}
 	})
 	if !a.terminal {
@@ -62,14 +62,14 @@ func (a *app) newCount(what string, total int, unit string) *progress {
 	return p
 }
 
-// add tells of n more. It may be called from any goroutine.
+// add adds n items. It may be called from any goroutine.
 func (p *progress) add(n int) {
 	if p.bar != nil {
-		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+		_ = p.bar.Add(n) // a bar that cannot be drawn does not stop the command
 	}
 }
 
-// tell says what goes on now.
+// tell shows the current step.
 func (p *progress) tell(now string) {
 	if p.bar != nil {
 		p.bar.Describe(p.what + ": " + now)

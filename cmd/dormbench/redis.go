@@ -9,8 +9,8 @@ import (
 	"dormouse/bench/load"
 )
 
-// redisDriver keeps a checkpoint as a string under c/KEY and a thread as a list
-// under e/THREAD, whose length is its rev.
+// redisDriver implements load.Driver for Redis. It stores a checkpoint as a string
+// under c/KEY, and a thread as a list under e/THREAD, whose length is the rev.
 type redisDriver struct{ client *redis.Client }
 
 var (
@@ -24,8 +24,8 @@ return redis.call('RPUSH', KEYS[1], unpack(ARGV, 3))`)
 	redisThaw = redis.NewScript(`return {redis.call('GET', KEYS[2]), redis.call('LRANGE', KEYS[1], ARGV[1], -1)}`)
 )
 
-// dialRedis has a connection for each caller: what comes in over several at
-// once shares a flush.
+// dialRedis returns a driver with a connection for each caller. Redis flushes once for
+// the concurrent calls of several connections.
 func dialRedis(endpoint string, connections int) *redisDriver {
 	return &redisDriver{redis.NewClient(&redis.Options{Addr: endpoint, PoolSize: connections, DisableIdentity: true})}
 }

@@ -13,7 +13,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var results string
 	var strict bool
 	cmd := &cobra.Command{
-		Use: "report", Short: "Show a comparison again, and draw its tables and plots anew", Args: cli.Exactly(),
+		Use: "report", Short: "Show a comparison again, and redraw its tables and plots", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			d, err := report.Read(results)
 			if err != nil {
@@ -31,11 +31,11 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&results, "results", "bench/results", "directory of the comparison")
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every bar was reached")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail unless every bar is reached")
 	return cmd
 }
 
-// show prints a comparison: what was measured, and the bars.
+// show prints a comparison: the measurements and the bars.
 func (a *app) show(d *report.Document) error {
 	verdicts := report.Judge(d)
 	text := report.Measured(d).Text()

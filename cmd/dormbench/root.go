@@ -18,7 +18,7 @@ const (
 	outputJSON  = "json"
 )
 
-// root is the whole command line.
+// root returns the root command.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dormbench",
@@ -51,7 +51,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// print writes a result in the form that was asked for.
+// print writes a result in the selected output format.
 func (a *app) print(document any, table string) error {
 	if a.output == outputJSON {
 		if err := json.NewEncoder(a.stdout).Encode(document); err != nil {

@@ -18,7 +18,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// runFlags is what the command line says of one run.
+// runFlags are the flags of one run.
 type runFlags struct {
 	system, workload string
 	callers          int
@@ -34,16 +34,15 @@ type runFlags struct {
 	home             homeFlags
 }
 
-// homeFlags say where what we start finds its binaries and keeps its data.
+// homeFlags are the directories of the binaries and of the data.
 type homeFlags struct{ bin, dir string }
 
 func (h *homeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.bin, "bin", "bin", "directory of dormoused and dormbench-etcd")
-	cmd.Flags().StringVar(&h.dir, "dir", os.TempDir(), "directory for the systems' data, which is removed at the end; its disk is what is measured")
+	cmd.Flags().StringVar(&h.dir, "dir", os.TempDir(), "directory for the systems' data, which is removed at the end; the benchmark measures its disk")
 }
 
-// fresh is an empty directory for a system's data. Others than us must be able
-// to pass.
+// fresh returns an empty directory for a system's data that other users can access.
 func (h *homeFlags) fresh() (string, error) {
 	dir, err := os.MkdirTemp(h.dir, "dormbench-")
 	if err == nil {
@@ -59,9 +58,9 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run one workload on one system", Args: cli.Exactly(),
-		Long: `run has so many callers make one workload's calls, each as soon as the last is
-answered, and measures them for a while after a warm-up. Without --endpoints it
-starts the system itself, with empty data, and ends it again.
+		Long: `run makes the calls of one workload with several callers. Each caller makes its
+next call when the last one is answered. Measurement starts after a warm-up. Without
+--endpoints run starts the system itself, with empty data, and ends it again.
 
 Workloads:
 ` + workloadList(),
@@ -78,17 +77,17 @@ Workloads:
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.system, "system", system.Dormouse, strings.Join(system.Names(), ", "))
-	flags.StringVar(&f.workload, "workload", "put-1k", "what the callers do")
-	flags.IntVar(&f.callers, "callers", 64, "how many at once, 1 to 1024")
-	flags.DurationVar(&f.duration, "duration", 10*time.Second, "how long to measure")
-	flags.DurationVar(&f.warmup, "warmup", 3*time.Second, "how long before that not to")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "addresses of a system that stands")
-	flags.IntSliceVar(&f.pids, "pids", nil, "with --endpoints: its server processes, whose use is then measured")
-	flags.IntVar(&f.agents, "agents", 0, "how many agents (0 leaves it to the workload)")
-	flags.StringVar(&f.prefix, "prefix", "", "of the agents' names (default one of this run's own)")
-	flags.BoolVar(&f.stored, "stored", false, "the agents of --prefix stand already: write none beforehand")
-	flags.IntVar(&f.connections, "connections", 0, "of the generator to the system (0 gives each what suits it)")
-	flags.StringVar(&f.cpuProfile, "cpuprofile", "", "file for the generator's CPU profile, of the time that is measured")
+	flags.StringVar(&f.workload, "workload", "put-1k", "workload to run")
+	flags.IntVar(&f.callers, "callers", 64, "number of concurrent callers, 1 to 1024")
+	flags.DurationVar(&f.duration, "duration", 10*time.Second, "length of the measurement")
+	flags.DurationVar(&f.warmup, "warmup", 3*time.Second, "time before the measurement that is not measured")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "addresses of a running system")
+	flags.IntSliceVar(&f.pids, "pids", nil, "with --endpoints: ids of its server processes, to measure their resource use")
+	flags.IntVar(&f.agents, "agents", 0, "number of agents (0 means the workload's default)")
+	flags.StringVar(&f.prefix, "prefix", "", "prefix of the agents' names (default: unique to this run)")
+	flags.BoolVar(&f.stored, "stored", false, "the agents of --prefix exist already: do not write them")
+	flags.IntVar(&f.connections, "connections", 0, "connections to the system (0 means a suitable number)")
+	flags.StringVar(&f.cpuProfile, "cpuprofile", "", "file for the generator's CPU profile during the measurement")
 	flags.StringVar(&f.serverProfiles, "server-profiles", "", "directory for the CPU profile of each dormoused that run starts")
 	f.home.define(cmd)
 	return cmd
@@ -102,7 +101,7 @@ func workloadList() string {
 	return b.String()
 }
 
-// check judges what the command line says.
+// check returns an error if a flag is invalid.
 func (f *runFlags) check() (load.Workload, error) {
 	workload, ok := load.ByName(f.workload)
 	switch {
@@ -117,7 +116,7 @@ func (f *runFlags) check() (load.Workload, error) {
 	case f.agents < 0 || f.connections < 0:
 		return workload, cli.Usagef("--agents and --connections may not be negative")
 	case f.stored && f.prefix == "":
-		return workload, cli.Usagef("--stored needs the --prefix of the agents that stand")
+		return workload, cli.Usagef("--stored needs the --prefix of the existing agents")
 	case len(f.pids) > 0 && len(f.endpoints) == 0:
 		return workload, cli.Usagef("--pids goes with --endpoints")
 	case f.serverProfiles != "" && (len(f.endpoints) > 0 || !strings.HasPrefix(f.system, system.Dormouse)):
@@ -126,7 +125,7 @@ func (f *runFlags) check() (load.Workload, error) {
 	return workload, nil
 }
 
-// runOne makes the run, on a system of its own where none was named.
+// runOne makes the run. It starts the system if no endpoints are given.
 func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (err error) {
 	var profile profiler
 	if len(f.endpoints) == 0 {
@@ -158,7 +157,7 @@ func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (
 	return a.print(cell, report.Measured(&report.Document{Cells: []report.Cell{cell}}).Text())
 }
 
-// measure makes the run on a system that stands.
+// measure makes the run on a running system.
 func measure(ctx context.Context, f *runFlags, workload load.Workload, profile *profiler, bar *progress) (cell report.Cell, err error) {
 	d, err := open(ctx, f.system, f.endpoints, f.connections, f.callers)
 	if err != nil {
@@ -185,7 +184,7 @@ func measure(ctx context.Context, f *runFlags, workload load.Workload, profile *
 	return cell, errors.Join(m.fill(&cell), profile.wait())
 }
 
-// profileName is the file of a node's profile.
+// profileName returns the file name of a node's profile.
 func profileName(dir string, node int) string {
 	return filepath.Join(dir, fmt.Sprintf("n%d.pprof", node+1))
 }

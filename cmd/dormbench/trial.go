@@ -18,19 +18,19 @@ import (
 	"dormouse/internal/cli"
 )
 
-// trials are what is measured beside the workloads.
+// trials are the measurements besides the workloads.
 var trials = []struct {
 	name, what string
 	run        func(*stage, context.Context) ([]report.Trial, error)
 }{
-	{report.TrialFailover, "kill -9 of the leader under load: how long no write is acknowledged", (*stage).failover},
-	{report.TrialGrowth, "put, append and get with many agents, against 10,000; and a node's memory then", (*stage).growth},
-	{report.TrialThread, "append at entry 100,000 of a thread, against entry 100", (*stage).thread},
-	{report.TrialCatchUp, "a follower that was stopped, and one that lost its data, catch up by a snapshot", (*stage).catchUp},
-	{report.TrialCold, "a node that was killed starts on much data, with nothing of it in memory", (*stage).coldStart},
+	{report.TrialFailover, "kill -9 of the leader under load: time without acknowledged writes", (*stage).failover},
+	{report.TrialGrowth, "put, append and get with many agents compared with 10,000; and the memory of a node", (*stage).growth},
+	{report.TrialThread, "append at entry 100,000 of a thread compared with entry 100", (*stage).thread},
+	{report.TrialCatchUp, "a follower catches up by a snapshot after it was stopped, and after it lost its data", (*stage).catchUp},
+	{report.TrialCold, "a killed node restarts with much data and a cold page cache", (*stage).coldStart},
 }
 
-// trialNames is what the command line says, with its words for many resolved.
+// trialNames returns the selected trials, with "all" and "none" resolved.
 func trialNames(given []string) ([]string, error) {
 	var all []string
 	for _, t := range trials {
@@ -44,13 +44,13 @@ func trialNames(given []string) ([]string, error) {
 	}
 	for _, name := range given {
 		if !slices.Contains(all, name) {
-			return nil, cli.Usagef("there is no trial %q: use %s, %s or %s", name, strings.Join(all, ", "), everything, nothing)
+			return nil, cli.Usagef("unknown trial %q: use %s, %s or %s", name, strings.Join(all, ", "), everything, nothing)
 		}
 	}
 	return given, nil
 }
 
-// sizeFlags say how large the trials are.
+// sizeFlags are the flags for the sizes of the trials.
 type sizeFlags struct {
 	agents         int
 	growthFor      time.Duration
@@ -62,13 +62,13 @@ type sizeFlags struct {
 }
 
 func (s *sizeFlags) define(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: how many agents")
-	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth: how long each of its measurements takes, so that what it writes is compacted meanwhile")
+	cmd.Flags().IntVar(&s.agents, "agents", 1_000_000, "growth: number of agents")
+	cmd.Flags().DurationVar(&s.growthFor, "growth-for", time.Minute, "growth: length of each measurement; long enough that its writes are compacted")
 	cmd.Flags().IntVar(&s.coldMiB, "cold-mib", 10<<10, "cold-start: MiB of data on the node's disk")
-	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB that are written while the follower is stopped (0 leaves this part out)")
-	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 leaves this part out)")
+	cmd.Flags().IntVar(&s.catchUpMiB, "catch-up-mib", 1<<10, "catch-up: MiB written while the follower is stopped (0 skips this part)")
+	cmd.Flags().IntVar(&s.catchUpEntries, "catch-up-entries", 1_000_000, "catch-up: entries of the log when the follower loses its data (0 skips this part)")
 	cmd.Flags().IntVar(&s.threadRevs, "thread-entries", 100_000, "thread: entries of the long thread")
-	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to look on after the kill")
+	cmd.Flags().DurationVar(&s.failoverFor, "failover-for", 15*time.Second, "failover: how long to observe after the kill")
 }
 
 func (s *sizeFlags) check() error {
@@ -84,7 +84,7 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Make one trial once: failover, growth, thread, catch-up or cold-start", Args: cli.Exactly("NAME"),
+		Use: "trial NAME", Short: "Run one trial once: failover, growth, thread, catch-up or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {
@@ -103,14 +103,14 @@ func (a *app) trialCommand() *cobra.Command {
 			return a.print(found, report.Tried(&report.Document{Trials: found}).Text())
 		},
 	}
-	cmd.Flags().DurationVar(&st.duration, "duration", 5*time.Second, "how long each measurement takes")
-	cmd.Flags().DurationVar(&st.warmup, "warmup", 2*time.Second, "how long before each one it is not measured")
+	cmd.Flags().DurationVar(&st.duration, "duration", 5*time.Second, "length of each measurement")
+	cmd.Flags().DurationVar(&st.warmup, "warmup", 2*time.Second, "time before each measurement that is not measured")
 	st.size.define(cmd)
 	st.home.define(cmd)
 	return cmd
 }
 
-// stage is what trials are made with.
+// stage is the environment of a trial.
 type stage struct {
 	a                *app
 	systems          []string
@@ -119,7 +119,7 @@ type stage struct {
 	home             homeFlags
 }
 
-// try makes a trial once.
+// try runs a trial once.
 func (a *app) try(ctx context.Context, name string, st *stage) ([]report.Trial, error) {
 	st.a = a
 	for _, t := range trials {
@@ -135,10 +135,10 @@ func (a *app) try(ctx context.Context, name string, st *stage) ([]report.Trial, 
 		}
 		return found, nil
 	}
-	return nil, cli.Usagef("there is no trial %q", name)
+	return nil, cli.Usagef("unknown trial %q", name)
 }
 
-// with starts a system, does something with it, and ends it.
+// with starts a system, calls do, and ends the system.
 func (st *stage) with(ctx context.Context, name string, nodes int, do func(*system.System, load.Driver) error) (err error) {
 	dir, err := st.home.fresh()
 	if err != nil {
@@ -157,7 +157,7 @@ func (st *stage) with(ctx context.Context, name string, nodes int, do func(*syst
 	return do(s, d)
 }
 
-// fill writes a population, and shows how far it has got.
+// fill writes a population and shows the progress.
 func (st *stage) fill(ctx context.Context, d load.Driver, f load.Fill) error {
 	bar := st.a.newCount("writing agents", f.Agents, "agents")
 	defer bar.end()
@@ -165,7 +165,7 @@ func (st *stage) fill(ctx context.Context, d load.Driver, f load.Fill) error {
 	return f.Write(ctx, d)
 }
 
-// rate measures a workload for a while on agents that stand.
+// rate measures a workload on existing agents.
 func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix string, agents, callers int, duration time.Duration) (report.Cell, error) {
 	w, _ := load.ByName(workload)
 	f := &runFlags{
@@ -177,14 +177,14 @@ func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix st
 	return measure(ctx, f, w, &profiler{}, bar)
 }
 
-// roomFor fails where the disk has less than so many MiB free.
+// roomFor returns an error if the disk has less than the given MiB free.
 func (st *stage) roomFor(mib int) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(st.home.dir, &fs); err != nil {
-		return fmt.Errorf("look how much room %s has: %w", st.home.dir, err)
+		return fmt.Errorf("read the free space of %s: %w", st.home.dir, err)
 	}
 	if free := int64(fs.Bavail) * fs.Bsize >> 20; free < int64(mib) {
-		return fmt.Errorf("%s has %d MiB free, and it takes %d: name another --dir, or make it smaller", st.home.dir, free, mib)
+		return fmt.Errorf("%s has %d MiB free, but the trial needs %d: use another --dir, or a smaller size", st.home.dir, free, mib)
 	}
 	return nil
 }

@@ -20,17 +20,17 @@ import (
 
 // Sizes of the trial catch-up with an empty follower.
 const (
-	logWriters     = 4               // few, since the commits of many writers share a log entry
-	logWriteFor    = 5 * time.Second // between two looks at the log's index
-	entryDiskBytes = 4 << 10         // that an entry takes of a node's disk, at most, beside what a log of any length does
-	logMiB         = 2 << 10         // that the logs of all nodes take, at most
-	catchUpTimes   = 3               // each measurement is made so often, since the entries take the time
-	catchUpCallers = 64              // of the load while the follower catches up
+	logWriters     = 4               // few, because the commits of many writers share a log entry
+	logWriteFor    = 5 * time.Second // between two reads of the log's index
+	entryDiskBytes = 4 << 10         // maximum disk space of an entry on a node, besides the fixed space of a log
+	logMiB         = 2 << 10         // maximum space of the logs of all nodes
+	catchUpTimes   = 3               // number of repetitions of each measurement, because the entries take the most time
+	catchUpCallers = 64              // callers of the load while the follower catches up
 	loadMax        = 24 * time.Hour  // the load ends with the measurement
 )
 
-// catchUp measures how long a follower takes to catch up: one that was stopped
-// and kept its data, and one that lost its data.
+// catchUp measures how long a follower takes to catch up after it was stopped and kept
+// its data, and after it lost its data.
 func (st *stage) catchUp(ctx context.Context) ([]report.Trial, error) {
 	var found []report.Trial
 	if st.size.catchUpMiB > 0 {
@@ -50,9 +50,9 @@ func (st *stage) catchUp(ctx context.Context) ([]report.Trial, error) {
 	return found, nil
 }
 
-// catchUpAway measures how long a follower that was stopped takes until it has
-// applied what the leader had applied when the follower started again. More was
-// written than the log keeps, so the follower needs a snapshot.
+// catchUpAway measures how long a stopped follower takes to catch up: from its restart
+// until it has applied everything that the leader had applied at that time. The writes
+// in the meantime exceed the log, so the follower needs a snapshot.
 func (st *stage) catchUpAway(ctx context.Context) (found []report.Trial, err error) {
 	if err := st.roomFor(4 * st.size.catchUpMiB * system.NodesDefault); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (st *stage) catchUpAway(ctx context.Context) (found []report.Trial, err err
 		if n, err := system.Restores(ctx, s.HTTP[away]); err != nil {
 			return err
 		} else if n == 0 {
-			return fmt.Errorf("the follower took no snapshot: the log still had the %d MiB that were written; make --catch-up-mib larger", st.size.catchUpMiB)
+			return fmt.Errorf("the follower installed no snapshot, because the log still had the written %d MiB: increase --catch-up-mib", st.size.catchUpMiB)
 		}
 		found = []report.Trial{{
 			Name: report.TrialCatchUp, System: s.Name, Value: took.Seconds(), Unit: "s",
@@ -88,9 +88,9 @@ func (st *stage) catchUpAway(ctx context.Context) (found []report.Trial, err err
 	return found, err
 }
 
-// catchUpEmpty measures how long a follower that lost its data takes until it
-// has applied what the leader had applied when the follower started: some times
-// while nothing is written, then some times under load.
+// catchUpEmpty measures how long a follower without data takes to catch up: until it
+// has applied everything that the leader had applied when the follower started. It
+// measures several times without writes, then several times under load.
 func (st *stage) catchUpEmpty(ctx context.Context) (found []report.Trial, err error) {
 	if err := st.roomFor(st.size.catchUpEntries*entryDiskBytes>>20*system.NodesDefault + logMiB); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (st *stage) catchUpEmpty(ctx context.Context) (found []report.Trial, err er
 	return found, err
 }
 
-// caughtUp is what was measured of an empty follower that caught up.
+// caughtUp is the result of one measurement of an empty follower.
 type caughtUp struct {
 	index       uint64        // of the last entry that the leader had applied when the follower started
 	took, ready time.Duration // from the start until it had applied that entry, and until it was ready
@@ -132,11 +132,11 @@ type caughtUp struct {
 	snapshot    int64         // bytes of the one that it installed
 	log         int           // bytes of the entries in the leader's log
 	peak        int64         // bytes of the follower's memory
-	before      float64       // writes a second while all nodes ran; 0 without load
-	meanwhile   float64       // writes a second from the follower's stop until it was ready
+	before      float64       // writes per second while all nodes ran; 0 without load
+	meanwhile   float64       // writes per second from the follower's stop until it was ready
 }
 
-// caughtUpTrials returns the medians of what was measured several times.
+// caughtUpTrials returns the medians of several measurements.
 func caughtUpTrials(name string, all []caughtUp) []report.Trial {
 	add := func(list []report.Trial, what, unit, note string, value func(caughtUp) float64) []report.Trial {
 		var values []float64
@@ -152,7 +152,7 @@ func caughtUpTrials(name string, all []caughtUp) []report.Trial {
 	list = add(list, ", ready", "s", "from its start until it was ready", func(c caughtUp) float64 { return c.ready.Seconds() })
 	list = add(list, ", installs", "", "snapshots that it installed", func(c caughtUp) float64 { return float64(c.installs) })
 	list = add(list, ", snapshot", "MiB", "size of the files of the snapshot", func(c caughtUp) float64 { return float64(c.snapshot) / (1 << 20) })
-	list = add(list, ", memory", "MiB", "the most that it had resident", func(c caughtUp) float64 { return float64(c.peak) / (1 << 20) })
+	list = add(list, ", memory", "MiB", "maximum resident memory", func(c caughtUp) float64 { return float64(c.peak) / (1 << 20) })
 	if last.before > 0 {
 		note := fmt.Sprintf("writes of %d callers from the follower's stop until it was ready, against before: %.0f a second, and %.0f", catchUpCallers, last.meanwhile, last.before)
 		list = add(list, ", writes", "×", note, func(c caughtUp) float64 { return c.meanwhile / c.before })
@@ -160,7 +160,7 @@ func caughtUpTrials(name string, all []caughtUp) []report.Trial {
 	return list
 }
 
-// fillLog writes until the log has had as many entries as were asked for.
+// fillLog writes until the log has had the requested number of entries.
 func (st *stage) fillLog(ctx context.Context, s *system.System, d load.Driver) error {
 	bar := st.a.newCount("writing log entries", st.size.catchUpEntries, "entries")
 	defer bar.end()
@@ -183,8 +183,8 @@ func (st *stage) fillLog(ctx context.Context, s *system.System, d load.Driver) e
 	return nil
 }
 
-// replaceFollower stops a follower, removes its data, starts it again and
-// measures how it catches up.
+// replaceFollower stops a follower, removes its data, restarts it and measures how it
+// catches up.
 func (st *stage) replaceFollower(ctx context.Context, s *system.System) (c caughtUp, err error) {
 	leader, err := s.Leader(ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ func (st *stage) replaceFollower(ctx context.Context, s *system.System) (c caugh
 		return c, err
 	}
 	if c.installs == 0 {
-		return c, fmt.Errorf("the follower installed no snapshot: the leader's log still had all entries up to %d; make --catch-up-entries larger", c.index)
+		return c, fmt.Errorf("the follower installed no snapshot, because the leader's log still had all entries up to %d: increase --catch-up-entries", c.index)
 	}
 	if c.snapshot, err = installedSize(s.Nodes[empty].Dir); err != nil {
 		return c, err
@@ -221,8 +221,8 @@ func (st *stage) replaceFollower(ctx context.Context, s *system.System) (c caugh
 	return c, err
 }
 
-// replaceUnderLoad does the same while callers write, and measures how many
-// writes are acknowledged before and meanwhile.
+// replaceUnderLoad is replaceFollower while callers write. It measures the rate of
+// acknowledged writes before and during the replacement.
 func (st *stage) replaceUnderLoad(ctx context.Context, s *system.System, d load.Driver) (c caughtUp, err error) {
 	loadCtx, end := context.WithCancel(ctx)
 	var answered atomic.Int64
@@ -254,8 +254,8 @@ func (st *stage) replaceUnderLoad(ctx context.Context, s *system.System, d load.
 	return c, err
 }
 
-// timeCatchUp starts a follower again and returns how long it takes until it has
-// applied what the leader had applied before, and the index of that.
+// timeCatchUp restarts a follower. It returns the index that the leader had applied
+// before, and the time until the follower has applied it.
 func (st *stage) timeCatchUp(ctx context.Context, s *system.System, follower int) (index uint64, took time.Duration, err error) {
 	leader, err := s.Leader(ctx)
 	if err != nil {
@@ -272,20 +272,20 @@ func (st *stage) timeCatchUp(ctx context.Context, s *system.System, follower int
 	err = s.Await(ctx, func(ctx context.Context) error {
 		now, err := system.Look(ctx, s.HTTP[follower])
 		if err == nil && now.AppliedIndex < status.AppliedIndex {
-			err = fmt.Errorf("it has applied %d of %d", now.AppliedIndex, status.AppliedIndex)
+			err = fmt.Errorf("the follower has applied %d of %d", now.AppliedIndex, status.AppliedIndex)
 		}
 		return err
 	})
 	return status.AppliedIndex, time.Since(began), err
 }
 
-// installedSize returns how many bytes the files of the snapshot take that a node
-// has installed: the largest that it keeps.
+// installedSize returns the size in bytes of the snapshot that a node has installed:
+// the largest that it keeps.
 func installedSize(dir string) (size int64, err error) {
 	snapshots := filepath.Join(dir, "state", "snapshots")
 	entries, err := os.ReadDir(snapshots)
 	if err != nil {
-		return 0, fmt.Errorf("look for the snapshots of a node: %w", err)
+		return 0, fmt.Errorf("list the snapshots of a node: %w", err)
 	}
 	for _, e := range entries {
 		one, err := sizeOf(filepath.Join(snapshots, e.Name()))

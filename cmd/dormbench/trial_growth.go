@@ -19,21 +19,21 @@ const (
 	growthCallers = 256
 	threadCallers = 16
 	putBytes      = 1 << 10
-	mibPerAgents  = 100_000 // and node: so many agents take less than a GiB
+	mibPerAgents  = 100_000 // per node: that many agents need less than one GiB
 
 	settlePoll   = 500 * time.Millisecond
-	settledLooks = 4 // in a row at which no node compacts
+	settledLooks = 4 // consecutive polls without a compaction on any node
 	settleMax    = 5 * time.Minute
 )
 
-// growth compares a store of many agents with one of few, each with a
-// checkpoint of 1 KiB and a thread. Each measurement begins at rest, and is long
-// enough that the compactions of what it writes are part of it.
+// growth compares a store of many agents with a store of few. Each agent has a
+// checkpoint of 1 KiB and a thread. Each measurement starts at rest and is long enough
+// to include the compactions of its writes.
 func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
 	if err := st.roomFor((st.size.agents/mibPerAgents + 1) * system.NodesDefault << 10); err != nil {
 		return nil, err
 	}
-	rates := map[string][]float64{} // :: workload → with few, with many
+	rates := map[string][]float64{} // :: workload → rates with few and with many agents
 	var memory report.Trial
 	for _, agents := range []int{agentsFew, st.size.agents} {
 		err := st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {
@@ -71,8 +71,8 @@ func (st *stage) growth(ctx context.Context) ([]report.Trial, error) {
 	return found, nil
 }
 
-// settle waits until no node compacts what was written before: the rates are
-// those of a store of that size, and what came before is no part of them.
+// settle waits until no node compacts earlier writes, so that they do not affect the
+// next measurement.
 func (st *stage) settle(ctx context.Context, s *system.System) error {
 	for began, quiet := time.Now(), 0; quiet < settledLooks; quiet++ {
 		if time.Since(began) > settleMax {
@@ -89,15 +89,14 @@ func (st *stage) settle(ctx context.Context, s *system.System) error {
 				return err
 			}
 			if n > 0 {
-				quiet = -1 // the next look is the first again
+				quiet = -1 // start counting again
 			}
 		}
 	}
 	return nil
 }
 
-// thread compares appends to long threads with appends to short ones, in one
-// store.
+// thread compares appends to long threads with appends to short threads in one store.
 func (st *stage) thread(ctx context.Context) ([]report.Trial, error) {
 	var rates []float64
 	err := st.with(ctx, system.Dormouse, 0, func(s *system.System, d load.Driver) error {

@@ -11,7 +11,7 @@ import (
 	"dormouse/bench/system"
 )
 
-// A measurement begins once no node has compacted for some looks in a row.
+// A measurement starts after several consecutive polls without a compaction.
 func TestGrowthWaitsUntilNoEngineCompacts(t *testing.T) {
 	var looks atomic.Int64
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

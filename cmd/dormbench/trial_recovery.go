@@ -20,13 +20,13 @@ import (
 
 const (
 	failoverCallers = 64
-	failoverAfter   = 4 * time.Second // of load
+	failoverAfter   = 4 * time.Second // time of load before the kill
 	retryPause      = 5 * time.Millisecond
-	fillBytes       = 16 << 10 // of a checkpoint that is there to take room
-	fillAgents      = 4096     // written between two looks at the disk
+	fillBytes       = 16 << 10 // size of a checkpoint that fills the disk
+	fillAgents      = 4096     // agents written between two checks of the disk
 )
 
-// leads finds out which node leads.
+// leads returns the number of the leading node.
 func leads(ctx context.Context, s *system.System, d load.Driver) (int, error) {
 	if e, ok := d.(*etcd); ok {
 		return e.leader(ctx, s.Endpoints)
@@ -34,7 +34,7 @@ func leads(ctx context.Context, s *system.System, d load.Driver) (int, error) {
 	return s.Leader(ctx)
 }
 
-// failover kills the leader of each system that has one.
+// failover kills the leader of each replicated system.
 func (st *stage) failover(ctx context.Context) ([]report.Trial, error) {
 	var found []report.Trial
 	for _, name := range []string{system.Dormouse, system.Etcd} {
@@ -72,7 +72,7 @@ func (st *stage) killUnderLoad(ctx context.Context, s *system.System, d load.Dri
 	_, err = load.Run(ctx, d, load.Options{
 		Workload: w, Callers: failoverCallers, Warmup: failoverAfter, Duration: st.size.failoverFor, Prefix: "failover",
 		Answered: gap.answered,
-		Failed: func(error) bool { // the callers go on, though not at once: they must not keep the election from the CPU
+		Failed: func(error) bool { // callers continue after a pause, so that they leave CPU time to the election
 			time.Sleep(retryPause)
 			return true
 		},
@@ -91,10 +91,10 @@ func (st *stage) killUnderLoad(ctx context.Context, s *system.System, d load.Dri
 	return errors.Join(err, failed)
 }
 
-// silence is the longest time without an answer, from an instant on.
+// silence measures the longest time without an answer from begins to ends.
 type silence struct {
 	mu      sync.Mutex
-	last    time.Time // the latest answer, or the beginning; zero before that; guarded by mu
+	last    time.Time // the latest answer, or the time of begins; zero before that; guarded by mu
 	longest time.Duration
 	over    bool // guarded by mu
 }
@@ -122,9 +122,9 @@ func (s *silence) ends(at time.Time) {
 	s.over = true
 }
 
-// coldStart measures how long a node alone takes from its start until it has
-// answered a read, on so much data and with a cold page cache. It was killed
-// before, so what its log has past its state is replayed.
+// coldStart measures how long a single node takes from its start until it has answered
+// a read, with much data and a cold page cache. The node was killed before, so it
+// replays the log entries that its state lacks.
 func (st *stage) coldStart(ctx context.Context) (found []report.Trial, err error) {
 	if err := st.roomFor(3 * st.size.coldMiB); err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func (st *stage) coldStart(ctx context.Context) (found []report.Trial, err error
 	return found, err
 }
 
-// fillDisk writes agents until the node's directory has grown enough: what a
-// log sets aside from the start is no data.
+// fillDisk writes agents until the node's directory has grown enough. The space that
+// the log preallocates does not count.
 func (st *stage) fillDisk(ctx context.Context, s *system.System, d load.Driver) (grown int64, err error) {
 	bar := st.a.newCount("filling the disk", st.size.coldMiB, "MiB")
 	defer bar.end()
@@ -179,7 +179,7 @@ func (st *stage) fillDisk(ctx context.Context, s *system.System, d load.Driver) 
 	return grown, err
 }
 
-// sizeOf is how much room the files under dir take; a file with several names
+// sizeOf returns the disk space of the files under dir. A file with several names
 // counts once.
 func sizeOf(dir string) (int64, error) {
 	var sum int64
@@ -190,7 +190,7 @@ func sizeOf(dir string) (int64, error) {
 			err = unix.Lstat(path, &s)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it has gone since
+			return nil // the file was deleted
 		}
 		if err == nil && !seen[s.Ino] {
 			seen[s.Ino] = true
@@ -199,12 +199,12 @@ func sizeOf(dir string) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("look how large %s is: %w", dir, err)
+		return 0, fmt.Errorf("read the size of %s: %w", dir, err)
 	}
 	return sum, nil
 }
 
-// forget has the kernel drop what it keeps in memory of the files under dir.
+// forget drops the files under dir from the kernel's page cache.
 func forget(dir string) error {
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -214,7 +214,7 @@ func forget(dir string) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }() // it was only looked at
+		defer func() { _ = f.Close() }() // read only
 		if err := unix.Fdatasync(int(f.Fd())); err != nil {
 			return err
 		}
@@ -226,8 +226,8 @@ func forget(dir string) error {
 	return nil
 }
 
-// restart starts a node again. Where that fails the one that ended stays in
-// its place, for Close.
+// restart restarts a node. After an error the ended process stays in its place, for
+// Close.
 func restart(nodes []*system.Process, i int) error {
 	again, err := nodes[i].Restart()
 	if err != nil {

@@ -15,19 +15,20 @@ import (
 	"dormouse/jepsen/seeded"
 )
 
-// app is one run of dormjepsen: its surroundings, and what the global flags say.
+// app is one run of dormjepsen: its outputs and the global flags. Tests replace the
+// functions.
 type app struct {
 	stdout, stderr io.Writer
-	terminal       bool // stderr is one: progress may be drawn
+	terminal       bool // stderr is a terminal: a live line may be drawn
 	run            func(context.Context, jepsen.Options) (*report.Run, error)
 	runCover       func(context.Context, jepsen.CoverOptions) ([]jepsen.CoverDone, error)
-	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // looks for seeded bugs
-	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // and if there is none
+	seeded         func(context.Context, seeded.Options, []seeded.Trial) ([]seeded.Result, error) // runs the trials of seeded bugs
+	sound          func(context.Context, seeded.Options, seeded.Trial) (seeded.Result, error)     // runs a build without bugs
 
 	output string
 }
 
-// main does what args say and returns the exit code.
+// main runs the command in args and returns the exit code.
 func (a *app) main(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
@@ -37,19 +38,19 @@ func (a *app) main(ctx context.Context, args []string) int {
 	a.explain(err)
 	code := exitCode(err)
 	if code == exitFailed && ctx.Err() != nil {
-		return exitInterrupted // before there was anything to judge
+		return exitInterrupted // interrupted before there was anything to judge
 	}
 	return code
 }
 
-// tell writes a line for people, apart from results. Where that cannot be done
-// there is nobody to tell it to either.
+// tell writes a line to stderr. It ignores write errors, because there is no other
+// place to report them.
 func (a *app) tell(format string, args ...any) {
 	_, _ = fmt.Fprintln(a.stderr, cli.Clean(fmt.Sprintf(format, args...)))
 }
 
-// play makes one run and writes its report beside its history. What the nodes
-// kept is only of use where something is wrong with it.
+// play makes one run and writes its report beside its history. It removes the nodes'
+// data if the run is ok.
 func (a *app) play(ctx context.Context, o jepsen.Options, p *progress) (*report.Run, error) {
 	following := p.follow(filepath.Join(o.Dir, report.HistoryName), o.Time)
 	o.Progress = p.line
@@ -67,15 +68,15 @@ func (a *app) play(ctx context.Context, o jepsen.Options, p *progress) (*report.
 	return run, nil
 }
 
-// forget removes what the nodes of a run kept.
+// forget removes the nodes' data of a run.
 func forget(dir string) error {
 	if err := os.RemoveAll(filepath.Join(dir, "nodes")); err != nil {
-		return fmt.Errorf("remove what the nodes kept: %w", err)
+		return fmt.Errorf("remove the nodes' data: %w", err)
 	}
 	return nil
 }
 
-// show prints a run as it was asked for.
+// show prints a run in the selected output format.
 func (a *app) show(run *report.Run) error {
 	if a.output == outputJSON {
 		return report.JSON(a.stdout, run)
@@ -83,7 +84,7 @@ func (a *app) show(run *report.Run) error {
 	return report.Text(a.stdout, run)
 }
 
-// print writes a table or any document, as it was asked for.
+// print writes a table or a JSON document, depending on the output format.
 func (a *app) print(document any, table string) error {
 	if a.output == outputJSON {
 		return writeJSON(a.stdout, document)
@@ -94,10 +95,10 @@ func (a *app) print(document any, table string) error {
 	return nil
 }
 
-// runsDir is where runs go that were not told where to.
+// runsDir is the default parent directory of runs.
 const runsDir = "dormouse-data/jepsen"
 
-// freshDir names a directory for a run that begins now.
+// freshDir returns a directory name for a run that starts now.
 func freshDir(kind string, now time.Time) string {
 	return filepath.Join(runsDir, now.UTC().Format("20060102-150405.000")+"-"+kind)
 }

@@ -10,14 +10,13 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// What a full cover is held to, beside that no promise is broken.
+// The bars of a full cover: required results besides the verdict.
 const (
-	barJudged = 1_000_000       // calls, at least
-	barLoss   = 3 * time.Second // of silence after a leader's loss, the median of all runs, at most
+	barJudged = 1_000_000       // minimum number of judged calls
+	barLoss   = 3 * time.Second // maximum of the median time without commits after the loss of a leader
 )
 
-// bar is one of them, and how far the runs got. It is unknown where nothing
-// was measured.
+// bar is a required result and the actual one. The verdict is unknown if nothing was measured.
 type bar struct {
 	Bar     string        `json:"bar"`
 	Wanted  string        `json:"wanted"`
@@ -25,7 +24,7 @@ type bar struct {
 	Verdict check.Verdict `json:"verdict"`
 }
 
-// bars holds the runs to them.
+// bars compares the runs with the bars.
 func (s summary) bars() []bar {
 	held := func(known, held bool) check.Verdict {
 		switch {
@@ -36,7 +35,7 @@ func (s summary) bars() []bar {
 		}
 		return check.Violation
 	}
-	enough := check.Unknown // more runs may come to it
+	enough := check.Unknown // more runs may reach it
 	if s.Judged >= barJudged {
 		enough = check.OK
 	}
@@ -47,13 +46,13 @@ func (s summary) bars() []bar {
 			held(s.Alone > 0, s.Median <= barLoss),
 		},
 		{
-			"refused for good in rolling restarts", "0", fmt.Sprintf("%d of %d calls", s.RollingRefused, s.RollingCalls),
+			"refused in rolling restarts", "0", fmt.Sprintf("%d of %d calls", s.RollingRefused, s.RollingCalls),
 			held(s.RollingCalls > 0, s.RollingRefused == 0),
 		},
 	}
 }
 
-// median is the silence after a leader's loss, for people.
+// median returns the median time without commits after the loss of a leader, as text.
 func (s summary) median() string {
 	if s.Alone == 0 {
 		return "-"
@@ -61,8 +60,8 @@ func (s summary) median() string {
 	return s.Median.Round(10 * time.Millisecond).String()
 }
 
-// scorecard is the bars as a table, and the line of the table of full runs in
-// jepsen/README.md.
+// scorecard returns the table of the bars, and the line for the table of full runs
+// in jepsen/README.md.
 func (s summary) scorecard(now time.Time) string {
 	var rows [][]string
 	for _, b := range s.Bars {

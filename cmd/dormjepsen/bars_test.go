@@ -11,8 +11,8 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// ran is a run that judged so many calls, lost leaders for so long each, and
-// refused so many of 100 calls in rolling restarts.
+// ran is a run with the given numbers of judged calls and of refused calls (of 100) in
+// rolling restarts, and with the times of its leader losses.
 func ran(verdict check.Verdict, judged, refused int, lost ...time.Duration) outcome {
 	out := outcome{Name: "r", Result: report.Document{Run: &report.Run{
 		Header: history.Header{Workloads: []string{"set"}}, Verdict: verdict,

@@ -17,8 +17,8 @@ func (a *app) checkCommand() *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Judge the history of an old run again", Args: cli.Exactly("FILE"),
-		Long: "check judges a history that run left behind: the file, packed with gzip or not, or the directory of the run.\n" +
-			"It writes nothing but what --page asks for.\n\n" + exitTable,
+		Long: "check judges the history of an earlier run. FILE is the history, packed with gzip or not, or the directory of the run.\n" +
+			"It writes no files, except with --page.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := readHistory(args[0])
 			if err != nil {
@@ -40,7 +40,7 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-// readHistory reads a history, by its path or by the directory of its run.
+// readHistory reads a history from a file or from the directory of its run.
 func readHistory(path string) (*history.History, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -17,9 +17,9 @@ func (a *app) ednCommand() *cobra.Command {
 	var to string
 	var listAppend bool
 	cmd := &cobra.Command{
-		Use: "edn FILE", Short: "Write a history as Jepsen does, for other checkers", Args: cli.Exactly("FILE"),
-		Long: "edn writes a history in Jepsen's EDN, one operation a line, so that others can judge it too: all of it in the workloads' own words,\n" +
-			"or, with --list-append, the appends and whole reads of the append workload as Elle's list-append checker takes them.\n\n" + exitTable,
+		Use: "edn FILE", Short: "Convert a history to Jepsen's format, for other checkers", Args: cli.Exactly("FILE"),
+		Long: "edn writes a history in Jepsen's EDN format, one operation a line, for other checkers. It writes all calls with the workloads' names,\n" +
+			"or, with --list-append, the appends and whole reads of the append workload in the format of Elle's list-append checker.\n\n" + exitTable,
 		RunE: func(_ *cobra.Command, args []string) error {
 			h, err := readHistory(args[0])
 			if err != nil {
@@ -39,8 +39,8 @@ func (a *app) ednCommand() *cobra.Command {
 			return asEDN(errors.Join(write(f, h), f.Close()))
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "file to write to, in place of standard output")
-	cmd.Flags().BoolVar(&listAppend, "list-append", false, "the append workload alone, as Elle's list-append checker takes it")
+	cmd.Flags().StringVar(&to, "to", "", "file to write to, instead of standard output")
+	cmd.Flags().BoolVar(&listAppend, "list-append", false, "only the append workload, in the format of Elle's list-append checker")
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func writeListAppend(w io.Writer, h *history.History) error {
 	return history.WriteTransactionsEDN(w, all)
 }
 
-// asEDN says what was being done.
+// asEDN adds the operation to an error.
 func asEDN(err error) error {
 	if err != nil {
 		return fmt.Errorf("write the history as EDN: %w", err)

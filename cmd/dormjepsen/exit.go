@@ -20,15 +20,14 @@ const (
 
 const exitTable = `Exit codes:
     0  ok: every promise held
-    1  violation: one was broken (of several runs: in one of them)
+    1  violation: a promise was broken (of several runs: in at least one)
     2  wrong usage
-    3  unknown: the check could not decide, or not everything was run
-    4  could not run, or could not write what it came to
-  130  interrupted, and no violation in what had happened by then
+    3  unknown: a check ran out of time, or not everything was run
+    4  could not run, or could not write the results
+  130  interrupted, without a violation so far
 `
 
-// verdictError is a run that was made and is not ok. All about it has been
-// printed.
+// verdictError is returned for a run that is not ok. The details have been printed.
 type verdictError struct {
 	verdict     check.Verdict
 	interrupted bool
@@ -36,7 +35,8 @@ type verdictError struct {
 
 func (e *verdictError) Error() string { return fmt.Sprintf("the verdict is %s", e.verdict) }
 
-// verdict is how a command ends whose runs came to v.
+// verdict returns the error of a command whose runs have the verdict v, nil if it is
+// ok.
 func verdict(v check.Verdict, interrupted bool) error {
 	if v == check.OK && !interrupted {
 		return nil
@@ -44,7 +44,7 @@ func verdict(v check.Verdict, interrupted bool) error {
 	return &verdictError{v, interrupted}
 }
 
-// exitCode is how err ends the process.
+// exitCode returns the exit code for err.
 func exitCode(err error) int {
 	var usage *cli.UsageError
 	var judged *verdictError
@@ -64,7 +64,7 @@ func exitCode(err error) int {
 	}
 }
 
-// explain writes what went wrong, where that has not been printed already.
+// explain writes the error to stderr unless it has been printed.
 func (a *app) explain(err error) {
 	var usage *cli.UsageError
 	var judged *verdictError

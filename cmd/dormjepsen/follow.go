@@ -16,12 +16,11 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// followEvery is how often the live line is drawn.
+// followEvery is the interval of the live line.
 const followEvery = 500 * time.Millisecond
 
-// follow draws a live line of the run whose history is being written at path,
-// until the function that it returns is called. It reads the history itself:
-// what is shown is what is on file.
+// follow draws a live line about the run whose history is at path, until stop is
+// called. It reads the history file, so it shows only what has been recorded.
 func (p *progress) follow(path string, long time.Duration) (stop func()) {
 	if !p.terminal {
 		return func() {}
@@ -53,13 +52,13 @@ func (p *progress) follow(path string, long time.Duration) (stop func()) {
 	}
 }
 
-// tail reads the lines that a file grows by.
+// tail reads the new lines of a growing file.
 type tail struct {
 	file *os.File
-	rest []byte // of a line that is not whole yet
+	rest []byte // an incomplete line
 }
 
-// read returns the lines that are new. A file that is not there yet has none.
+// read returns the new lines. It returns none if the file does not exist yet.
 func (t *tail) read(path string) [][]byte {
 	if t.file == nil {
 		f, err := os.Open(path)
@@ -70,7 +69,7 @@ func (t *tail) read(path string) [][]byte {
 	}
 	fresh, err := io.ReadAll(t.file)
 	if err != nil {
-		return nil // it is for show only
+		return nil // only the live line needs it
 	}
 	lines := bytes.Split(append(t.rest, fresh...), []byte("\n"))
 	t.rest = lines[len(lines)-1]
@@ -79,44 +78,43 @@ func (t *tail) read(path string) [][]byte {
 
 func (t *tail) close() {
 	if t.file != nil {
-		_ = t.file.Close() // it was only read
+		_ = t.file.Close() // read only
 	}
 }
 
-// follower is what a live line tells of a run.
+// follower is the state of a live line.
 type follower struct {
 	long   time.Duration
-	began  time.Time // of the faults; zero before
+	began  time.Time // start of the fault phase; zero before
 	phase  string
 	leader string
 	term   uint64
-	faults map[int]string // :: step → its name
+	faults map[int]string // :: step → name of the fault
 
-	calls  int // that ended
+	calls  int // number of calls that ended
 	counts []count
 }
 
-// count is how many calls had ended at an instant.
+// count is the number of ended calls at a time.
 type count struct {
 	at    time.Time
 	calls int
 }
 
-// rateOver is the time over which a rate is taken.
+// rateOver is the number of counts over which the rate is computed.
 const rateOver = 4
 
 func newFollower(long time.Duration) *follower {
 	return &follower{long: long, faults: map[int]string{}}
 }
 
-// The beginnings of the lines that matter here; the calls themselves are not
-// decoded.
+// The prefixes of the relevant lines. Calls are counted without decoding.
 var (
 	isReturn = []byte(`{"return":`)
 	isEvent  = []byte(`{"event":`)
 )
 
-// line takes in a line of the history.
+// line adds a line of the history.
 func (f *follower) line(now time.Time, raw []byte) {
 	if bytes.HasPrefix(raw, isReturn) {
 		f.calls++
@@ -142,7 +140,7 @@ func (f *follower) line(now time.Time, raw []byte) {
 	}
 }
 
-// show is the live line.
+// show returns the live line.
 func (f *follower) show(now time.Time) string {
 	f.counts = append(f.counts, count{now, f.calls})
 	f.counts = f.counts[max(0, len(f.counts)-rateOver):]
@@ -163,11 +161,11 @@ func (f *follower) show(now time.Time) string {
 	return strings.Join(parts, " · ")
 }
 
-// stands is how far the run has got.
+// stands returns the progress of the run.
 func (f *follower) stands(now time.Time) string {
 	switch f.phase {
 	case "", check.PhaseStart:
-		return "making the cluster"
+		return "starting the cluster"
 	case check.PhaseFaults:
 		return fmt.Sprintf("%.0fs left", max(f.long-now.Sub(f.began), 0).Seconds())
 	case check.PhaseHeal:

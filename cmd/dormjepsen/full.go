@@ -16,10 +16,10 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// errBudget ends a cover whose time is over.
+// errBudget is the cause when the budget of a cover is spent.
 var errBudget = errors.New("the budget is spent")
 
-// sizes of the clusters of a cover.
+// sizes are the cluster sizes of a cover.
 var sizes = []int{1, 3, 5}
 
 func (a *app) fullCommand() *cobra.Command {
@@ -27,10 +27,10 @@ func (a *app) fullCommand() *cobra.Command {
 	var budget time.Duration
 	var workloadList, nemesisList string
 	cmd := &cobra.Command{
-		Use: "full", Short: "Make runs until every pair of workload, nemesis and size has met", Args: cli.Exactly(),
+		Use: "full", Short: "Run every pair of workload, nemesis and size", Args: cli.Exactly(),
 		Long: "full makes a pairwise cover: every pair of a workload and a nemesis, of a workload and a size (1, 3, 5), and of a nemesis and a size\n" +
-			"is in at least one run. It goes on where it stopped: the same command makes only the runs that have not ended yet.\n" +
-			"Another --seed is another cover.\n\n" + exitTable,
+			"is in at least one run. It resumes after an interruption: the same command makes only the runs that are not complete.\n" +
+			"Another --seed gives another cover.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Time <= 0 || budget <= 0 {
 				return cli.Usagef("--time and --budget are durations above 0, such as 60s and 3h")
@@ -43,7 +43,7 @@ func (a *app) fullCommand() *cobra.Command {
 				return err
 			}
 			if nemesisList == everything {
-				o.Nemeses = nemesis.Names() // none, too
+				o.Nemeses = nemesis.Names() // includes "none"
 			}
 			ctx, cancel := context.WithTimeoutCause(cmd.Context(), budget, errBudget)
 			defer cancel()
@@ -51,17 +51,17 @@ func (a *app) fullCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Dir, "dir", filepath.Join(runsDir, "full"), "directory for the files of the runs, and of what has been done")
-	flags.DurationVar(&budget, "budget", 3*time.Hour, "how long to go on before leaving the rest for another time")
+	flags.StringVar(&o.Dir, "dir", filepath.Join(runsDir, "full"), "directory for the files of the runs and the state of the cover")
+	flags.DurationVar(&budget, "budget", 3*time.Hour, "maximum time; the same command makes the remaining runs later")
 	flags.StringVar(&workloadList, "workload", everything, "workloads of the cover, comma-separated")
 	flags.StringVar(&nemesisList, "nemesis", everything, "nemeses of the cover, comma-separated")
-	flags.DurationVar(&o.Time, "time", 60*time.Second, "how long each run goes on")
-	flags.Uint64Var(&o.Seed, "seed", 1, "of the cover and of all its runs")
-	flags.StringVar(&o.Binary, "binary", "", "dormoused to run; built from this checkout where none is given")
+	flags.DurationVar(&o.Time, "time", 60*time.Second, "length of each run")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the cover and of all its runs")
+	flags.StringVar(&o.Binary, "binary", "", "path of dormoused (default: built from this checkout)")
 	return cmd
 }
 
-// cover makes what is left of a cover, and tells of all of it.
+// cover makes the remaining runs of a cover, and prints the results of all its runs.
 func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 	p := newProgress(a.stderr, a.terminal)
 	runs := len(jepsen.Cover(o.Seed, o.Workloads, o.Nemeses, sizes))
@@ -91,12 +91,13 @@ func (a *app) cover(ctx context.Context, o jepsen.CoverOptions) error {
 		return err
 	}
 	if spent {
-		a.tell("dormjepsen: %v; the same command goes on with the %d runs that are left", errBudget, s.Runs-s.Made)
+		a.tell("dormjepsen: %v; the same command makes the remaining %d runs", errBudget, s.Runs-s.Made)
 	}
 	return verdict(s.Verdict, ctx.Err() != nil && !spent)
 }
 
-// keep writes the report of a run, and what of its files is worth their room.
+// keep writes the report of a run. If the run is ok, keep also removes the nodes' data
+// and packs the history.
 func keep(run *report.Run) error {
 	if err := report.Write(run); err != nil || run.Verdict != check.OK {
 		return err
@@ -104,7 +105,8 @@ func keep(run *report.Run) error {
 	return errors.Join(forget(run.Dir), pack(filepath.Join(run.Dir, report.HistoryName)))
 }
 
-// endedPart is what a run of a cover came to, now or on an earlier day.
+// endedPart returns the outcome of a run of a cover, which may be from an earlier
+// session.
 func endedPart(done jepsen.CoverDone) outcome {
 	out := outcome{Name: filepath.Base(done.Dir), Dir: done.Dir, Error: done.Failed}
 	if done.Failed != "" {

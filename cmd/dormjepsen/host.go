@@ -7,8 +7,8 @@ import (
 	"dormouse/jepsen/program"
 )
 
-// hostCommand is what runs start beside the nodes for workloads whose handler is
-// a program's. People have no use for it.
+// hostCommand returns the command of the host programs, which runs start for the
+// workloads that need them. It is not for people.
 func (a *app) hostCommand() *cobra.Command {
 	var o program.Options
 	cmd := &cobra.Command{
@@ -19,11 +19,11 @@ func (a *app) hostCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Name, "name", "", "its name in the cluster")
+	flags.StringVar(&o.Name, "name", "", "name in the cluster")
 	flags.StringArrayVar(&o.Join, "join", nil, "peer address of a node; may be given again")
-	flags.StringVar(&o.Listen, "listen", "", "its own peer address")
-	flags.StringVar(&o.HTTP, "http", "", "address where it says at /readyz whether it has joined")
-	flags.StringVar(&o.Handler, "handler", "", "name under which it has the counters' handler")
-	flags.DurationVar(&o.Lease, "lease", 0, "how long it keeps what it owns though nobody hears from it")
+	flags.StringVar(&o.Listen, "listen", "", "own peer address")
+	flags.StringVar(&o.HTTP, "http", "", "address of /readyz, which reports whether the program has joined")
+	flags.StringVar(&o.Handler, "handler", "", "name of the handler of the counters")
+	flags.DurationVar(&o.Lease, "lease", 0, "lease: the program loses its partitions when the cluster has not heard from it for that long")
 	return cmd
 }

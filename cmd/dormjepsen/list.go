@@ -15,7 +15,7 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// listing is what there is to run.
+// listing is the output of list.
 type listing struct {
 	Workloads []listed `json:"workloads"`
 	Nemeses   []listed `json:"nemeses"`
@@ -79,14 +79,14 @@ func (l listing) table() string {
 			about += "\n  " + wrapped(n.Variants)
 		}
 		for _, lack := range n.Lacks {
-			about += "\n  not here: " + lack
+			about += "\n  not available: " + lack
 		}
 		rows = append(rows, []string{n.Name, about})
 	}
 	return text + "\n" + report.Table([]string{"nemesis", "about"}, rows)
 }
 
-// wrapped is a list of names on lines that fit a terminal.
+// wrapped returns a list of names on lines that fit a terminal.
 func wrapped(names []string) string {
 	const most = 90
 	text, column := "", 0
@@ -104,8 +104,8 @@ func wrapped(names []string) string {
 	return text
 }
 
-// lacks says why this machine cannot do something to a cluster's hosts; ""
-// where it can. The testbed has the last word when it tries.
+// lacks returns why this machine lacks a capability, or "" if it has it. The testbed
+// may still fail to provide it.
 func lacks(c testbed.Capability) string {
 	switch c {
 	case testbed.CanPartition:
@@ -132,7 +132,7 @@ func firstOf(lacks ...string) string {
 
 func notRoot() string {
 	if os.Geteuid() != 0 {
-		return "this takes root"
+		return "this needs root"
 	}
 	return ""
 }

@@ -1,7 +1,7 @@
-// Command dormjepsen proves Dormouse's promises on real processes: it runs
-// workloads against a cluster while faults come and go, writes down every call,
-// judges what was written, and tells by its exit code what it came to. One file
-// holds one subcommand, or what several share.
+// Command dormjepsen tests Dormouse's promises on real processes. It runs workloads
+// against a cluster while it injects faults, records every call, and judges the
+// record. Its exit code is the verdict. Each file holds one subcommand, or code that
+// several of them share.
 package main
 
 import (
@@ -32,13 +32,13 @@ func main() {
 	os.Exit(a.main(ctx, os.Args[1:]))
 }
 
-// interruptible ends the run in order on the first interrupt, and the program
-// at once on the second: the system then takes down what it holds.
+// interruptible ends the run in order on the first interrupt, and exits on the second:
+// the system then removes the rest.
 func (a *app) interruptible(cancel context.CancelFunc) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	<-signals
-	a.tell("dormjepsen: interrupted: healing, cleaning up and judging what there is; once more to end at once")
+	a.tell("dormjepsen: interrupted: healing, cleaning up and judging the record so far; interrupt again to end at once")
 	cancel()
 	<-signals
 	os.Exit(exitInterrupted)

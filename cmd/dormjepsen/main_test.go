@@ -18,13 +18,13 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// console runs dormjepsen with runs that are never made.
+// console runs dormjepsen with made-up runs.
 type console struct {
 	t        *testing.T
 	terminal bool
 	made     []jepsen.Options
-	verdict  check.Verdict // of every run
-	fails    error         // why there is none
+	verdict  check.Verdict // verdict of every run
+	fails    error         // error of every run
 	stops    bool          // the run is interrupted
 	stop     context.CancelFunc
 }
@@ -45,7 +45,7 @@ func (c *console) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// make stands in for jepsen.Run: it leaves the files that a run leaves.
+// make replaces jepsen.Run and writes the files of a run.
 func (c *console) make(_ context.Context, o jepsen.Options) (*report.Run, error) {
 	c.made = append(c.made, o)
 	if c.stops {
@@ -77,7 +77,7 @@ func (c *console) make(_ context.Context, o jepsen.Options) (*report.Run, error)
 	return &report.Run{Header: h.Header, History: h, Dir: o.Dir, Verdict: c.verdict, Results: []check.Result{result}, Interrupted: c.stops}, nil
 }
 
-// cover stands in for jepsen.RunCover: it makes the first two runs.
+// cover replaces jepsen.RunCover and makes the first two runs.
 func (c *console) cover(ctx context.Context, o jepsen.CoverOptions) (ended []jepsen.CoverDone, err error) {
 	for _, r := range jepsen.Cover(o.Seed, o.Workloads, o.Nemeses, o.Sizes)[:2] {
 		options := r.Options(o.Time)
@@ -101,28 +101,28 @@ func TestAWrongCommandLineSaysWhatIsRight(t *testing.T) {
 		"rn":                                  `there is no command "rn"; did you mean run`,
 		"run extra":                           "takes no arguments",
 		"run --wrokload x":                    "unknown flag: --wrokload",
-		"run --workload turn,nonesuch":        `--workload: there is no workload "nonesuch"; there are `,
+		"run --workload turn,nonesuch":        `--workload: unknown workload "nonesuch": use one of `,
 		"run --workload ,":                    "--workload names nothing: give some of ",
-		"run --nemesis kil":                   `--nemesis: there is no nemesis "kil"; there are none, kill, `,
+		"run --nemesis kil":                   `--nemesis: unknown nemesis "kil": use one of none, kill, `,
 		"run --time 0s":                       "--time is 0s: use a positive duration",
 		"run --nodes 9":                       "--nodes is 9: use 1 to 7",
 		"run --processes -1":                  "--processes is -1",
 		"run --network wifi":                  `--network is "wifi": use auto or loopback`,
 		"run --seed x":                        `invalid argument "x"`,
 		"run -o yaml":                         `--output is "yaml": use table or json`,
-		"run --hook-heal x":                   "name it with --endpoints",
+		"run --hook-heal x":                   "give its --endpoints",
 		"run --endpoints a:1 --hook-heal x":   "go together",
-		"run --endpoints a:1 --binary b":      "--binary is for a cluster of our own",
-		"run --endpoints a:1 --nemesis kill":  "--nemesis is for a cluster of our own",
+		"run --endpoints a:1 --binary b":      "--binary is not possible with --endpoints",
+		"run --endpoints a:1 --nemesis kill":  "--nemesis is not possible with --endpoints",
 		"run --endpoints ,":                   "--endpoints names no address",
 		"check":                               "takes FILE, not nothing",
 		"check nowhere":                       "there is no history to read",
 		"check .":                             "holds no run",
 		"edn a b":                             "takes FILE, not",
 		"smoke --time -1s":                    "--time is -1s",
-		"selftest nonesuch":                   `there is no seeded bug "nonesuch"; there are `,
+		"selftest nonesuch":                   `unknown seeded bug "nonesuch": use one of `,
 		"full --budget 0s":                    "durations above 0",
-		"full --workload nonesuch --time 60s": `there is no workload "nonesuch"`,
+		"full --workload nonesuch --time 60s": `unknown workload "nonesuch"`,
 	} {
 		c := newConsole(t)
 		out, errs, code := c.run(strings.Fields(line)...)
@@ -251,7 +251,7 @@ func TestAHistoryIsExportedAndJudgedAgain(t *testing.T) {
 func TestACoverWhoseBudgetIsSpentSaysWhatIsLeft(t *testing.T) {
 	c := newConsole(t)
 	out, errs, code := c.run("full", "--dir", "d", "--budget", "1ms", "--workload", "register", "--nemesis", "kill")
-	if code != exitUnknown || !strings.Contains(out, "unknown: 2 of 3 runs, 14 calls judged") || !strings.Contains(errs, "1 runs that are left") ||
+	if code != exitUnknown || !strings.Contains(out, "unknown: 2 of 3 runs, 14 calls judged") || !strings.Contains(errs, "remaining 1 runs") ||
 		!strings.Contains(out, "| 2 of 3 | 14 | 0 | 0 | - | 0 |") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}

@@ -10,10 +10,10 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// everything stands for all names of a list.
+// everything selects all names of a list.
 const everything = "all"
 
-// workloads reads a list of workloads from the command line.
+// workloads parses a list of workloads.
 func workloads(list string) ([]string, error) {
 	return names("--workload", list, catalog.Names(), func(name string) error {
 		_, err := catalog.New(name)
@@ -21,7 +21,7 @@ func workloads(list string) ([]string, error) {
 	})
 }
 
-// nemeses reads a list of nemeses from the command line.
+// nemeses parses a list of nemeses.
 func nemeses(list string) ([]string, error) {
 	harmful := slices.DeleteFunc(nemesis.Names(), func(name string) bool { return name == "none" })
 	return names("--nemesis", list, harmful, func(name string) error {
@@ -30,8 +30,8 @@ func nemeses(list string) ([]string, error) {
 	})
 }
 
-// names splits a list by its commas, each name once; known tells what is wrong
-// with one.
+// names splits a list at its commas and removes duplicates; known returns an error for
+// an unknown name.
 func names(flag, list string, all []string, known func(string) error) ([]string, error) {
 	if list == everything {
 		return all, nil

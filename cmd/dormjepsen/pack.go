@@ -8,16 +8,16 @@ import (
 	"os"
 )
 
-// packedSuffix marks a history that is packed.
+// packedSuffix is the suffix of a packed history.
 const packedSuffix = ".gz"
 
-// pack packs a file with gzip, beside it, and then removes it.
+// pack packs a file with gzip and then removes the original.
 func pack(path string) (err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("pack a history: %w", err)
 	}
-	defer in.Close() //nolint:errcheck // it is only read
+	defer in.Close() //nolint:errcheck // read only
 	out, err := os.Create(path + packedSuffix)
 	if err != nil {
 		return fmt.Errorf("pack a history: %w", err)

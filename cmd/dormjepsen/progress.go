@@ -8,30 +8,30 @@ import (
 	"dormouse/internal/cli"
 )
 
-// progress tells on stderr how a run goes: what happens, a line each, and on a
-// terminal a last line that is drawn again all the time.
+// progress shows the progress of a run on stderr: a line for each event and, on a
+// terminal, a live last line.
 type progress struct {
 	out      io.Writer
 	terminal bool
 
 	mu    sync.Mutex
-	live  string // what the last line shows; guarded by mu
-	quiet bool   // lines are left out; guarded by mu
+	live  string // text of the live line; guarded by mu
+	quiet bool   // suppress lines; guarded by mu
 }
 
 func newProgress(out io.Writer, terminal bool) *progress {
 	return &progress{out: out, terminal: terminal}
 }
 
-// What a terminal is told. Lines that are too long for it are cut, or the next
-// drawing would leave their ends behind.
+// Control sequences for a terminal. Lines that are too long are cut off: a wrapped
+// live line could not be erased.
 const (
 	eraseLine = "\r\x1b[K"
 	noWrap    = "\x1b[?7l"
 	wrap      = "\x1b[?7h"
 )
 
-// line tells what happened. It may be called from any goroutine.
+// line writes a line. It may be called from any goroutine.
 func (p *progress) line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *progress) line(text string) {
 	}
 }
 
-// draw draws the last line again; elsewhere than on a terminal it does nothing.
+// draw redraws the live line; it does nothing unless stderr is a terminal.
 func (p *progress) draw(text string) {
 	if !p.terminal {
 		return
@@ -57,8 +57,9 @@ func (p *progress) draw(text string) {
 	p.write(eraseLine + noWrap + p.live + wrap)
 }
 
-// end takes the last line away.
+// end removes the live line.
 func (p *progress) end() { p.draw("") }
 
-// write writes for people; where that cannot be done there is nobody.
+// write writes to stderr and ignores errors, because there is no other place to report
+// them.
 func (p *progress) write(text string) { _, _ = fmt.Fprint(p.out, text) }

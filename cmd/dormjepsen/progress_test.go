@@ -20,7 +20,7 @@ func TestALiveLineFollowsTheHistory(t *testing.T) {
 	}
 	f := newFollower(time.Minute)
 	at := time.Unix(1000, 0)
-	if got := f.show(at); got != "making the cluster" {
+	if got := f.show(at); got != "starting the cluster" {
 		t.Errorf("before anything: %q", got)
 	}
 	r, err := history.Create(path, history.Header{Workloads: []string{"set"}})

@@ -18,13 +18,13 @@ const (
 	outputJSON  = "json"
 )
 
-// root is the whole command line.
+// root returns the root command.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dormjepsen",
-		Short: "Prove Dormouse's promises on real processes",
-		Long: "dormjepsen runs workloads against a cluster while faults come and go, writes down every call, and judges what was written.\n" +
-			"It starts the cluster itself, and touches only what it made; or it takes one that stands (run --endpoints).\n\n" + exitTable,
+		Short: "Test Dormouse's promises on real processes",
+		Long: "dormjepsen runs workloads against a cluster while it injects faults, records every call, and judges the record.\n" +
+			"It starts the cluster itself and changes nothing else, or it uses an existing cluster (run --endpoints).\n\n" + exitTable,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {

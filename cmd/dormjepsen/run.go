@@ -13,7 +13,7 @@ import (
 	"dormouse/jepsen/workload/catalog"
 )
 
-// runFlags is what the command line says of one run.
+// runFlags are the flags of one run.
 type runFlags struct {
 	workloads, nemeses  string
 	time                time.Duration
@@ -26,7 +26,7 @@ type runFlags struct {
 	hookFault, hookHeal string
 }
 
-// nodesMax is the largest cluster that the harness makes.
+// nodesMax is the largest cluster that the harness starts.
 const nodesMax = 7
 
 // The networks.
@@ -38,9 +38,9 @@ const (
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run workloads under faults, and judge what they saw", Args: cli.Exactly(),
-		Long: "run makes a cluster, has workloads call it while the faults of a plan come and go, heals everything, makes the final reads, and judges the history.\n" +
-			"The plan is drawn from the seed before the run. What this machine cannot do is left out, and the report says so.\n\n" + exitTable,
+		Use: "run", Short: "Run workloads under faults, and judge the results", Args: cli.Exactly(),
+		Long: "run starts a cluster and runs workloads while the faults of a plan come and go. It heals all faults, makes the final reads, and judges the history.\n" +
+			"The plan is drawn from the seed before the run. Faults that this machine cannot inject are left out and listed in the report.\n\n" + exitTable,
 		Example: `  dormjepsen run --workload register,append --nemesis kill,partition --time 60s
   dormjepsen run --workload all --endpoints 10.0.0.1:7601,10.0.0.2:7601
   dormjepsen run --endpoints 10.0.0.1:7601 --hook-fault 'ssh 10.0.0.1 systemctl kill -s KILL dormoused' --hook-heal 'ssh 10.0.0.1 systemctl start dormoused'`,
@@ -62,23 +62,23 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.workloads, "workload", everything, "workloads side by side, comma-separated, or all")
-	flags.StringVar(&f.nemeses, "nemesis", "none", "faults that come and go, comma-separated, or all; group/variant for one way of doing it, as in kill/leader")
-	flags.DurationVar(&f.time, "time", 60*time.Second, "how long calls and faults go on")
-	flags.Uint64Var(&f.seed, "seed", 0, "of the plan and of all draws; made up where none is given")
+	flags.StringVar(&f.workloads, "workload", everything, "workloads to run in parallel, comma-separated, or all")
+	flags.StringVar(&f.nemeses, "nemesis", "none", "faults to inject, comma-separated, or all; group/variant for one variant, such as kill/leader")
+	flags.DurationVar(&f.time, "time", 60*time.Second, "length of the phase with calls and faults")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the plan and of all random choices (default: random)")
 	flags.IntVar(&f.nodes, "nodes", 3, "size of the cluster, 1 to 7")
-	flags.IntVar(&f.processes, "processes", 0, "callers of each workload (0 leaves it to the harness)")
-	flags.StringVar(&f.dir, "dir", "", "directory for the run's files, to be made (default "+runsDir+"/TIME-run)")
-	flags.StringVar(&f.binary, "binary", "", "dormoused to run; built from this checkout where none is given")
-	flags.StringVar(&f.network, "network", networkAuto, "auto: one of our own where the machine allows it; loopback: fewer faults, no root")
-	flags.StringVar(&f.bug, "bug", "", "seeded bug to run with (see selftest)")
-	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of a cluster that stands, comma-separated, in place of one of our own")
-	flags.StringVar(&f.hookFault, "hook-fault", "", "with --endpoints: shell command that does harm")
-	flags.StringVar(&f.hookHeal, "hook-heal", "", "with --endpoints: shell command that undoes it")
+	flags.IntVar(&f.processes, "processes", 0, "processes of each workload (0 means the default)")
+	flags.StringVar(&f.dir, "dir", "", "new directory for the run's files (default"+runsDir+"/TIME-run)")
+	flags.StringVar(&f.binary, "binary", "", "path of dormoused (default: built from this checkout)")
+	flags.StringVar(&f.network, "network", networkAuto, "auto: network namespaces if the machine allows them; loopback: fewer faults, no root")
+	flags.StringVar(&f.bug, "bug", "", "seeded bug to enable (see selftest)")
+	flags.StringVar(&f.endpoints, "endpoints", "", "gRPC addresses of an existing cluster, comma-separated; run then starts no cluster")
+	flags.StringVar(&f.hookFault, "hook-fault", "", "with --endpoints: shell command that injects a fault")
+	flags.StringVar(&f.hookHeal, "hook-heal", "", "with --endpoints: shell command that heals the fault")
 	return cmd
 }
 
-// options checks what the command line says, and fills in what it leaves open.
+// options checks the flags and fills in the defaults.
 func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	o := jepsen.Options{
 		Time: f.time, Seed: f.seed, Nodes: f.nodes, Processes: f.processes, Dir: f.dir, Binary: f.binary, Bug: f.bug,
@@ -108,7 +108,7 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 		o.Workloads = catalog.WithoutPrograms(o.Workloads)
 	}
 	if !cmd.Flags().Changed("seed") {
-		o.Seed = rand.Uint64N(1 << 32) // few enough digits to copy by hand
+		o.Seed = rand.Uint64N(1 << 32) // few digits, which are easy to copy by hand
 	}
 	if o.Dir == "" {
 		o.Dir = freshDir(fmt.Sprintf("run-%d", o.Seed), time.Now())
@@ -116,24 +116,24 @@ func (f *runFlags) options(cmd *cobra.Command) (jepsen.Options, error) {
 	return o, nil
 }
 
-// target is the cluster that stands; nil where none was named.
+// target returns the existing cluster, or nil if none is given.
 func (f *runFlags) target(cmd *cobra.Command) (*jepsen.Target, error) {
 	if f.endpoints == "" {
 		if f.hookFault != "" || f.hookHeal != "" {
-			return nil, cli.Usagef("--hook-fault and --hook-heal are for a cluster that stands: name it with --endpoints")
+			return nil, cli.Usagef("--hook-fault and --hook-heal need an existing cluster: give its --endpoints")
 		}
 		return nil, nil
 	}
 	for _, own := range []string{"binary", "network", "bug"} {
 		if cmd.Flags().Changed(own) {
-			return nil, cli.Usagef("--%s is for a cluster of our own: leave it out, or leave out --endpoints", own)
+			return nil, cli.Usagef("--%s is not possible with --endpoints: leave out one of them", own)
 		}
 	}
 	if cmd.Flags().Changed("nemesis") && f.nemeses != "none" {
-		return nil, cli.Usagef("--nemesis is for a cluster of our own: do harm to this one with --hook-fault and --hook-heal")
+		return nil, cli.Usagef("--nemesis is not possible with --endpoints: use --hook-fault and --hook-heal instead")
 	}
 	if (f.hookFault == "") != (f.hookHeal == "") {
-		return nil, cli.Usagef("--hook-fault and --hook-heal go together: what does harm must be undone")
+		return nil, cli.Usagef("--hook-fault and --hook-heal go together: give both")
 	}
 	t := &jepsen.Target{HookFault: f.hookFault, HookHeal: f.hookHeal}
 	for addr := range strings.SplitSeq(f.endpoints, ",") {

@@ -13,9 +13,9 @@ import (
 	"dormouse/jepsen/seeded"
 )
 
-// trialDocument is what came of looking for a bug, for programs.
+// trialDocument is the result of a trial in JSON.
 type trialDocument struct {
-	Bug       string        `json:"bug,omitempty"` // none in a sound build
+	Bug       string        `json:"bug,omitempty"` // "" in a build without bugs
 	Workloads []string      `json:"workloads"`
 	Nemeses   []string      `json:"nemeses,omitempty"`
 	Seed      uint64        `json:"seed"`
@@ -31,10 +31,10 @@ type trialDocument struct {
 func (a *app) selftestCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use: "selftest [BUG…]", Short: "Seed bugs and expect the harness to find them, and nothing in a sound build",
-		Long: "selftest builds dormoused with seeded bugs, and expects each to be found by the run that package jepsen/seeded has for it. Then it builds one that\n" +
-			"cannot have any, in which nothing must be found. Without names it takes five bugs, for every change: at most 5 minutes on two cores.\n" +
-			"A bug that is not found is a broken promise, the harness's own.\n\n" + exitTable,
+		Use: "selftest [BUG…]", Short: "Check that the harness finds seeded bugs, and nothing in a correct build",
+		Long: "selftest builds dormoused with seeded bugs and expects that the run of package jepsen/seeded for each bug finds it. Then it builds one without\n" +
+			"bugs, and the run must find nothing. Without names selftest uses five bugs, for every change: at most 5 minutes on two cores.\n" +
+			"A bug that is not found counts as a violation.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			trials := seeded.Quick()
 			if len(args) > 0 {
@@ -49,7 +49,7 @@ func (a *app) selftestCommand() *cobra.Command {
 			return a.selftest(cmd.Context(), dir, trials)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-selftest)")
+	cmd.Flags().StringVar(&dir, "dir", "", "new directory for the files of the runs (default"+runsDir+"/TIME-selftest)")
 	return cmd
 }
 
@@ -91,8 +91,8 @@ func documentOf(r seeded.Result) trialDocument {
 	return d
 }
 
-// selftested is how the command ends: every bug must have been found, and
-// nothing where there was none.
+// selftested returns the error of the command: every bug must have been found, and
+// nothing in the build without bugs.
 func selftested(results []seeded.Result, interrupted bool) error {
 	worst := check.OK
 	for _, r := range results {

@@ -9,11 +9,10 @@ import (
 	"dormouse/jepsen"
 )
 
-// smokeParts are a handful of runs that meet most of what there is: every
-// workload but plan, which takes many processes and longer faults to find
-// anything, pod, which waits for what its callers have left behind, and host,
-// whose programs would own what the other workloads' nodes are to own; and the
-// faults that have found the most elsewhere.
+// smokeParts returns a few runs that cover most workloads, and the faults that have
+// found the most bugs. They omit plan, which needs many processes and longer faults;
+// pod, which waits for mutations without a caller; and host, whose programs would own
+// the partitions of the other workloads' instances.
 func smokeParts() []part {
 	return []part{
 		{"1-kill-partition", jepsen.Options{Workloads: []string{"timer", "append", "turn"}, Nemeses: []string{"kill", "partition"}, Nodes: 3}},
@@ -30,7 +29,7 @@ func (a *app) smokeCommand() *cobra.Command {
 	var long time.Duration
 	var seed uint64
 	cmd := &cobra.Command{
-		Use: "smoke", Short: "Make a handful of short runs that meet the most", Args: cli.Exactly(),
+		Use: "smoke", Short: "Run a few short runs that cover the most", Args: cli.Exactly(),
 		Long: "smoke makes six short runs, one after another, for every change: at most 6 minutes on two cores.\n\n" + exitTable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if long <= 0 {
@@ -58,9 +57,9 @@ func (a *app) smokeCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "dir", "", "directory for the files of the runs, to be made (default "+runsDir+"/TIME-smoke)")
-	flags.StringVar(&binary, "binary", "", "dormoused to run; built from this checkout where none is given")
-	flags.DurationVar(&long, "time", 20*time.Second, "how long each run goes on")
-	flags.Uint64Var(&seed, "seed", 1, "of all runs")
+	flags.StringVar(&dir, "dir", "", "new directory for the files of the runs (default"+runsDir+"/TIME-smoke)")
+	flags.StringVar(&binary, "binary", "", "path of dormoused (default: built from this checkout)")
+	flags.DurationVar(&long, "time", 20*time.Second, "length of each run")
+	flags.Uint64Var(&seed, "seed", 1, "seed of all runs")
 	return cmd
 }

@@ -14,7 +14,7 @@ func TestSmokeMeetsEveryWorkload(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "ok: 6 of 6 runs, 42 calls judged") {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
-	seen := map[string]bool{"plan": true, "pod": true, "host": true} // which are left out: see smokeParts
+	seen := map[string]bool{"plan": true, "pod": true, "host": true} // left out: see smokeParts
 	for _, o := range c.made {
 		for _, name := range o.Workloads {
 			seen[name] = true

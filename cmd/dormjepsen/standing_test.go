@@ -16,8 +16,8 @@ import (
 	"dormouse/jepsen"
 )
 
-// standing starts one real node that founds a cluster of its own, and gives
-// its gRPC address and its process. DORMJEPSEN_BINARY names dormoused.
+// standing starts a real single-node cluster. It returns its gRPC address and the pid
+// of its process. DORMJEPSEN_BINARY is the path of dormoused.
 func standing(t *testing.T) (addr string, pid int) {
 	t.Helper()
 	if os.Getenv("DORMJEPSEN_REAL") == "" {
@@ -33,7 +33,7 @@ func standing(t *testing.T) (addr string, pid int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() //nolint:errcheck // a free port was all that was wanted
+		defer l.Close() //nolint:errcheck // only the free port is needed
 		addr = l.Addr().String()
 		args = append(args, face, addr)
 		if err := l.Close(); err != nil {
@@ -60,8 +60,8 @@ func standing(t *testing.T) (addr string, pid int) {
 	}
 }
 
-// A second run must not trip over the keys that the first one left, even with
-// the same seed; and the hooks of the command line are run, in turn.
+// TestRunsFollowEachOtherOnAClusterThatStands checks that a second run with the same
+// seed does not find the keys of the first, and that the hooks run in turn.
 func TestRunsFollowEachOtherOnAClusterThatStands(t *testing.T) {
 	addr, pid := standing(t)
 	dir := t.TempDir()

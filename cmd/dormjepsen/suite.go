@@ -12,21 +12,21 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// part is one run of several.
+// part is one of several runs.
 type part struct {
-	name    string // its directory's, and what people read
+	name    string // for people, and name of the directory
 	options jepsen.Options
 }
 
-// outcome is what a part came to.
+// outcome is the outcome of a part.
 type outcome struct {
 	Name   string          `json:"name"`
 	Dir    string          `json:"dir"`
-	Error  string          `json:"error,omitempty"` // why there was no run
+	Error  string          `json:"error,omitempty"` // why the run could not start
 	Result report.Document `json:"result"`
 }
 
-// verdict is the part's; a run that could not be made decides nothing.
+// verdict returns the part's verdict; a run that could not start is unknown.
 func (o outcome) verdict() check.Verdict {
 	if o.Error != "" || o.Result.Run == nil {
 		return check.Unknown
@@ -55,28 +55,28 @@ func (a *app) playPart(ctx context.Context, p *progress, dir, binary string, lon
 	return out
 }
 
-// summary is what several runs came to.
+// summary is the summary of several runs.
 type summary struct {
 	Verdict    check.Verdict `json:"verdict"`
-	Runs       int           `json:"runs"`       // that were to be made
-	Made       int           `json:"made"`       // those that could not be are not among them
-	Violations int           `json:"violations"` // runs that found one
-	Unknown    int           `json:"unknown"`    // runs that could not decide
-	Judged     int           `json:"judged"`     // calls
+	Runs       int           `json:"runs"`       // planned runs
+	Made       int           `json:"made"`       // runs that could start
+	Violations int           `json:"violations"` // runs with a violation
+	Unknown    int           `json:"unknown"`    // runs with an unknown verdict
+	Judged     int           `json:"judged"`     // judged calls
 	Lost       int           `json:"leaders_lost"`
-	Alone      int           `json:"leaders_lost_alone"` // of these, where the fault met the leader alone
-	Median     time.Duration `json:"leader_loss_median"` // of these, until the next commit
+	Alone      int           `json:"leaders_lost_alone"` // of these, losses by a fault that affected only the leader
+	Median     time.Duration `json:"leader_loss_median"` // of these, time until the next commit
 
 	Installs int `json:"snapshots_installed"`
 
-	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may go to any node
-	RollingRefused int `json:"rolling_refused"` // of these, for good
+	RollingCalls   int `json:"rolling_calls"`   // in rolling restarts, by clients that may use any node
+	RollingRefused int `json:"rolling_refused"` // of these, failed
 
 	Bars  []bar     `json:"bars,omitempty"` // of a full cover
 	Parts []outcome `json:"parts"`
 }
 
-// sum sums up the outcomes of so many runs that were to be made.
+// sum returns the summary of the outcomes; runs is the number of planned runs.
 func sum(parts []outcome, runs int) summary {
 	s := summary{Verdict: check.OK, Runs: runs, Parts: parts}
 	var losses []report.Loss
@@ -114,7 +114,7 @@ func sum(parts []outcome, runs int) summary {
 	return s
 }
 
-// table is what several runs came to, for people.
+// table returns the summary as text.
 func (s summary) table() string {
 	var rows [][]string
 	for _, o := range s.Parts {
@@ -142,7 +142,7 @@ func (s summary) table() string {
 		text += fmt.Sprintf(", %d leaders lost", s.Lost)
 	}
 	if s.Alone > 0 {
-		text += fmt.Sprintf(" (where the fault met the leader alone, %d: silence until the next commit, median %v)", s.Alone, s.Median.Round(10*time.Millisecond))
+		text += fmt.Sprintf(" (%d by a fault of the leader alone: median time until the next commit %v)", s.Alone, s.Median.Round(10*time.Millisecond))
 	}
 	text += "\n"
 	if s.Bars != nil {
@@ -159,7 +159,7 @@ func installs(d report.Document) (n int) {
 	return n
 }
 
-// why is the reason of a verdict that is not ok, in a line.
+// why returns the reason of a verdict that is not ok, in one line.
 func why(r check.Result) string {
 	if len(r.Findings) > 0 {
 		return r.Findings[0].Rule + ": " + r.Findings[0].Detail
@@ -167,8 +167,8 @@ func why(r check.Result) string {
 	return r.Why
 }
 
-// conclude prints what several runs came to; a run that could not be made is
-// an error.
+// conclude prints the summary of several runs. It returns an error if a run could not
+// start.
 func (a *app) conclude(s summary) error {
 	if err := a.print(s, s.table()); err != nil {
 		return err

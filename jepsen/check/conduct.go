@@ -9,31 +9,31 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Fault groups, and a variant, that explain what would be a finding otherwise.
+// Fault groups, and one variant, that explain events which are findings otherwise.
 const (
 	faultCorrupt  = "corrupt"
 	faultDisk     = "disk"
 	faultTransfer = "transfer"
-	// VariantRolling is the variant of transfer that restarts one node after
-	// the other, in order.
+	// VariantRolling is the variant of transfer that restarts the nodes one after the
+	// other, in order.
 	VariantRolling = "rolling restart"
 )
 
-// Counts of Liveness: of calls in rolling restarts by clients that may go to
-// any node, and of those among them that did not get through.
+// Keys in Counts of Liveness: calls in rolling restarts by clients that may use any
+// node, and those of them that failed.
 const (
 	CountRollingCalls   = "calls in rolling restarts"
 	CountRollingRefused = "refused in rolling restarts"
 )
 
-// ownQueue is the limit that a session's own callers fill: that a call is refused
-// for it is decided by the store, whoever restarts.
+// ownQueue is the limit that the callers of a session reach themselves. The store
+// refuses such a call whether or not a node restarts.
 const ownQueue = "queue_max"
 
-// exits: a process ends only where a fault ends it, and in the way that the
-// fault says.
+// exits reports processes that ended although no fault explains it, or in another way
+// than the fault explains.
 func (t *timeline) exits(broken *findings, counts map[string]int) {
-	may := map[string][]string{} // :: node → the ways in which it may end now
+	may := map[string][]string{} // :: node → the allowed ways to end at this time
 	for _, e := range t.Events {
 		switch {
 		case e.Kind == history.EventNote && e.Name == NoteMayExit:
@@ -49,8 +49,8 @@ func (t *timeline) exits(broken *findings, counts map[string]int) {
 	}
 }
 
-// explained reports whether one of the ways is how a process ended: all that
-// detail says, or all before the colon. So no exit code stands for a longer one.
+// explained reports whether a process ended in one of the ways. A way equals either
+// the whole detail or the part before the colon, so no exit code matches a longer one.
 func explained(ways []string, detail string) bool {
 	return slices.ContainsFunc(ways, func(way string) bool {
 		way = strings.TrimSpace(way)
@@ -59,8 +59,8 @@ func explained(ways []string, detail string) bool {
 	})
 }
 
-// ExitDetail is the Detail of an EventExit, in the words of NoteMayExit:
-// "killed", or "exit code N", and what else is to be said.
+// ExitDetail returns the Detail of an EventExit, in the format of NoteMayExit:
+// "killed" or "exit code N", followed by more.
 func ExitDetail(code int, signalled bool, more string) string {
 	detail := fmt.Sprintf("exit code %d", code)
 	if signalled {
@@ -72,8 +72,8 @@ func ExitDetail(code int, signalled bool, more string) string {
 	return detail
 }
 
-// codes: no call is answered with internal or corrupt, but while a disk is
-// being damaged.
+// codes reports calls that failed with internal or corrupt while no disk was being
+// damaged.
 func (t *timeline) codes(broken *findings) {
 	for _, op := range t.Ops {
 		if op.Code != "internal" && op.Code != "corrupt" {
@@ -85,8 +85,8 @@ func (t *timeline) codes(broken *findings) {
 	}
 }
 
-// rolling: while the nodes are restarted one after the other, in order and with
-// nothing else going on, a client that may go to any node gets every call through.
+// rolling reports failed calls in a rolling restart without other faults. A client
+// that may use any node must get every call through.
 func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	for _, w := range t.windows {
 		alone := !t.during(w.From, w.To, func(other Window) bool { return other.Step != w.Step })
@@ -94,8 +94,8 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 			continue
 		}
 		for _, op := range t.Ops {
-			patient := op.Node == "" && op.Workload != PulseWorkload && op.Workload != HurriedWorkload
-			if !patient || op.Invoke < w.From || op.Invoke > w.To {
+			retries := op.Node == "" && op.Workload != PulseWorkload && op.Workload != HurriedWorkload
+			if !retries || op.Invoke < w.From || op.Invoke > w.To {
 				continue
 			}
 			counts[CountRollingCalls]++
@@ -108,13 +108,13 @@ func (t *timeline) rolling(broken *findings, counts map[string]int) {
 	}
 }
 
-// during reports whether such a fault was on at any time between the two, or had
-// just been healed.
+// during reports whether a matching fault was active at any time in the interval, or
+// had just been healed.
 func (t *timeline) during(from, to time.Duration, such func(Window) bool) bool {
 	return slices.ContainsFunc(t.windows, func(w Window) bool { return such(w) && w.From <= to && from <= w.To })
 }
 
-// notes: what a nemesis saw with its own eyes.
+// notes reports the violations that a nemesis observed itself.
 func (t *timeline) notes(broken *findings) {
 	for _, e := range t.Events {
 		if e.Kind == history.EventNote && e.Name == NoteBroken {

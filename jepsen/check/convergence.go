@@ -9,16 +9,16 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Convergence judges whether, once all was healed and nobody wrote, every node
-// came to the same: applied index, term, chain of checksums, and hash of all
-// that it serves. A node that did not answer has not converged.
+// Convergence judges whether all nodes converged once all faults were healed and
+// writes had stopped. They must agree on applied index, term, chain of checksums, and
+// the hash of everything they serve. A node that did not answer has not converged.
 func Convergence(h *history.History) Result {
 	began := time.Now()
 	r := Result{Check: "convergence", Verdict: OK, Counts: map[string]int{}}
 	defer func() { r.Took = time.Since(began) }()
 	look := lastLook(h)
 	if len(look) == 0 {
-		r.Verdict, r.Why = Unknown, "nobody looked at the nodes after the healing: the run was interrupted, or ended in a failure"
+		r.Verdict, r.Why = Unknown, "the nodes were not compared after the healing: the run was interrupted, or failed"
 		return r
 	}
 	var broken findings
@@ -37,12 +37,12 @@ func Convergence(h *history.History) Result {
 	equal(&broken, nodes, "state", func(s Sample) string { return s.State })
 	broken.judge(&r)
 	if r.Verdict == OK && slices.ContainsFunc(look, func(e history.Event) bool { return nodes[e.Node].State == "" }) {
-		r.Verdict, r.Why = Unknown, "the nodes stand at one index, term and chain, but what they serve was not compared"
+		r.Verdict, r.Why = Unknown, "the nodes have one index, term and chain, but their states were not compared"
 	}
 	return r
 }
 
-// lastLook are the samples of the final look with the highest number.
+// lastLook returns the samples of the final look with the highest number.
 func lastLook(h *history.History) []history.Event {
 	var look []history.Event
 	for _, e := range h.Events {
@@ -57,7 +57,7 @@ func lastLook(h *history.History) []history.Event {
 	return look
 }
 
-// equal finds the nodes which do not agree with the others on one thing.
+// equal adds a finding if the nodes have different values of one attribute.
 func equal(broken *findings, nodes map[string]Sample, what string, of func(Sample) string) {
 	by := map[string][]string{} // :: value → the nodes that have it
 	for node, s := range nodes {
@@ -72,5 +72,5 @@ func equal(broken *findings, nodes map[string]Sample, what string, of func(Sampl
 		sides = append(sides, fmt.Sprintf("%s at %s", strings.Join(names, " and "), value))
 	}
 	slices.Sort(sides)
-	broken.add("different "+what, "", fmt.Sprintf("the nodes did not come to one %s: %s", what, strings.Join(sides, ", ")))
+	broken.add("different "+what, "", fmt.Sprintf("the nodes did not converge to one %s: %s", what, strings.Join(sides, ", ")))
 }

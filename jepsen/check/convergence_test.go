@@ -9,7 +9,7 @@ import (
 
 func TestNodesThatStandAtOneStateHaveConverged(t *testing.T) {
 	s := newStory(t).look(1, check.Sample{Applied: 5}).look(2, check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc"})
-	judged(t, check.Convergence(&s.h), "") // the last look counts
+	judged(t, check.Convergence(&s.h), "") // the last comparison counts
 }
 
 func TestANodeThatStandsElsewhereIsFound(t *testing.T) {

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// What a node may hold at rest, against the most that any node held while
-// calls ran and no fault had come yet. Twice that, and a floor: caches and
-// files of a store that has grown are no leak.
+// Limits of a node's resources at rest. The limit is twice the maximum of any node
+// under load before the first fault, plus a floor. Caches and files of a store that
+// has grown are not leaks.
 const (
 	growthFactor     = 2
 	goroutinesFloor  = 100
 	descriptorsFloor = 150
 	rssFloor         = 1 << 30
-	// baselineMax is how long the time before the first fault counts at most.
+	// baselineMax bounds the time before the first fault that counts as the baseline.
 	baselineMax = 10 * time.Second
 )
 
-// growth: what a node holds comes back down once nobody calls.
+// growth reports nodes whose resources do not return to the baseline after the calls
+// end.
 func (t *timeline) growth(broken *findings) {
 	base, any := t.baseline()
 	if !any {
@@ -33,13 +34,13 @@ func (t *timeline) growth(broken *findings) {
 			{"bytes of memory", base.RSS, s.RSS, growthFactor*base.RSS + rssFloor},
 		} {
 			if g.was > 0 && g.is > g.cap {
-				broken.add("growth", node, fmt.Sprintf("node %s holds %d %s at rest, where %d were the most under load: more than %d", node, g.is, g.what, g.was, g.cap))
+				broken.add("growth", node, fmt.Sprintf("node %s holds %d %s at rest, and the maximum under load was %d: more than %d", node, g.is, g.what, g.was, g.cap))
 			}
 		}
 	}
 }
 
-// baseline is the most that any node held before the first fault.
+// baseline returns the maximum of any node before the first fault.
 func (t *timeline) baseline() (most Sample, any bool) {
 	from := t.phases[PhaseFaults]
 	to := from + baselineMax
@@ -59,7 +60,7 @@ func (t *timeline) baseline() (most Sample, any bool) {
 	return most, any
 }
 
-// atRest is what each node held last, after the final reads.
+// atRest returns the last sample of each node after the final reads.
 func (t *timeline) atRest() map[string]Sample {
 	last := map[string]Sample{}
 	final, ok := t.phases[PhaseFinal]

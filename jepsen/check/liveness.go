@@ -8,16 +8,16 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// PulseWorkload is the workload of the calls by which liveness is measured: a
-// small commit on every node in turn, again and again, for the whole run.
+// PulseWorkload is the name of the calls that measure liveness: small commits on each
+// node, repeated during the whole run.
 const PulseWorkload = "pulse"
 
-// HurriedWorkload is the workload whose callers hang up early on purpose, for
-// outcomes that are unknown: that a call of theirs did not get through says nothing.
+// HurriedWorkload is the workload whose callers cancel calls early on purpose, to get
+// unknown outcomes. Its failed calls are no findings.
 const HurriedWorkload = "dedupe"
 
-// LivenessName is the Check of Liveness's result, and CountInstalls the key in
-// its Counts of how many snapshots nodes installed.
+// LivenessName is the Check of the result of Liveness. CountInstalls is the key in its
+// Counts of the number of snapshots that nodes installed.
 const (
 	LivenessName  = "liveness"
 	CountInstalls = "snapshots installed"
@@ -25,32 +25,32 @@ const (
 
 // The bounds of liveness.
 const (
-	// RecoveryMax is how long after the last fault the first commit may take.
+	// RecoveryMax bounds the time from the last fault to the first successful commit.
 	RecoveryMax = 10 * time.Second
-	// termsAtRest is how many terms may begin once the cluster has recovered, on a
-	// machine that lets it run.
+	// termsAtRest is how many terms may begin once the cluster has recovered, if the
+	// machine does not stall.
 	termsAtRest = 1
-	// termsAStall is how many more may begin for each time that the machine stood
-	// still then, or up to stallAftermath before: an election, and one more where
-	// its votes were split.
+	// termsAStall is how many more terms may begin for each stall of the machine at
+	// that time, or up to stallAftermath before it: one election, and a second one
+	// after a split vote.
 	termsAStall    = 2
 	stallAftermath = 2 * time.Second
-	// A run may see so many terms: some to begin with, some for each fault, and
-	// one for every few seconds that a fault was on. A storm of elections makes
-	// several a second.
+	// A run may have termsToBegin terms, plus termsAFault for each fault, plus one for
+	// every secondsATerm seconds of a fault. A storm of elections has several a
+	// second.
 	termsToBegin   = 10
 	termsAFault    = 10
 	secondsATerm   = 2
-	installsAtRest = 2  // snapshots that a node may take over once the cluster has recovered
-	installsMax    = 30 // and within any installsSpan; the loop that is known made 13 a second
+	installsAtRest = 2  // snapshots that a node may install once the cluster has recovered
+	installsMax    = 30 // and within any installsSpan; the known install loop made 13 a second
 	installsSpan   = 30 * time.Second
 )
 
-// Liveness judges what every run owes whatever its workloads: after the last
-// fault a commit succeeds within RecoveryMax; terms and installed snapshots are
-// bounded; goroutines, descriptors and memory come back down; no process ends
-// but by a fault; no call is answered with internal or corrupt but where a
-// disk was being damaged; a rolling restart refuses no call for good.
+// Liveness judges the requirements on every run, whatever its workloads. A commit
+// succeeds within RecoveryMax after the last fault. The numbers of terms and installed
+// snapshots are bounded. Goroutines, descriptors and memory return to normal.
+// Processes end only because of a fault. Calls fail with internal or corrupt only
+// while a disk is being damaged. A rolling restart fails no call.
 func Liveness(h *history.History) Result {
 	began := time.Now()
 	r := Result{Check: LivenessName, Verdict: OK, Counts: map[string]int{}}
@@ -77,15 +77,15 @@ func Liveness(h *history.History) Result {
 	return r
 }
 
-// timeline is a history by what liveness asks of it.
+// timeline is a history with the times that Liveness needs.
 type timeline struct {
 	*history.History
 	windows    []Window
-	healed     time.Duration // when the last fault was healed, or calls began where there was none
-	rest       time.Duration // when a recovered cluster is at rest
-	end        time.Duration // when it was taken down
+	healed     time.Duration // when the last fault was healed, or when calls began if there was no fault
+	rest       time.Duration // when the cluster must be at rest
+	end        time.Duration // when the cluster was stopped
 	phases     map[string]time.Duration
-	restLasted bool // whether it was at rest at all
+	restLasted bool // whether the run reached the rest
 }
 
 func newTimeline(h *history.History) *timeline {
@@ -109,7 +109,7 @@ func newTimeline(h *history.History) *timeline {
 	return t
 }
 
-// pulses are the acknowledged commits, by their return.
+// pulses returns the acknowledged pulse commits, sorted by return time.
 func (t *timeline) pulses() []history.Op {
 	var commits []history.Op
 	for _, op := range t.Ops {
@@ -121,7 +121,7 @@ func (t *timeline) pulses() []history.Op {
 	return commits
 }
 
-// recovery: the first commit after the last healing.
+// recovery reports a slow or missing first commit after the last healing.
 func (t *timeline) recovery(broken *findings, commits []history.Op) {
 	if !t.restLasted || len(commits) == 0 {
 		return
@@ -138,7 +138,7 @@ func (t *timeline) recovery(broken *findings, commits []history.Op) {
 	broken.add("no recovery", "", fmt.Sprintf("no commit succeeded after the last fault was healed at %v", round(t.healed)))
 }
 
-// terms: elections end.
+// terms reports elections that do not end.
 func (t *timeline) terms(broken *findings, counts map[string]int) {
 	var first, last, resting uint64
 	atRest := uint64(termsAtRest)
@@ -181,8 +181,8 @@ func (t *timeline) lastEvent() time.Duration {
 	return t.Events[len(t.Events)-1].At
 }
 
-// installs counts the snapshots that nodes installed, and reports a node that
-// installs snapshots in a loop.
+// installs counts the installed snapshots and reports a node that installs snapshots
+// in a loop.
 func (t *timeline) installs(broken *findings, counts map[string]int) {
 	type grown struct {
 		at   time.Duration
@@ -220,9 +220,9 @@ func (t *timeline) installs(broken *findings, counts map[string]int) {
 			}
 		}
 		if worst > installsMax {
-			broken.add("install loop", node, fmt.Sprintf("node %s took over %d snapshots within %v", node, worst, installsSpan))
+			broken.add("install loop", node, fmt.Sprintf("node %s installed %d snapshots within %v", node, worst, installsSpan))
 		} else if resting > installsAtRest {
-			broken.add("install loop", node, fmt.Sprintf("node %s took over %d snapshots while the cluster was at rest", node, resting))
+			broken.add("install loop", node, fmt.Sprintf("node %s installed %d snapshots while the cluster was at rest", node, resting))
 		}
 	}
 }

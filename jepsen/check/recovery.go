@@ -6,15 +6,15 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Recovery is how long the cluster took no commits after a fault, and after
-// its healing. Both are upper bounds, as fine as the pulse.
+// Recovery is how long the cluster accepted no commits after a fault and after its
+// healing. Both times are upper bounds with the resolution of the pulse.
 type Recovery struct {
 	Window
-	AfterFault time.Duration // until the first commit that was begun after the fault and succeeded; history.Never where none did
-	AfterHeal  time.Duration // until the first commit that succeeded after the healing; history.Never as above
+	AfterFault time.Duration // until the return of the first commit that started after the fault and succeeded; history.Never if there is none
+	AfterHeal  time.Duration // until the first commit that succeeded after the healing; history.Never if there is none
 }
 
-// Recoveries measures every fault of a history by its pulse.
+// Recoveries measures the recovery from every fault of a history.
 func Recoveries(h *history.History) []Recovery {
 	t := newTimeline(h)
 	commits := t.pulses()

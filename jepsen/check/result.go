@@ -1,5 +1,5 @@
-// Package check holds what all judges of a history share: verdicts, findings,
-// and the checks that every run gets whatever its workload.
+// Package check holds what all checkers of a history share: verdicts, findings, and
+// the checks of every run, whatever its workloads.
 package check
 
 import (
@@ -8,27 +8,27 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Verdict is what a check comes to.
+// Verdict is the result of a check.
 type Verdict string
 
 const (
-	// OK says that the promise held for every call of the history.
+	// OK means that the promise held for every call of the history.
 	OK Verdict = "ok"
-	// Violation says that it did not, and Findings where.
+	// Violation means that the promise was broken; Findings show where.
 	Violation Verdict = "violation"
-	// Unknown says that the check ran out of time or had nothing to judge. It
-	// never counts as ok.
+	// Unknown means that the check ran out of time or had nothing to judge. It never
+	// counts as ok.
 	Unknown Verdict = "unknown"
 )
 
 // Result is one check of one run.
 type Result struct {
-	Check    string         `json:"check"` // its name: a workload's, "convergence", "liveness"
+	Check    string         `json:"check"` // name of the workload, "convergence" or "liveness"
 	Verdict  Verdict        `json:"verdict"`
 	Ops      int            `json:"ops"`                // calls that were judged
-	Counts   map[string]int `json:"counts,omitempty"`   // what else a reader may want to know: "ok puts", "unknown puts", "keys"
+	Counts   map[string]int `json:"counts,omitempty"`   // further numbers: "ok puts", "unknown puts", "keys"
 	Findings []Finding      `json:"findings,omitempty"` // the first few of each rule
-	Why      string         `json:"why,omitempty"`      // of an unknown
+	Why      string         `json:"why,omitempty"`      // reason of an unknown verdict
 	Took     time.Duration  `json:"took"`
 }
 
@@ -38,10 +38,10 @@ type Finding struct {
 	Key     string       `json:"key,omitempty"`
 	Detail  string       `json:"detail"` // for people
 	Ops     []history.Op `json:"ops,omitempty"`
-	Picture []byte       `json:"picture,omitempty"` // an HTML page of porcupine's, where it judged
+	Picture []byte       `json:"picture,omitempty"` // HTML page of porcupine, if it judged
 }
 
-// Worst is the worst of the verdicts: a violation over unknown over ok.
+// Worst returns the worst verdict: violation before unknown before ok.
 func Worst(results []Result) Verdict {
 	worst := OK
 	for _, r := range results {

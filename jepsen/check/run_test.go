@@ -10,14 +10,14 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// story makes a history by hand, a line at a time.
+// story builds a history by hand, line by line.
 type story struct {
 	t *testing.T
 	h history.History
 }
 
-// newStory is a sound run: calls from 2 s on, a kill of the leader from 10 s
-// to 14 s, healed for good at 20 s, final reads at 40 s, the end at 50 s.
+// newStory returns a correct run: calls from 2 s on, a kill of the leader from 10 s to
+// 14 s, healed at 20 s, final reads at 40 s, the end at 50 s.
 func newStory(t *testing.T) *story {
 	t.Helper()
 	s := &story{t: t}
@@ -42,7 +42,7 @@ func newStory(t *testing.T) *story {
 	return s
 }
 
-// look adds a final look at three nodes, the last of which stands as odd does.
+// look adds a final look at three nodes; the last node has the sample odd.
 func (s *story) look(step int, odd check.Sample) *story {
 	even := check.Sample{Applied: 900, Term: 3, Chain: 7, State: "abc"}
 	for node, is := range map[string]check.Sample{"n1": even, "n2": even, "n3": odd} {
@@ -57,7 +57,7 @@ func (s *story) look(step int, odd check.Sample) *story {
 
 func secs(at float64) time.Duration { return time.Duration(at * float64(time.Second)) }
 
-// event keeps the events in their order.
+// event inserts an event in order of time.
 func (s *story) event(e history.Event) {
 	i := len(s.h.Events)
 	for i > 0 && s.h.Events[i-1].At > e.At {
@@ -104,7 +104,7 @@ func (s *story) call(at float64, node, code string) {
 	})
 }
 
-// silence takes the pulses between the two away.
+// silence removes the pulses between the two times.
 func (s *story) silence(from, to float64) {
 	var kept []history.Op
 	for _, op := range s.h.Ops {
@@ -115,8 +115,8 @@ func (s *story) silence(from, to float64) {
 	s.h.Ops = kept
 }
 
-// judged fails the test unless the result breaks that very rule, or, where rule
-// is empty, is ok.
+// judged fails the test unless the result breaks exactly that rule, or is ok if rule
+// is empty.
 func judged(t *testing.T, r check.Result, rule string) {
 	t.Helper()
 	if rule == "" {

@@ -7,10 +7,10 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Sample is the Data of an EventSample: how its node stood. What could not be
-// learnt is zero.
+// Sample is the Data of an EventSample: the status of its node. Unavailable values are
+// zero.
 type Sample struct {
-	Leader      string `json:"leader,omitempty"` // whom it takes for the leader
+	Leader      string `json:"leader,omitempty"` // the leader that the node knows
 	Term        uint64 `json:"term,omitempty"`
 	Commit      uint64 `json:"commit,omitempty"`
 	Applied     uint64 `json:"applied,omitempty"`
@@ -18,60 +18,60 @@ type Sample struct {
 	Goroutines  int    `json:"goroutines,omitempty"`
 	Descriptors int    `json:"descriptors,omitempty"`
 	RSS         int64  `json:"rss,omitempty"`      // bytes
-	Installs    int    `json:"installs,omitempty"` // snapshots that its process took over from others
-	State       string `json:"state,omitempty"`    // a hash of all that it serves; in a FinalLook only
+	Installs    int    `json:"installs,omitempty"` // snapshots that its process installed
+	State       string `json:"state,omitempty"`    // a hash of everything that the node serves; only in a FinalLook
 }
 
-// FinalLook names the samples that Convergence judges: a look at every node
-// that should run, once all is healed and nobody writes. The looks are numbered
-// by Step; the last one counts. One without Data is of a node that could not be
-// asked; Detail says why.
+// FinalLook is the name of the samples that Convergence judges. Each look samples
+// every node that should run, once all faults are healed and writes have stopped. Step
+// numbers the looks; the last one counts. A sample without Data is of a node that did
+// not answer; Detail says why.
 const FinalLook = "final"
 
-// Names of the EventNotes that judges read. All but the last two are about Node.
+// Names of the EventNotes that checkers read. All but the last two are about Node.
 const (
-	// NoteMayExit begins a stretch in which the node's process may end, in one
-	// of the ways that Detail lists by commas: "killed", an exit code, "any".
+	// NoteMayExit begins an interval in which the node's process may end. Detail lists
+	// the allowed ways, separated by commas: "killed", an exit code, "any".
 	NoteMayExit = "may exit"
-	// NoteMustRun ends it.
+	// NoteMustRun ends that interval.
 	NoteMustRun = "must run"
-	// NoteBroken is a rule that a nemesis saw broken with its own eyes, "RULE: how".
+	// NoteBroken is a violation that a nemesis observed itself, "RULE: how".
 	NoteBroken = "broken"
-	// NoteStalled says that the machine, which all nodes share, did not run the
-	// harness for as long as Detail says: long enough for a leader to be given up.
+	// NoteStalled records that the machine, which all nodes share, did not run the
+	// harness for the time in Detail: long enough to cause an election.
 	NoteStalled = "stalled"
 )
 
 // Phases of a run, as EventPhase names them.
 const (
-	PhaseStart  = "start"  // hosts and cluster are made
-	PhaseFaults = "faults" // processes call, faults come and go
-	PhaseHeal   = "heal"   // all is healed; processes still call
-	PhaseFinal  = "final"  // the final reads, then nobody calls
-	PhaseEnd    = "end"    // the cluster is taken down: what ends from here on was ended
+	PhaseStart  = "start"  // hosts and cluster start
+	PhaseFaults = "faults" // processes call while faults come and go
+	PhaseHeal   = "heal"   // all faults are healed; processes still call
+	PhaseFinal  = "final"  // the final reads, then no calls
+	PhaseEnd    = "end"    // the cluster stops: processes that end from here on are ended by the harness
 )
 
-// Window is a stretch of a run in which a fault was on.
+// Window is the interval of a run in which a fault was active.
 type Window struct {
 	Step    int
-	Name    string // the fault
-	Detail  string // its variant, and what was done to whom
+	Name    string // name of the fault
+	Detail  string // the variant, and the affected nodes
 	From    time.Duration
-	To      time.Duration // history.Never where it was never healed
+	To      time.Duration // history.Never if it was never healed
 	Variant string
 }
 
-// Windows are the faults of a history, by their beginning.
+// Windows returns the faults of a history, in order of their start.
 func Windows(h *history.History) []Window {
 	var windows []Window
-	open := map[int]int{} // :: step → its place in windows
+	open := map[int]int{} // :: step → index in windows
 	for _, e := range h.Events {
 		switch e.Kind {
 		case history.EventFault:
 			var step struct {
 				Variant string `json:"variant"`
 			}
-			_ = json.Unmarshal(e.Data, &step) // a fault of the user's own has none
+			_ = json.Unmarshal(e.Data, &step) // a fault of a user's hook has none
 			open[e.Step] = len(windows)
 			windows = append(windows, Window{Step: e.Step, Name: e.Name, Detail: e.Detail, Variant: step.Variant, From: e.At, To: history.Never})
 		case history.EventHeal:
@@ -84,7 +84,7 @@ func Windows(h *history.History) []Window {
 	return windows
 }
 
-// phase is when a phase began; ok reports whether it did.
+// phase returns when a phase began; ok reports whether it did.
 func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	for _, e := range h.Events {
 		if e.Kind == history.EventPhase && e.Name == name {
@@ -94,18 +94,18 @@ func phase(h *history.History, name string) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// sampleOf reads an EventSample; ok reports whether its node could be asked.
+// sampleOf decodes an EventSample; ok reports whether its node answered.
 func sampleOf(e history.Event) (s Sample, ok bool) {
 	return s, e.Kind == history.EventSample && len(e.Data) > 0 && json.Unmarshal(e.Data, &s) == nil
 }
 
-// findings gathers broken rules: the first few of each.
+// findings collects violations: the first few of each rule.
 type findings struct {
 	list  []Finding
 	count map[string]int // :: rule → how often it was broken
 }
 
-// perRuleMax bounds the findings of one rule that a result carries.
+// perRuleMax bounds the number of findings of one rule in a result.
 const perRuleMax = 5
 
 func (f *findings) add(rule, key, detail string, ops ...history.Op) {
@@ -118,7 +118,7 @@ func (f *findings) add(rule, key, detail string, ops ...history.Op) {
 	}
 }
 
-// judge turns what was gathered into the verdict of r.
+// judge sets the verdict, the findings and the counts of r.
 func (f *findings) judge(r *Result) {
 	for rule, n := range f.count {
 		r.Counts["broken: "+rule] = n

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// WriteEDN writes a history as Jepsen does, one operation a line in order of
-// time, so that others can judge it with their own tools:
+// WriteEDN writes a history in Jepsen's format, one operation a line in order of time,
+// so that other tools can judge it:
 //
 //	{:index :type :invoke|:ok|:fail|:info :process :f :value :time …}
 //
-// The value of a call is [key what-it-was-given], that of its return
-// [key what-it-answered]. As Jepsen asks, an unknown call keeps its process for
-// ever, and what that process did next is another's.
+// The value of an invocation is [key input], that of a return [key output]. As Jepsen
+// requires, a process makes no more calls after an unknown one. Its later calls get a
+// new process number.
 func WriteEDN(w io.Writer, h *History) error {
 	out := ednWriter{buffer: bufio.NewWriter(w), process: newJepsenProcesses(h.Ops)}
 	for _, m := range moments(h) {
@@ -34,7 +34,7 @@ func WriteEDN(w io.Writer, h *History) error {
 	return errors.Join(out.err, out.buffer.Flush())
 }
 
-// moment is one line: a call's invocation or return, or an event.
+// moment is one line: the invocation or the return of a call, or an event.
 type moment struct {
 	at      time.Duration
 	op      *Op
@@ -55,10 +55,10 @@ func moments(h *History) []moment {
 	return all
 }
 
-// jepsenProcesses numbers processes again after each unknown call.
+// jepsenProcesses gives processes a new number after each unknown call.
 type jepsenProcesses struct {
 	stride int
-	of     map[int64]int // :: id of a call → its process
+	of     map[int64]int // :: id of a call → its process number
 }
 
 func newJepsenProcesses(ops []Op) jepsenProcesses {
@@ -66,7 +66,7 @@ func newJepsenProcesses(ops []Op) jepsenProcesses {
 	for i := range ops {
 		p.stride = max(p.stride, ops[i].Process+1)
 	}
-	lost := map[int]int{} // :: process → its unknown calls so far
+	lost := map[int]int{} // :: process → its unknown calls before this call
 	for i := range ops {
 		op := &ops[i]
 		p.of[op.ID] = op.Process + lost[op.Process]*p.stride
@@ -85,9 +85,9 @@ type ednWriter struct {
 	err     error
 }
 
-// begin writes the members that all lines have.
+// begin writes the members that all lines share.
 func (w *ednWriter) begin(kind, process, f string, at time.Duration) {
-	if at == Never { // told at the end, when it is given up
+	if at == Never { // unknown calls are written at the end
 		at = w.newest
 	}
 	w.newest = max(w.newest, at)
@@ -125,7 +125,7 @@ func (w *ednWriter) event(e *Event) {
 	w.node(e.Node)
 }
 
-// node ends a line.
+// node writes the node, if there is one, and ends the line.
 func (w *ednWriter) node(node string) {
 	if node != "" {
 		w.print(", :node %s", quote(node))
@@ -139,8 +139,7 @@ func (w *ednWriter) print(format string, args ...any) {
 	}
 }
 
-// edn turns JSON into EDN: objects into maps with keywords, arrays into
-// vectors.
+// edn converts JSON to EDN: objects to maps with keywords, arrays to vectors.
 func (w *ednWriter) edn(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "nil"
@@ -174,7 +173,7 @@ func ednValue(out *bytes.Buffer, in *json.Decoder) error {
 	return nil
 }
 
-// ednInside writes an object or an array whose opening was read.
+// ednInside writes the rest of an object or an array after its opening token.
 func ednInside(out *bytes.Buffer, in *json.Decoder, open json.Delim) error {
 	out.WriteRune(rune(open))
 	for first := true; in.More(); first = false {
@@ -201,7 +200,7 @@ func ednInside(out *bytes.Buffer, in *json.Decoder, open json.Delim) error {
 	return err
 }
 
-// keyword is a name as an EDN keyword, or quoted where it cannot be one.
+// keyword returns a name as an EDN keyword, or quoted if it cannot be a keyword.
 func keyword(name string) string {
 	plain := name != "" && (name[0] < '0' || name[0] > '9')
 	for _, r := range name {
@@ -213,7 +212,7 @@ func keyword(name string) string {
 	return ":" + name
 }
 
-// quote writes a string with JSON's escapes, which EDN has too.
+// quote returns a string with JSON's escapes, which EDN has too.
 func quote(text string) string {
 	raw, err := json.Marshal(text)
 	if err != nil {

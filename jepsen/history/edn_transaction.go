@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Transaction is a call as Elle's list-append checker knows it: what it
-// appended to lists, and what it read of them.
+// Transaction is a call in the form of Elle's list-append checker: its appends to
+// lists and its reads of lists.
 type Transaction struct {
 	Op
 	Steps []TransactionStep
@@ -20,16 +20,16 @@ type Transaction struct {
 type TransactionStep struct {
 	Key    string
 	Append bool
-	Value  int64   // appended; no other append to the list has it
-	List   []int64 // read, where the call is OK
+	Value  int64   // the appended value, unique in the list
+	List   []int64 // the list that was read, if the call is OK
 }
 
-// WriteTransactionsEDN writes transactions as Jepsen's list-append workload
-// does, so that Elle can judge them:
+// WriteTransactionsEDN writes transactions in the format of Jepsen's list-append
+// workload, which Elle reads:
 //
 //	{:index :type :invoke|:ok|:fail|:info :process :f :txn :value [[:append "k" 5] [:r "k" [1 5]]] :time …}
 //
-// Processes and unknown calls are as in WriteEDN.
+// Process numbers and unknown calls are as in WriteEDN.
 func WriteTransactionsEDN(w io.Writer, all []Transaction) error {
 	ops := make([]Op, len(all))
 	steps := make(map[int64][]TransactionStep, len(all))

@@ -14,7 +14,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// record writes a history by f and gives its path.
+// record writes a history with f and returns its path.
 func record(tb testing.TB, f func(*history.Recorder)) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "history.jsonl")
@@ -38,7 +38,7 @@ func read(tb testing.TB, path string) *history.History {
 	return h
 }
 
-// three records a call of each outcome, one that never returned, and an event.
+// three records one call of each outcome, one that never returned, and an event.
 func three(r *history.Recorder) {
 	op := history.Op{Workload: "w", Process: 1, Node: "n1", Call: "put", Key: "k", In: json.RawMessage(`{"a":"<é>"}`)}
 	r.Return(r.Invoke(op), json.RawMessage(`{"rev":1}`))
@@ -88,7 +88,7 @@ func TestAPackedHistoryIsReadAlike(t *testing.T) {
 	}
 }
 
-// pack writes raw with gzip, less so many bytes of the end.
+// pack writes raw with gzip, without the last cut bytes.
 func pack(t *testing.T, raw []byte, cut int64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "history.jsonl.gz")
@@ -116,7 +116,7 @@ func pack(t *testing.T, raw []byte, cut int64) string {
 	return path
 }
 
-// TestAnInterruptedRunCanBeJudged cuts the file at every third byte past the
+// TestAnInterruptedRunCanBeJudged truncates the file at every third byte after the
 // header.
 func TestAnInterruptedRunCanBeJudged(t *testing.T) {
 	path := record(t, three)
@@ -210,7 +210,7 @@ func TestPartsOfAHistory(t *testing.T) {
 	}
 }
 
-// aCall is one of the usual size, and its answer.
+// aCall returns a call of typical size and its answer.
 func aCall() (history.Op, json.RawMessage) {
 	return history.Op{Workload: "append", Process: 1, Node: "n1", Call: "append", Key: "t1", In: json.RawMessage(`{"ids":["a1","a2"],"rev":7}`)},
 		json.RawMessage(`{"rev":9,"first":7,"head":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"}`)

@@ -1,6 +1,6 @@
-// Package history is the record of a run: every call with its invocation and
-// its return, every fault, written to a file as they happen, so that a run
-// which is interrupted can still be judged, and an old one judged again.
+// Package history is the record of a run: every call with its invocation and its
+// return, and every fault. It is written to a file as the run goes on. So an
+// interrupted run can still be judged, and an old run judged again.
 package history
 
 import (
@@ -8,63 +8,64 @@ import (
 	"time"
 )
 
-// Outcome is what became of a call. The three are DESIGN's, never mixed up.
+// Outcome is the outcome of a call. The three are never mixed up.
 type Outcome string
 
 const (
-	// OK says that the call took effect between its invocation and its return.
+	// OK means that the call took effect between its invocation and its return.
 	OK Outcome = "ok"
-	// Refused says that it surely took no effect, nor ever will. A read that failed is
+	// Refused means that the call took no effect and never will. Failed reads are
 	// refused too.
 	Refused Outcome = "refused"
-	// Unknown says that it may have taken effect, or may yet. A call that never
-	// returned is unknown.
+	// Unknown means that the call may have taken effect, or may take effect later. A
+	// call that never returned is unknown.
 	Unknown Outcome = "unknown"
 )
 
-// Op is one call. Times count from the start of the run, by the harness's own
-// monotonic clock, which no fault touches.
+// Op is one call. Times count from the start of the run on the harness's monotonic
+// clock, which no fault affects.
 type Op struct {
 	ID       int64           `json:"id"`
 	Workload string          `json:"workload"`
 	Process  int             `json:"process"`        // the calls of a process never overlap
 	Node     string          `json:"node,omitempty"` // the node that the process is bound to; "" for any
-	Call     string          `json:"call"`           // what was called, in the workload's words
-	Key      string          `json:"key"`            // the object; what checkers partition by
+	Call     string          `json:"call"`           // the workload's name of the call
+	Key      string          `json:"key"`            // the object; checkers partition by it
 	In       json.RawMessage `json:"in,omitempty"`
 	Out      json.RawMessage `json:"out,omitempty"` // of an ok call
 	Invoke   time.Duration   `json:"invoke"`
-	Return   time.Duration   `json:"return"` // the end of time (Never) for one that is unknown or never returned
+	Return   time.Duration   `json:"return"` // Never if the outcome is unknown
 	Outcome  Outcome         `json:"outcome"`
-	Code     string          `json:"code,omitempty"`   // the error code of one that is not ok
-	Detail   string          `json:"detail,omitempty"` // its text
+	Code     string          `json:"code,omitempty"`   // the error code, if the call is not ok
+	Detail   string          `json:"detail,omitempty"` // the error text
 }
 
-// Never is the return of a call that is unknown: it may take effect at any
-// time after its invocation.
+// Never is the return time of an unknown call: it may take effect at any time after
+// its invocation.
 const Never = time.Duration(1<<63 - 1)
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind string
 
 const (
-	// EventFault begins a fault.
+	// EventFault is the start of a fault.
 	EventFault EventKind = "fault"
-	// EventHeal ends the fault of the same Name and Step.
+	// EventHeal is the end of the fault with the same Name and Step.
 	EventHeal EventKind = "heal"
-	// EventLeader says that Node was seen to lead, in Term.
+	// EventLeader records that Node was observed as leader of Term.
 	EventLeader EventKind = "leader"
-	// EventExit says that the process of Node ended; Detail says how.
+	// EventExit records that the process of Node ended; Detail says how.
 	EventExit EventKind = "exit"
 	// EventSample has a node's goroutines, descriptors, memory, term and index, in Data.
 	EventSample EventKind = "sample"
-	// EventNote is anything else that a reader should know.
+	// EventNote is other information.
 	EventNote EventKind = "note"
-	// EventPhase begins the phase Name: "start", "faults", "heal", "final", "end".
+	// EventPhase is the start of the phase Name: "start", "faults", "heal", "final",
+	// "end".
 	EventPhase EventKind = "phase"
 )
 
-// Event is something that happened beside the calls.
+// Event is an event other than a call.
 type Event struct {
 	At     time.Duration   `json:"at"`
 	Kind   EventKind       `json:"kind"`
@@ -76,7 +77,7 @@ type Event struct {
 	Data   json.RawMessage `json:"data,omitempty"`
 }
 
-// Header is what a run was.
+// Header describes a run.
 type Header struct {
 	Format    int             `json:"format"`
 	Workloads []string        `json:"workloads"`
@@ -85,22 +86,22 @@ type Header struct {
 	Nodes     int             `json:"nodes"`
 	Time      time.Duration   `json:"time"`
 	Started   time.Time       `json:"started"`
-	Run       string          `json:"run"`           // in the names of the scopes that it called
+	Run       string          `json:"run"`           // id of the run, part of the names of its scopes
 	Command   string          `json:"command"`       // repeats the run
 	Build     string          `json:"build"`         // version of dormoused
-	Bug       string          `json:"bug,omitempty"` // the seeded one, if there is one
+	Bug       string          `json:"bug,omitempty"` // the seeded bug, if any
 	Plan      json.RawMessage `json:"plan,omitempty"`
 }
 
-// History is a run read back.
+// History is the record of a run, read from its file.
 type History struct {
 	Header Header
 	Ops    []Op // by invocation
 	Events []Event
-	Cut    bool // the file ends in the middle: the run was interrupted
+	Cut    bool // the file is incomplete: the run was interrupted
 }
 
-// Of gives the history of one workload alone; Events and Header are shared.
+// Of returns the history of one workload; it shares Events and Header.
 func (h *History) Of(workload string) *History {
 	out := &History{Header: h.Header, Events: h.Events, Cut: h.Cut}
 	for _, op := range h.Ops {
@@ -111,7 +112,7 @@ func (h *History) Of(workload string) *History {
 	return out
 }
 
-// ByKey splits the calls by their object, keeping their order.
+// ByKey groups the calls by object and keeps their order.
 func (h *History) ByKey() map[string][]Op {
 	keys := map[string][]Op{}
 	for _, op := range h.Ops {
@@ -123,7 +124,7 @@ func (h *History) ByKey() map[string][]Op {
 // Format is the version of the file's format.
 const Format = 1
 
-// finish notes how a call ended.
+// finish sets the outcome of a call.
 func (op *Op) finish(e ending) {
 	op.Outcome, op.Out, op.Code, op.Detail, op.Return = e.Outcome, e.Out, e.Code, e.Detail, e.At
 	if e.Outcome == Unknown {

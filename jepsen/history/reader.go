@@ -14,9 +14,9 @@ import (
 // lineBytesMax bounds one line: a call's whole answer is on one.
 const lineBytesMax = 256 << 20
 
-// Read reads back what a Recorder wrote, also from a file that is packed with
-// gzip (".gz"). A call without a return is unknown. What a run that was
-// interrupted left in the file is read as far as it goes, and Cut is set.
+// Read reads the file that a Recorder wrote, also if it is packed with gzip (".gz"). A
+// call without a return is unknown. Read reads the file of an interrupted run up to
+// the last whole line and sets Cut.
 func Read(path string) (*History, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,16 +57,16 @@ func decode(in io.Reader) (*History, error) {
 		return nil, err
 	}
 	if number == 0 {
-		return nil, errors.New("it is empty: no run has begun in it")
+		return nil, errors.New("the file is empty")
 	}
 	return r.history, nil
 }
 
-// reader puts a history together, line by line.
+// reader builds a history line by line.
 type reader struct {
 	history *History
-	open    map[int64]int     // :: id of a call that has not returned → its place in Ops
-	names   map[string]string // the few words that a million calls share
+	open    map[int64]int     // :: id of a call without a return → its index in Ops
+	names   map[string]string // the few names that all calls share
 }
 
 func (r *reader) line(raw []byte) error {
@@ -77,11 +77,11 @@ func (r *reader) line(raw []byte) error {
 	switch {
 	case l.Header != nil:
 		if l.Header.Format != Format {
-			return fmt.Errorf("its format is %d, and this program reads %d", l.Header.Format, Format)
+			return fmt.Errorf("the format is %d, and this program reads only %d", l.Header.Format, Format)
 		}
 		r.history.Header = *l.Header
 	case r.history.Header.Format == 0:
-		return errors.New("the header of a history is missing: is this a history?")
+		return errors.New("the header is missing: is this a history file?")
 	case l.Invoke != nil:
 		op := *l.Invoke
 		op.finish(ending{Outcome: Unknown})
@@ -93,7 +93,7 @@ func (r *reader) line(raw []byte) error {
 	case l.Return != nil:
 		at, open := r.open[l.Return.ID]
 		if !open {
-			return fmt.Errorf("call %d returns, which was not under way", l.Return.ID)
+			return fmt.Errorf("a return of call %d, which is not in progress", l.Return.ID)
 		}
 		delete(r.open, l.Return.ID)
 		r.history.Ops[at].finish(*l.Return)
@@ -102,12 +102,12 @@ func (r *reader) line(raw []byte) error {
 	case l.Closed:
 		r.history.Cut = false
 	default:
-		return errors.New("it is none of header, invoke, return, event and closed")
+		return errors.New("the line is none of header, invoke, return, event and closed")
 	}
 	return nil
 }
 
-// shared is the one copy of a name.
+// shared returns the one copy of a name.
 func (r *reader) shared(name string) string {
 	if one, known := r.names[name]; known {
 		return one
@@ -116,7 +116,7 @@ func (r *reader) shared(name string) string {
 	return name
 }
 
-// Decode reads what a call was given or what it answered.
+// Decode decodes the input or the output of a call.
 func Decode[T any](raw json.RawMessage) (T, error) {
 	var v T
 	if err := json.Unmarshal(raw, &v); err != nil {

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// flushEvery bounds what a crash of the harness itself may lose of a history.
+// flushEvery bounds how much of a history a crash of the harness loses.
 const flushEvery = 100 * time.Millisecond
 
-// line is one line of the file; exactly one of its members is there.
+// line is one line of the file. Exactly one member is set.
 type line struct {
 	Header *Header `json:"header,omitempty"`
 	Invoke *Op     `json:"invoke,omitempty"`
 	Return *ending `json:"return,omitempty"`
 	Event  *Event  `json:"event,omitempty"`
-	Closed bool    `json:"closed,omitempty"` // the last line: nothing is missing
+	Closed bool    `json:"closed,omitempty"` // the last line of a complete history
 }
 
-// ending is how a call ended.
+// ending is the outcome of a call.
 type ending struct {
 	ID      int64           `json:"id"`
 	At      time.Duration   `json:"at"`
@@ -32,8 +32,8 @@ type ending struct {
 	Detail  string          `json:"detail,omitempty"`
 }
 
-// Recorder writes a history to its file as it happens. All methods may be
-// called concurrently; a failed write is kept and told by Close.
+// Recorder writes a history to its file during the run. All methods may be called
+// concurrently. Close returns the first write error.
 type Recorder struct {
 	start time.Time
 
@@ -41,7 +41,7 @@ type Recorder struct {
 	file   *os.File
 	buffer *bufio.Writer
 	lines  *json.Encoder // into buffer
-	err    error         // the first failure
+	err    error         // the first error
 	last   int64         // id of the newest call
 	open   map[int64]Op  // calls that have not returned, by id
 	watch  func(Op)
@@ -50,7 +50,7 @@ type Recorder struct {
 	stop, stopped chan struct{}
 }
 
-// Create begins a history in a new file, which must not be there yet.
+// Create creates a history file, which must not exist.
 func Create(path string, h Header) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -61,26 +61,26 @@ func Create(path string, h Header) (*Recorder, error) {
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	r.lines = json.NewEncoder(r.buffer)
-	r.lines.SetEscapeHTML(false) // a history is for people too
+	r.lines.SetEscapeHTML(false) // people read histories too
 	h.Format = Format
 	r.write(line{Header: &h})
 	go r.flush()
 	return r, nil
 }
 
-// Now is the time since the run's start.
+// Now returns the time since the start of the run.
 func (r *Recorder) Now() time.Duration { return time.Since(r.start) }
 
-// Watch has every call that ended told to f from now on. f must not block; it
-// is called without locks held, by many at a time.
+// Watch makes the Recorder call f with every call that ends from now on. f must not
+// block. It is called concurrently and without locks held.
 func (r *Recorder) Watch(f func(Op)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watch = f
 }
 
-// Invoke records that a call begins, and returns its id. The caller fills all
-// but ID and Invoke, and makes the call afterwards.
+// Invoke records the invocation of a call and returns its id. The caller sets all
+// fields but ID and Invoke, and makes the call afterwards.
 func (r *Recorder) Invoke(op Op) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,12 +91,12 @@ func (r *Recorder) Invoke(op Op) int64 {
 	return op.ID
 }
 
-// Return records that a call took effect, and its answer.
+// Return records that a call took effect, and its output.
 func (r *Recorder) Return(id int64, out json.RawMessage) {
 	r.end(ending{ID: id, Outcome: OK, Out: out})
 }
 
-// Fail records that a call was refused, or that its outcome is unknown.
+// Fail records that a call was refused or that its outcome is unknown.
 func (r *Recorder) Fail(id int64, o Outcome, code, detail string) {
 	r.end(ending{ID: id, Outcome: o, Code: code, Detail: detail})
 }
@@ -114,7 +114,7 @@ func (r *Recorder) end(e ending) {
 	}
 }
 
-// Event records what happened beside the calls; At is set here.
+// Event records an event and sets its At.
 func (r *Recorder) Event(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +122,8 @@ func (r *Recorder) Event(e Event) {
 	r.write(line{Event: &e})
 }
 
-// Close ends the history, and tells what of it could not be written. Calls
-// after Close are lost.
+// Close ends the history and returns the first write error. Calls after Close are not
+// recorded.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	if r.closed {
@@ -140,7 +140,7 @@ func (r *Recorder) Close() error {
 	return errors.Join(r.err, r.buffer.Flush(), r.file.Sync(), r.file.Close())
 }
 
-// write adds a line; mu is held.
+// write writes a line; the caller holds mu.
 func (r *Recorder) write(l line) {
 	if r.err != nil || r.closed {
 		return

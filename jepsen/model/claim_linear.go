@@ -2,25 +2,25 @@ package model
 
 import "fmt"
 
-// ClaimCall is a call on a claim, or under one: a Call's In. Its Out is any
-// value that is not nil.
+// ClaimCall is a call on a claim, or under one: the In of a Call. Its Out is any value
+// but nil.
 type ClaimCall struct {
 	Name   string
-	Epoch  uint64 // of the holding that it began or found to stand; 0 says nothing of any
-	Begins bool   // the holding
-	Ends   bool   // the holding
+	Epoch  uint64 // epoch of the holding that the call began or found; 0 if the answer names none
+	Begins bool   // the call begins the holding
+	Ends   bool   // the call ends the holding
 }
 
-// claimState is a claim in the middle of a search: how far its epochs have
-// come. Time, by which a holding lapses, is not in it.
+// claimState is the state of a claim during a search: its newest epoch. Holdings also
+// end by time, which the model leaves out.
 type claimState struct {
 	epoch uint64
-	ended bool // somebody released it
+	ended bool // released by a call
 }
 
-// Claims is a claim as a Linear: epochs only grow, and nothing is done under a
-// holding before it began, after it was released or once a newer one began. A
-// holding that nobody is known to have begun may have begun any time.
+// Claims returns a claim as a Linear. Epochs only grow. No call succeeds under a
+// holding before it began, after its release, or after a newer one began. A holding
+// whose beginning is not in the history may have begun at any time.
 func Claims() Linear {
 	return Linear{
 		Init: claimState{},
@@ -47,8 +47,8 @@ func Claims() Linear {
 	}
 }
 
-// step is the state after a call, and whether the call can be made there.
-// Without an answer it may have had no effect.
+// step returns the state after a call and whether the call is possible in s. A call
+// without an answer may have had no effect.
 func (s claimState) step(call *ClaimCall, answered bool) (claimState, bool) {
 	switch {
 	case !answered || call.Epoch == 0:

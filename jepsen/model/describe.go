@@ -20,7 +20,7 @@ func (c Content) String() string {
 	return "{" + strings.Join(members, " ") + "}"
 }
 
-// Members is how many members a content has.
+// Members returns the number of members of a content.
 func (c Content) Members() int {
 	n := 0
 	for _, member := range []uint64{c.A, c.B} {
@@ -51,7 +51,7 @@ func (r Register) String() string {
 	}
 }
 
-// DescribeRegister is a call on a register and its answer, for people.
+// DescribeRegister returns a call on a register and its answer as text.
 func DescribeRegister(call string, in RegisterIn, out *RegisterOut) string {
 	given := []string{call}
 	if call == RegisterPut || call == RegisterPatch {

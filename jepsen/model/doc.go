@@ -1,7 +1,7 @@
-// Package model is the harness's own specification: what answers are right,
-// written again from the documents and never with the state machine's code, so
-// that no mistake hides itself.
+// Package model is the harness's own specification of correct answers. It is written
+// from the documents and shares no code with the state machine, so a mistake in one
+// does not hide in the other.
 //
-// Where the order of an object's versions is in plain sight, Contradiction
-// judges by a dependency graph; where it is not, porcupine searches for one.
+// If the versions of an object show the order of its writes, Contradiction judges with
+// a dependency graph. Otherwise porcupine searches for an order.
 package model

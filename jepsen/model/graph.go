@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Relation says why one call must come before another.
+// Relation is the reason why one call comes before another.
 type Relation uint8
 
 const (
-	// Overwrite (ww): both wrote the object, and the versions tell in which order.
+	// Overwrite (ww): both wrote the object, and the versions show the order.
 	Overwrite Relation = iota
 	// Read (wr): the second saw what the first wrote.
 	Read
@@ -24,34 +24,34 @@ const (
 type Edge struct {
 	From, To int
 	Why      Relation
-	Object   string // what they met at; "" of RealTime
-	Version  uint64 // of the object, for people: what From wrote or To did
+	Object   string // the shared object; "" of RealTime
+	Version  uint64 // of the object, for people: the version that From wrote or To wrote
 }
 
-// Span is when a call was under way. One whose outcome is unknown has no
-// return: history.Never.
+// Span is the interval from the invocation to the return of a call. The return of an
+// unknown call is history.Never.
 type Span struct{ Invoke, Return time.Duration }
 
-// Graph is which call must come before which. There is an order of the calls
-// that explains all of them just where it has no cycle (Adya; Elle).
+// Graph is a dependency graph of calls. An order that explains all calls exists if and
+// only if the graph has no cycle (Adya; Elle).
 type Graph struct {
 	out [][]Edge // :: call → edges from it
 }
 
-// NewGraph makes a graph of so many calls, numbered from 0, without edges.
+// NewGraph returns a graph without edges; its calls are numbered from 0.
 func NewGraph(calls int) *Graph { return &Graph{out: make([][]Edge, calls)} }
 
-// Add adds an edge. One from a call to itself says nothing and is left out.
+// Add adds an edge. It ignores an edge from a call to itself.
 func (g *Graph) Add(e Edge) {
 	if e.From != e.To {
 		g.out[e.From] = append(g.out[e.From], e)
 	}
 }
 
-// RealTime adds edges from calls to those invoked after they had returned. It
-// leaves out what follows from the others: a call gets edges from those alone
-// that no other returned call came after, of which there are never more than
-// calls that were under way at one time.
+// RealTime adds edges from calls to the calls invoked after their return. It omits
+// edges that follow from others. A call gets edges only from returned calls that no
+// other returned call came after; their number is at most the number of concurrent
+// calls.
 func (g *Graph) RealTime(spans []Span) {
 	invoked, returned := make([]int, len(spans)), make([]int, len(spans))
 	for i := range spans {
@@ -73,9 +73,8 @@ func (g *Graph) RealTime(spans []Span) {
 	}
 }
 
-// Cycle is the shortest cycle there is, as edges each of which begins where
-// the one before ended; nil if there is none. Without realTime it looks at
-// what the calls wrote and read alone.
+// Cycle returns the shortest cycle as consecutive edges; nil if there is none. If
+// realTime is false it ignores RealTime edges.
 func (g *Graph) Cycle(realTime bool) []Edge {
 	component, sizes := g.components(realTime)
 	walk := walker{graph: g, realTime: realTime, component: component, came: make([]Edge, len(g.out)), seen: make([]int, len(g.out))}
@@ -94,12 +93,12 @@ func (g *Graph) Cycle(realTime bool) []Edge {
 	return join(best)
 }
 
-// stepsMax bounds the search for the shortest cycle. One that is not quite the
-// shortest shows the same.
+// stepsMax bounds the search for the shortest cycle. A slightly longer cycle is as
+// good a proof.
 const stepsMax = 20_000_000
 
-// components numbers the strongly connected components (Tarjan's, without
-// recursion, since a history may be long), and counts what is in each.
+// components numbers the strongly connected components and returns their sizes. It is
+// Tarjan's algorithm without recursion, because histories may be long.
 func (g *Graph) components(realTime bool) (of, sizes []int) {
 	const unseen = 0
 	n := len(g.out)
@@ -151,19 +150,19 @@ func (g *Graph) components(realTime bool) (of, sizes []int) {
 	return of, sizes
 }
 
-// walker looks for ways back to where it began, breadth first.
+// walker searches breadth first for cycles through a start.
 type walker struct {
 	graph     *Graph
 	realTime  bool
 	component []int
-	came      []Edge // :: call → the edge by which this round came to it
-	seen      []int  // :: call → the round that came to it last
+	came      []Edge // :: call → the edge by which this round reached it
+	seen      []int  // :: call → the last round that reached it
 	round     int
 	steps     int
 }
 
-// back is the shortest cycle through start, if it is shorter than best, which
-// is 0 if there is none yet.
+// back returns the shortest cycle through start if it is shorter than best. A best of
+// 0 means that there is no cycle yet.
 func (w *walker) back(start, best int) []Edge {
 	w.round++
 	type place struct{ call, far int }
@@ -187,7 +186,7 @@ func (w *walker) back(start, best int) []Edge {
 	return nil
 }
 
-// trail is how this round came back to start by its last edge.
+// trail returns the cycle that ends with the edge last back to start.
 func (w *walker) trail(start int, last Edge) []Edge {
 	cycle := []Edge{last}
 	for at := last.From; at != start; at = w.came[at].From {
@@ -197,10 +196,9 @@ func (w *walker) trail(start int, last Edge) []Edge {
 	return cycle
 }
 
-// join makes one edge of neighbouring real-time edges: what returned before
-// something that returned before a third was over before the third began.
+// join merges consecutive real-time edges into one, because real time is transitive.
 func join(cycle []Edge) []Edge {
-	// No cycle is of real time alone, so it can begin with another edge.
+	// A cycle never has real-time edges only, so it can start with another edge.
 	first := slices.IndexFunc(cycle, func(e Edge) bool { return e.Why != RealTime })
 	if first < 0 {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"encoding/hex"
 )
 
-// Head is the hash chain over a thread's entries; the zero Head is that of
-// none.
+// Head is the hash chain over a thread's entries. The zero Head is the chain over no
+// entries.
 type Head [sha256.Size]byte
 
 func (h Head) String() string { return hex.EncodeToString(h[:]) }
 
-// ChainedEntry is what of an entry goes into the chain.
+// ChainedEntry is the part of an entry that the chain covers.
 type ChainedEntry struct {
 	ID, Kind, Payload, Refs string
 	At                      int64 // Unix ms
 }
 
-// Next is the head after one more entry: SHA-256 over h and then id, at, kind,
-// payload and refs, each led by its length in eight bytes, big-endian, but for
-// at, which is eight bytes itself.
+// Next returns the head after one more entry: SHA-256 over h, id, at, kind, payload
+// and refs. At is eight bytes, big-endian. Each other field is preceded by its length
+// in eight bytes, big-endian.
 func (h Head) Next(e ChainedEntry) Head {
 	text := h[:]
 	field := func(value string) {

@@ -13,44 +13,44 @@ type Call struct {
 	Span
 	Process int
 	In      any
-	Out     any // nil where the outcome is unknown: then Return is history.Never
-	Tag     int // the caller's own, to find it again
+	Out     any // nil if the outcome is unknown: then Return is history.Never
+	Tag     int // set by the caller to identify the call
 }
 
-// Linear is what an object does when its calls come one after another. States
-// are compared with ==.
+// Linear is the sequential specification of an object. States are compared with ==.
 type Linear struct {
-	// Init is the object before the first call.
+	// Init is the state before the first call.
 	Init any
-	// Search begins a search among calls, and gives its step: what the state
-	// becomes by a call, and whether out can be its answer. An out of nil always
-	// can in the end, without effect; before that, step may put such a call off
-	// by saying no. It must not change its arguments.
+	// Search starts a search among calls and returns its step. The step returns the
+	// state after a call, and whether out is a possible answer. If out is nil the call
+	// is always possible in the end, without an effect; before that, step may delay
+	// such a call by returning false. step must not change its arguments.
 	Search func(calls []Call) (step func(state, in, out any) (any, bool))
 	// Effect reports whether a call may have changed the object.
 	Effect func(in, out any) bool
-	// Any is a state of which nothing is known: step takes every answer, and
-	// leaves it for the state that an answer tells. Tells says which do.
+	// Any is a state about which nothing is known. In it step accepts every answer,
+	// and moves to the state that an answer reveals. Tells reports which answers
+	// reveal the state.
 	Any   any
 	Tells func(in, out any) bool
-	// Describe shows a call to people.
+	// Describe returns a call as text.
 	Describe func(in, out any) string
 }
 
-// Judgement says what became of a search for an order.
+// Judgement is the result of a search for an order.
 type Judgement int
 
 const (
-	// Explained says that there is an order of the calls that explains all answers and
-	// keeps real time.
+	// Explained means that an order of the calls explains all answers and keeps real
+	// time.
 	Explained Judgement = iota
-	// Contradicted says that there is none.
+	// Contradicted means that there is no such order.
 	Contradicted
-	// OutOfTime says that the search did not end in time.
+	// OutOfTime means that the search did not finish in time.
 	OutOfTime
 )
 
-// Judge looks for an order of the calls, for so long at most.
+// Judge searches for an order of the calls, for at most the given time.
 func (l Linear) Judge(calls []Call, within time.Duration) Judgement {
 	return l.judge(l.Init, calls, within)
 }
@@ -69,9 +69,9 @@ func (l Linear) judge(init any, calls []Call, within time.Duration) Judgement {
 	}
 }
 
-// Picture is porcupine's page of the calls: how far the attempts at an order
-// get. whole says that they begin with the object's first; else nothing is
-// known of what was before.
+// Picture returns porcupine's HTML page of the calls, which shows how far each
+// attempted order gets. whole means that calls begin with the object's first call;
+// otherwise the state before them is unknown.
 func (l Linear) Picture(calls []Call, whole bool, within time.Duration) ([]byte, error) {
 	model := l.porcupine(l.begin(whole), calls)
 	_, info := porcupine.CheckOperationsVerbose(model, drawn(calls), within)
@@ -109,8 +109,8 @@ func operations(calls []Call) []porcupine.Operation {
 	return ops
 }
 
-// drawn is operations with each call on a line where it overlaps no other: an
-// unknown one goes on forever, while its process makes others.
+// drawn is like operations, but gives each unknown call a line of its own. An unknown
+// call never ends and would overlap later calls of its process.
 func drawn(calls []Call) []porcupine.Operation {
 	ops := operations(calls)
 	lines := map[int]int{} // :: process → its line

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Position is a place in the life of one object: its incarnation, and how
-// often it was written in that. Positions only grow.
+// Position is an incarnation of one object and a version in it. Positions only grow.
 type Position struct{ Incarnation, Version uint64 }
 
-// Less orders positions.
+// Less reports whether p is before q.
 func (p Position) Less(q Position) bool {
 	if p.Incarnation != q.Incarnation {
 		return p.Incarnation < q.Incarnation
@@ -17,30 +16,30 @@ func (p Position) Less(q Position) bool {
 	return p.Version < q.Version
 }
 
-// Placed is a call whose answer tells where the object stood: at Before at the
-// latest when the call took effect, and at After at the earliest when it had.
-// A read stands where it reads; a write takes its object from Before to After.
+// Placed is a call whose answer shows the position of the object. The position was at
+// most Before when the call took effect, and at least After afterwards. A read has
+// Before equal to After; a write moves the object from Before to After.
 type Placed struct {
 	Span
 	Before, After Position
-	Tag           int // the caller's own
+	Tag           int // set by the caller
 }
 
-// Backward is two calls in real time whose object went back: Earlier had
-// returned, having seen it past where Later found it.
+// Backward is a pair of calls that saw an object go back. Earlier had returned, with
+// an After beyond Later's Before, when Later was invoked.
 type Backward struct {
 	Earlier, Later Placed
-	Forever        bool // no call after it saw the object as far again
+	Forever        bool // no later call saw the object as far again
 }
 
-// GoneBack finds calls that saw an object go back: for each such call the one
-// before it that saw the most. Where it finds none, the positions agree with
-// real time. Calls are not changed.
+// GoneBack returns the calls that saw an object go back, each with the earlier call
+// that had seen the largest position. If it returns none, the positions agree with
+// real time. It does not change calls.
 func GoneBack(calls []Placed) []Backward {
 	byInvoke, byReturn := slices.Clone(calls), slices.Clone(calls)
 	slices.SortFunc(byInvoke, func(a, b Placed) int { return cmp.Compare(a.Invoke, b.Invoke) })
 	slices.SortFunc(byReturn, func(a, b Placed) int { return cmp.Compare(a.Return, b.Return) })
-	again := make([]Position, len(byInvoke)+1) // :: place in byInvoke → the most that calls from there on saw
+	again := make([]Position, len(byInvoke)+1) // :: index in byInvoke → the largest position that calls from there on saw
 	for i := len(byInvoke) - 1; i >= 0; i-- {
 		again[i] = again[i+1]
 		if at := byInvoke[i].After; again[i].Less(at) {

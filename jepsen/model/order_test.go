@@ -36,7 +36,8 @@ func TestWhatGoesBackIsFound(t *testing.T) {
 	}
 }
 
-// TestGoingBackIsFoundAsByLookingAtAllPairs.
+// TestGoingBackIsFoundAsByLookingAtAllPairs compares GoneBack with a comparison of all
+// pairs.
 func TestGoingBackIsFoundAsByLookingAtAllPairs(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := func(most int) int { return rapid.IntRange(0, most).Draw(r, "n") }

@@ -8,32 +8,32 @@ const (
 	RegisterDelete = "delete"
 )
 
-// The ways in which a register refuses, as the contract names them.
+// The refusals of a register, by their error codes in the API.
 const (
 	RefusedNotFound = "not_found"
 	RefusedRevision = "revision_mismatch"
 	RefusedDeleted  = "deleted"
 )
 
-// Content is what a register holds: two members, each a number that is written
-// once in a run; 0 is a member that is not there.
+// Content is the content of a register: two members, each a number that is written
+// once in a run. 0 means that the member is missing.
 type Content struct {
 	A   uint64 `json:"a,omitempty"`
 	B   uint64 `json:"b,omitempty"`
-	Odd string `json:"odd,omitempty"` // what was read, where nobody can have written it
+	Odd string `json:"odd,omitempty"` // content that no call of the run wrote
 }
 
-// RegisterIn is what a call on a register is given.
+// RegisterIn is the input of a call on a register.
 type RegisterIn struct {
-	Content       Content  `json:"content,omitzero"`         // put: all of it; patch: the members to set
-	Drop          bool     `json:"drop,omitempty"`           // patch: member B goes
-	IfRevision    *uint64  `json:"if_revision,omitempty"`    // 0: only if there is none
-	IfContent     *Content `json:"if_content,omitempty"`     // only where it holds just this
-	IfAbsent      bool     `json:"if_absent,omitempty"`      // only if there is none, as an empty IfContent
-	IfIncarnation uint64   `json:"if_incarnation,omitempty"` // only in this incarnation; 0 is any
+	Content       Content  `json:"content,omitzero"`         // put: the whole content; patch: the members to set
+	Drop          bool     `json:"drop,omitempty"`           // patch: remove member B
+	IfRevision    *uint64  `json:"if_revision,omitempty"`    // required revision; 0: the register must not exist
+	IfContent     *Content `json:"if_content,omitempty"`     // required content
+	IfAbsent      bool     `json:"if_absent,omitempty"`      // the register must not exist, as with an empty IfContent
+	IfIncarnation uint64   `json:"if_incarnation,omitempty"` // required incarnation; 0 is any
 }
 
-// RegisterOut is what a call on a register answers.
+// RegisterOut is the answer of a call on a register.
 type RegisterOut struct {
 	Refused     string  `json:"refused,omitempty"`
 	Existed     bool    `json:"existed,omitempty"` // delete
@@ -42,23 +42,22 @@ type RegisterOut struct {
 	Content     Content `json:"content,omitzero"` // get
 }
 
-// Register is a checkpoint or a value, whole, as the documents have it:
-// revision counts the writes to a key in its incarnation, from 1; incarnation
-// grows when the key is created again, by how much is nobody's business.
+// Register is a whole checkpoint or value, as the documents specify it. Revision
+// counts the writes to a key in its incarnation, from 1. Incarnation grows when the
+// key is created again, by an unspecified amount.
 //
 // The zero Register was never written.
 type Register struct {
-	Any         bool // nothing is known of it: it is what the first answer that tells all says
+	Any         bool // nothing is known: the register gets the state of the first answer that reveals it
 	Exists      bool
-	Incarnation uint64 // 0 where it exists and no answer has told
-	Above       uint64 // what is created is above this incarnation, and so is one that is not told
+	Incarnation uint64 // 0 if it exists and no answer has shown the incarnation
+	Above       uint64 // lower bound: the next incarnation, and an unknown current one, are larger
 	Revision    uint64
 	Content     Content
 }
 
-// Apply makes a call on r. It tells what r becomes, and whether out can be the
-// answer. Where out is nil, the outcome is unknown: the call takes effect
-// wherever it can.
+// Apply returns the register after a call, and whether out is a possible answer. If
+// out is nil the outcome is unknown, and the call takes effect if its conditions hold.
 func (r Register) Apply(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	switch {
 	case r.Any:
@@ -85,7 +84,7 @@ func (r Register) Apply(call string, in RegisterIn, out *RegisterOut) (Register,
 	}
 }
 
-// settle is what becomes of a register that may be anything.
+// settle returns the state of a register with Any after a call.
 func (r Register) settle(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	if told, ok := Told(call, in, out); ok {
 		return told, true
@@ -93,7 +92,7 @@ func (r Register) settle(call string, in RegisterIn, out *RegisterOut) (Register
 	return r, true
 }
 
-// Told is what a register is right after a call, where its answer tells all.
+// Told returns the register after a call if the answer reveals its whole state.
 func Told(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	switch {
 	case out == nil:
@@ -111,8 +110,8 @@ func Told(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	}
 }
 
-// allows reports whether r meets a call's conditions. To delete what is not
-// there is fine, whatever they are.
+// allows reports whether r meets a call's conditions. Deleting a missing register is
+// always allowed.
 func (r Register) allows(call string, in RegisterIn) bool {
 	switch {
 	case !r.Exists && call == RegisterDelete:
@@ -132,12 +131,12 @@ func (r Register) holds(in RegisterIn) bool {
 	return (!in.IfAbsent || !r.Exists) && (in.IfContent == nil || r.Exists && *in.IfContent == r.Content)
 }
 
-// inIncarnation reports whether a call may mean the incarnation that is there.
+// inIncarnation reports whether the call's incarnation may be the current one.
 func (r Register) inIncarnation(in RegisterIn) bool {
 	return in.IfIncarnation == 0 || r.Exists && r.is(in.IfIncarnation)
 }
 
-// is reports whether incarnation may be r's own.
+// is reports whether incarnation may be the current one.
 func (r Register) is(incarnation uint64) bool {
 	if r.Incarnation == 0 {
 		return incarnation > r.Above
@@ -184,13 +183,13 @@ func (r Register) delete(out *RegisterOut) (Register, bool) {
 	case out != nil:
 		gone = out.Incarnation
 	case gone == 0:
-		gone = r.Above + 1 // at least
+		gone = r.Above + 1 // lower bound
 	}
 	return Register{Above: gone}, true
 }
 
-// refuse reports whether a refusal can be r's. Where several conditions fail,
-// the documents do not say which is told.
+// refuse reports whether r can refuse the call in this way. If several conditions
+// fail, the documents do not specify which one the error names.
 func (r Register) refuse(call string, in RegisterIn, out *RegisterOut) (Register, bool) {
 	switch out.Refused {
 	case RefusedNotFound:
@@ -204,8 +203,8 @@ func (r Register) refuse(call string, in RegisterIn, out *RegisterOut) (Register
 	}
 }
 
-// refuseDeleted judges the refusal of a late write. It tells the incarnation
-// that is there, or the one that was deleted.
+// refuseDeleted judges the refusal of a late write. The error names the current
+// incarnation, or the deleted one.
 func (r Register) refuseDeleted(in RegisterIn, out *RegisterOut) (Register, bool) {
 	switch {
 	case in.IfIncarnation == 0:
@@ -219,7 +218,7 @@ func (r Register) refuseDeleted(in RegisterIn, out *RegisterOut) (Register, bool
 	return r, true
 }
 
-// merge is a patch: the members that it names change, the others stay.
+// merge returns c after a patch: the members of the patch change, the others stay.
 func (c Content) merge(in RegisterIn) Content {
 	if in.Content.A != 0 {
 		c.A = in.Content.A

@@ -1,18 +1,18 @@
 package model
 
-// RegisterCall is what was called on a register: a Call's In.
+// RegisterCall is a call on a register: the In of a Call.
 type RegisterCall struct {
 	Name string
 	RegisterIn
 }
 
-// registerState is a register in the middle of a search.
+// registerState is the state of a register during a search.
 type registerState struct {
 	Register
-	answered int // calls with an answer that were made so far
+	answered int // calls with an answer that took place so far
 }
 
-// Registers is Register as a Linear; a Call's Out is a *RegisterOut.
+// Registers returns Register as a Linear. The Out of a Call is a *RegisterOut.
 func Registers() Linear {
 	return Linear{
 		Init:   registerState{},
@@ -34,7 +34,7 @@ func Registers() Linear {
 	}
 }
 
-// registerOut is an answer; nil where it is not known.
+// registerOut returns the answer, or nil if it is unknown.
 func registerOut(out any) *RegisterOut {
 	if out == nil {
 		return nil
@@ -42,9 +42,9 @@ func registerOut(out any) *RegisterOut {
 	return out.(*RegisterOut)
 }
 
-// searchRegister is the Step for a search among calls. An unknown call waits
-// until its effect can serve to explain some answer, or until all are
-// explained; otherwise each of them would double the search.
+// searchRegister returns the step for a search among calls. It delays an unknown call
+// until its effect can explain an answer, or until all answers are explained.
+// Otherwise each unknown call would double the search.
 func searchRegister(calls []Call) func(state, in, out any) (any, bool) {
 	seen := witness(calls)
 	return func(state, in, out any) (any, bool) {

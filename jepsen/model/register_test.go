@@ -10,8 +10,8 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// plain is Registers with a search that puts nothing off: an unknown call takes
-// effect whenever it comes, if it can.
+// plain is Registers with a search that delays nothing: an unknown call takes effect
+// at its turn if it can.
 func plain() model.Linear {
 	l := model.Registers()
 	l.Init, l.Any = model.Register{}, model.Register{Any: true}
@@ -27,7 +27,7 @@ func plain() model.Linear {
 	return l
 }
 
-// anyCalls are calls with answers that may or may not make sense together.
+// anyCalls returns calls with answers that may or may not be consistent.
 func anyCalls(t *rapid.T) []model.Call {
 	small := func(name string, most int) uint64 { return uint64(rapid.IntRange(0, most).Draw(t, name)) }
 	calls := make([]model.Call, rapid.IntRange(1, 8).Draw(t, "calls"))
@@ -84,8 +84,8 @@ func anyAnswer(in *model.RegisterCall, small func(string, int) uint64) *model.Re
 	return out
 }
 
-// TestThePrunedSearchFindsWhatThePlainOneDoes: putting unknown calls off
-// changes no verdict, also where nothing is known of the beginning.
+// TestThePrunedSearchFindsWhatThePlainOneDoes checks that delaying unknown calls
+// changes no verdict, with and without a known initial state.
 func TestThePrunedSearchFindsWhatThePlainOneDoes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		calls := anyCalls(r)
@@ -96,8 +96,8 @@ func TestThePrunedSearchFindsWhatThePlainOneDoes(t *testing.T) {
 	})
 }
 
-// TestTheShortestPartIsAPart: it is contradicted as the whole is, also by the
-// plain search, and holds nothing that was not there.
+// TestTheShortestPartIsAPart checks that the part is contradicted, also by the plain
+// search, and holds only calls of the whole.
 func TestTheShortestPartIsAPart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		calls := anyCalls(r)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Shortest is a short part of calls which no order explains, that shows the
-// same contradiction; it is never longer than calls, which must be
-// contradicted. whole reports whether the part begins with the object's first
-// call. It ends with the answer that cannot be.
+// Shortest returns a short part of contradicted calls that shows the same
+// contradiction. calls must be contradicted; the part is never longer. whole reports
+// whether the part begins with the object's first call. The part ends with the
+// impossible answer.
 //
-// Each step leaves out only what can make no difference or takes knowledge
-// away, so the part contradicts itself only if the calls do.
+// Each step only removes calls that make no difference, or removes knowledge. So if
+// the part is contradicted, calls are too.
 func (l Linear) Shortest(calls []Call, within time.Duration) (part []Call, whole bool) {
 	s := shortener{linear: l, end: time.Now().Add(within)}
 	part = s.tail(slices.Clone(calls))
@@ -34,8 +34,8 @@ func (s *shortener) contradicted(init any, calls []Call) bool {
 	return s.linear.judge(init, calls, time.Until(s.end)) == Contradicted
 }
 
-// tail leaves out what came after the first answer that cannot be: what has an
-// order has one up to any moment.
+// tail removes the calls after the first impossible answer. If all calls have an
+// order, the calls up to any moment have one too.
 func (s *shortener) tail(calls []Call) []Call {
 	returns := make([]time.Duration, 0, len(calls))
 	for _, c := range calls {
@@ -46,12 +46,13 @@ func (s *shortener) tail(calls []Call) []Call {
 	slices.Sort(returns)
 	first := sort.Search(len(returns), func(i int) bool { return s.contradicted(s.linear.Init, s.until(calls, returns[i])) })
 	if first == len(returns) {
-		return calls // there was no time to look
+		return calls // there was no time to search
 	}
 	return s.until(calls, returns[first])
 }
 
-// until is what was known at a moment: who had not returned is unknown.
+// until returns the calls as known at a moment: calls that had not returned are
+// unknown.
 func (s *shortener) until(calls []Call, moment time.Duration) []Call {
 	var part []Call
 	for _, c := range calls {
@@ -66,17 +67,17 @@ func (s *shortener) until(calls []Call, moment time.Duration) []Call {
 	return part
 }
 
-// forgotten is a call whose answer nobody knows.
+// forgotten returns the call as if its answer were unknown.
 func (c Call) forgotten() Call {
 	c.Out, c.Return = nil, math.MaxInt64
 	return c
 }
 
-// headsMax bounds how many beginnings are tried.
+// headsMax bounds how many starting points are tried.
 const headsMax = 400
 
-// head leaves out what came before an answer that tells the whole state, the
-// later the better.
+// head removes the calls before an answer that reveals the whole state. It prefers
+// late answers.
 func (s *shortener) head(calls []Call) (part []Call, found bool) {
 	byReturn := slices.Clone(calls)
 	slices.SortFunc(byReturn, func(a, b Call) int { return cmp.Compare(b.Return, a.Return) })
@@ -95,8 +96,8 @@ func (s *shortener) head(calls []Call) (part []Call, found bool) {
 	return nil, false
 }
 
-// since is base and what came after it. What overlaps it may have come before
-// or after, as may what is unknown from before.
+// since returns base and the calls after it. Calls that overlap base, and unknown
+// calls from before it, may take effect on either side.
 func (s *shortener) since(calls []Call, base Call) []Call {
 	part := []Call{base}
 	for _, c := range calls {
@@ -114,8 +115,8 @@ func (s *shortener) since(calls []Call, base Call) []Call {
 	return part
 }
 
-// thin leaves out calls without effect, one at a time: such a call gone, what
-// had an order has it still.
+// thin removes calls without effect one by one. Removing such a call keeps any order
+// valid.
 func (s *shortener) thin(calls []Call, init any) []Call {
 	for i := len(calls) - 1; i >= 0; i-- {
 		if calls[i].Out == nil || s.linear.Effect(calls[i].In, calls[i].Out) {

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Access is an object at one of its versions. Versions grow with each write;
-// 0 is the object before the first.
+// Access is an object at one of its versions. Versions grow with each write; version 0
+// is the object before the first write.
 type Access struct {
 	Object  string
 	Version uint64
 }
 
-// Transaction is one call that took effect, or that is known to have by what
-// others saw: what it wrote and what it read, all at one instant.
+// Transaction is a call that took effect, or whose effect was seen by other calls. Its
+// writes and reads happen at one instant.
 type Transaction struct {
 	Span
-	Writes []Access // each made that version
-	Reads  []Access // each saw that version: all writes up to it, and none after
-	Saw    []Access // each saw that version, and may have missed later ones: a watch
+	Writes []Access // each created that version
+	Reads  []Access // each saw that version: all writes up to it, and none after it
+	Saw    []Access // each saw that version and may have missed later ones: a watch
 	Early  bool     // it may take effect before its invocation: a stale read
 }
 
-// Contradiction is the shortest cycle among transactions: nil where one order
-// explains them all, and that order keeps real time (strict serializability).
-// No two transactions may have written one version of an object.
+// Contradiction returns the shortest cycle among transactions. It returns nil if one
+// order explains them all and keeps real time (strict serializability). No two
+// transactions may have written one version of an object.
 //
-// It looks first for a cycle without real time, which no order whatever
-// explains.
+// It first searches for a cycle without real-time edges, which no order explains, even
+// one that ignores real time.
 func Contradiction(all []Transaction) []Edge {
 	g := NewGraph(len(all))
 	writers := writersOf(all)
@@ -66,19 +66,19 @@ func Contradiction(all []Transaction) []Edge {
 	return g.Cycle(true)
 }
 
-// writer is the call that made a version.
+// writer is the call that created a version.
 type writer struct {
 	version uint64
 	call    int
 }
 
-// following is the place of the first write after a version.
+// following returns the index of the first write after a version.
 func following(by []writer, version uint64) int {
 	after, _ := slices.BinarySearchFunc(by, version+1, func(w writer, version uint64) int { return cmp.Compare(w.version, version) })
 	return after
 }
 
-// writersOf lists who wrote each object, by version.
+// writersOf returns the writers of each object, sorted by version.
 func writersOf(all []Transaction) map[string][]writer {
 	writers := map[string][]writer{}
 	for call, t := range all {

@@ -9,7 +9,7 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// A call written as in a drawing: when, and what it wrote and read.
+// call builds a transaction from its times and a short form of its accesses.
 func call(invoke, ret int, accesses ...string) model.Transaction {
 	t := model.Transaction{Span: model.Span{Invoke: time.Duration(invoke), Return: time.Duration(ret)}}
 	for _, a := range accesses {
@@ -37,14 +37,14 @@ func early(t model.Transaction) model.Transaction {
 	return t
 }
 
-// TestContradictions: each anomaly that DESIGN §2 forbids is a cycle, and
-// what only looks odd is none.
+// TestContradictions checks that each forbidden anomaly is a cycle, and that allowed
+// oddities are not.
 func TestContradictions(t *testing.T) {
 	const never = int(1<<63 - 1)
 	cases := []struct {
 		name   string
 		calls  []model.Transaction
-		length int // of the cycle; 0 for none
+		length int // length of the cycle; 0 for none
 	}{
 		{"one after the other", []model.Transaction{call(0, 1, "w x 1"), call(2, 3, "r x 1"), call(4, 5, "w x 2")}, 0},
 		{"a read may see a write that is under way", []model.Transaction{call(0, 9, "w x 1"), call(2, 3, "r x 1")}, 0},
@@ -82,8 +82,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// execution is a random run of a sound store: calls of several processes, each
-// of which takes effect at one instant between its invocation and its return.
+// execution returns a random run of a correct store. Each call takes effect at one
+// instant between its invocation and its return.
 func execution(r *rand.Rand, processes, calls int) (all []model.Transaction) {
 	objects := []string{"t1", "t2", "c1", "c2"}
 	type open struct {
@@ -123,9 +123,8 @@ func execution(r *rand.Rand, processes, calls int) (all []model.Transaction) {
 	return all
 }
 
-// TestSoundExecutionsHaveNoCycle, and one in which a read's answer is changed
-// to another version that was overwritten before it began, or made after it
-// had ended, has.
+// TestSoundExecutionsHaveNoCycle also checks that a falsified read gives a cycle. Its
+// version was overwritten before the read began, or created after it ended.
 func TestSoundExecutionsHaveNoCycle(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -145,7 +144,7 @@ func TestSoundExecutionsHaveNoCycle(t *testing.T) {
 	}
 }
 
-// falsify finds a read and a version that it cannot have seen.
+// falsify returns a read and a version that it cannot have seen.
 func falsify(r *rand.Rand, all []model.Transaction) (reader int, version uint64) {
 	for range 100 {
 		reader := r.IntN(len(all))
@@ -168,7 +167,7 @@ func falsify(r *rand.Rand, all []model.Transaction) (reader int, version uint64)
 	return -1, 0
 }
 
-// What a run of an hour leaves behind is to be judged in seconds.
+// BenchmarkContradiction judges the history of an hour, which must take seconds.
 func BenchmarkContradiction(b *testing.B) {
 	const groups, calls = 20, 2000
 	r := rand.New(rand.NewPCG(7, 7))

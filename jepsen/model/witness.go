@@ -2,23 +2,23 @@ package model
 
 import "slices"
 
-// registerWitness is what a register's calls bear witness of. It tells which
-// effects of unknown calls can explain anything.
+// registerWitness summarizes the answers of a register's calls. It decides which
+// effects of unknown calls can explain an answer.
 type registerWitness struct {
 	answered int // calls with an answer
-	unknown  int // calls without
+	unknown  int // calls without an answer
 	at       map[uint64]*incarnationWitness
-	orphans  []uint64             // incarnations that no answered call created, in order
-	loose    []uint64             // revisions that were told or asked for without an incarnation, in order
-	told     []uint64             // those of them that were told: there was something
-	contents map[Content]struct{} // contents that were asked for without one
+	orphans  []uint64             // incarnations that no answered call created, sorted
+	loose    []uint64             // revisions in answers or conditions without an incarnation, sorted
+	told     []uint64             // those of loose that are in answers: the register existed
+	contents map[Content]struct{} // contents in conditions without an incarnation
 }
 
-// incarnationWitness is what is known of one incarnation.
+// incarnationWitness summarizes the answers about one incarnation.
 type incarnationWitness struct {
-	top     uint64              // the highest revision that an answer bears witness of
+	top     uint64              // the largest revision that an answer shows
 	written map[uint64]struct{} // revisions that answered calls wrote
-	read    map[uint64]Content  // :: revision → what was read there
+	read    map[uint64]Content  // :: revision → the content read at it
 }
 
 func witness(calls []Call) *registerWitness {
@@ -63,7 +63,7 @@ func (w *registerWitness) incarnation(n uint64) *incarnationWitness {
 }
 
 func (i *incarnationWitness) answer(call *RegisterCall, out *RegisterOut) {
-	i.top = max(i.top, out.Revision, 1) // it is there, so it was written
+	i.top = max(i.top, out.Revision, 1) // the register exists, so it was written
 	switch {
 	case out.Refused != "":
 	case call.Name == RegisterDelete && call.IfRevision != nil:
@@ -76,13 +76,13 @@ func (i *incarnationWitness) answer(call *RegisterCall, out *RegisterOut) {
 	}
 }
 
-// serves reports whether it can serve any answer that an unknown call takes r to
-// next. It may say yes too often, never no.
+// serves reports whether the effect of an unknown call, which changes r to next, can
+// explain an answer. It may return true needlessly, but never false wrongly.
 func (w *registerWitness) serves(r, next Register) bool {
 	switch {
-	case r == next || r.Any: // it had no effect
+	case r == next || r.Any: // the call has no effect
 		return false
-	case !next.Exists: // then r's incarnation is over
+	case !next.Exists: // r's incarnation ends
 		i := w.at[r.Incarnation]
 		return i == nil || r.Revision >= i.top
 	case next.Incarnation != 0:
@@ -96,8 +96,7 @@ func (w *registerWitness) serves(r, next Register) bool {
 	return slices.ContainsFunc(w.orphans[from:], func(n uint64) bool { return w.fits(n, next) })
 }
 
-// fits reports whether next can be what was seen of an incarnation, or come
-// before that.
+// fits reports whether next is consistent with the answers about an incarnation.
 func (w *registerWitness) fits(incarnation uint64, next Register) bool {
 	i := w.at[incarnation]
 	if i == nil || next.Revision > i.top {
@@ -110,8 +109,8 @@ func (w *registerWitness) fits(incarnation uint64, next Register) bool {
 	return !known || read == next.Content
 }
 
-// asked reports whether next, or what other unknown calls can make of it, may be
-// what some call asked for or was told without an incarnation.
+// asked reports whether a condition or an answer without an incarnation may refer to
+// next, or to a state that other unknown calls reach from it.
 func (w *registerWitness) asked(r, next Register) bool {
 	if i := w.at[next.Incarnation]; i != nil {
 		if _, taken := i.written[next.Revision]; taken {
@@ -125,7 +124,7 @@ func (w *registerWitness) asked(r, next Register) bool {
 	return content || anyWithin(w.loose, next.Revision, r.Revision+uint64(w.unknown))
 }
 
-// anyWithin reports whether one of sorted is from low to high.
+// anyWithin reports whether sorted has a value from low to high.
 func anyWithin(sorted []uint64, low, high uint64) bool {
 	at, _ := slices.BinarySearch(sorted, low)
 	return at < len(sorted) && sorted[at] <= high

@@ -13,7 +13,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// act is a step that is being done.
+// act is a step in progress.
 type act struct {
 	*field
 	Step
@@ -25,7 +25,7 @@ func newAct(f *field, s Step) *act {
 	return &act{field: f, Step: s, draw: rand.New(rand.NewPCG(s.Seed, s.Seed))}
 }
 
-// begins records that the fault begins now; what is done to whom is for people.
+// begins records the start of the fault. The text says which nodes it affects.
 func (a *act) begins(format string, args ...any) {
 	a.begun = true
 	what := fmt.Sprintf(format, args...)
@@ -39,7 +39,7 @@ func (a *act) begins(format string, args ...any) {
 	a.Tell(fmt.Sprintf("%d. %s, %s: %s", a.N, a.Fault, a.Variant, what))
 }
 
-// ended records that it was healed; problems are what stood in the way.
+// ended records the healing; problems are the errors of the healing.
 func (a *act) ended(problems error) {
 	detail := a.Variant
 	if problems != nil {
@@ -49,7 +49,7 @@ func (a *act) ended(problems error) {
 	a.Tell(fmt.Sprintf("%d. %s healed, %s", a.N, a.Fault, detail))
 }
 
-// note records what a reader should know of the step.
+// note records information about the step for readers of the history.
 func (a *act) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.Record.Event(history.Event{Kind: history.EventNote, Name: a.Fault, Step: a.N, Detail: text})
@@ -58,11 +58,11 @@ func (a *act) note(format string, args ...any) {
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// leaderMax bounds the search for a leader: if there is none, a fault that
-// is for the leader meets a random node.
+// leaderMax bounds the search for a leader. If there is none, a fault for the leader
+// affects a random node.
 const leaderMax = 3 * time.Second
 
-// leader is the host that leads, or else a random one.
+// leader returns the host of the leader, or a random member if there is no leader.
 func (a *act) leader(ctx context.Context) *testbed.Host {
 	ctx, cancel := context.WithTimeout(ctx, leaderMax)
 	defer cancel()
@@ -73,19 +73,20 @@ func (a *act) leader(ctx context.Context) *testbed.Host {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			a.note("nobody leads: a random node is taken instead")
+			a.note("there is no leader: a random node is used instead")
 			return a.any()
 		}
 	}
 }
 
-// any is a random member.
+// any returns a random member.
 func (a *act) any() *testbed.Host {
 	members := a.members()
 	return members[a.draw.IntN(len(members))]
 }
 
-// follower is a random member that does not lead; the leader where it is alone.
+// follower returns a random member that does not lead, or the leader if it is the only
+// member.
 func (a *act) follower(ctx context.Context) *testbed.Host {
 	leader := a.leader(ctx)
 	for _, h := range a.shuffled() {
@@ -96,15 +97,16 @@ func (a *act) follower(ctx context.Context) *testbed.Host {
 	return leader
 }
 
-// shuffled are the members in random order.
+// shuffled returns the members in random order.
 func (a *act) shuffled() []*testbed.Host {
 	members := a.members()
 	a.draw.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	return members
 }
 
-// some are random members: "leader", "follower", "minority", "majority", "all";
-// or "program" or "programs", which are none.
+// some returns random members for a role: "leader", "follower", "minority",
+// "majority", "all". For the roles "program" and "programs" it returns programs, which
+// are not members.
 func (a *act) some(ctx context.Context, role string) []*testbed.Host {
 	switch members := a.shuffled(); role {
 	case "leader":
@@ -124,8 +126,8 @@ func (a *act) some(ctx context.Context, role string) []*testbed.Host {
 	}
 }
 
-// claim makes the hosts' processes the step's own until release; it waits for
-// the time of the step at most.
+// claim reserves the hosts' processes for the step until release. It waits at most for
+// the time of the step.
 func (a *act) claim(ctx context.Context, hosts ...*testbed.Host) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.For)
 	defer cancel()
@@ -136,13 +138,13 @@ func (a *act) claim(ctx context.Context, hosts ...*testbed.Host) (release func()
 	for _, h := range hosts {
 		if !a.member(h) {
 			release()
-			return nil, fmt.Errorf("%s is no member any more", h.Name())
+			return nil, fmt.Errorf("%s is not a member any more", h.Name())
 		}
 	}
 	return release, nil
 }
 
-// background does something until stop is called, which waits for its end.
+// background runs a function until stop is called. stop waits for its end.
 func (a *act) background(ctx context.Context, do func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
@@ -153,7 +155,7 @@ func (a *act) background(ctx context.Context, do func(ctx context.Context)) (sto
 	}
 }
 
-// list names hosts for people.
+// list returns the names of hosts as text.
 func list(hosts []*testbed.Host) string {
 	names := make([]string, len(hosts))
 	for i, h := range hosts {

@@ -21,7 +21,7 @@ var shifting = fault{
 	},
 }
 
-// clocks are of whom a role means; "one" is a random member.
+// clocks returns the hosts of a role. The role "one" is a random member.
 func (a *act) clocks(ctx context.Context, role string) []*testbed.Host {
 	if role == "one" {
 		return []*testbed.Host{a.any()}
@@ -29,7 +29,7 @@ func (a *act) clocks(ctx context.Context, role string) []*testbed.Host {
 	return a.some(ctx, role)
 }
 
-// skew is 1 ms to 1 h, either way, as likely short as long.
+// skew returns a skew of 1 ms to 1 h, either way, evenly distributed by its logarithm.
 func (a *act) skew() time.Duration {
 	d := spread(a.draw, time.Millisecond, time.Hour).Round(time.Millisecond)
 	if a.draw.IntN(2) == 0 {
@@ -38,7 +38,7 @@ func (a *act) skew() time.Duration {
 	return d
 }
 
-// heals is the undo of all that was done to clocks.
+// heals returns the undo of all changes to the clocks.
 func heals(hosts []*testbed.Host) undo {
 	return func(context.Context) error {
 		for _, h := range hosts {

@@ -10,7 +10,7 @@ import (
 )
 
 var corrupting = fault{
-	name: "corrupt", about: "bits flipped, files cut short, zeroed or deleted under a minority; what will not start, or serves damage, is emptied afterwards",
+	name: "corrupt", about: "bits flipped, files cut short, zeroed or deleted under a minority; the node's disk is emptied afterwards and the node catches up",
 	variants: []variant{
 		{name: "flipped bit", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.BitFlip)},
 		{name: "truncated file", nodesMin: 3, shortest: 3 * time.Second, longest: 12 * time.Second, mends: 5 * time.Second, begin: damage(disk.Truncate)},
@@ -19,10 +19,9 @@ var corrupting = fault{
 	},
 }
 
-// damage kills a node, damages what lies on its disk, and starts it again. It
-// may then refuse to start, end later, or serve what is sound; what it must not
-// do is serve what is not. In the end it is emptied and catches up, as an
-// operator would have it.
+// damage kills a node, damages its data, and starts it again. The node may refuse to
+// start, end later, or serve correct data; it must not serve damaged data. The undo
+// empties the disk and lets the node catch up, as an operator would.
 func damage(kind disk.Kind) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h, done, err := a.lose(ctx)
@@ -43,14 +42,14 @@ func damage(kind disk.Kind) func(ctx context.Context, a *act) (undo, error) {
 	}
 }
 
-// emptied is the undo of damage.
+// emptied returns the undo of damage.
 func (a *act) emptied(h *testbed.Host, done func(error)) undo {
 	return func(ctx context.Context) (err error) {
 		defer func() { done(err) }()
 		if code, ended := h.Exit(); ended {
 			a.note("%s ended with exit code %d", h.Name(), code)
 		} else {
-			a.note("%s ran on the damage", h.Name())
+			a.note("%s ran with the damaged data", h.Name())
 		}
 		if err := errors.Join(a.kill(h), disk.Wipe(h.DataDir())); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 )
 
 var failing = fault{
-	name: "disk", about: "disks whose sync fails, that are full, slow, or hang, the leader's also while it is cut off: the node ends itself rather than go on",
+	name: "disk", about: "failing syncs, full, slow and hanging disks, the leader's also while it is cut off; a node must end itself when it cannot write",
 	needs: []testbed.Capability{testbed.CanDisk},
 	variants: []variant{
 		{name: "a sync fails once", nodesMin: 1, shortest: 2 * time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: sicken(endsItself, func(_ *act, d *disk.Disk) { d.FailSync(true) })},
@@ -23,19 +23,19 @@ var failing = fault{
 	},
 }
 
-// ending is what a node does about its disk.
+// ending is the expected reaction of a node to the failure of its disk.
 type ending int
 
 const (
-	runsOn     ending = iota // it must not end
-	mayEnd                   // it may
-	endsItself               // it must: what it could not write it must not acknowledge
+	runsOn     ending = iota // the node must not end
+	mayEnd                   // the node may end
+	endsItself               // the node must end, so that it acknowledges nothing that it could not write
 )
 
-// diskExit is how a node ends whose disk fails.
+// diskExit is the way in which a node ends when its disk fails.
 const diskExit = "exit code 8"
 
-// sicken does something to the disk of one node, half of the time the leader's.
+// sicken makes the disk of one node fail. It chooses the leader half of the time.
 func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h := a.some(ctx, []string{"leader", "follower"}[a.draw.IntN(2)])[0]
@@ -59,10 +59,10 @@ func sicken(expect ending, do func(a *act, d *disk.Disk)) func(ctx context.Conte
 	}
 }
 
-// forget hangs what the leader writes, while what it has can be read, and cuts
-// it off from the nodes, for less than makes it end itself: its raft waits for
-// the disk and does not notice that the others have a new leader, while clients
-// of its own still ask it. Without a network that can be cut it hangs only.
+// forget hangs the leader's writes, but not its reads, and cuts it off from the nodes,
+// for less time than makes it end itself. Its raft waits for the disk and does not
+// notice that there is a new leader, while its own clients still send it requests. If
+// the network cannot be cut, it only hangs the writes.
 func forget(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	release, err := a.claim(ctx, h)
@@ -84,19 +84,18 @@ func forget(ctx context.Context, a *act) (undo, error) {
 	}, nil
 }
 
-// settleMax is how long a node may take to end once its disk answers again:
-// a process cannot end while one of its calls hangs.
+// settleMax bounds the time in which a node ends once its disk is healed: a process
+// cannot end while one of its system calls hangs.
 const settleMax = 3 * time.Second
 
-// settle waits for the end of a node that must end, and from then on wants it
-// to run.
+// settle waits for the end of a node that must end. From then on the node must run.
 func (a *act) settle(ctx context.Context, h *testbed.Host, expect ending) {
 	ctx, cancel := context.WithTimeout(ctx, settleMax)
 	defer cancel()
 	for expect == endsItself && h.Running() && pause.For(ctx, 20*time.Millisecond) {
 	}
 	if h.Running() {
-		a.note("%s runs on", h.Name()) // it may have written nothing meanwhile
+		a.note("%s runs on", h.Name()) // it may have written nothing in the meantime
 		a.mustRun(h)
 	}
 }

@@ -1,12 +1,12 @@
-// Package nemesis does harm to a bed by plan, and undoes it.
+// Package nemesis injects faults into a testbed by a plan, and heals them.
 //
-// A plan is drawn from a seed before the run: which fault comes when, for how
-// long, in which variant. Whom a fault meets ("the leader") is resolved when it
-// comes, from the step's own seed. Faults of several names run side by side, a
-// lane each; within a lane one follows the other.
+// A plan is drawn from a seed before the run: which fault starts when, for how long,
+// in which variant. The nodes that a fault affects ("the leader") are chosen when it
+// starts, from the step's own seed. Each fault name of the plan has its own lane.
+// Lanes run in parallel; within a lane the steps follow each other.
 //
-// Every fault has its undo, and everything is healed at the end, whatever
-// happened. A host's process is one fault's at a time, so that two lanes do not
-// start and stop it across each other; and what a fault destroys on disks is
-// never more than a minority's at any one time.
+// Every fault has its undo, and everything is healed at the end, also after errors.
+// Only one fault at a time controls a host's process, so that two lanes do not
+// interfere. Faults that destroy data never affect more than a minority of the disks
+// at any one time.
 package nemesis

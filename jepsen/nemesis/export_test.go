@@ -2,7 +2,7 @@ package nemesis
 
 import "dormouse/jepsen/testbed"
 
-// What is tested without a bed.
+// Exported for tests without a testbed.
 var (
 	NewHolds = newHolds
 	NewWires = newWires
@@ -10,10 +10,10 @@ var (
 	Harm     = (*holds).harm
 )
 
-// Lay and Lift bend a link for a step, and let go of all that it bent.
+// Lay sets a link for a step.
 func Lay(w *wires, step int, from, to string, l testbed.Link) {
 	w.lay(step, wire{from, to, testbed.AllPorts}, l)
 }
 
-// Lift is Lay's undo.
+// Lift removes all links that a step set.
 func Lift(w *wires, step int) { w.lift(step) }

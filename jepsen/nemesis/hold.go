@@ -8,22 +8,21 @@ import (
 	"sync"
 )
 
-// holds say which host is whose: lanes that run side by side must not start and
-// stop one process across each other, nor destroy more than the cluster can
-// stand.
+// holds coordinates parallel lanes: two lanes must not start and stop one process, nor
+// destroy more disks than the cluster tolerates.
 type holds struct {
 	mu      sync.Mutex
-	freed   chan struct{}   // guarded by mu; closed, and made again, whenever something is given back
-	claimed map[string]bool // guarded by mu; :: host → its process is some fault's to start and stop
-	harmed  map[string]bool // guarded by mu; :: host → what it knew may be lost, and is not made good yet
+	freed   chan struct{}   // guarded by mu; closed and replaced whenever a hold is released
+	claimed map[string]bool // guarded by mu; :: host → a fault controls its process
+	harmed  map[string]bool // guarded by mu; :: host → its data may be lost, and the node has not caught up yet
 }
 
 func newHolds() *holds {
 	return &holds{freed: make(chan struct{}), claimed: map[string]bool{}, harmed: map[string]bool{}}
 }
 
-// claim makes the hosts' processes the caller's, all or none, until release. It
-// waits while another fault has any of them.
+// claim reserves the processes of all hosts for the caller until release. It waits
+// while another fault holds any of them.
 func (h *holds) claim(ctx context.Context, hosts ...string) (release func(), err error) {
 	busy := func() bool { return slices.ContainsFunc(hosts, func(name string) bool { return h.claimed[name] }) }
 	if !h.await(ctx, busy, func() {
@@ -31,7 +30,7 @@ func (h *holds) claim(ctx context.Context, hosts ...string) (release func(), err
 			h.claimed[name] = true
 		}
 	}) {
-		return nil, errors.New("another fault has the host all the while")
+		return nil, errors.New("another fault holds the host")
 	}
 	return sync.OnceFunc(func() {
 		h.giveBack(func() {
@@ -42,17 +41,17 @@ func (h *holds) claim(ctx context.Context, hosts ...string) (release func(), err
 	}), nil
 }
 
-// harm reserves one of the losses that the cluster can stand, spare in all,
-// until mended is called. It waits while they are in use.
+// harm reserves one of the spare losses that the cluster tolerates until mended is
+// called. It waits while all are in use.
 func (h *holds) harm(ctx context.Context, host string, spare int) (mended func(), err error) {
 	if !h.await(ctx, func() bool { return len(h.harmed) >= spare }, func() { h.harmed[host] = true }) {
-		return nil, fmt.Errorf("the cluster can stand the loss of %d disks, and another fault has them", spare)
+		return nil, fmt.Errorf("the cluster tolerates the loss of %d disks, and other faults hold them all", spare)
 	}
 	return sync.OnceFunc(func() { h.giveBack(func() { delete(h.harmed, host) }) }), nil
 }
 
-// await waits until it is not busy, and then does what follows from it under
-// the same lock; false where ctx ended before.
+// await waits until busy returns false and then calls do under the same lock. It
+// returns false if ctx ends first.
 func (h *holds) await(ctx context.Context, busy func() bool, do func()) bool {
 	for {
 		h.mu.Lock()

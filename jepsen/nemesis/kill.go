@@ -39,7 +39,7 @@ func killSome(role string) func(ctx context.Context, a *act) (undo, error) {
 	}
 }
 
-// restart is the undo of what stopped the hosts.
+// restart returns the undo of a fault that stopped the hosts.
 func (a *act) restart(hosts []*testbed.Host, release func()) undo {
 	return func(ctx context.Context) error {
 		defer release()
@@ -47,7 +47,7 @@ func (a *act) restart(hosts []*testbed.Host, release func()) undo {
 	}
 }
 
-// killAgain kills one whenever it has come up, or is about to.
+// killAgain kills one process each time it has started, or while it starts.
 func killAgain(one func(a *act) *testbed.Host) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) { return a.killAgain(ctx, one(a)) }
 }
@@ -63,7 +63,7 @@ func (a *act) killAgain(ctx context.Context, h *testbed.Host) (undo, error) {
 		for pause.For(ctx, between(a.draw, 50*time.Millisecond, 1500*time.Millisecond)) && broken == nil {
 			broken = a.kill(h)
 			if pause.For(ctx, between(a.draw, 0, 500*time.Millisecond)) && broken == nil {
-				broken = h.Start(ctx) // "may exit" still holds: the next kill is near
+				broken = h.Start(ctx) // "may exit" stays in effect: the next kill is near
 			}
 		}
 	})
@@ -76,7 +76,7 @@ func (a *act) killAgain(ctx context.Context, h *testbed.Host) (undo, error) {
 	}, nil
 }
 
-// killInSnapshot writes until a node cuts its log, and kills it meanwhile.
+// killInSnapshot writes until a node takes a snapshot, and kills the node meanwhile.
 func killInSnapshot(ctx context.Context, a *act) (undo, error) {
 	h := a.any()
 	release, err := a.claim(ctx, h)
@@ -117,8 +117,8 @@ func (a *act) snapshotOf(ctx context.Context, h *testbed.Host) {
 	}
 }
 
-// killInInstall keeps a follower down until the others have cut the log that
-// it would need, and kills it while it takes their snapshot over.
+// killInInstall keeps a follower down until the others have truncated the log that it
+// would need. It then kills the follower while it installs their snapshot.
 func killInInstall(ctx context.Context, a *act) (undo, error) {
 	h := a.follower(ctx)
 	release, err := a.claim(ctx, h)
@@ -129,7 +129,7 @@ func killInInstall(ctx context.Context, a *act) (undo, error) {
 	broken := a.kill(h)
 	stop := a.background(ctx, func(ctx context.Context) {
 		writing := a.background(ctx, a.flood(bulky))
-		// What trails behind the first may still have what it missed.
+		// The log that the first snapshot leaves may still hold the missing entries.
 		for range 3 {
 			a.snapshotOf(ctx, a.leader(ctx))
 		}

@@ -34,7 +34,7 @@ func TestAHostIsOneFaultsAtATime(t *testing.T) {
 		}
 		synctest.Wait()
 		release()
-		release() // again is fine
+		release() // a second call does nothing
 		<-got
 	})
 }

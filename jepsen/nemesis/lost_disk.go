@@ -11,7 +11,7 @@ import (
 )
 
 var losing = fault{
-	name: "lost-disk", about: "a node's data is gone: it comes back empty under its name, or another takes its place; or its data is there twice",
+	name: "lost-disk", about: "a node loses its data and comes back empty under its name, or a new node replaces it; or its data directory runs twice",
 	variants: []variant{
 		{name: "wiped", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: wipe(false)},
 		{name: "wiped and replaced", nodesMin: 3, shortest: time.Second, longest: 8 * time.Second, mends: 5 * time.Second, begin: wipe(true)},
@@ -20,9 +20,9 @@ var losing = fault{
 	},
 }
 
-// lose takes a member's disk for itself: its process, and one of the losses
-// that the cluster can stand. done is told how making it good has come out: a
-// loss that is not made good counts to the end of the run.
+// lose reserves a member's process and one of the losses that the cluster tolerates.
+// done receives the result of the repair: a failed repair counts as a loss until the
+// end of the run.
 func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(error), err error) {
 	h = a.any()
 	release, err := a.claim(ctx, h)
@@ -44,8 +44,8 @@ func (a *act) lose(ctx context.Context) (h *testbed.Host, done func(error), err 
 	}, nil
 }
 
-// wipe empties a dead node's disk. It comes back under its own name, or leaves
-// and another takes its place.
+// wipe empties a dead node's disk. The node comes back under its own name, or leaves
+// and a new node replaces it.
 func wipe(fresh bool) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h, done, err := a.lose(ctx)
@@ -62,8 +62,8 @@ func wipe(fresh bool) func(ctx context.Context, a *act) (undo, error) {
 	}
 }
 
-// wipeAtOnce empties a node's disk and starts it again before anybody may have
-// noticed: as a voter that has forgotten its votes.
+// wipeAtOnce empties a node's disk and restarts the node before the others may have
+// noticed. It is then a voter that has forgotten its votes.
 func wipeAtOnce(ctx context.Context, a *act) (undo, error) {
 	h, done, err := a.lose(ctx)
 	if err != nil {
@@ -82,12 +82,12 @@ func wipeAtOnce(ctx context.Context, a *act) (undo, error) {
 	}, err
 }
 
-// refill has a node with an empty disk catch up until it votes: under its own
-// name, or, where fresh, once its old self has left. The loss is made good then.
+// refill waits until a node with an empty disk has caught up and votes. If fresh, the
+// old node leaves first and the new one gets another name.
 func (a *act) refill(ctx context.Context, h *testbed.Host, fresh bool) error {
 	if fresh {
 		if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
-			return errors.Join(err, a.run(ctx, h)) // under its old name, then
+			return errors.Join(err, a.run(ctx, h)) // keep the old name then
 		}
 		h.Rename(a.name(h))
 	}
@@ -97,8 +97,8 @@ func (a *act) refill(ctx context.Context, h *testbed.Host, fresh bool) error {
 	return a.votes(ctx, h)
 }
 
-// clone has a node's data twice. The second must be refused while the first
-// runs, or two would vote in one name.
+// clone starts a second node with a copy of a node's data. The second must be refused
+// while the first runs: two nodes must not vote under one name.
 func clone(ctx context.Context, a *act) (undo, error) {
 	h := a.follower(ctx)
 	release, err := a.claim(ctx, h)
@@ -127,14 +127,14 @@ func clone(ctx context.Context, a *act) (undo, error) {
 		}
 		err := errors.Join(a.kill(second), disk.Wipe(second.DataDir()))
 		if runs {
-			// It may have told the cluster that its node has moved.
+			// The clone may have told the cluster that its node has moved.
 			err = errors.Join(err, a.reboot(ctx, h))
 		}
 		return errors.Join(err, a.run(ctx, h), a.votes(ctx, h))
 	}, err
 }
 
-// serves reports whether the host's node is ready now, or within a moment.
+// serves reports whether the host's node is ready within a second.
 func (a *act) serves(ctx context.Context, h *testbed.Host) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -26,8 +26,8 @@ var changing = fault{
 	},
 }
 
-// join adds a host and has its node take part until it votes. The host is the
-// step's until release, which is nil if there is none.
+// join adds a host, starts its node and waits until it votes. The step owns the host
+// until release, which is nil if there is no host.
 func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err error) {
 	if h, err = a.Bed.AddHost(ctx); err != nil {
 		return nil, nil, err
@@ -42,8 +42,8 @@ func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err er
 	return h, release, a.votes(ctx, h)
 }
 
-// part makes a host's node leave for good, and waits until its process has
-// ended, as it must by itself.
+// part removes a host's node from the cluster and waits until its process has ended by
+// itself.
 func (a *act) part(ctx context.Context, h *testbed.Host) error {
 	a.mayExit(h, "exit code 7")
 	if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
@@ -56,8 +56,8 @@ func (a *act) part(ctx context.Context, h *testbed.Host) error {
 	return a.dismissed(ctx, h)
 }
 
-// dismissedMax is how long a node that was removed may take to learn it: it
-// asks when it has heard of no leader for some seconds.
+// dismissedMax bounds the time until a removed node learns of its removal: it asks
+// after some seconds without a leader.
 const dismissedMax = 30 * time.Second
 
 // dismissed waits until a removed node has ended by itself.
@@ -66,13 +66,13 @@ func (a *act) dismissed(ctx context.Context, h *testbed.Host) error {
 	defer cancel()
 	for h.Running() {
 		if !pause.For(ctx, 50*time.Millisecond) {
-			return errors.Join(fmt.Errorf("%s was removed, and runs on", h.Name()), a.kill(h))
+			return errors.Join(fmt.Errorf("%s was removed, and still runs", h.Name()), a.kill(h))
 		}
 	}
 	return nil
 }
 
-// joinLeave has a further node for a while.
+// joinLeave adds a node for a while.
 func joinLeave(ctx context.Context, a *act) (undo, error) {
 	a.begins("a new node")
 	h, release, err := a.join(ctx)
@@ -104,7 +104,7 @@ func demotePromote(role string) func(ctx context.Context, a *act) (undo, error) 
 	}
 }
 
-// replace adds a node and then takes an old one away for good.
+// replace adds a node and then removes an old one.
 func replace(ctx context.Context, a *act) (undo, error) {
 	old := a.any()
 	release, err := a.claim(ctx, old)
@@ -120,13 +120,13 @@ func replace(ctx context.Context, a *act) (undo, error) {
 		}
 		defer joined()
 		if err != nil {
-			return a.part(ctx, fresh) // a cluster that did not get the new one keeps the old
+			return a.part(ctx, fresh) // the cluster did not accept the new node and keeps the old one
 		}
 		return a.part(ctx, old)
 	}, err
 }
 
-// remove takes a node away, which later comes in again.
+// remove removes a node, which later joins again.
 func remove(role string) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) {
 		h := a.some(ctx, role)[0]
@@ -138,14 +138,14 @@ func remove(role string) func(ctx context.Context, a *act) (undo, error) {
 		err = a.part(ctx, h)
 		return func(ctx context.Context) error {
 			defer release()
-			return a.anew(ctx, h)
+			return a.rejoin(ctx, h)
 		}, err
 	}
 }
 
-// again starts the host's node with an empty disk and a name of its own, unless
-// it is a member still, and waits until it votes.
-func (a *act) anew(ctx context.Context, h *testbed.Host) error {
+// rejoin starts the host's node with an empty disk and a new name, unless it is still
+// a member, and waits until it votes.
+func (a *act) rejoin(ctx context.Context, h *testbed.Host) error {
 	if !a.member(h) {
 		if err := errors.Join(a.kill(h), disk.Wipe(h.DataDir())); err != nil {
 			return err
@@ -159,8 +159,8 @@ func (a *act) anew(ctx context.Context, h *testbed.Host) error {
 	return a.votes(ctx, h)
 }
 
-// removedReturns starts a node that was removed on its old data: it must be
-// refused, and end.
+// removedReturns starts a removed node on its old data. The node must be refused and
+// end.
 func removedReturns(ctx context.Context, a *act) (undo, error) {
 	h := a.follower(ctx)
 	release, err := a.claim(ctx, h)
@@ -174,11 +174,11 @@ func removedReturns(ctx context.Context, a *act) (undo, error) {
 		if !a.member(h) {
 			a.returns(ctx, h)
 		}
-		return a.anew(ctx, h)
+		return a.rejoin(ctx, h)
 	}, err
 }
 
-// returns starts a removed node and says whether it was let in.
+// returns starts a removed node and records a violation if it is let in.
 func (a *act) returns(ctx context.Context, h *testbed.Host) {
 	a.mayExit(h, "exit code 7")
 	if err := h.Start(ctx); err != nil {
@@ -190,8 +190,8 @@ func (a *act) returns(ctx context.Context, h *testbed.Host) {
 	}
 }
 
-// scale has two nodes more, while an old one, which may lead, leaves and comes
-// back under another name: so the cluster grows, and shrinks again at the end.
+// scale adds two nodes while an old one, perhaps the leader, leaves and rejoins under
+// another name. So the cluster grows, and shrinks again at the end.
 func scale(ctx context.Context, a *act) (undo, error) {
 	old := a.any()
 	release, err := a.claim(ctx, old)
@@ -211,7 +211,7 @@ func scale(ctx context.Context, a *act) (undo, error) {
 	})
 	return func(ctx context.Context) error {
 		defer release()
-		err := a.anew(ctx, old)
+		err := a.rejoin(ctx, old)
 		var parted [2]error
 		atOnce(len(fresh), func(i int) {
 			if joined[i] != nil {
@@ -223,7 +223,7 @@ func scale(ctx context.Context, a *act) (undo, error) {
 	}, errors.Join(errs[:]...)
 }
 
-// atOnce does n things side by side and waits for all.
+// atOnce calls do n times in parallel and waits for all.
 func atOnce(n int, do func(i int)) {
 	var wait sync.WaitGroup
 	for i := range n {

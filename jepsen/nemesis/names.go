@@ -9,7 +9,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// fault is a group of faults of one kind, by the name on the command line.
+// fault is a group of faults of one kind, with its name on the command line.
 type fault struct {
 	name     string
 	about    string
@@ -17,34 +17,34 @@ type fault struct {
 	variants []variant
 }
 
-// variant is one way to do it.
+// variant is one form of a fault.
 type variant struct {
 	name              string
-	nodesMin          int // the smallest cluster where it makes sense
+	nodesMin          int // the smallest cluster size that it makes sense for
 	shortest, longest time.Duration
-	mends             time.Duration // about how long its undo takes; the next fault is planned for after it
-	programs          bool          // it is for runs in which programs take part
+	mends             time.Duration // typical time of the undo; the next fault is planned after it
+	programs          bool          // it is only for runs with programs
 
-	// begin does the harm: it claims the hosts, calls a.begins before it
-	// touches any, and returns how to undo it. The undo must do whatever it can
-	// when the bed is in any state, and is called exactly once, where it is not
-	// nil even when begin failed.
+	// begin injects the fault. It claims the hosts, calls a.begins before it changes
+	// anything, and returns the undo. The undo must do as much as it can in any state
+	// of the testbed. It is called exactly once if it is not nil, even if begin
+	// failed.
 	begin func(ctx context.Context, a *act) (undo undo, err error)
 }
 
-// undo ends a fault. Its context is bounded, but outlives the run's.
+// undo heals a fault. Its context has a timeout, but does not end with the run's.
 type undo func(ctx context.Context) error
 
-// all are the groups, in the order of the list for people.
+// all returns the groups in the order of the list for people.
 func all() []fault {
 	return []fault{
-		{name: "none", about: "no faults: what is found without them is a bug of its own"},
+		{name: "none", about: "no faults: a violation found here needs no fault"},
 		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading,
 	}
 }
 
-// find is the group of that name, or, of "group/variant", the group with that
-// way of doing it alone.
+// find returns the group of that name. For "group/variant" it returns the group with
+// only that variant.
 func find(name string) (fault, error) {
 	group, only, one := strings.Cut(name, "/")
 	for _, f := range all() {
@@ -62,17 +62,17 @@ func find(name string) (fault, error) {
 			}
 			known = append(known, v.word())
 		}
-		return fault{}, fmt.Errorf("there is no variant %q of nemesis %s; there are %s", only, group, strings.Join(known, ", "))
+		return fault{}, fmt.Errorf("unknown variant %q of nemesis %s: use one of %s", only, group, strings.Join(known, ", "))
 	}
-	return fault{}, fmt.Errorf("there is no nemesis %q; there are %s", name, strings.Join(Names(), ", "))
+	return fault{}, fmt.Errorf("unknown nemesis %q: use one of %s", name, strings.Join(Names(), ", "))
 }
 
-// word is the variant's name as the command line has it: "leader-from-nodes".
+// word returns the variant's name on the command line: "leader-from-nodes".
 func (v variant) word() string {
 	return strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(v.name)
 }
 
-// Names are the names of all groups.
+// Names returns the names of all groups.
 func Names() []string {
 	var names []string
 	for _, f := range all() {
@@ -81,13 +81,13 @@ func Names() []string {
 	return names
 }
 
-// About says in one line what a group does.
+// About returns a description of a group in one line.
 func About(name string) (string, error) {
 	f, err := find(name)
 	return f.about, err
 }
 
-// Variants are the ways in which a group does it, at a size.
+// Variants returns the names of a group's variants for a cluster size.
 func Variants(name string, nodes int) []string {
 	f, _ := find(name)
 	var names []string
@@ -99,7 +99,7 @@ func Variants(name string, nodes int) []string {
 	return names
 }
 
-// Needs is what a bed must be able to do for a group.
+// Needs returns the capabilities that a testbed needs for a group.
 func Needs(name string) []testbed.Capability {
 	f, _ := find(name)
 	return f.needs

@@ -20,24 +20,24 @@ var overloading = fault{
 	},
 }
 
-// load is what a flood is made of.
+// load is the amount of writing in a flood.
 type load struct {
 	clients int
-	flying  int   // commits in flight, of each client
-	bytes   int   // of each entry
-	most    int64 // bytes in all, as the disks are bounded too
+	flying  int   // commits in flight per client
+	bytes   int   // of each value
+	most    int64 // total bytes; the disks are bounded too
 }
 
 var (
-	// bulky is far more than the harness lets a log grow to, so that it is cut
-	// again and again.
+	// bulky is far more than the harness's limit of the log, so that the nodes take
+	// several snapshots.
 	bulky = load{clients: 2, flying: 4, bytes: 1 << 20, most: 400 << 20}
 	// tiny is more commits in flight than a leader queues (16,384).
 	tiny = load{clients: 6, flying: agent.RequestWindowMax, bytes: 64, most: 128 << 20}
 )
 
-// floodKeys is how many values a flood writes, again and again, so that the
-// state stays small while the log grows.
+// floodKeys is how many values a flood overwrites repeatedly, so that the state stays
+// small while the log grows.
 const floodKeys = 16
 
 func flooding(l load) func(ctx context.Context, a *act) (undo, error) {
@@ -51,7 +51,8 @@ func flooding(l load) func(ctx context.Context, a *act) (undo, error) {
 	}
 }
 
-// flood writes as fast as it is let until its context ends, or all is written.
+// flood returns a function that writes as fast as possible until its context ends or
+// all is written.
 func (a *act) flood(l load) func(ctx context.Context) {
 	payload := make([]byte, l.bytes)
 	noise := rand.NewChaCha8([32]byte{byte(a.Seed)})
@@ -71,7 +72,7 @@ func (a *act) flood(l load) func(ctx context.Context) {
 					a.note("a client of the flood: %v", err)
 					return
 				}
-				defer c.Close() //nolint:errcheck // what is in flight is cut off
+				defer c.Close() //nolint:errcheck // commits in flight are cancelled
 				pour(ctx, c, l, n, payload, &left, func(err error) {
 					if ctx.Err() != nil {
 						cut.Add(1)
@@ -89,11 +90,11 @@ func (a *act) flood(l load) func(ctx context.Context) {
 			})
 		}
 		wait.Wait()
-		a.note("of the flood's commits %d applied, %d were refused, %d are unknown, %d were cut off by its end", done.Load(), refused.Load(), unknown.Load(), cut.Load())
+		a.note("commits of the flood: %d applied, %d refused, %d unknown, %d cancelled at its end", done.Load(), refused.Load(), unknown.Load(), cut.Load())
 	}
 }
 
-// pour submits one client's commits, as many at a time as the load says.
+// pour submits one client's commits, with up to l.flying in flight.
 func pour(ctx context.Context, c *client.Client, l load, n int, payload []byte, left *atomic.Int64, told func(error)) {
 	flying := make(chan struct{}, l.flying)
 	var settled sync.WaitGroup

@@ -18,8 +18,8 @@ var partitioning = fault{
 		parting("ring of majorities", 5, ring),
 		parting("leader from nodes", 3, leaderFromNodes),
 		parting("leader from all", 3, leaderFromAll),
-		parting("leader hears nobody", 3, deaf),
-		parting("nobody hears the leader", 3, mute),
+		parting("leader receives nothing", 3, deaf),
+		parting("leader sends nothing", 3, mute),
 		parting("raft only", 3, halvesOf(testbed.RaftPorts)),
 		parting("gossip only", 3, halvesOf(testbed.GossipPorts)),
 		parting("clients only", 1, clientsOnly),
@@ -27,13 +27,14 @@ var partitioning = fault{
 	}, ofPrograms(
 		parting("a program from all", 1, programFromAll),
 		parting("a program from the leader", 1, programFromLeader),
-		parting("a program hears nobody", 1, programDeaf),
-		parting("nobody hears a program", 1, programMute),
+		parting("a program receives nothing", 1, programDeaf),
+		parting("a program sends nothing", 1, programMute),
 		parting("programs from each other", 1, programsApart),
 	)...),
 }
 
-// parting makes a variant of what cuts some wires and says which.
+// parting returns a variant that cuts links. cut returns a description and the
+// function that does it.
 func parting(name string, nodesMin int, cut func(ctx context.Context, a *act) (what string, do func())) variant {
 	return variant{
 		name: name, nodesMin: nodesMin, shortest: 2 * time.Second, longest: 15 * time.Second,
@@ -46,13 +47,13 @@ func parting(name string, nodesMin int, cut func(ctx context.Context, a *act) (w
 	}
 }
 
-// sides are a random majority and the rest.
+// sides returns a random majority and the other members.
 func (a *act) sides() (most, rest []string) {
 	all := names(a.shuffled())
 	return all[:len(all)/2+1], all[len(all)/2+1:]
 }
 
-// halves leave clients with both sides.
+// halves cuts the nodes into two sides. Clients reach both.
 func halves(ctx context.Context, a *act) (string, func()) { return halvesOf(testbed.AllPorts)(ctx, a) }
 
 func halvesOf(ports testbed.Ports) func(ctx context.Context, a *act) (string, func()) {
@@ -68,7 +69,7 @@ func single(_ context.Context, a *act) (string, func()) {
 	return all[0] + " from all", func() { a.cut(all[:1], append(all[1:], a.beside()...), testbed.AllPorts) }
 }
 
-// bridge leaves one node that hears both halves, which do not hear each other.
+// bridge leaves one node connected to both halves, which are cut from each other.
 func bridge(_ context.Context, a *act) (string, func()) {
 	all := names(a.shuffled())
 	over, rest := all[0], all[1:]
@@ -76,10 +77,10 @@ func bridge(_ context.Context, a *act) (string, func()) {
 	return over + " hears " + strings.Join(left, ", ") + " and " + strings.Join(right, ", "), func() { a.cut(left, right, testbed.AllPorts) }
 }
 
-// ring lets each node hear a majority, no two of them the same.
+// ring connects each node to a different majority.
 func ring(_ context.Context, a *act) (string, func()) {
 	all := names(a.shuffled())
-	reach := (len(all)/2 + 1) / 2 // to each side
+	reach := (len(all)/2 + 1) / 2 // on each side
 	return "a ring of " + strings.Join(all, ", "), func() {
 		for i, from := range all {
 			for j, to := range all {
@@ -91,7 +92,7 @@ func ring(_ context.Context, a *act) (string, func()) {
 	}
 }
 
-// others are all members but one.
+// others returns all members but one.
 func (a *act) others(h *testbed.Host) []string {
 	var others []string
 	for _, m := range a.members() {
@@ -102,7 +103,7 @@ func (a *act) others(h *testbed.Host) []string {
 	return others
 }
 
-// leaderFromNodes leaves clients with a leader that leads nobody.
+// leaderFromNodes cuts the leader off from the other nodes. Clients still reach it.
 func leaderFromNodes(ctx context.Context, a *act) (string, func()) {
 	h := a.leader(ctx)
 	return h.Name(), func() { a.cut([]string{h.Name()}, a.others(h), testbed.AllPorts) }
@@ -115,7 +116,7 @@ func leaderFromAll(ctx context.Context, a *act) (string, func()) {
 	}
 }
 
-// deaf: what the leader sends arrives, what is sent to it does not.
+// deaf cuts the links to the leader. What the leader sends arrives.
 func deaf(ctx context.Context, a *act) (string, func()) {
 	h := a.leader(ctx)
 	return h.Name(), func() { a.cutTo(a.others(h), []string{h.Name()}, testbed.AllPorts) }
@@ -126,15 +127,15 @@ func mute(ctx context.Context, a *act) (string, func()) {
 	return h.Name(), func() { a.cutTo([]string{h.Name()}, a.others(h), testbed.AllPorts) }
 }
 
-// clientsOnly leaves the nodes whole, and some or all of them without clients.
+// clientsOnly cuts some or all nodes off from clients. The nodes reach each other.
 func clientsOnly(_ context.Context, a *act) (string, func()) {
 	all := names(a.shuffled())
 	some := all[:1+a.draw.IntN(len(all))]
 	return "from " + strings.Join(some, ", "), func() { a.cut([]string{testbed.Clients}, some, testbed.AllPorts) }
 }
 
-// clientsUnheard lets calls arrive, and loses the answers: outcomes that no
-// client learns.
+// clientsUnheard lets calls arrive and loses the answers, so that clients do not learn
+// the outcomes.
 func clientsUnheard(_ context.Context, a *act) (string, func()) {
 	all := names(a.shuffled())
 	some := all[:1+a.draw.IntN(len(all))]

@@ -47,8 +47,8 @@ func each(hosts []*testbed.Host, do func(*testbed.Host) error) error {
 	return errors.Join(errs...)
 }
 
-// pauseLeaders stops whoever leads for longer than a lease, lets it go on when
-// another leads, and stops that one: old leaders wake up among new ones.
+// pauseLeaders pauses the leader for 0.5 to 3 s, longer than its lease, resumes it,
+// and pauses the next leader. So old leaders resume while there is a new one.
 func pauseLeaders(ctx context.Context, a *act) (undo, error) {
 	hosts := a.members()
 	release, err := a.claim(ctx, hosts...)

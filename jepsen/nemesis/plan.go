@@ -10,31 +10,30 @@ import (
 	"time"
 )
 
-// Plan is the faults of a run.
+// Plan is the list of the faults of a run.
 type Plan struct {
 	Seed  uint64 `json:"seed"`
 	Nodes int    `json:"nodes"`
 
-	Programs bool     `json:"programs,omitempty"` // take part
+	Programs bool     `json:"programs,omitempty"` // whether the run has programs
 	Steps    []Step   `json:"steps"`
-	Notes    []string `json:"notes,omitempty"` // what was asked for and left out, and why
+	Notes    []string `json:"notes,omitempty"` // requested variants that were left out, and why
 }
 
 const (
-	// calm is the time before the first fault: what a sound cluster holds is
-	// measured in it.
-	calm = 3 * time.Second
-	// gapMin and gapMax bound the time between two faults of a lane, in which
-	// the cluster recovers.
+	// faultFree is the time before the first fault. The resource use of a healthy
+	// cluster is measured in it.
+	faultFree = 3 * time.Second
+	// gapMin and gapMax bound the time between two faults of a lane, in which the
+	// cluster recovers.
 	gapMin, gapMax = time.Second, 4 * time.Second
-	// share is the most of a run that one step may take.
+	// share is the maximum fraction of a run for one step.
 	share = 0.5
 )
 
-// Draw makes the plan of a run of so long against a cluster of so many nodes, in
-// which programs take part or not.
-// The same arguments give the same plan. Names that there are not are an error
-// which lists those that there are.
+// Draw draws the plan of a run of duration total against a cluster with this number of
+// nodes, with or without programs. The same arguments give the same plan. The error
+// for an unknown fault lists the known ones.
 func Draw(seed uint64, faults []string, nodes int, programs bool, total time.Duration) (Plan, error) {
 	p := Plan{Seed: seed, Nodes: nodes, Programs: programs}
 	for _, name := range faults {
@@ -55,8 +54,8 @@ func Draw(seed uint64, faults []string, nodes int, programs bool, total time.Dur
 	return p, nil
 }
 
-// draw makes the lane of one fault, by the name that it was asked for. Every
-// variant that makes sense at that size comes once before any comes again.
+// draw draws the lane of one fault. lane is the requested name. Every variant that
+// fits the size occurs once before any repeats.
 func (f fault) draw(lane string, seed uint64, nodes int, programs bool, total time.Duration) (steps []Step, note string) {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(lane))
@@ -76,14 +75,14 @@ func (f fault) draw(lane string, seed uint64, nodes int, programs bool, total ti
 	if len(unfit) > 0 {
 		note = fmt.Sprintf("%s: a cluster of %d is too small for %s", f.name, nodes, strings.Join(unfit, ", "))
 	}
-	if len(fit) == 0 && len(unmet) > 0 { // else nobody misses them
-		note = fmt.Sprintf("%s: no programs take part, which are for %s", f.name, strings.Join(unmet, ", "))
+	if len(fit) == 0 && len(unmet) > 0 { // otherwise the variants are not missed
+		note = fmt.Sprintf("%s: the run has no programs, which these variants need: %s", f.name, strings.Join(unmet, ", "))
 	}
 	if len(fit) == 0 {
 		return nil, note
 	}
 	deck := deck{all: fit, draw: draw}
-	for at := calm + between(draw, 0, gapMin); ; at += between(draw, gapMin, gapMax) {
+	for at := faultFree + between(draw, 0, gapMin); ; at += between(draw, gapMin, gapMax) {
 		v, ok := deck.next(total - at)
 		if !ok {
 			return steps, note
@@ -95,15 +94,15 @@ func (f fault) draw(lane string, seed uint64, nodes int, programs bool, total ti
 	}
 }
 
-// deck deals variants: each once before any comes again.
+// deck returns variants in random order, each once before any repeats.
 type deck struct {
 	all  []variant
 	left []variant
 	draw *rand.Rand
 }
 
-// next is the next variant that the time which is left is long enough for; not
-// ok if there is none.
+// next returns the next variant that fits into the remaining time; ok is false if
+// there is none.
 func (d *deck) next(left time.Duration) (v variant, ok bool) {
 	fits := func(v variant) bool { return v.shortest <= left }
 	i := slices.IndexFunc(d.left, fits)
@@ -119,13 +118,13 @@ func (d *deck) next(left time.Duration) (v variant, ok bool) {
 	return v, true
 }
 
-// between is a duration in the range, evenly.
+// between returns an evenly distributed duration in the range.
 func between(draw *rand.Rand, low, high time.Duration) time.Duration {
 	return low + time.Duration(draw.Int64N(int64(high-low)+1))
 }
 
-// spread is a duration in the range, as likely in its first tenfold as in its
-// second: short faults find other things than long ones.
+// spread returns a duration in the range, evenly distributed by its logarithm: short
+// faults find other bugs than long ones.
 func spread(draw *rand.Rand, low, high time.Duration) time.Duration {
 	if low >= high {
 		return low

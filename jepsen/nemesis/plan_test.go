@@ -28,7 +28,7 @@ func TestAPlanIsTheSameForTheSameSeed(t *testing.T) {
 	if other := draw(t, 8, 3, time.Minute, "kill", "pause"); reflect.DeepEqual(one.Steps, other.Steps) {
 		t.Error("two seeds gave one plan")
 	}
-	// A lane is the same whatever runs beside it.
+	// A lane does not depend on the other lanes.
 	alone := draw(t, 7, 3, time.Minute, "pause")
 	var lane []nemesis.Step
 	for _, s := range one.Steps {
@@ -42,7 +42,7 @@ func TestAPlanIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-// TestPlansKeepTheirBounds draws many and looks at each step.
+// TestPlansKeepTheirBounds draws many plans and checks each step.
 func TestPlansKeepTheirBounds(t *testing.T) {
 	for _, name := range nemesis.Names() {
 		for _, nodes := range []int{1, 3, 5} {
@@ -66,8 +66,8 @@ func TestPlansKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// TestEveryVariantComes: a long run has each that makes sense at its size, and
-// every group has something to do on three nodes.
+// TestEveryVariantComes checks that a long run has each variant that fits its size,
+// and that every group has a variant for three nodes.
 func TestEveryVariantComes(t *testing.T) {
 	for _, name := range nemesis.Names() {
 		for _, nodes := range []int{1, 3, 5} {
@@ -94,8 +94,8 @@ func TestEveryVariantComes(t *testing.T) {
 	}
 }
 
-// TestProgramsAreHarmedWhereTheyTakePart: a run without any is planned as if
-// nobody had thought of them.
+// TestProgramsAreHarmedWhereTheyTakePart also checks that the plan of a run without
+// programs does not depend on their variants.
 func TestProgramsAreHarmedWhereTheyTakePart(t *testing.T) {
 	for _, name := range []string{"kill", "pause", "partition", "transfer"} {
 		alone, err := nemesis.Draw(1, []string{name}, 3, false, 30*time.Minute)
@@ -113,7 +113,7 @@ func TestProgramsAreHarmedWhereTheyTakePart(t *testing.T) {
 		}
 	}
 	p, err := nemesis.Draw(1, []string{"kill/a-program"}, 3, false, time.Minute)
-	if err != nil || len(p.Steps) > 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "no programs take part") {
+	if err != nil || len(p.Steps) > 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "the run has no programs") {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -130,10 +130,10 @@ func TestUnknownNamesListTheKnown(t *testing.T) {
 	}
 }
 
-// TestOneVariantAlone: "group/variant" is that way of doing it and no other.
+// TestOneVariantAlone checks that "group/variant" gives only that variant.
 func TestOneVariantAlone(t *testing.T) {
 	for name, want := range map[string]string{
-		"partition/leader-hears-nobody":     "leader hears nobody",
+		"partition/leader-receives-nothing": "leader receives nothing",
 		"clock/the-leaders-jumps":           "the leader's jumps",
 		"slow-net/slow-way-back-then-a-cut": "slow way back, then a cut",
 		"kill/while-taking-a-snapshot-over": "while taking a snapshot over",

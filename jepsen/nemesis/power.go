@@ -9,7 +9,7 @@ import (
 )
 
 var unpowering = fault{
-	name: "power", about: "power cut: what was not synced is gone, on one node, a majority or all",
+	name: "power", about: "power cut of one node, a majority or all: data that was not synced is lost",
 	needs: []testbed.Capability{testbed.CanPower},
 	variants: []variant{
 		{name: "leader", nodesMin: 1, shortest: time.Second, longest: 6 * time.Second, mends: 2 * time.Second, begin: unplug("leader")},

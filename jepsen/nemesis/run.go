@@ -13,17 +13,17 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// healMax bounds one undo: a node that joins again is caught up in it.
+// healMax bounds one undo, in which a node that rejoins must catch up.
 const healMax = 60 * time.Second
 
-// Run carries the plan out and returns when its last fault is healed, or soon
-// after ctx ended. The error tells what could not be put right.
+// Run executes the plan. It returns when the last fault is healed, or soon after ctx
+// ends. The error lists what could not be healed.
 func (p Plan) Run(ctx context.Context, g Ground) error {
 	f, err := newField(g)
 	if err != nil {
 		return err
 	}
-	defer f.operator.Close() //nolint:errcheck // nothing is under way any more
+	defer f.operator.Close() //nolint:errcheck // no request is in progress
 	began := time.Now()
 	lanes := map[string][]Step{}
 	for _, note := range p.Notes {
@@ -44,18 +44,19 @@ func (p Plan) Run(ctx context.Context, g Ground) error {
 	return f.restore(ctx)
 }
 
-// lacks says what the bed cannot do that a fault needs; nil where it can.
+// lacks returns an error that names a capability that the fault needs and the testbed
+// lacks; nil if it has all.
 func lacks(bed *testbed.Bed, name string) error {
 	for _, c := range Needs(name) {
 		if !bed.Can(c) {
-			return fmt.Errorf("%s is left out: this bed has no %s", name, c)
+			return fmt.Errorf("%s is left out: this testbed has no %s", name, c)
 		}
 	}
 	return nil
 }
 
-// lane does one step after the other. One whose time has passed comes at once,
-// as long as that leaves it its shortest time.
+// lane executes one step after the other. A late step starts at once if at least half
+// of the variant's shortest time is left.
 func (f *field) lane(ctx context.Context, began time.Time, steps []Step) {
 	for _, s := range steps {
 		if !pause.For(ctx, s.At-time.Since(began)) {
@@ -76,18 +77,18 @@ func (f *field) lane(ctx context.Context, began time.Time, steps []Step) {
 	}
 }
 
-// step does one step for so long, and undoes it.
+// step injects the fault of one step, waits for the duration long, and heals it.
 func (f *field) step(ctx context.Context, a *act, v variant, long time.Duration) {
 	over := time.After(long)
-	// What takes a while to do, such as a change of membership, may take longer
-	// than the fault is to last.
+	// Starting a fault, such as a change of membership, may take longer than the fault
+	// should last.
 	bounded, cancel := context.WithTimeoutCause(ctx, long+healMax, errors.New("it took too long"))
 	defer cancel()
 	undo, err := v.begin(bounded, a)
 	if !a.begun {
 		a.note("%s is left out: %s", a.Variant, oneLine(err))
 		if undo != nil {
-			_ = f.heal(ctx, undo) // nothing was done
+			_ = f.heal(ctx, undo) // no fault was injected
 		}
 		return
 	}
@@ -103,14 +104,14 @@ func (f *field) step(ctx context.Context, a *act, v variant, long time.Duration)
 	a.ended(err)
 }
 
-// heal undoes a fault, also where the run was interrupted.
+// heal heals a fault, also if the run was interrupted.
 func (f *field) heal(ctx context.Context, undo undo) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), healMax, errors.New("healing took too long"))
 	defer cancel()
 	return undo(ctx)
 }
 
-// restore puts everything right that an undo may have left.
+// restore heals everything that an undo may have left.
 func (f *field) restore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healMax)
 	defer cancel()

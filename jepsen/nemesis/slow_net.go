@@ -10,7 +10,7 @@ import (
 )
 
 var slowing = fault{
-	name: "slow-net", about: "networks that delay, jitter, lose, double, reorder and garble, that let a follower lag, or whose way back to the leader takes more than a second",
+	name: "slow-net", about: "networks with delay, jitter, loss, duplicates, reordering and corruption; a follower that lags; answers that reach the leader more than a second late",
 	needs: []testbed.Capability{testbed.CanPartition},
 	variants: []variant{
 		blurring("delay", 1, func(a *act) testbed.Link { return testbed.Link{Delay: a.millis(10, 200)} }),
@@ -31,11 +31,10 @@ var slowing = fault{
 	},
 }
 
-// percent is a random share of that many in a hundred.
+// percent returns a random fraction of low to high percent.
 func (a *act) percent(low, high int) float64 { return float64(low+a.draw.IntN(high-low+1)) / 100 }
 
-// blurring makes a variant that does one thing to every link, or to those of
-// one node only.
+// blurring returns a variant that changes every link, or the links of one random node.
 func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant {
 	return variant{
 		name: name, nodesMin: nodesMin, shortest: 3 * time.Second, longest: 15 * time.Second,
@@ -59,33 +58,33 @@ func describe(l testbed.Link) string {
 		l.Delay, l.Jitter, 100*l.Loss, 100*l.Duplicate, 100*l.Reorder, 100*l.Corrupt)
 }
 
-// lag has a follower hear the other nodes late, by less than makes it stand for
-// election, while clients reach it at once: what it knows is old, and is asked
-// for.
+// lag delays the messages of the other nodes to a follower, by less than an election
+// timeout. Clients reach the follower without delay, so they read from a node whose
+// state is old.
 func lag(ctx context.Context, a *act) (undo, error) {
 	h := a.follower(ctx)
 	l := testbed.Link{Delay: a.millis(50, 250)}
-	a.begins("%s hears the others %v late", h.Name(), l.Delay)
+	a.begins("%s receives from the others %v late", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
 	return a.lift(), nil
 }
 
-// slowReturn delays what the others send to the leader by more than a lease:
-// its calls arrive at once, and their answers tell of long ago.
+// slowReturn delays messages from the others to the leader by more than a lease. The
+// leader's requests arrive at once; their answers are old when it gets them.
 func slowReturn(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	l := testbed.Link{Delay: a.millis(1200, 2500)}
-	a.begins("%s hears the others %v late", h.Name(), l.Delay)
+	a.begins("%s receives from the others %v late", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
 	return a.lift(), nil
 }
 
-// slowThenCut lets old answers keep a leader in office while nothing new of it
-// arrives: what a read that counts old answers is fooled by.
+// slowThenCut lets late answers keep a leader in office while its messages do not
+// arrive any more. A read that trusts late answers would be stale.
 func slowThenCut(ctx context.Context, a *act) (undo, error) {
 	h := a.leader(ctx)
 	l := testbed.Link{Delay: a.millis(1200, 2000)}
-	a.begins("%s hears the others %v late, and after a while nobody hears it", h.Name(), l.Delay)
+	a.begins("%s receives from the others %v late, and after a while its messages are lost", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
 	stop := a.background(ctx, func(ctx context.Context) {
 		if pause.For(ctx, a.millis(2000, 4000)) {

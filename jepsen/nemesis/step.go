@@ -12,10 +12,10 @@ type Step struct {
 	For     time.Duration `json:"for"`
 	Fault   string        `json:"fault"`
 	Variant string        `json:"variant"`
-	Seed    uint64        `json:"seed"` // of what is drawn when it comes: whom it meets, how hard
+	Seed    uint64        `json:"seed"` // of the draws when the step starts: affected nodes and strength
 }
 
-// String is the step on a line.
+// String returns the step as one line.
 func (s Step) String() string {
 	return fmt.Sprintf("%3d. at %6.1fs for %5.1fs: %s, %s", s.N, s.At.Seconds(), s.For.Seconds(), s.Fault, s.Variant)
 }

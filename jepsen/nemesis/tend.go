@@ -13,12 +13,11 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// readyMax bounds the wait for a node that was started. Where another fault
-// keeps it from being ready that is not its own failure.
+// readyMax bounds the wait for a started node. Another fault may delay it.
 const readyMax = 20 * time.Second
 
-// run has the host's node run again, whether it was stopped, paused or ended
-// itself, and waits a while until it is ready.
+// run makes the host's node run again, whether it was stopped, paused or ended itself,
+// and waits until it is ready.
 func (f *field) run(ctx context.Context, h *testbed.Host) error {
 	if !h.Running() {
 		f.mustRun(h)
@@ -31,7 +30,8 @@ func (f *field) run(ctx context.Context, h *testbed.Host) error {
 	return h.Ready(ctx)
 }
 
-// runAll does so for several at once, as some may need each other to be ready.
+// runAll calls run for several hosts in parallel, because nodes may need each other to
+// become ready.
 func (f *field) runAll(ctx context.Context, hosts []*testbed.Host) error {
 	errs := make([]error, len(hosts))
 	var wait sync.WaitGroup
@@ -42,7 +42,7 @@ func (f *field) runAll(ctx context.Context, hosts []*testbed.Host) error {
 	return errors.Join(errs...)
 }
 
-// kill ends the nodes at once.
+// kill kills the nodes' processes.
 func (f *field) kill(hosts ...*testbed.Host) error {
 	errs := make([]error, len(hosts))
 	var wait sync.WaitGroup
@@ -54,7 +54,7 @@ func (f *field) kill(hosts ...*testbed.Host) error {
 	return errors.Join(errs...)
 }
 
-// ask has the operator ask for a change until it is made or surely cannot be.
+// ask requests a change of membership until it is made or definitely fails.
 func (f *field) ask(ctx context.Context, change agent.Change, node string) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -65,7 +65,7 @@ func (f *field) ask(ctx context.Context, change agent.Change, node string) error
 			return nil
 		case agent.CodeNotFound:
 			if change == agent.ChangeLeave {
-				return nil // an attempt before this one did it
+				return nil // an earlier attempt did it
 			}
 			return err
 		case agent.CodeUnknown, agent.CodeUnavailable, agent.CodeOverloaded:
@@ -78,10 +78,10 @@ func (f *field) ask(ctx context.Context, change agent.Change, node string) error
 	}
 }
 
-// votes waits until the host's node votes: it has all that the leader had
-// committed when it was asked, and every node that runs counts it as a voter. A
-// node alone does not know: while it catches up it may read in its log that it
-// voted in a former life.
+// votes waits until the host's node votes. Then the node has applied everything that
+// the leader had committed when it was asked, and every running node counts it as a
+// voter. The node's own view is not enough: while it catches up it may replay an old
+// configuration in which it voted.
 func (f *field) votes(ctx context.Context, h *testbed.Host) error {
 	for {
 		why := f.counted(ctx, h)
@@ -94,7 +94,7 @@ func (f *field) votes(ctx context.Context, h *testbed.Host) error {
 	}
 }
 
-// counted says why a node does not vote yet; nil where it does.
+// counted returns why a node does not vote yet; nil if it votes.
 func (f *field) counted(ctx context.Context, h *testbed.Host) error {
 	leader, err := f.Bed.Leader(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *field) counted(ctx context.Context, h *testbed.Host) error {
 		case !voter(status, h.Node()):
 			return fmt.Errorf("%s does not count it as a voter", other.Name())
 		case other == h && status.AppliedIndex < ahead.CommitIndex:
-			return fmt.Errorf("it stands at %d, the leader at %d", status.AppliedIndex, ahead.CommitIndex)
+			return fmt.Errorf("its applied index is %d, the leader's commit index %d", status.AppliedIndex, ahead.CommitIndex)
 		}
 	}
 	return nil
@@ -125,10 +125,10 @@ func voter(status testbed.Status, node string) bool {
 	return slices.ContainsFunc(status.Members, func(m testbed.Member) bool { return m.ID == node && m.Voter })
 }
 
-// stopMax is more than a node takes for an orderly stop.
+// stopMax is longer than an orderly stop takes.
 const stopMax = 30 * time.Second
 
-// halt stops a node in order.
+// halt stops a node with SIGTERM.
 func (f *field) halt(ctx context.Context, h *testbed.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, stopMax)
 	defer cancel()
@@ -140,7 +140,7 @@ func (f *field) halt(ctx context.Context, h *testbed.Host) error {
 	return nil
 }
 
-// reboot stops a node in order and starts it again.
+// reboot stops a node with SIGTERM and starts it again.
 func (f *field) reboot(ctx context.Context, h *testbed.Host) error {
 	if err := f.halt(ctx, h); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 )
 
 var transferring = fault{
-	name: "transfer", about: "leadership handed round in storms; every node restarted in order, one after the other",
+	name: "transfer", about: "many leadership transfers in a short time; a rolling restart of all nodes",
 	variants: append([]variant{
 		{name: "storm", nodesMin: 3, shortest: 5 * time.Second, longest: 20 * time.Second, begin: transferStorm},
 		{name: check.VariantRolling, nodesMin: 1, shortest: 10 * time.Second, longest: 20 * time.Second, begin: restartRolling((*act).shuffled)},
@@ -21,8 +21,8 @@ var transferring = fault{
 	)...),
 }
 
-// transferStorm has leadership handed over, to a random node or to any, many
-// times, sometimes before the last transfer has settled.
+// transferStorm transfers leadership many times, to a random node or to any. Some
+// transfers start before the previous one is complete.
 func transferStorm(ctx context.Context, a *act) (undo, error) {
 	a.begins("every 0.1 to 2 s")
 	made, refused := 0, 0
@@ -46,8 +46,8 @@ func transferStorm(ctx context.Context, a *act) (undo, error) {
 	}, nil
 }
 
-// restartRolling stops one after the other in order, starts it again, and waits
-// until it is ready before the next: what an operator does to install a version.
+// restartRolling stops the hosts one after the other with SIGTERM. It starts each
+// again and waits until it is ready, as an operator installs a new version.
 func restartRolling(which func(a *act) []*testbed.Host) func(ctx context.Context, a *act) (undo, error) {
 	return func(ctx context.Context, a *act) (undo, error) { return a.restartRolling(ctx, which(a)) }
 }
@@ -59,7 +59,7 @@ func (a *act) restartRolling(ctx context.Context, hosts []*testbed.Host) (undo, 
 	}
 	a.begins("%s", list(hosts))
 	var broken error
-	outlives := context.WithoutCancel(ctx) // a restart that was begun is finished
+	outlives := context.WithoutCancel(ctx) // a restart that began is completed
 	stop := a.background(ctx, func(ctx context.Context) {
 		for _, h := range hosts {
 			if ctx.Err() != nil || broken != nil {

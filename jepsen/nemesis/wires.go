@@ -8,16 +8,16 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// wires lets several faults lay their hands on one link: what they want adds
-// up, and each takes back its own alone.
+// wires combines the effects of several faults on one link. Each fault removes only
+// its own effects.
 type wires struct {
 	set func(from, to string, ports testbed.Ports, l testbed.Link)
 
 	mu   sync.Mutex
-	laid map[wire]map[int]testbed.Link // :: wire → step → what the step wants of it
+	laid map[wire]map[int]testbed.Link // guarded by mu; :: wire → step → the step's setting
 }
 
-// wire is one way between two hosts, for one class of ports.
+// wire is one direction between two hosts, for one class of ports.
 type wire struct {
 	from, to string
 	ports    testbed.Ports
@@ -27,7 +27,7 @@ func newWires(set func(from, to string, ports testbed.Ports, l testbed.Link)) *w
 	return &wires{set: set, laid: map[wire]map[int]testbed.Link{}}
 }
 
-// lay adds what a step wants of a wire.
+// lay sets a step's setting of a wire.
 func (w *wires) lay(step int, on wire, l testbed.Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -38,7 +38,7 @@ func (w *wires) lay(step int, on wire, l testbed.Link) {
 	w.set(on.from, on.to, on.ports, sum(w.laid[on]))
 }
 
-// lift takes back all that a step wanted.
+// lift removes all settings of a step.
 func (w *wires) lift(step int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +50,7 @@ func (w *wires) lift(step int) {
 	}
 }
 
-// sum is the worst of each.
+// sum returns the worst value of each property.
 func sum(links map[int]testbed.Link) testbed.Link {
 	var all testbed.Link
 	for _, l := range links {
@@ -62,7 +62,7 @@ func sum(links map[int]testbed.Link) testbed.Link {
 	return all
 }
 
-// lift is the undo of what a step laid.
+// lift returns the undo of a step's links.
 func (a *act) lift() undo {
 	return func(context.Context) error {
 		a.wires.lift(a.N)
@@ -70,18 +70,18 @@ func (a *act) lift() undo {
 	}
 }
 
-// cut cuts the way between each of one side and each of the other, both ways.
+// cut cuts the links between two sides in both directions.
 func (a *act) cut(some, others []string, ports testbed.Ports) {
 	a.cutTo(some, others, ports)
 	a.cutTo(others, some, ports)
 }
 
-// cutTo cuts it one way.
+// cutTo cuts the links in one direction.
 func (a *act) cutTo(from, to []string, ports testbed.Ports) {
 	a.lay(from, to, ports, testbed.Link{Cut: true})
 }
 
-// lay does something to the way from each to each of the others.
+// lay changes the link from each host to each of the others.
 func (a *act) lay(from, to []string, ports testbed.Ports, l testbed.Link) {
 	for _, f := range from {
 		for _, t := range to {
@@ -92,7 +92,7 @@ func (a *act) lay(from, to []string, ports testbed.Ports, l testbed.Link) {
 	}
 }
 
-// names of hosts, as the network knows them.
+// names returns the names of hosts in the network.
 func names(hosts []*testbed.Host) []string {
 	var names []string
 	for _, h := range hosts {
@@ -101,7 +101,7 @@ func names(hosts []*testbed.Host) []string {
 	return names
 }
 
-// millis is a random number of milliseconds in a range.
+// millis returns a random number of milliseconds in a range.
 func (a *act) millis(low, high int) time.Duration {
 	return time.Duration(low+a.draw.IntN(high-low+1)) * time.Millisecond
 }

@@ -10,19 +10,19 @@ import (
 	"dormouse/instance"
 )
 
-// counter is a live counter. It counts in memory of its own: what it knew of a
-// turn that does not stand would show in every later state.
+// counter is a live counter. It counts in its own memory, so that the effect of a turn
+// that was not applied would show in every later state.
 type counter struct {
 	state counted
 }
 
-// counted is what a counter stores of itself.
+// counted is the stored state of a counter.
 type counted struct {
-	By    string         `json:"by"` // who made the last increment
+	By    string         `json:"by"` // program that made the last increment
 	Marks map[string]int `json:"marks"`
 }
 
-// handlers are what a program registers under a name.
+// handlers returns the handlers of a program.
 func handlers(name string) map[string]instance.GoHandler {
 	return map[string]instance.GoHandler{name: {New: func(agent.InstanceRef) instance.Handler { return &counter{} }}}
 }
@@ -33,8 +33,8 @@ func (c *counter) Restore(state agent.JSON) error { return json.Unmarshal(state,
 // Checkpoint implements instance.Checkpointer.
 func (c *counter) Checkpoint() (agent.JSON, error) { return json.Marshal(c.state) }
 
-// Handle implements instance.Handler: the signals that the document handler
-// takes of the workload, an increment as a turn of one entry, and get.
+// Handle implements instance.Handler. It takes those signals of the document handler
+// that the workload sends: "turn" with one entry, and "get".
 func (c *counter) Handle(_ context.Context, t *instance.Turn) error {
 	switch t.Type() {
 	case "get":
@@ -69,11 +69,11 @@ func (c *counter) increment(t *instance.Turn) error {
 	}
 	t.Append(agent.Draft{Payload: agent.JSON(in.Entries.Payload)})
 	if spoilt(in.Patch.By) {
-		return errors.New("this increment is spoilt")
+		return errors.New("this increment fails on purpose")
 	}
 	return nil
 }
 
-// spoilt picks increments that the handler gives up when all is done: they are
-// refused, and nothing of them may be left, in memory neither.
+// spoilt selects increments that the handler fails after it has done everything. Such
+// an increment is refused and must leave no trace, not even in memory.
 func spoilt(name string) bool { return crc32.ChecksumIEEE([]byte(name))%8 == 0 }

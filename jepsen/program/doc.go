@@ -1,4 +1,4 @@
-// Package program is a program that embeds Dormouse, as those who embed it
-// write one: it takes part in a cluster as a host, and keeps counters that are Go
-// values. The harness starts some of it beside the nodes, and harms them.
+// Package program is an example of a program that embeds Dormouse. It joins a cluster
+// as a host and keeps counters that are Go values. The harness starts some of these
+// programs beside the nodes and injects faults into them.
 package program

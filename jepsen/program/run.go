@@ -15,22 +15,22 @@ import (
 	"dormouse/instance"
 )
 
-// Options say what a program is told.
+// Options are the options of a program.
 type Options struct {
-	Name    string        // in the cluster
+	Name    string        // name in the cluster
 	Join    []string      // peer addresses of nodes
-	Listen  string        // its own
-	HTTP    string        // where it says at /readyz whether it has joined
-	Handler string        // the name under which it has the counters' handler
-	Lease   time.Duration // it keeps what it owns for so long though nobody hears from it; 0 means a host's default
+	Listen  string        // its own peer address
+	HTTP    string        // address of /readyz, which reports whether the program has joined
+	Handler string        // name of the handler of the counters
+	Lease   time.Duration // its lease: it loses its partitions when the cluster has not heard from it for that long; 0 means a host's default
 	Logs    io.Writer
 }
 
-// headerMax bounds how long a question may take to arrive.
+// headerMax bounds the time to read the header of an HTTP request.
 const headerMax = time.Second
 
-// Run takes part in the cluster until ctx ends, and then leaves in order. The
-// error says why the cluster would not have it, or what failed.
+// Run joins the cluster, takes part until ctx ends, and then leaves in order. The
+// error says why the cluster refused it, or what failed.
 func Run(ctx context.Context, o Options) error {
 	h, err := host.Open(ctx, host.Options{
 		Name: o.Name, Join: o.Join, Listen: o.Listen, Insecure: true, LeaseTTL: o.Lease,
@@ -39,7 +39,7 @@ func Run(ctx context.Context, o Options) error {
 	})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // it was stopped while it looked for a node
+			return nil // stopped while it looked for a node
 		}
 		return err
 	}
@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options) error {
 		stop()
 		return errors.Join(err, <-ended)
 	}
-	defer web.Close() //nolint:errcheck // nobody asks any more
+	defer web.Close() //nolint:errcheck // no probe is expected any more
 	return <-ended
 }
 
@@ -60,13 +60,13 @@ func Run(ctx context.Context, o Options) error {
 func listen(ctx context.Context, addr string, joined <-chan struct{}) (*http.Server, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen for who asks whether the program is ready: %w", err)
+		return nil, fmt.Errorf("listen for readiness probes: %w", err)
 	}
 	web := &http.Server{ReadHeaderTimeout: headerMax, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		select {
 		case <-joined:
 		default:
-			http.Error(w, "it has not joined yet", http.StatusServiceUnavailable)
+			http.Error(w, "the program has not joined yet", http.StatusServiceUnavailable)
 		}
 	})}
 	go func() { _ = web.Serve(l) }() // until Close

@@ -25,7 +25,7 @@ import (
 	"dormouse/node"
 )
 
-// lease is the shortest that a cluster takes, or nearly.
+// lease is close to the shortest lease that a cluster accepts.
 const lease = time.Second
 
 // startNode starts a cluster of one on loopback.
@@ -33,7 +33,7 @@ func startNode(t *testing.T) *node.Node {
 	t.Helper()
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
-	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0" // programs are told of gRPC's
+	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0" // programs learn the gRPC address
 	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
@@ -42,18 +42,18 @@ func startNode(t *testing.T) *node.Node {
 	return n
 }
 
-// freeAddr is an address that nobody listens at.
+// freeAddr returns an unused address.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // a free port was all that was wanted
+	defer l.Close() //nolint:errcheck // only the free port is needed
 	return l.Addr().String()
 }
 
-// runs runs something until the test ends, or it is stopped.
+// runs runs a function until the test ends or stop is called.
 func runs(t *testing.T, run func(context.Context) error) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +69,7 @@ func runs(t *testing.T, run func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// startProgram starts a program, and returns once it says that it has joined.
+// startProgram starts a program and returns once it has joined.
 func startProgram(t *testing.T, n *node.Node, name, handler string) (stop func()) {
 	t.Helper()
 	addr := freeAddr(t)
@@ -80,7 +80,7 @@ func startProgram(t *testing.T, n *node.Node, name, handler string) (stop func()
 	for deadline := time.Now().Add(20 * time.Second); ; pause.For(t.Context(), 10*time.Millisecond) {
 		response, err := http.Get("http://" + addr + "/readyz")
 		if err == nil {
-			_ = response.Body.Close() // the code is all
+			_ = response.Body.Close() // only the status code matters
 			if response.StatusCode == http.StatusOK {
 				return stop
 			}
@@ -91,8 +91,8 @@ func startProgram(t *testing.T, n *node.Node, name, handler string) (stop func()
 	}
 }
 
-// TestTheWorkloadCountsInPrograms has the workload's processes call counters
-// whose owners come and go in order, one of them without the handler.
+// TestTheWorkloadCountsInPrograms runs the workload against counters whose owners come
+// and go in order. One owner lacks the handler.
 func TestTheWorkloadCountsInPrograms(t *testing.T) {
 	n := startNode(t)
 	startProgram(t, n, "p3", "another")
@@ -146,7 +146,7 @@ func TestTheWorkloadCountsInPrograms(t *testing.T) {
 	}
 }
 
-// answered counts the increments by who answered them.
+// answered counts the increments by the node that answered them.
 func answered(t *testing.T, h *history.History) map[string]int {
 	t.Helper()
 	by := map[string]int{}

@@ -11,7 +11,7 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// build makes dormoused with a tag, or none.
+// build builds dormoused with a build tag, or with none.
 func build(ctx context.Context, to, tag string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", tag, "-o", to, modpath.Path+"/cmd/node")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -20,7 +20,7 @@ func build(ctx context.Context, to, tag string) error {
 	return nil
 }
 
-// bare checks that a binary has nothing of any bug, not even a name.
+// bare checks that a binary contains nothing of any bug, not even its name.
 func bare(binary string) error {
 	program, err := os.ReadFile(binary)
 	if err != nil {
@@ -28,7 +28,7 @@ func bare(binary string) error {
 	}
 	for _, name := range append(names(), seededbug.Variable) {
 		if bytes.Contains(program, []byte(name)) {
-			return fmt.Errorf("seeded: %q is in a dormoused without the tag seeded: a seeded bug is not guarded by seededbug.Is alone", name)
+			return fmt.Errorf("seeded: %q is in a dormoused without the tag seeded: guard each seeded bug by seededbug.Is alone", name)
 		}
 	}
 	return nil

@@ -1,13 +1,13 @@
-// Package seeded proves that the harness finds bugs: it seeds one after the other
-// and expects each to be found, by a named workload and nemesis, within a
-// minute. A build without a bug must pass the same.
+// Package seeded proves that the harness finds bugs. It seeds one bug at a time and
+// expects a named workload and nemesis to find it within a minute. A build without a
+// bug must pass the same.
 //
-// The bugs themselves are in package internal/seededbug, and stand in the product
-// at the places that they break. To see one caught:
+// The bugs are in package internal/seededbug and at the places in the product that
+// they break. To see one found:
 //
 //	go test -tags seeded -v -run TestBugs/no-dedupe ./jepsen/seeded
 //
-// and to run with one by hand:
+// To run with one by hand:
 //
 //	go build -tags seeded -o bin/dormoused.seeded ./cmd/node
 //	bin/dormjepsen run --binary bin/dormoused.seeded --bug no-dedupe --workload append --nemesis kill

@@ -10,7 +10,7 @@ import (
 	"dormouse/jepsen/seeded"
 )
 
-// options are those of all runs; DORMJEPSEN_DIR keeps their files.
+// options returns the options of all runs; DORMJEPSEN_DIR keeps their files.
 func options(t *testing.T) seeded.Options {
 	t.Helper()
 	dir := os.Getenv("DORMJEPSEN_DIR")
@@ -20,7 +20,7 @@ func options(t *testing.T) seeded.Options {
 	return seeded.Options{Dir: dir, Binary: os.Getenv("DORMJEPSEN_BINARY"), Progress: func(line string) { t.Log(line) }}
 }
 
-// TestBugs looks for every bug of the table.
+// TestBugs tries to find every bug of the table.
 func TestBugs(t *testing.T) {
 	all, err := seeded.Trials()
 	if err != nil {
@@ -46,7 +46,7 @@ func TestBugs(t *testing.T) {
 	t.Log("\n" + seeded.Table(results))
 }
 
-// TestSelf looks for a few, and has a sound build pass.
+// TestSelf tries to find the quick ones, and checks that a correct build passes.
 func TestSelf(t *testing.T) {
 	results, err := seeded.Run(t.Context(), options(t), seeded.Quick())
 	if err != nil {

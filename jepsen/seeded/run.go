@@ -15,29 +15,29 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// Options say how trials are looked for.
+// Options are the options of trials.
 type Options struct {
-	Dir      string            // of the runs' files and the binaries; made if absent
-	Binary   string            // dormoused with the tag seeded; "" builds it
-	Progress func(line string) // told what goes on; may be nil
+	Dir      string            // directory of the runs' files and the binaries; created if missing
+	Binary   string            // path of a dormoused with the tag seeded; "" builds it
+	Progress func(line string) // receives progress lines; may be nil
 }
 
-// Result is what came of looking for one.
+// Result is the result of one trial.
 type Result struct {
 	Trial
 	Verdict check.Verdict
 	By      []string      // the checks that found it: "append: lost entry"
-	Shown   time.Duration // from the first call to the last of the calls that show it first; 0 where no calls do
-	Took    time.Duration // the run with all around it
+	Shown   time.Duration // from the first call to the last call of the first finding; 0 if no calls show it
+	Took    time.Duration // time of the whole run
 	Calls   int
-	Dir     string // of the run's files
-	Err     error  // there was no run
+	Dir     string // directory of the run's files
+	Err     error  // why there was no run
 }
 
-// Found reports whether a check found the bug and names what it found.
+// Found reports whether a check found the bug.
 func (r Result) Found() bool { return r.Verdict == check.Violation }
 
-// Run looks for the trials, one after the other.
+// Run runs the trials one after the other.
 func Run(ctx context.Context, o Options, trials []Trial) ([]Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -58,8 +58,8 @@ func Run(ctx context.Context, o Options, trials []Trial) ([]Result, error) {
 	return results, nil
 }
 
-// RunSound makes the trial's run against a build that has no bug, nor could
-// have one.
+// RunSound makes the trial's run against a build without the tag seeded, which cannot
+// contain a bug.
 func RunSound(ctx context.Context, o Options, s Trial) (Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -78,7 +78,7 @@ func RunSound(ctx context.Context, o Options, s Trial) (Result, error) {
 func (o Options) look(ctx context.Context, s Trial) Result {
 	out := Result{Trial: s, Verdict: check.Unknown}
 	if s.Client && !seededbug.Enabled {
-		out.Err = errors.New("it is the client's own: build the harness with -tags seeded")
+		out.Err = errors.New("the bug is in the client: build the harness with -tags seeded")
 		return out
 	}
 	if s.Client {
@@ -88,7 +88,7 @@ func (o Options) look(ctx context.Context, s Trial) Result {
 	out.Dir = fresh(filepath.Join(o.Dir, s.name()))
 	binary := o.Binary
 	if s.clocks() {
-		binary = "" // its nodes need clocks of their own, which a run builds in
+		binary = "" // its nodes need a clock overlay, which a run builds in
 	}
 	began := time.Now()
 	run, err := jepsen.Run(ctx, jepsen.Options{
@@ -102,17 +102,17 @@ func (o Options) look(ctx context.Context, s Trial) Result {
 	}
 	out.Verdict, out.Calls = run.Verdict, len(run.History.Ops)
 	out.By, out.Shown = shown(run)
-	// The history and the page tell all; what the nodes kept is large.
+	// The history and the page are enough; the nodes' data is large.
 	out.Err = errors.Join(report.Write(run), os.RemoveAll(filepath.Join(out.Dir, "nodes")))
 	return out
 }
 
-// named is Progress that tells of which bug each line is.
+// named returns a Progress function that prefixes each line with the name of the bug.
 func (o Options) named(s Trial) func(line string) {
 	return func(line string) { o.Progress(s.name() + "  " + line) }
 }
 
-// name is the bug's; a build without one is sound.
+// name returns the name of the bug; a build without a bug is "sound".
 func (s Trial) name() string {
 	if s.Bug == "" {
 		return "sound"
@@ -120,7 +120,7 @@ func (s Trial) name() string {
 	return string(s.Bug)
 }
 
-// fresh is dir, or the first of dir.2, dir.3, … that is not there.
+// fresh returns dir, or the first of dir.2, dir.3, … that does not exist.
 func fresh(dir string) string {
 	for at, n := dir, 2; ; at, n = fmt.Sprintf("%s.%d", dir, n), n+1 {
 		if _, err := os.Stat(at); err != nil {
@@ -129,7 +129,8 @@ func fresh(dir string) string {
 	}
 }
 
-// shown says which checks found what, and when the first of it had happened.
+// shown returns the checks and rules that found the bug, and the time of the earliest
+// finding.
 func shown(run *report.Run) (by []string, at time.Duration) {
 	var began time.Duration
 	for _, e := range run.History.Events {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Table is results for people, a line each.
+// Table returns the results as a text table, a line each.
 func Table(results []Result) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "bug\tworkload\tnemesis\tnodes\tseed\ttime\tcame to\tshown after\tby")
+	_, _ = fmt.Fprintln(w, "bug\tworkload\tnemesis\tnodes\tseed\ttime\tresult\tshown after\tby")
 	for _, r := range results {
 		name := string(r.Bug)
 		if name == "" {

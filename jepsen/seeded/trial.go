@@ -9,26 +9,26 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Trial is a seeded bug, and the run that finds it.
+// Trial is a seeded bug and the run that finds it.
 type Trial struct {
 	Bug       seededbug.Bug
 	Workloads []string
 	Nemeses   []string // empty means none
 	Nodes     int      // 0 means 3
-	Processes int      // of each workload; 0 leaves it to the harness
+	Processes int      // of each workload; 0 means the harness's default
 	Time      time.Duration
 	Seed      uint64
-	Check     string // which is expected to find it; others may too
-	Client    bool   // it is the client's, so the harness must be built with it
-	Quick     bool   // one of the few that are looked for with every change
+	Check     string // the check that is expected to find it; others may find it too
+	Client    bool   // the bug is in the client, so the harness must be built with the tag
+	Quick     bool   // one of the few trials that run with every change
 }
 
-// Trials are those with these names, in the table's order; no names are all.
-// Names that there are not are an error which lists those that there are.
+// Trials returns the trials with these names, in the table's order; without names it
+// returns all. The error for an unknown name lists the known ones.
 func Trials(names ...string) ([]Trial, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(trials, func(s Trial) bool { return string(s.Bug) == name }) {
-			return nil, fmt.Errorf("there is no seeded bug %q; there are %s", name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("unknown seeded bug %q: use one of %s", name, strings.Join(Names(), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(trials), func(s Trial) bool {
@@ -36,7 +36,7 @@ func Trials(names ...string) ([]Trial, error) {
 	}), nil
 }
 
-// Quick are the trials that are looked for with every change.
+// Quick returns the trials that run with every change.
 func Quick() []Trial {
 	return slices.DeleteFunc(slices.Clone(trials), func(s Trial) bool { return !s.Quick })
 }
@@ -53,13 +53,13 @@ func Names() []string {
 // Sound is the run that a build without a bug must pass with every change.
 var Sound = Trial{Workloads: []string{"turn"}, Nemeses: []string{"kill", "partition"}, Time: 25 * time.Second, Seed: 1}
 
-// sound is the run that a build without a bug must pass.
+// sound returns the trial without its bug.
 func (s Trial) sound() Trial {
 	s.Bug, s.Check = "", ""
 	return s
 }
 
-// clocks reports whether any of the faults is one of clocks.
+// clocks reports whether one of the faults changes clocks.
 func (s Trial) clocks() bool {
 	return slices.ContainsFunc(s.Nemeses, func(name string) bool {
 		group, _, _ := strings.Cut(name, "/")

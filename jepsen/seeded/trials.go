@@ -6,15 +6,15 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Times are of calls and faults; the start of the cluster, its recovery and the
-// last look add about fifteen seconds.
+// The times of calls and faults. Start, recovery and the final look of the cluster add
+// about fifteen seconds.
 const (
 	short = 10 * time.Second
 	some  = 15 * time.Second
 	long  = 20 * time.Second
 )
 
-// Names of what is asked for more than once.
+// Names that occur more than once.
 const (
 	turn      = "turn"
 	claim     = "claim"
@@ -34,7 +34,7 @@ const (
 	installing = "kill/while-taking-a-snapshot-over"
 )
 
-// trials lists a trial of each bug.
+// trials lists one trial for each bug.
 var trials = []Trial{
 	// Reads.
 	{Bug: seededbug.FollowerLocalRead, Workloads: []string{turn}, Time: short, Seed: 1, Check: turn, Quick: true},
@@ -86,7 +86,8 @@ var trials = []Trial{
 
 	// Instances and timers.
 	{Bug: seededbug.SignalHandledTwice, Workloads: []string{instance}, Time: short, Seed: 1, Check: instance},
-	// Virtual time finds it each time: TestGuessesOfALapsedOwnerAreFoundSim of package node.
+	// The simulation finds it every time: TestGuessesOfALapsedOwnerAreFoundSim of
+	// package node.
 	{Bug: seededbug.LapsedLeaseAnswers, Workloads: []string{instance}, Nemeses: []string{"partition/leader-from-nodes"}, Time: long, Seed: 1, Check: instance},
 	{Bug: seededbug.NoPartitionFence, Workloads: []string{"plan"}, Nemeses: []string{"partition/leader-from-nodes"}, Processes: 24, Time: time.Minute, Seed: 1, Check: "plan"},
 	{Bug: seededbug.UnappliedTurnStays, Workloads: []string{"host"}, Time: short, Seed: 1, Check: "host", Client: true},
@@ -94,7 +95,7 @@ var trials = []Trial{
 	{Bug: seededbug.TimerAckedEarly, Workloads: []string{"timer"}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: "timer"},
 
 	// Outcomes and members.
-	{Bug: seededbug.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-hears-nobody"}, Time: long, Seed: 1, Check: set},
+	{Bug: seededbug.UnknownAsRefused, Workloads: []string{set}, Nemeses: []string{"partition/leader-receives-nothing"}, Time: long, Seed: 1, Check: set},
 	{Bug: seededbug.WatchSkipsOnReconnect, Workloads: []string{watch}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: watch, Client: true},
 	{Bug: seededbug.WatchRepeatsOnReconnect, Workloads: []string{watch}, Nemeses: []string{kill}, Time: 30 * time.Second, Seed: 1, Check: watch, Client: true},
 	{Bug: seededbug.NoDedupe, Workloads: []string{turn}, Nemeses: []string{kill}, Time: long, Seed: 1, Check: turn},

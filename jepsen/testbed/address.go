@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The ports of a node, counted from its base.
+// The ports of a node, as offsets from its base port.
 const (
 	httpPort = iota
 	grpcPort
@@ -18,32 +18,33 @@ const (
 )
 
 const (
-	// portBase is the first port of every node that has an address to itself.
+	// portBase is the base port of every node that has its own address.
 	portBase = 7600
-	// portStride is from node to node where all share one.
+	// portStride is the distance between the base ports of nodes that share an
+	// address.
 	portStride = 10
-	// hostsMax is how many hosts a bed has in its life, added ones included.
+	// hostsMax bounds the number of hosts that a testbed ever has, added ones
+	// included.
 	hostsMax = 64
-	// What loopback has to spare for us lies below the ports that Linux gives
-	// to clients by itself.
+	// The range of base ports on loopback, below the ephemeral ports of Linux.
 	loopbackFirst, loopbackLast = 10_000, 32_000
 )
 
-// place is where a node is reached.
+// place is the address of a node.
 type place struct {
 	ip   netip.Addr
 	base int
 }
 
-// on is its address for one of its ports.
+// on returns the address of one of the node's ports.
 func (p place) on(port int) string {
 	return net.JoinHostPort(p.ip.String(), strconv.Itoa(p.base+port))
 }
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// subnet is the network of the hosts: host N has the address N in it, the
-// clients have clientsAt. It is seen from within the namespaces only.
+// subnet is the network of the hosts: host N has the address N in it, the clients have
+// clientsAt. It exists only within the namespaces.
 var subnet = netip.MustParsePrefix("10.77.0.0/24")
 
 const clientsAt = 250
@@ -54,8 +55,8 @@ func hostAddr(n int) netip.Addr {
 	return netip.AddrFrom4(a)
 }
 
-// freePorts finds a stretch of loopback for all the hosts that a bed may have
-// which nobody else uses now, and returns its first port.
+// freePorts finds an unused range of ports on loopback for hostsMax hosts and returns
+// its first port.
 func freePorts() (int, error) {
 	const stretch = hostsMax * portStride
 	slots := (loopbackLast - loopbackFirst) / stretch

@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// Bed is a cluster on hosts of our own. All methods may be called
-// concurrently; once it is closed nothing starts on it any more.
+// Bed is a cluster on hosts that the harness creates. All methods may be called
+// concurrently. Nothing starts on a closed Bed.
 type Bed struct {
 	options Options
 	binary  string
 	base    int      // first port on loopback
-	net     *Net     // nil where hosts share loopback
-	missing []string // this and can are settled by Open
+	net     *Net     // nil if hosts share loopback
+	missing []string // missing and can are set by Open
 	can     map[Capability]bool
 
-	adding sync.Mutex // held while a host is made
+	adding sync.Mutex // held while a host is created
 	mu     sync.Mutex
 	hosts  []*Host // guarded by mu; it only grows
 
-	life   sync.RWMutex // held by what must not meet Close
+	life   sync.RWMutex // read-held by operations that Close must wait for
 	closed bool         // guarded by life
 }
 
-// voteMax is how long a new cluster may take until all of its nodes vote.
+// voteMax bounds the time until all nodes of a new cluster vote.
 const voteMax = 60 * time.Second
 
-// Open makes the hosts, starts their nodes, which found a cluster together, and
-// waits until all of them vote.
+// Open creates the hosts, starts their nodes, which found a cluster together, and
+// waits until all nodes vote.
 func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	return b, nil
 }
 
-// found starts the nodes and waits until they are a cluster.
+// found starts the nodes and waits until they have formed a cluster.
 func (b *Bed) found(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, voteMax, fmt.Errorf("the cluster did not form within %v", voteMax))
 	defer cancel()
@@ -84,8 +84,7 @@ func (b *Bed) found(ctx context.Context) error {
 	return b.accompany(ctx)
 }
 
-// allVote waits until every host's node counts as many voters as there are
-// hosts.
+// allVote waits until every node counts as many voters as the cluster has nodes.
 func (b *Bed) allVote(ctx context.Context) error {
 	for _, h := range b.Hosts() {
 		for {
@@ -103,11 +102,11 @@ func (b *Bed) allVote(ctx context.Context) error {
 	return nil
 }
 
-// AddHost makes a fresh host with an empty data directory. Its node is not
-// started; once it is, it asks to join.
+// AddHost adds a host with an empty data directory. It does not start the node; once
+// started, the node asks to join.
 func (b *Bed) AddHost(ctx context.Context) (*Host, error) { return b.addHost(ctx, nil) }
 
-// addHost makes a host for a node, or for the program of that command.
+// addHost adds a host for a node, or for a program if program is not nil.
 func (b *Bed) addHost(ctx context.Context, program []string) (*Host, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("add a host: %w", context.Cause(ctx))
@@ -120,7 +119,7 @@ func (b *Bed) addHost(ctx context.Context, program []string) (*Host, error) {
 	defer b.adding.Unlock()
 	n := len(b.all()) + 1
 	if n > hostsMax {
-		return nil, fmt.Errorf("add a host: there are %d, which is the most", hostsMax)
+		return nil, fmt.Errorf("add a host: the maximum of %d hosts is reached", hostsMax)
 	}
 	h, err := b.newHost(ctx, n, program)
 	if err != nil {
@@ -132,19 +131,19 @@ func (b *Bed) addHost(ctx context.Context, program []string) (*Host, error) {
 	return h, nil
 }
 
-// Hosts are all hosts of nodes, in the order of their making.
+// Hosts returns all hosts of nodes, in the order of their creation.
 func (b *Bed) Hosts() []*Host {
 	return slices.DeleteFunc(b.all(), func(h *Host) bool { return h.program != nil })
 }
 
-// all are the hosts of nodes and those of programs.
+// all returns the hosts of nodes and programs.
 func (b *Bed) all() []*Host {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.hosts)
 }
 
-// Host is the host of that name; nil if there is none.
+// Host returns the host of that name, or nil.
 func (b *Bed) Host(name string) *Host {
 	for _, h := range b.all() {
 		if h.name == name {
@@ -154,15 +153,15 @@ func (b *Bed) Host(name string) *Host {
 	return nil
 }
 
-// Missing says what was asked for and cannot be had here, a line each.
+// Missing returns the requested capabilities that this machine lacks, a line each.
 func (b *Bed) Missing() []string { return slices.Clone(b.missing) }
 
-// Can reports whether the bed can do that to its hosts.
+// Can reports whether the testbed has a capability.
 func (b *Bed) Can(c Capability) bool { return b.can[c] }
 
-var errBedClosed = errors.New("the bed is closed")
+var errBedClosed = errors.New("the testbed is closed")
 
-// enter keeps the bed open until leave.
+// enter keeps the testbed open until leave.
 func (b *Bed) enter() error {
 	b.life.RLock()
 	if b.closed {
@@ -174,8 +173,8 @@ func (b *Bed) enter() error {
 
 func (b *Bed) leave() { b.life.RUnlock() }
 
-// Close ends every node and takes down all that the bed made; the files stay.
-// It may be called again, and whatever context ended.
+// Close ends every node and removes everything that the testbed created, except files.
+// It may be called more than once, and works after a context has ended.
 func (b *Bed) Close() error {
 	b.life.Lock()
 	defer b.life.Unlock()
@@ -187,7 +186,7 @@ func (b *Bed) Close() error {
 	hosts := b.all()
 	for _, h := range hosts {
 		if p := h.current(); p != nil {
-			errs = append(errs, p.signal(syscall.SIGKILL)) // all at once: none shall notice that others are gone
+			errs = append(errs, p.signal(syscall.SIGKILL)) // all at once, so that no node notices that others are gone
 		}
 	}
 	for _, h := range hosts {

@@ -12,12 +12,11 @@ import (
 	"dormouse/jepsen/testbed/clock"
 )
 
-// seededBug is the variable that names a seeded bug. Only a build with the
-// tag seeded knows them.
+// seededBug is the environment variable that names a seeded bug. Only a build with the
+// tag seeded has seeded bugs.
 const seededBug = "DORMOUSE_SEEDED_BUG"
 
-// build gives the path of the daemon: the one that was asked for, or one built
-// from this module.
+// build returns the path of the daemon: the given one, or one built from this module.
 func (b *Bed) build(ctx context.Context) (string, error) {
 	if b.options.Binary != "" {
 		path, err := filepath.Abs(b.options.Binary)
@@ -37,7 +36,7 @@ func (b *Bed) build(ctx context.Context) (string, error) {
 	b.options.Logf("building dormoused")
 	root, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", modpath.Path)
 	if err != nil {
-		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or name a binary: %w", err)
+		return "", fmt.Errorf("testbed: cannot find the source of dormoused; run within its checkout, or give a binary: %w", err)
 	}
 	if b.can[CanClock] {
 		_, err = clock.Build(ctx, root, out, tags...)

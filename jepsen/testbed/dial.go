@@ -11,7 +11,7 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// Dial connects to a TCP address, of numbers only, from the clients' host.
+// Dial connects to a TCP address (numeric) from the clients' host.
 func (b *Bed) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer
 	if b.net != nil {
@@ -20,18 +20,17 @@ func (b *Bed) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp4", addr)
 }
 
-// observer asks a host's node from the host itself: whatever was done to the
-// network, the harness goes on seeing. A connection serves one question, lest
-// one be asked of a process that is gone.
+// observer returns an HTTP client that calls a host's node from the host itself, so
+// that network faults do not blind the harness. Each request has its own connection,
+// so that none uses a connection to a process that has ended.
 func observer(host *packet.Namespace) *http.Client {
 	d := net.Dialer{Control: from(host)}
 	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}}
 }
 
-// from moves a socket that is not connected yet to a namespace. A socket
-// belongs to the namespace of the thread that made it; what follows, contexts
-// and all, is the dialer's as always. So no thread waits for a connection that
-// a cut holds up.
+// from returns a control function that moves an unconnected socket to a namespace. A
+// socket belongs to the namespace of the thread that created it. Everything else
+// remains with the dialer, so no thread waits for a connection that a cut delays.
 func from(space *packet.Namespace) func(network, addr string, c syscall.RawConn) error {
 	return func(_, _ string, c syscall.RawConn) error {
 		var moved error
@@ -41,7 +40,7 @@ func from(space *packet.Namespace) func(network, addr string, c syscall.RawConn)
 				if err != nil {
 					return err
 				}
-				defer func() { _ = unix.Close(socket) }() // fd is it now
+				defer func() { _ = unix.Close(socket) }() // fd refers to it now
 				return unix.Dup3(socket, int(fd), unix.O_CLOEXEC)
 			})
 		})

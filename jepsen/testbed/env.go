@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// env is the environment of the host's node: the harness's own, without what
-// would set up a node there, and then what the run asks for.
+// env returns the environment of the host's node: the harness's environment without
+// DORMOUSE_ variables, and the settings of the run.
 func (h *Host) env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "DORMOUSE_") })
 	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {

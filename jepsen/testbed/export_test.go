@@ -6,10 +6,10 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// ReadMetrics reads a page of metrics.
+// ReadMetrics parses a page of metrics.
 func ReadMetrics(page string) map[string]float64 { return readMetrics([]byte(page)) }
 
-// RunToEnd runs a command as a node is run, and tells how it ended.
+// RunToEnd runs a command as a node is run, and returns how it ended.
 func RunToEnd(logPath string, command ...string) (code int, detail string, err error) {
 	home, err := packet.Home()
 	if err != nil {
@@ -24,8 +24,8 @@ func RunToEnd(logPath string, command ...string) (code int, detail string, err e
 	return p.code, p.detail, nil
 }
 
-// ProgramBeside is the command line of a program beside so many nodes, and the
-// names of the hosts that its bed says are nodes' and programs'.
+// ProgramBeside returns the command line of a program beside this number of nodes, and
+// the names that Hosts and Programs return.
 func ProgramBeside(nodes int, command ...string) (args, hosts, programs []string) {
 	b := &Bed{}
 	for n := range nodes + 1 {

@@ -12,8 +12,8 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// survey finds out what of the wishes this machine can grant, save for the
-// network: only making one tells.
+// survey determines which requested capabilities this machine has, except for the
+// network: it must be created to know.
 func (b *Bed) survey() {
 	if b.options.Disk&Faulty != 0 {
 		b.grant(CanDisk, disk.CanFault(), "disks do not fail, fill up or hang")
@@ -23,22 +23,21 @@ func (b *Bed) survey() {
 	}
 	if b.options.Clock {
 		var err error
-		if b.options.Binary == "" { // else see checkClock
+		if b.options.Binary == "" { // otherwise checkClock decides
 			err = clock.CanBuild()
 		}
 		b.grant(CanClock, err, "clocks stay right")
 	}
 }
 
-// checkClock finds out whether a daemon that we did not build looks at the
-// clock that it was given.
+// checkClock checks whether the given binary reads the clock of its host.
 func (b *Bed) checkClock(h *Host) {
 	if b.can[CanClock] && h.clock.Reader() != h.PID() {
-		b.grant(CanClock, fmt.Errorf("%s was not built to have a clock of its own", b.binary), "clocks stay right")
+		b.grant(CanClock, fmt.Errorf("%s was built without the clock overlay", b.binary), "clocks stay right")
 	}
 }
 
-// grant notes a capability, or why it cannot be had and what comes of that.
+// grant records a capability, or why it is missing and what happens instead.
 func (b *Bed) grant(c Capability, err error, instead string) {
 	b.can[c] = err == nil
 	if err != nil {
@@ -48,7 +47,7 @@ func (b *Bed) grant(c Capability, err error, instead string) {
 	}
 }
 
-// furnish makes what the hosts share.
+// furnish creates the resources that the hosts share.
 func (b *Bed) furnish() (err error) {
 	if b.base, err = freePorts(); err != nil {
 		return err
@@ -63,7 +62,7 @@ func (b *Bed) furnish() (err error) {
 	return nil
 }
 
-// newHost makes the host of that number.
+// newHost creates host number n.
 func (b *Bed) newHost(ctx context.Context, n int, program []string) (_ *Host, err error) {
 	name := b.hostName(program)
 	h := &Host{bed: b, name: name, node: name, program: program, dir: filepath.Join(b.options.Dir, name)}
@@ -89,7 +88,7 @@ func (b *Bed) newHost(ctx context.Context, n int, program []string) (_ *Host, er
 	return h, err
 }
 
-// equip gives the host what a node needs beside a network.
+// equip gives the host the disk and the clock of a node.
 func (h *Host) equip(ctx context.Context) (err error) {
 	b := h.bed
 	h.data = filepath.Join(h.dir, "data")
@@ -111,7 +110,7 @@ func (h *Host) equip(ctx context.Context) (err error) {
 	return nil
 }
 
-// dismantle takes down what a host was made of. Its process has been killed.
+// dismantle removes a host's resources. Its process has been killed.
 func (h *Host) dismantle() error {
 	var errs []error
 	if h.disk != nil {

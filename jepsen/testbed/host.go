@@ -17,63 +17,63 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// Host is a machine for one node, or for a program (Programs). Its name stays; the node on it may be given
-// another (Rename). All methods may be called concurrently.
+// Host is a machine for one node, or for a program (see Programs). Its name stays; its
+// node may get another one (Rename). All methods may be called concurrently.
 type Host struct {
 	bed   *Bed
 	name  string
 	place place
-	space *packet.Namespace // that its processes are started in
-	web   *http.Client      // asks its node
-	dir   string            // all but its log
+	space *packet.Namespace // namespace of its processes
+	web   *http.Client      // for requests to its node
+	dir   string            // everything but its log
 	data  string
-	disk  *disk.Disk   // nil where it has a plain one
-	clock *clock.Clock // nil where none was to be had; see Clock
+	disk  *disk.Disk   // nil if it has a plain directory
+	clock *clock.Clock // nil if there is none; see Clock
 
-	program []string // the command of its program; nil where it is for a node
+	program []string // the command of its program; nil if it is for a node
 
 	mu      sync.Mutex
-	node    string   // id of its node
-	process *process // the newest; nil before the first Start
+	node    string   // guarded by mu; id of its node
+	process *process // guarded by mu; the newest; nil before the first Start
 }
 
-// Name is the host's: n1, n2, …, and p1, p2, … of programs.
+// Name returns the host's name: n1, n2, … of nodes, and p1, p2, … of programs.
 func (h *Host) Name() string { return h.name }
 
-// Node is the id of the node on the host: its name, unless it was renamed.
+// Node returns the id of the node on the host: its name, unless it was renamed.
 func (h *Host) Node() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.node
 }
 
-// Rename gives the node a new id, for a host whose data was wiped and that is
-// to join again. It holds from the next Start on.
+// Rename gives the node a new id from the next Start on. It is for a host whose data
+// was wiped and whose node must join again.
 func (h *Host) Rename(fresh string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.node = fresh
 }
 
-// HTTP is the address of the node's HTTP API.
+// HTTP returns the address of the node's HTTP API.
 func (h *Host) HTTP() string { return h.place.on(httpPort) }
 
-// GRPC is the address of its gRPC API.
+// GRPC returns the address of the node's gRPC API.
 func (h *Host) GRPC() string { return h.place.on(grpcPort) }
 
-// Raft is its address for other nodes.
+// Raft returns the node's address for other nodes.
 func (h *Host) Raft() string { return h.place.on(raftPort) }
 
-// Gossip is its address for gossip.
+// Gossip returns the node's gossip address.
 func (h *Host) Gossip() string { return h.place.on(gossipPort) }
 
-// DataDir is where its node keeps its data.
+// DataDir returns the node's data directory.
 func (h *Host) DataDir() string { return h.data }
 
-// Disk is the host's disk; nil where nothing can be done to it.
+// Disk returns the host's disk, or nil if it cannot be made to fail.
 func (h *Host) Disk() *disk.Disk { return h.disk }
 
-// Clock is the host's wall clock; nil where it is the machine's.
+// Clock returns the host's wall clock, or nil if the host uses the machine's.
 func (h *Host) Clock() *clock.Clock {
 	if !h.bed.can[CanClock] {
 		return nil
@@ -81,12 +81,11 @@ func (h *Host) Clock() *clock.Clock {
 	return h.clock
 }
 
-// LogPath is the file with what its nodes have said, all runs one after
-// another.
+// LogPath returns the path of the log of the host's nodes, which contains all runs one
+// after another.
 func (h *Host) LogPath() string { return filepath.Join(h.bed.options.Dir, h.name+".log") }
 
-// Start starts the node on the host's data. It does not wait until the node is
-// ready.
+// Start starts the node on the host's data. It does not wait until the node is ready.
 func (h *Host) Start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("start %s: %w", h.name, context.Cause(ctx))
@@ -110,7 +109,7 @@ func (h *Host) Start(ctx context.Context) error {
 	return nil
 }
 
-// command is what runs on the host.
+// command returns the command of the host's process.
 func (h *Host) command() *exec.Cmd {
 	if h.program != nil {
 		return exec.Command(h.program[0], h.programArgs()...)
@@ -118,9 +117,9 @@ func (h *Host) command() *exec.Cmd {
 	return exec.Command(h.bed.binary, h.args()...)
 }
 
-// args is the command line of its node: the same for all nodes and for good,
-// but for the name, the addresses and the node's own place in the join list. So
-// a node that lost its disk comes back with what it founded the cluster with.
+// args returns the command line of the host's node. It is the same for all nodes but
+// for the name, the addresses and the join list, and it never changes. So a node that
+// lost its disk restarts with the settings that it founded the cluster with.
 func (h *Host) args() []string {
 	args := []string{
 		"--node-id", h.node, "--data-dir", h.DataDir(), "--insecure",
@@ -135,14 +134,14 @@ func (h *Host) args() []string {
 	return args
 }
 
-// current is the newest process; nil before the first.
+// current returns the newest process, or nil before the first.
 func (h *Host) current() *process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.process
 }
 
-// PID is the process id of the running node, 0 where none runs.
+// PID returns the process id of the running node, or 0.
 func (h *Host) PID() int {
 	if p := h.current(); p != nil && p.running() {
 		return p.cmd.Process.Pid
@@ -150,11 +149,11 @@ func (h *Host) PID() int {
 	return 0
 }
 
-// Running reports whether the node's process is there, paused or not.
+// Running reports whether the node's process exists, paused or not.
 func (h *Host) Running() bool { return h.PID() != 0 }
 
-// Exit is the exit code of the last process, -1 where a signal ended it. It is
-// not ok while one runs, nor before the first.
+// Exit returns the exit code of the last process, or -1 if a signal ended it. ok is
+// false while a process runs and before the first one.
 func (h *Host) Exit() (code int, ok bool) {
 	p := h.current()
 	if p == nil || p.running() {
@@ -163,12 +162,12 @@ func (h *Host) Exit() (code int, ok bool) {
 	return p.code, true
 }
 
-// dieMax is how long a killed process may take to be gone. A write that hangs
-// in a broken disk holds it for longer.
+// dieMax bounds the wait for a killed process. A write that hangs in a broken disk
+// delays the end for longer.
 const dieMax = 20 * time.Second
 
-// Kill ends the node at once and waits until it is gone. One that does not run
-// is fine.
+// Kill kills the node and waits until it has ended. It does nothing if the node does
+// not run.
 func (h *Host) Kill() error {
 	p := h.current()
 	if p == nil {
@@ -185,7 +184,7 @@ func (h *Host) Kill() error {
 	}
 }
 
-// Terminate asks the node to stop in order, and waits until it has.
+// Terminate sends SIGTERM to the node and waits until it has ended.
 func (h *Host) Terminate(ctx context.Context) error {
 	p := h.current()
 	if p == nil {
@@ -202,16 +201,16 @@ func (h *Host) Terminate(ctx context.Context) error {
 	}
 }
 
-// Pause stops the node's process in its tracks; Resume lets it go on.
+// Pause stops the node's process; Resume continues it.
 func (h *Host) Pause() error { return h.send("pause", syscall.SIGSTOP) }
 
-// Resume undoes Pause.
+// Resume continues a paused process.
 func (h *Host) Resume() error { return h.send("resume", syscall.SIGCONT) }
 
 func (h *Host) send(what string, s syscall.Signal) error {
 	p := h.current()
 	if p == nil || !p.running() {
-		return fmt.Errorf("%s %s: it does not run", what, h.name)
+		return fmt.Errorf("%s %s: the process does not run", what, h.name)
 	}
 	if err := p.signal(s); err != nil {
 		return fmt.Errorf("%s %s: %w", what, h.name, err)
@@ -219,11 +218,11 @@ func (h *Host) send(what string, s syscall.Signal) error {
 	return nil
 }
 
-// readyEvery is how often Ready asks.
+// readyEvery is the interval of Ready's probes.
 const readyEvery = 50 * time.Millisecond
 
-// Ready waits until the node says that it is ready to serve. It gives up when
-// ctx ends or the process does.
+// Ready waits until the node reports that it is ready. It returns an error when ctx or
+// the process ends.
 func (h *Host) Ready(ctx context.Context) error {
 	var last error
 	for {
@@ -245,7 +244,7 @@ func (h *Host) Ready(ctx context.Context) error {
 	}
 }
 
-// probe asks once.
+// probe asks the node once.
 func (h *Host) probe(ctx context.Context) error {
 	_, err := h.get(ctx, "/readyz")
 	if problem := (*statusError)(nil); errors.As(err, &problem) && problem.code == http.StatusServiceUnavailable {

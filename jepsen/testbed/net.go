@@ -8,7 +8,7 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// Clients is the name of the host that Dial dials from, as Net knows it.
+// Clients is the name in Net of the host that Dial dials from.
 const Clients = "c"
 
 // Ports is a class of traffic between hosts.
@@ -29,17 +29,16 @@ var classOf = map[uint16]Ports{
 	portBase + gossipPort: GossipPorts,
 }
 
-// Link is what happens to packets that go from one host to another.
+// Link is the behaviour of one direction between two hosts.
 type Link = packet.Link
 
-// Net is the network between the hosts. Links are sound unless Set says
-// otherwise.
+// Net is the network between the hosts. Links are fault-free unless Set changes them.
 type Net struct {
 	packets *packet.Switch
 	clients *packet.Namespace
 }
 
-// openNet makes the network with the clients' host on it.
+// openNet creates the network with the clients' host.
 func openNet() (*Net, error) {
 	clients, err := packet.NewNamespace()
 	if err != nil {
@@ -52,7 +51,7 @@ func openNet() (*Net, error) {
 	return n, nil
 }
 
-// attach makes a namespace for a host.
+// attach creates a namespace for a host.
 func (n *Net) attach(name string, addr netip.Addr) (*packet.Namespace, error) {
 	space, err := packet.NewNamespace()
 	if err != nil {
@@ -65,24 +64,24 @@ func (n *Net) attach(name string, addr netip.Addr) (*packet.Namespace, error) {
 	return space, nil
 }
 
-// close takes the network down; the hosts' namespaces are theirs.
+// close removes the network; the hosts close their namespaces.
 func (n *Net) close() error {
 	n.clients.Close()
 	return n.packets.Close()
 }
 
-// Set says what holds from now on for the packets of a class from one host to
-// another, by the names of hosts or Clients; the way back is a link of its
-// own. The last Set of the same three wins; what holds for AllPorts and for a
-// class adds up. A host that is not there is a mistake of the caller's.
+// Set sets the behaviour of packets of a class from one host to another, by the names
+// of hosts or Clients. The opposite direction is a link of its own. A later Set of the
+// same three arguments replaces an earlier one; settings of AllPorts and of a class
+// add up. Set panics if a host does not exist.
 func (n *Net) Set(from, to string, ports Ports, l Link) {
 	if err := n.packets.Set(from, to, ports, l); err != nil {
 		panic(fmt.Sprintf("testbed: %v", err))
 	}
 }
 
-// HealAll makes every link sound.
+// HealAll removes the faults of every link.
 func (n *Net) HealAll() { n.packets.HealAll() }
 
-// Net is the network between the hosts; nil where it cannot be made to fail.
+// Net returns the network between the hosts, or nil if it cannot be made to fail.
 func (b *Bed) Net() *Net { return b.net }

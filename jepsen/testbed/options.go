@@ -5,17 +5,17 @@ import (
 	"path/filepath"
 )
 
-// DiskKind is what the nodes keep their data on. Faulty|Powered can do both.
+// DiskKind is the kind of storage of the nodes. Faulty|Powered combines both.
 type DiskKind uint8
 
 // The kinds.
 const (
 	Plain   DiskKind = 0 // a directory: nothing fails
 	Faulty  DiskKind = 1 // a file system that fails, fills up and hangs on demand
-	Powered DiskKind = 2 // one whose power can be cut
+	Powered DiskKind = 2 // a file system whose power can be cut
 )
 
-// Capability is something that a bed may be able to do to its hosts.
+// Capability is a kind of fault that a testbed may be able to inject.
 type Capability string
 
 // The capabilities.
@@ -26,34 +26,34 @@ const (
 	CanClock     Capability = "clock"     // shift a node's wall clock
 )
 
-// nodesMax is how many nodes a bed begins with at most.
+// nodesMax bounds the number of nodes that a testbed starts with.
 const nodesMax = 7
 
-// Options say what a bed is to be.
+// Options are the options of a testbed.
 type Options struct {
-	Dir    string            // all files of the run live below it; made if absent
-	Nodes  int               // that form the cluster, 1 to 7
-	Binary string            // dormoused; "" means built from this module, into Dir
-	Env    map[string]string // settings of all nodes, by the names of their environment variables
-	Net    bool              // a network that can fail is wanted
-	Disk   DiskKind          // what the data directories are on
-	Clock  bool              // clocks that can be shifted are wanted
+	Dir    string            // directory of all files of the run; created if missing
+	Nodes  int               // number of nodes that found the cluster, 1 to 7
+	Binary string            // path of dormoused; "" builds it from this module in Dir
+	Env    map[string]string // settings of all nodes, as environment variables
+	Net    bool              // use a network that can fail, if possible
+	Disk   DiskKind          // kind of the disks of the data directories
+	Clock  bool              // use clocks that can be shifted, if possible
 
-	Programs [][]string // commands of programs that take part as hosts; each is told --name, --listen, --http and --join
+	Programs [][]string // commands of host programs; each gets --name, --listen, --http and --join
 
-	Logf   func(format string, args ...any) // progress, a line each; nil means silent
-	OnExit func(host, detail string)        // a node's process ended, by our doing or its own; must not block
+	Logf   func(format string, args ...any) // progress, a line each; nil discards it
+	OnExit func(host, detail string)        // called when a process ended, for whatever reason; must not block
 }
 
-// validate checks what was asked for and fills in the defaults.
+// validate checks the options and fills in the defaults.
 func (o *Options) validate() error {
 	switch {
 	case o.Dir == "":
-		return fmt.Errorf("testbed: name a directory for the files of the run")
+		return fmt.Errorf("testbed: no directory is given for the files of the run")
 	case o.Nodes < 1 || o.Nodes > nodesMax:
 		return fmt.Errorf("testbed: %d nodes: use 1 to %d", o.Nodes, nodesMax)
 	case o.Disk&^(Faulty|Powered) != 0:
-		return fmt.Errorf("testbed: there is no disk of kind %d: use Plain, Faulty, Powered, or the last two at once", o.Disk)
+		return fmt.Errorf("testbed: unknown kind of disk %d: use Plain, Faulty, Powered, or Faulty|Powered", o.Disk)
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

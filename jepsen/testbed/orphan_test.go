@@ -16,7 +16,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// TestMain lets the test binary be a harness that opens a bed and is killed.
+// TestMain runs the test binary as a harness that opens a testbed and is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("TESTBED_VICTIM"); dir != "" {
 		b, err := testbed.Open(context.Background(), testbed.Options{
@@ -53,7 +53,7 @@ func TestNothingOutlivesTheHarness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(node) //nolint:errcheck // nothing is lost
+	defer unix.Close(node) //nolint:errcheck // errors do not matter
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,18 +14,18 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// process is one run of dormoused.
+// process is one run of dormoused or of a program.
 type process struct {
 	cmd    *exec.Cmd
 	log    *os.File
-	from   int64         // where its own output begins in log
-	exited chan struct{} // closed once it was reaped; state and detail are set then
-	code   int           // -1 where a signal ended it
-	detail string        // in the words of history.EventExit
+	from   int64         // offset in log of its own output
+	exited chan struct{} // closed once it was reaped; code and detail are set before
+	code   int           // -1 if a signal ended it
+	detail string        // in the format of history.EventExit
 }
 
-// launch starts the command from the namespace's thread, with which it dies.
-// ended is called once it was reaped.
+// launch starts the command from the namespace's thread and binds its life to that
+// thread. It calls ended once the process was reaped.
 func launch(from *packet.Namespace, logPath string, cmd *exec.Cmd, ended func(*process)) (*process, error) {
 	log, err := os.OpenFile(logPath, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -39,8 +39,8 @@ func launch(from *packet.Namespace, logPath string, cmd *exec.Cmd, ended func(*p
 	}
 	p := &process{cmd: cmd, log: log, from: at, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = log, log
-	// A group of its own keeps the terminal's interrupt from it: the harness
-	// stops its nodes when it has written down what there is to write.
+	// Its own process group keeps the terminal's interrupt away from it: the harness
+	// stops its nodes only after it has recorded everything.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := from.Do(cmd.Start); err != nil {
 		_ = log.Close()
@@ -50,7 +50,7 @@ func launch(from *packet.Namespace, logPath string, cmd *exec.Cmd, ended func(*p
 	return p, nil
 }
 
-// wait reaps the process and notes how it ended.
+// wait reaps the process and records how it ended.
 func (p *process) wait(ended func(*process)) {
 	err := p.cmd.Wait()
 	p.code = p.cmd.ProcessState.ExitCode()
@@ -74,11 +74,11 @@ func (p *process) wait(ended func(*process)) {
 	close(p.exited)
 }
 
-// lastWordsMax is how much of the log's end is searched for them.
+// lastWordsMax bounds the part of the log that lastWords searches.
 const lastWordsMax = 64 << 10
 
-// lastWords is the line that tells why the process ended: the message of a
-// panic, else the last line of its log.
+// lastWords returns the line that explains the end of the process: the message of a
+// panic, or else the last line of its log.
 func (p *process) lastWords() string {
 	end, err := p.log.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *process) running() bool {
 	}
 }
 
-// signal sends a signal; a process that has ended is past caring.
+// signal sends a signal. It does nothing if the process has ended.
 func (p *process) signal(s syscall.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to process %d: %w", s, p.cmd.Process.Pid, err)

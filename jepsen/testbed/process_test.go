@@ -56,11 +56,11 @@ func TestMetricsAreRead(t *testing.T) {
 
 func TestWishesThatCannotBeAreRefused(t *testing.T) {
 	for want, o := range map[string]testbed.Options{
-		"name a directory":     {Nodes: 3},
-		"0 nodes: use 1 to 7":  {Dir: "x"},
-		"8 nodes: use 1 to 7":  {Dir: "x", Nodes: 8},
-		"no disk of kind 4":    {Dir: "x", Nodes: 1, Disk: 4},
-		"no dormoused to run:": {Dir: t.TempDir(), Nodes: 1, Binary: "/nowhere/dormoused"},
+		"no directory is given":  {Nodes: 3},
+		"0 nodes: use 1 to 7":    {Dir: "x"},
+		"8 nodes: use 1 to 7":    {Dir: "x", Nodes: 8},
+		"unknown kind of disk 4": {Dir: "x", Nodes: 1, Disk: 4},
+		"no dormoused to run:":   {Dir: t.TempDir(), Nodes: 1, Binary: "/nowhere/dormoused"},
 	} {
 		b, err := testbed.Open(t.Context(), o)
 		if err == nil {

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Programs are the hosts of the programs that take part beside the nodes: what
-// the documents call hosts, each on a machine of its own. They are harmed as the
-// hosts of nodes are, but for their disks and clocks, which they have not.
+// Programs returns the hosts of the programs that run beside the nodes, which
+// docs/adr/019-hosts.md calls hosts. The same faults apply to them as to the hosts of
+// nodes, except for disks and clocks.
 func (b *Bed) Programs() []*Host {
 	return slices.DeleteFunc(b.all(), func(h *Host) bool { return h.program == nil })
 }
 
-// accompany starts the programs, and waits until all have joined.
+// accompany starts the programs and waits until all have joined.
 func (b *Bed) accompany(ctx context.Context) error {
 	for _, command := range b.options.Programs {
 		if _, err := b.addHost(ctx, command); err != nil {
@@ -51,7 +51,7 @@ func ready(ctx context.Context, hosts []*Host) error {
 	return nil
 }
 
-// hostName names the next host of its kind.
+// hostName returns the name of the next host of its kind.
 func (b *Bed) hostName(program []string) string {
 	if program != nil {
 		return fmt.Sprintf("p%d", len(b.Programs())+1)
@@ -59,7 +59,8 @@ func (b *Bed) hostName(program []string) string {
 	return fmt.Sprintf("n%d", len(b.Hosts())+1)
 }
 
-// programArgs tell a program its addresses, and where the nodes are by now.
+// programArgs returns the arguments that tell a program its addresses and the current
+// addresses of the nodes.
 func (h *Host) programArgs() []string {
 	args := append(slices.Clone(h.program[1:]), "--name", h.node, "--listen", h.Raft(), "--http", h.HTTP())
 	for _, node := range h.bed.Hosts() {

@@ -8,7 +8,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// A program is told who it is and where the nodes are, and is none of them.
+// A program gets its name and the addresses of the nodes, and is not listed as a node.
 func TestAProgramIsToldWhereTheNodesAre(t *testing.T) {
 	args, hosts, programs := testbed.ProgramBeside(2, "/bin/harness", "host", "--handler", "counter")
 	want := "/bin/harness host --handler counter --name p1 --listen 127.0.0.1:10022 --http 127.0.0.1:10020 --join 127.0.0.1:10002 --join 127.0.0.1:10012"

@@ -11,7 +11,7 @@ import (
 	"dormouse/jepsen/testbed"
 )
 
-// real skips unless the environment asks for runs of real processes.
+// real skips the test unless the environment enables runs of real processes.
 func real(t *testing.T) {
 	t.Helper()
 	if os.Getenv("DORMJEPSEN_REAL") == "" {
@@ -45,7 +45,7 @@ func open(t *testing.T, o testbed.Options) *testbed.Bed {
 	return b
 }
 
-// leads waits until a host leads, other than not.
+// leads waits until a host other than not leads, and returns its name.
 func leads(t *testing.T, b *testbed.Bed, not string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -132,7 +132,7 @@ func TestTheNetworkFailsAndHeals(t *testing.T) {
 		t.Errorf("%s still leads, although nobody hears it", leader)
 	}
 	net.HealAll()
-	for { // until the one that was cut off follows the others
+	for { // until the node that was cut off follows the others
 		status, err := b.Status(t.Context(), leader)
 		if err == nil && status.Leader == second {
 			break
@@ -183,7 +183,7 @@ func TestDisksAndClocksFail(t *testing.T) {
 	if b.Can(testbed.CanClock) != (h.Clock() != nil) {
 		t.Error("a clock without the capability, or the other way round")
 	}
-	if b.Can(testbed.CanDisk) { // the process that hangs in it is killed all the same
+	if b.Can(testbed.CanDisk) { // the process that hangs in the disk can still be killed
 		h.Disk().Hang(true)
 		if err := h.Kill(); err != nil {
 			t.Fatal(err)

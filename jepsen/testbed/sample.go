@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Sample is what a node needs and where it stands, at one moment.
+// Sample is the status and the resource use of a node at one moment.
 type Sample struct {
-	Leader      string // node id, as the node sees it; "" where it knows none
+	Leader      string // node id, as the node sees it; "" if it knows none
 	Term        uint64
 	Commit      uint64
 	Applied     uint64
@@ -22,10 +22,11 @@ type Sample struct {
 	Descriptors int
 	RSS         int64 // bytes
 	Installs    int   // snapshots that its process received from a leader and installed; a new process counts from 0
-	Snapshots   int   // that its process took
+	Snapshots   int   // snapshots that its process took
 }
 
-// Sample asks a host's node, and the system about its process.
+// Sample asks a host's node for its status and metrics, and the system about its
+// process.
 func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	status, err := b.Status(ctx, host)
 	if err != nil {
@@ -51,8 +52,7 @@ func (b *Bed) Sample(ctx context.Context, host string) (Sample, error) {
 	return s, nil
 }
 
-// readMetrics reads the metrics without labels from a page in the Prometheus
-// format.
+// readMetrics parses the metrics without labels of a page in the Prometheus format.
 func readMetrics(page []byte) map[string]float64 {
 	metrics := map[string]float64{}
 	for lines := bufio.NewScanner(bytes.NewReader(page)); lines.Scan(); {
@@ -64,10 +64,10 @@ func readMetrics(page []byte) map[string]float64 {
 	return metrics
 }
 
-// usage is how many descriptors a process has open and how much memory it has.
+// usage returns the number of open descriptors and the memory of a process.
 func usage(pid int) (descriptors int, rss int64, err error) {
 	if pid == 0 {
-		return 0, 0, fmt.Errorf("it does not run")
+		return 0, 0, fmt.Errorf("the process does not run")
 	}
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	open, err := os.ReadDir(filepath.Join(proc, "fd"))

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Status is the cluster as one node sees it: the answer of GET /v1/cluster.
+// Status is the cluster's status as one node sees it: the answer of GET /v1/cluster.
 type Status struct {
 	ClusterID    string   `json:"cluster_id"`
-	Node         string   `json:"node"`   // who answers
-	Leader       string   `json:"leader"` // node id; "" where it knows none
+	Node         string   `json:"node"`   // the node that answers
+	Leader       string   `json:"leader"` // node id; "" if it knows none
 	Term         uint64   `json:"term"`
 	CommitIndex  uint64   `json:"commit_index"`
 	AppliedIndex uint64   `json:"applied_index"`
@@ -22,17 +22,17 @@ type Status struct {
 	Members      []Member `json:"members"`
 }
 
-// Member is a node as the answering one sees it.
+// Member is another node as the answering node sees it.
 type Member struct {
 	ID           string `json:"id"`
 	Voter        bool   `json:"voter"`
 	WantVote     bool   `json:"want_vote"`
 	Leader       bool   `json:"leader"`
 	Status       string `json:"status"`        // alive, suspect, failed, left or unknown
-	AppliedIndex uint64 `json:"applied_index"` // 0 where it could not be asked
+	AppliedIndex uint64 `json:"applied_index"` // 0 if the node did not answer
 }
 
-// Voters is how many members vote.
+// Voters returns the number of members that vote.
 func (s Status) Voters() int {
 	n := 0
 	for _, m := range s.Members {
@@ -43,15 +43,15 @@ func (s Status) Voters() int {
 	return n
 }
 
-// askMax bounds one question to a node.
+// askMax bounds one request to a node.
 const askMax = 3 * time.Second
 
-// Status asks the node of a host, past the network and its faults. A node
-// answers whether it has a quorum or not.
+// Status asks the node of a host, not affected by network faults. A node answers with
+// or without a quorum.
 func (b *Bed) Status(ctx context.Context, host string) (Status, error) {
 	h := b.Host(host)
 	if h == nil {
-		return Status{}, fmt.Errorf("status of %s: there is no such host", host)
+		return Status{}, fmt.Errorf("status of %s: no such host", host)
 	}
 	body, err := h.get(ctx, "/v1/cluster")
 	if err != nil {
@@ -64,8 +64,8 @@ func (b *Bed) Status(ctx context.Context, host string) (Status, error) {
 	return s, nil
 }
 
-// Leader is the host whose node leads, in the eyes of a majority of the hosts
-// that run. There may be none for a while: that is an error.
+// Leader returns the host of the node that a majority of the running hosts name as
+// leader. It returns an error if there is none, which is normal for a while.
 func (b *Bed) Leader(ctx context.Context) (string, error) {
 	var asked []*Host
 	for _, h := range b.Hosts() {
@@ -74,11 +74,11 @@ func (b *Bed) Leader(ctx context.Context) (string, error) {
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // those who have not answered once a majority has
+	defer cancel() // cancels the other requests once a majority has answered
 	answers := make(chan string, len(asked))
 	for _, h := range asked {
 		go func() {
-			status, _ := b.Status(ctx, h.name) // who does not answer names nobody
+			status, _ := b.Status(ctx, h.name) // no answer counts as no leader
 			answers <- status.Leader
 		}()
 	}
@@ -90,10 +90,10 @@ func (b *Bed) Leader(ctx context.Context) (string, error) {
 			return h.name, nil
 		}
 	}
-	return "", fmt.Errorf("no leader that a majority of the %d running hosts names: they say %v", len(asked), votes)
+	return "", fmt.Errorf("no majority of the %d running hosts names one leader: votes %v", len(asked), votes)
 }
 
-// hostOf is the host that a node is on; nil if there is none.
+// hostOf returns the host of a node, or nil.
 func (b *Bed) hostOf(node string) *Host {
 	for _, h := range b.Hosts() {
 		if h.Node() == node {
@@ -103,7 +103,7 @@ func (b *Bed) hostOf(node string) *Host {
 	return nil
 }
 
-// statusError is an answer that is no success.
+// statusError is an HTTP status other than 200.
 type statusError struct {
 	code int
 	text string
@@ -111,10 +111,10 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.code, e.text) }
 
-// answerMax bounds what a node may answer; /metrics is the largest.
+// answerMax bounds an answer of a node; /metrics is the largest.
 const answerMax = 4 << 20
 
-// get asks the host's node over HTTP.
+// get makes an HTTP GET request to the host's node.
 func (h *Host) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	defer cancel()
@@ -126,7 +126,7 @@ func (h *Host) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // the body was read
 	body, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
 	if err != nil {
 		return nil, err

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// attemptsKey is where a context has the counter of a call's attempts.
+// attemptsKey is the context key of the counter of a call's attempts.
 type attemptsKey struct{}
 
-// Attempted notes an attempt at the call of a context. Who dials the clients sees
-// to it that each says so: a workload can then tell an answer of the first
-// attempt from one that an earlier attempt may have had.
+// Attempted counts an attempt of the call of a context. The dial options of the
+// clients call it for each attempt. So a workload can tell an answer to the first
+// attempt from an answer that may be to an earlier one.
 func Attempted(ctx context.Context) {
 	if n, ok := ctx.Value(attemptsKey{}).(*atomic.Int64); ok {
 		n.Add(1)

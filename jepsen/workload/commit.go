@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// CommitOne commits one op, whose result is a T.
+// CommitOne commits one op and returns its result, which must be a T.
 func CommitOne[T agent.OpResult](ctx context.Context, p *Process, op agent.Op) (one T, index uint64, err error) {
 	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
 	if err != nil {

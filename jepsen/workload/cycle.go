@@ -9,8 +9,8 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// spanOf is when a call was under way. One that did not return ok may take
-// effect at any time after its invocation.
+// spanOf returns the interval of a call. A call that did not return ok may take effect
+// at any time after its invocation.
 func spanOf(op history.Op) model.Span {
 	if op.Outcome != history.OK {
 		return model.Span{Invoke: op.Invoke, Return: history.Never}
@@ -18,8 +18,8 @@ func spanOf(op history.Op) model.Span {
 	return model.Span{Invoke: op.Invoke, Return: op.Return}
 }
 
-// contradiction notes a cycle among calls, in words; none for nil. ops are the
-// calls by the cycle's numbers.
+// contradiction adds a finding that describes a cycle among calls; it does nothing for
+// nil. ops are the calls by the cycle's numbers.
 func (f *Findings) contradiction(key string, cycle []model.Edge, ops []history.Op) {
 	if len(cycle) == 0 {
 		return
@@ -33,7 +33,7 @@ func (f *Findings) contradiction(key string, cycle []model.Edge, ops []history.O
 	f.Add(cycleRule(cycle), key, shown, "each of these calls must come before the next, and the last before the first: %s", strings.Join(words, "; "))
 }
 
-// sentence says why one call comes before another.
+// sentence returns why one call comes before another.
 func sentence(e model.Edge, ops []history.Op) string {
 	from, to := NameOf(ops[e.From]), NameOf(ops[e.To])
 	switch e.Why {
@@ -51,14 +51,14 @@ func sentence(e model.Edge, ops []history.Op) string {
 // NameOf returns the name and the number of a call, for findings.
 func NameOf(op history.Op) string { return fmt.Sprintf("%s %d", op.Call, op.ID) }
 
-// cycleRule names what a cycle shows.
+// cycleRule returns the rule that a cycle breaks.
 func cycleRule(cycle []model.Edge) string {
 	has := func(why model.Relation) bool {
 		return slices.ContainsFunc(cycle, func(e model.Edge) bool { return e.Why == why })
 	}
 	switch {
 	case !has(model.RealTime):
-		return "no order explains it" // not even one out of time
+		return "no order explains it" // not even an order that ignores real time
 	case len(cycle) > 2:
 		return "no order in real time explains it"
 	case has(model.Missed):

@@ -7,14 +7,14 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// FaultFree tells when a cluster had no fault that slows it down.
+// FaultFree reports the times in which a cluster had no fault that slows it down.
 type FaultFree struct {
 	troubled []check.Window
-	final    time.Duration // from here on nothing is wrong
+	final    time.Duration // start of the final phase, which has no faults
 }
 
-// FaultFreeOf counts as trouble every fault and the time to recover from it, and
-// likewise every process that ended.
+// FaultFreeOf returns the fault-free times of a history. Every fault and every end of
+// a process counts together with the time to recover from it.
 func FaultFreeOf(h *history.History) FaultFree {
 	c := FaultFree{troubled: check.Windows(h), final: history.Never}
 	for i, w := range c.troubled {

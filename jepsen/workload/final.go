@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// FinalTries is how often a final read of a key is tried, and FinalRest the wait
+// FinalTries bounds the tries of a final read of a key, and FinalRest is the wait
 // after each try.
 const (
 	FinalTries = 10 // of one key, each as long as a call may take
 	FinalRest  = 200 * time.Millisecond
 )
 
-// FinalReads makes the final read of every key. One that fails is tried again,
-// since the judge cannot do without it.
+// FinalReads makes the final read of every key. It repeats a failed read, because the
+// checker needs it.
 func FinalReads(ctx context.Context, keys []string, read func(key string) error) error {
 	for _, key := range keys {
 		for try := 1; ; try++ {

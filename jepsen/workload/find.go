@@ -6,8 +6,8 @@ import (
 	"dormouse/agent"
 )
 
-// FindAll reads things at one index: each in its place, nil where it is not
-// there.
+// FindAll makes several reads at one index. It returns each result at the index of its
+// read, nil if the object does not exist.
 func FindAll(ctx context.Context, p *Process, reads ...agent.Read) (index uint64, found []agent.Found, err error) {
 	answers, err := p.Client.Read(ctx, agent.Reads{Scope: p.Scope, Reads: reads})
 	if err != nil {
@@ -17,7 +17,7 @@ func FindAll(ctx context.Context, p *Process, reads ...agent.Read) (index uint64
 	return answers.Index, found, err
 }
 
-// foundIn is what the answers to so many reads say.
+// foundIn returns the results in the answers to the given number of reads.
 func foundIn(answers agent.Answers, reads int) ([]agent.Found, error) {
 	if len(answers.Answers) != reads {
 		return nil, agent.Errorf(agent.CodeInternal, "%d reads have %d answers", reads, len(answers.Answers))
@@ -26,7 +26,7 @@ func foundIn(answers agent.Answers, reads int) ([]agent.Found, error) {
 	for i, answer := range answers.Answers {
 		switch {
 		case answer.Err == nil && answer.Found == nil:
-			return nil, agent.Errorf(agent.CodeInternal, "answer %d says nothing", i)
+			return nil, agent.Errorf(agent.CodeInternal, "answer %d is empty", i)
 		case answer.Err == nil:
 			found[i] = answer.Found
 		case answer.Err.Code != agent.CodeNotFound:
@@ -36,8 +36,8 @@ func foundIn(answers agent.Answers, reads int) ([]agent.Found, error) {
 	return found, nil
 }
 
-// TailOf is how many entries a thread at a rev has among its last tail ones,
-// where 0 asks for all.
+// TailOf returns how many entries a thread at a rev has among its last tail entries. A
+// tail of 0 means all.
 func TailOf(rev, tail uint64) uint64 {
 	if tail == 0 {
 		return rev

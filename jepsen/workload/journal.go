@@ -9,43 +9,43 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// Journal puts together what the calls on one thread say of it, and finds
-// where they contradict each other. A thread is a list that only grows, so
-// what was seen at a seq must always be there, and all that any call says
-// can be held against one list: the work is linear in what was read.
+// Journal combines what the calls on one thread show about it, and finds
+// contradictions. A thread is a list that only grows, so an entry that was seen at a
+// seq must always be there. All calls are compared with one list, so the work is
+// linear in the size of the reads.
 type Journal struct {
 	Key      string
 	Findings *Findings
 
-	Writers map[string]*Written // :: entry's name → who wrote it
-	Slots   []Slot              // :: seq → what is there
+	Writers map[string]*Written // :: entry's name → the append that wrote it
+	Slots   []Slot              // :: seq → the entry at it
 	Where   map[string]uint64   // :: entry's name → its seq
 	seen    []sight
-	placed  []model.Placed // Tag is the place in seen
+	placed  []model.Placed // Tag is the index in seen
 }
 
-// Written is one append, over all attempts at it.
+// Written is one append, with all attempts of it.
 type Written struct {
 	Ops     []history.Op
-	Invoke  time.Duration // of the first
+	Invoke  time.Duration // of the first attempt
 	Outcome history.Outcome
 	Entries []string // their names, in order
-	first   *uint64  // the seq of the first of them, where that is known
+	first   *uint64  // the seq of the first entry, if known
 }
 
 // Slot is a seq of the thread.
 type Slot struct {
-	Entry string     // "" where no call says what is there
-	By    history.Op // the first that said it
+	Entry string     // "" if no call shows the entry
+	By    history.Op // the first call that showed it
 }
 
-// sight is a call that tells where the thread stood.
+// sight is a call that shows the thread's rev.
 type sight struct {
 	op  history.Op
 	rev uint64
 }
 
-// Unbounded is a rev that no thread comes to.
+// Unbounded is larger than the rev of any thread.
 const Unbounded = math.MaxUint64
 
 // NewJournal returns an empty journal of the thread key. Findings go to f.
@@ -53,15 +53,15 @@ func NewJournal(key string, f *Findings) *Journal {
 	return &Journal{Key: key, Findings: f, Writers: map[string]*Written{}, Where: map[string]uint64{}}
 }
 
-// Write adds an append.
+// Write adds an append to the journal.
 func (j *Journal) Write(w *Written) {
 	for _, entry := range w.Entries {
 		j.Writers[entry] = w
 	}
 }
 
-// Stood notes that op found the thread at rev before or later, and left it at
-// rev after.
+// Stood records that op found the thread at rev before or later, and left it at rev
+// after.
 func (j *Journal) Stood(op history.Op, before, after uint64) {
 	j.placed = append(j.placed, model.Placed{
 		Span:   model.Span{Invoke: op.Invoke, Return: op.Return},
@@ -70,7 +70,7 @@ func (j *Journal) Stood(op history.Op, before, after uint64) {
 	j.seen = append(j.seen, sight{op: op, rev: after})
 }
 
-// Holds notes that op says which entries are at from and on.
+// Holds records the entries that op shows, the first of them at from.
 func (j *Journal) Holds(op history.Op, from uint64, entries []string) {
 	for i, entry := range entries {
 		seq := from + uint64(i)
@@ -94,7 +94,7 @@ func (j *Journal) Holds(op history.Op, from uint64, entries []string) {
 	}
 }
 
-// slotsMax bounds a thread: a seq past it was made up.
+// slotsMax bounds a seq: no run writes so many entries.
 const slotsMax = 1 << 24
 
 // differ adds the finding that two calls disagree about a seq.
@@ -111,7 +111,7 @@ func (j *Journal) differ(op history.Op, seq uint64, entry string) {
 		other.By.ID, other.Entry, seq, op.ID, entry)
 }
 
-// judgeEntry judges an entry that was seen for the first time at a seq.
+// judgeEntry judges an entry when it is first seen at a seq.
 func (j *Journal) judgeEntry(op history.Op, seq uint64, entry string) {
 	if before, twice := j.Where[entry]; twice {
 		j.Findings.Add("duplicate entry", j.Key, []history.Op{j.Slots[before].By, op}, "entry %s is at seq %d and at seq %d", entry, before, seq)
@@ -121,7 +121,7 @@ func (j *Journal) judgeEntry(op history.Op, seq uint64, entry string) {
 	w := j.Writers[entry]
 	switch {
 	case w == nil:
-		j.Findings.Add("entry from nowhere", j.Key, []history.Op{op}, "call %d saw entry %s at seq %d, which nobody wrote", op.ID, entry, seq)
+		j.Findings.Add("entry from nowhere", j.Key, []history.Op{op}, "call %d saw entry %s at seq %d, which no call wrote", op.ID, entry, seq)
 		return
 	case w.Outcome == history.Refused:
 		j.Findings.Add("refused append applied", j.Key, append(slices.Clone(w.Ops), op), "call %d was refused, and call %d saw its entry %s at seq %d",
@@ -130,7 +130,7 @@ func (j *Journal) judgeEntry(op history.Op, seq uint64, entry string) {
 	place := uint64(slices.Index(w.Entries, entry))
 	if first := seq - place; w.first == nil && place <= seq {
 		w.first = &first
-		if w.Outcome == history.Unknown || len(w.Ops) > 1 { // its effect is known now: it came no sooner than it was asked for
+		if w.Outcome == history.Unknown || len(w.Ops) > 1 { // the effect is known now: it came no sooner than the first invocation
 			effect := w.Ops[0]
 			effect.Invoke, effect.Return = w.Invoke, history.Never
 			j.Stood(effect, first, first)
@@ -142,7 +142,7 @@ func (j *Journal) judgeEntry(op history.Op, seq uint64, entry string) {
 	}
 }
 
-// Judge ends the judgement, once all calls were added.
+// Judge ends the judgement after all calls were added.
 func (j *Journal) Judge() {
 	j.judgeWhole()
 	for _, b := range model.GoneBack(j.placed) {
@@ -161,10 +161,10 @@ func (j *Journal) Judge() {
 	}
 }
 
-// judgeWhole checks that an append is either whole or absent, and that no call saw
-// the thread in the middle of one.
+// judgeWhole checks that each append is whole or absent, and that no call saw the
+// thread in the middle of one.
 func (j *Journal) judgeWhole() {
-	inside := map[uint64]*Written{} // :: rev that no thread is ever at → the append that makes it so
+	inside := map[uint64]*Written{} // :: rev inside an append, which no call may see → the append
 	judged := map[*Written]bool{}
 	for _, at := range j.Slots {
 		w := j.Writers[at.Entry]

@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	// keyCallsMax bounds the calls on one key: what porcupine judges in
-	// milliseconds grows into minutes on a key that is never retired.
+	// keyCallsMax bounds the calls on one key. porcupine judges so many calls in
+	// milliseconds, but many more take minutes.
 	keyCallsMax = 2000
-	// keyProcessesMax bounds the processes that call one key, for the same
-	// reason. One place is kept for the process that makes the final reads.
+	// keyProcessesMax bounds the processes that call one key, for the same reason. One
+	// of them is the process of the final reads.
 	keyProcessesMax = 10
 )
 
-// Keys hands out the keys of a workload and retires each after so many calls.
-// Processes are split into groups which share no key. All methods may be
-// called concurrently.
+// Keys hands out the keys of a workload and retires each after a number of calls. It
+// divides processes into groups that share no keys. All methods may be called
+// concurrently.
 type Keys struct {
 	prefix string
-	width  int  // keys of a group at any one time
-	calls  int  // of one key; at most keyCallsMax
-	shared bool // by all processes, since the judge bears that: there is one group
+	width  int  // number of keys of a group at any one time
+	calls  int  // calls on one key; at most keyCallsMax
+	shared bool // all processes are in one group, because the checker is fast enough
 
 	mu     sync.Mutex
-	group  map[int]int    // :: process → its group, by the order in which they came
-	groups [][]rotatedKey // :: group → its keys of the current generation
-	names  []string       // every key ever handed out
+	group  map[int]int    // :: process → its group, in the order of their first calls
+	groups [][]rotatedKey // :: group → its current keys
+	names  []string       // every key handed out
 }
 
 type rotatedKey struct {
@@ -36,21 +36,21 @@ type rotatedKey struct {
 	doubts int // calls whose outcome is unknown
 }
 
-// NewKeys makes a rotation of keys that begin with prefix: width of them at a
-// time for each group of processes, each for so many calls.
+// NewKeys returns keys that begin with prefix. Each group of processes has width keys
+// at a time, each for the given number of calls.
 func NewKeys(prefix string, width, calls int) *Keys {
 	return &Keys{prefix: prefix, width: max(width, 1), calls: min(max(calls, 1), keyCallsMax), group: map[int]int{}}
 }
 
-// NewSharedKeys makes one that all processes share.
+// NewSharedKeys returns keys that all processes share.
 func NewSharedKeys(prefix string, width, calls int) *Keys {
 	k := NewKeys(prefix, width, calls)
 	k.shared = true
 	return k
 }
 
-// Pick is a key for the next call of p: a random one of those that its group
-// has now. It counts as one call of the key.
+// Pick returns a random one of the current keys of p's group. It counts as one call on
+// the key.
 func (k *Keys) Pick(p *Process) string {
 	at := p.Rand.IntN(k.width)
 	k.mu.Lock()
@@ -74,15 +74,15 @@ func (k *Keys) Pick(p *Process) string {
 	return key.name
 }
 
-// doubtsMax is how many unknown calls a key bears before it is retired, and
-// doubtCalls how many more calls it gets then, to show what became of them.
-// Each unknown call doubles the orders that a judge may have to try.
+// doubtsMax bounds the unknown calls on a key before it is retired. doubtCalls is how
+// many more calls it gets then, to show the outcomes. Each unknown call doubles the
+// orders that a checker may have to try.
 const (
 	doubtsMax  = 6
 	doubtCalls = 20
 )
 
-// Doubt notes that the outcome of a call on key is unknown.
+// Doubt records that the outcome of a call on key is unknown.
 func (k *Keys) Doubt(key string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -99,7 +99,7 @@ func (k *Keys) Doubt(key string) {
 	}
 }
 
-// All is every key that was ever handed out, oldest first.
+// All returns every key handed out, oldest first.
 func (k *Keys) All() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// TestKeysAreRetired: no key gets more calls than it may, nor more processes,
-// and all that were handed out are known afterwards.
+// TestKeysAreRetired checks the limits of calls and of processes per key, and that All
+// returns all keys.
 func TestKeysAreRetired(t *testing.T) {
 	const processes, rounds, calls = 25, 400, 50
 	keys := workload.NewKeys("k", 3, calls)
@@ -37,8 +37,8 @@ func TestKeysAreRetired(t *testing.T) {
 	}
 }
 
-// TestADoubtfulKeyIsRetiredEarly: a few unknown calls, and a key gets only as
-// many more as it takes to show what became of them.
+// TestADoubtfulKeyIsRetiredEarly checks that a key with a few unknown calls gets only
+// doubtCalls more.
 func TestADoubtfulKeyIsRetiredEarly(t *testing.T) {
 	keys := workload.NewKeys("k", 1, 1000)
 	p := &workload.Process{ID: 1, Rand: rand.New(rand.NewPCG(1, 1))}
@@ -56,7 +56,7 @@ func TestADoubtfulKeyIsRetiredEarly(t *testing.T) {
 	}
 }
 
-// TestSharedKeysAreOfAll: however many processes there are, they meet.
+// TestSharedKeysAreOfAll checks that any number of processes share the keys.
 func TestSharedKeysAreOfAll(t *testing.T) {
 	keys := workload.NewSharedKeys("k", 2, 1000)
 	for id := range 40 {

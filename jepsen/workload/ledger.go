@@ -10,28 +10,28 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// Ledger is who made which version of which object of a key, by what writers
-// were told and what readers saw. Every write has a name that no other write
-// to its object has, and what it wrote holds that name.
+// Ledger records which call made which version of which object of a key, by the
+// answers of writes and reads. Every write has a name that is unique among the writes
+// to its object and is part of the written content.
 type Ledger struct {
 	Key        string
 	Ops        []history.Op
 	Findings   *Findings
-	Author     map[Write]int     // → the call, by its place in ops
-	FirstSeen  map[string]string // :: a write that may go to any object → where it was first seen
+	Author     map[Write]int     // → the index of the call in Ops
+	FirstSeen  map[string]string // :: name of a write that may go to any object → the object where it was first seen
 	objects    map[string]*Object
-	Disordered bool // a version has two writers, or an unknown one: there is no order to judge
+	Disordered bool // a version has two writers or an unknown one: the order cannot be judged
 }
 
-// Write names a write to an object.
+// Write identifies a write to an object.
 type Write struct{ Object, Name string }
 
-// Object is what is known of one object's versions, which grow with each write
-// to it: from 1, without gaps.
+// Object is the known history of one object. Its versions grow by one with each write,
+// from 1.
 type Object struct {
-	Names    map[uint64]string // :: version → the write that made it
-	Version  map[string]uint64 // … and the other way round
-	Versions []uint64          // the known ones, in order, once settled
+	Names    map[uint64]string // :: version → name of the write that made it
+	Version  map[string]uint64 // the inverse of Names
+	Versions []uint64          // the known versions, sorted; set by Settle
 }
 
 // NewLedger returns a ledger of the key, whose calls are ops. Findings go to f.
@@ -39,11 +39,11 @@ func NewLedger(key string, ops []history.Op, f *Findings) *Ledger {
 	return &Ledger{Key: key, Ops: ops, Findings: f, Author: map[Write]int{}, FirstSeen: map[string]string{}, objects: map[string]*Object{}}
 }
 
-// Authored notes that a call was to make a write to an object. "" stands for
-// any: a caller cannot know in which incarnation its write ends up.
+// Authored records that a call tried to make a write to an object. "" means any
+// object: a caller may not know the incarnation that its write goes to.
 func (l *Ledger) Authored(call int, object, name string) { l.Author[Write{object, name}] = call }
 
-// authorOf is the call that was to make a write.
+// authorOf returns the call that tried to make a write.
 func (l *Ledger) authorOf(object, name string) (call int, known bool) {
 	if call, known = l.Author[Write{object, name}]; !known {
 		call, known = l.Author[Write{"", name}]
@@ -51,14 +51,14 @@ func (l *Ledger) authorOf(object, name string) (call int, known bool) {
 	return call, known
 }
 
-// Saw notes that a version of an object was made by a write, as the call
-// witness shows.
+// Saw records that the write name made a version of an object, as the answer of the
+// call witness shows.
 func (l *Ledger) Saw(name, in string, version uint64, witness int) {
 	author, known := l.authorOf(in, name)
 	if !known {
 		l.Disordered = true
-		l.Findings.Add("written by nobody", l.Key, l.Of(witness),
-			"%s found version %d of %s to be %q, which nobody was to write there", NameOf(l.Ops[witness]), version, in, name)
+		l.Findings.Add("written by no call", l.Key, l.Of(witness),
+			"%s found version %d of %s to be %q, which no call tried to write there", NameOf(l.Ops[witness]), version, in, name)
 		return
 	}
 	o := l.Object(in)
@@ -85,7 +85,7 @@ func (l *Ledger) Saw(name, in string, version uint64, witness int) {
 		return
 	case l.Ops[author].Outcome == history.Refused:
 		l.Findings.Add("refused but applied", l.Key, l.Of(author, witness),
-			"%s was refused (%s), and made version %d of %s all the same, as %s shows",
+			"%s was refused (%s), but made version %d of %s, as %s shows",
 			NameOf(l.Ops[author]), l.Ops[author].Code, version, in, NameOf(l.Ops[witness]))
 	}
 	o.Names[version], o.Version[name] = name, version
@@ -94,16 +94,16 @@ func (l *Ledger) Saw(name, in string, version uint64, witness int) {
 	}
 }
 
-// MustAuthor is the author of a write that was seen.
+// MustAuthor returns the author of a write that was seen.
 func (l *Ledger) MustAuthor(object, name string) int {
 	call, _ := l.authorOf(object, name)
 	return call
 }
 
-// Of is some of the calls, in their order, each once.
+// Of returns some of the calls, sorted, without duplicates.
 func (l *Ledger) Of(calls ...int) []history.Op { return CallsOf(l.Ops, calls...) }
 
-// CallsOf is some of a history's calls, in their order, each once.
+// CallsOf returns some of a history's calls, sorted, without duplicates.
 func CallsOf(ops []history.Op, calls ...int) []history.Op {
 	var some []history.Op
 	for _, call := range slices.Compact(slices.Sorted(slices.Values(calls))) {
@@ -112,7 +112,7 @@ func CallsOf(ops []history.Op, calls ...int) []history.Op {
 	return some
 }
 
-// Object is what is known of one, which may be nothing.
+// Object returns the known history of an object, which may be empty.
 func (l *Ledger) Object(name string) *Object {
 	o := l.objects[name]
 	if o == nil {
@@ -122,7 +122,7 @@ func (l *Ledger) Object(name string) *Object {
 	return o
 }
 
-// Settle puts the versions in order, once all that was seen is noted.
+// Settle sorts the versions. Call it after the last Saw.
 func (l *Ledger) Settle() {
 	for _, o := range l.objects {
 		o.Versions = make([]uint64, 0, len(o.Names))
@@ -133,14 +133,14 @@ func (l *Ledger) Settle() {
 	}
 }
 
-// KnownUpTo reports whether the writer of every version up to one is known.
+// KnownUpTo reports whether the writer of every version up to the given one is known.
 func (o *Object) KnownUpTo(version uint64) bool {
 	at, _ := slices.BinarySearch(o.Versions, version+1)
 	return uint64(at) == version
 }
 
-// JudgeOrder looks for one order of calls that explains them all and keeps
-// real time. transactions has those that took effect, by their place in ops.
+// JudgeOrder searches for one order of calls that explains them all and keeps real
+// time. transactions has the calls that took effect, by their index in Ops.
 func (l *Ledger) JudgeOrder(transactions map[int]*model.Transaction) {
 	if l.Disordered {
 		return
@@ -155,10 +155,10 @@ func (l *Ledger) JudgeOrder(transactions map[int]*model.Transaction) {
 	l.Findings.contradiction(l.Key, model.Contradiction(all), ops)
 }
 
-// IncarnationName returns what the ledger calls an incarnation.
+// IncarnationName returns the ledger's object name of an incarnation.
 func IncarnationName(incarnation uint64) string { return fmt.Sprintf("incarnation %d", incarnation) }
 
-// IncarnationOf returns the incarnation that has a name, 0 if the name is of none.
+// IncarnationOf returns the incarnation of an object name, or 0 if it has none.
 func IncarnationOf(name string) uint64 {
 	_, number, _ := strings.Cut(name, " ")
 	incarnation, err := strconv.ParseUint(number, 10, 64)

@@ -8,11 +8,11 @@ import (
 	"dormouse/agent"
 )
 
-// callManage sets a workload's manager; it is of no key, and no judge looks at it.
+// callManage sets a workload's manager. It has no key, and no checker reads it.
 const callManage = "manage"
 
-// Managed is the manager of a workload's instances, which its processes set
-// before anything else.
+// Managed is the manager of a workload's instances. The workload's processes set it
+// before they make other calls.
 type Managed struct {
 	Manager agent.Manager
 
@@ -20,7 +20,8 @@ type Managed struct {
 	done bool // guarded by mu
 }
 
-// Set tries to set it, unless that was done, and reports whether it is set.
+// Set tries to set the manager unless it is already set, and reports whether it is
+// set.
 func (m *Managed) Set(ctx context.Context, p *Process) bool {
 	m.mu.Lock()
 	done := m.done
@@ -38,8 +39,9 @@ func (m *Managed) Set(ctx context.Context, p *Process) bool {
 	return m.done
 }
 
-// SignalTTL is how long the answer to a signal is kept: a run ends sooner.
+// SignalTTL is how long the answer to a signal is kept. It is longer than any run.
 const SignalTTL = 10 * time.Minute
 
-// CounterIdle is the idle time of instances that sleep and wake all the time.
+// CounterIdle is the idle time of instances; it is short so that they hibernate and
+// wake often.
 const CounterIdle = 300 * time.Millisecond

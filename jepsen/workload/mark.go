@@ -7,16 +7,16 @@ import (
 	"dormouse/agent"
 )
 
-// Mark is what an entry's payload or a checkpoint's state holds: the name of
-// the write that made it, which is how readers tell what they see.
+// Mark is the content of an entry's payload or a checkpoint's state: the name of the
+// write that made it, which readers see.
 type Mark struct {
 	By string `json:"by"`
 }
 
-// WriteName is the name of the nth write of a run, which p makes.
+// WriteName returns the name of the nth write of process p.
 func WriteName(p *Process, n int64) string { return fmt.Sprintf("%d.%d", p.ID, n) }
 
-// MarkOf returns the content that a write of a name leaves.
+// MarkOf returns the content of a write with a name.
 func MarkOf(name string) agent.JSON {
 	content, err := json.Marshal(Mark{name})
 	if err != nil {
@@ -25,9 +25,9 @@ func MarkOf(name string) agent.JSON {
 	return content
 }
 
-// NameIn is the name of the write that left some content. Where that cannot be
-// told it is the content itself: no write is called that, so the judge will
-// say so.
+// NameIn returns the name of the write that made some content. If the content has no
+// name NameIn returns the content itself: no write has that name, so the checker
+// reports it.
 func NameIn(content agent.JSON) string {
 	var m Mark
 	if err := json.Unmarshal(content, &m); err != nil || m.By == "" {
@@ -36,5 +36,5 @@ func NameIn(content agent.JSON) string {
 	return m.By
 }
 
-// HolderName is how a process holds a claim or a lease.
+// HolderName returns the name under which a process holds a claim or a lease.
 func HolderName(process int) string { return fmt.Sprintf("p%d", process) }

@@ -5,15 +5,15 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// Owners judges who answers for one instance: an epoch is one node's, and who
-// answers later answers under no lower epoch.
+// Owners judges the owners that answer for one instance. One epoch has one node, and a
+// later answer has no lower epoch.
 type Owners struct {
 	key      string
 	findings *Findings
 
-	epochs []model.Placed       // Tag is the place in asked
+	epochs []model.Placed       // Tag is the index in asked
 	asked  []history.Op         // calls that an owner answered
-	first  map[uint64]ownerSeen // :: epoch → the first call that told whose it is
+	first  map[uint64]ownerSeen // :: epoch → the first call that an owner answered under it
 }
 
 // ownerSeen is a call that a node answered.
@@ -27,7 +27,7 @@ func NewOwners(key string, f *Findings) *Owners {
 	return &Owners{key: key, findings: f, first: map[uint64]ownerSeen{}}
 }
 
-// Answer notes who answered a call, under which epoch.
+// Answer records the node and the epoch that answered a call.
 func (o *Owners) Answer(op history.Op, node string, epoch uint64) {
 	at := model.Position{Version: epoch}
 	o.epochs = append(o.epochs, model.Placed{Span: model.Span{Invoke: op.Invoke, Return: op.Return}, Before: at, After: at, Tag: len(o.asked)})
@@ -43,7 +43,7 @@ func (o *Owners) Answer(op history.Op, node string, epoch uint64) {
 	}
 }
 
-// Judge ends the judgement, once all answers were added.
+// Judge ends the judgement after all answers were added.
 func (o *Owners) Judge() {
 	for _, b := range model.GoneBack(o.epochs) {
 		earlier, later := o.asked[b.Earlier.Tag], o.asked[b.Later.Tag]

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// PaceDefault is the mean wait between two calls of a process: a dozen
-// processes come to a thousand calls a second, which two cores bear.
+// PaceDefault is the mean wait between two calls of a process. A dozen processes make
+// a thousand calls a second, which two cores can serve.
 const PaceDefault = 10 * time.Millisecond
 
-// Pace waits between two calls of a process; false when ctx has ended.
+// Pace waits between two calls of a process. It returns false when ctx has ended.
 func Pace(ctx context.Context, p *Process) bool {
 	mean := p.Pace
 	if mean == 0 {

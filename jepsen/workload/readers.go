@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Readers chooses one process of each node to only read, with a short timeout. A
-// process that also writes soon waits for a write where no write can succeed. Then
-// no process reads from a leader that was replaced and does not know it, which is
-// the node that must not answer. The zero value is ready for use.
+// Readers chooses one process of each node that only reads, with a short timeout. A
+// process that also writes is soon blocked by a write that cannot succeed. Then no
+// process would read from a leader that was replaced and does not know it, although
+// exactly that node must not answer. The zero value is ready for use.
 type Readers struct {
 	mu sync.Mutex
 	of map[string]*Process // guarded by mu; :: node → its reader
@@ -31,11 +31,11 @@ func (r *Readers) Include(p *Process) bool {
 	return r.of[p.Node] == p
 }
 
-// ReaderMax bounds a reader's read: an answer that comes late is none, and the
-// next read begins after whatever was written meanwhile.
+// ReaderMax bounds a read of a reader: a late answer is dropped, and the next read
+// starts after the writes of the meantime.
 const ReaderMax = 500 * time.Millisecond
 
-// Run reads again and again until ctx ends.
+// Run repeats the read until ctx ends.
 func (*Readers) Run(ctx context.Context, p *Process, read func(ctx context.Context)) {
 	for Pace(ctx, p) {
 		soon, cancel := context.WithTimeout(ctx, ReaderMax)

@@ -12,17 +12,17 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// FindingsKept is how many findings of a rule are kept: more show no more.
+// FindingsKept bounds the findings of a rule that are kept.
 const FindingsKept = 3
 
-// Findings collects what a check finds.
+// Findings collects the findings of a check.
 type Findings struct {
 	Broken map[string]int // :: rule → how often it was broken
 	Kept   []check.Finding
 }
 
-// Add notes that a rule was broken, and the calls that show it. It gives the
-// finding, until the next is added; nil where enough of the rule are kept.
+// Add records that a rule was broken, with the calls that show it. It returns the
+// finding, valid until the next Add, or nil if enough findings of the rule are kept.
 func (f *Findings) Add(rule, key string, ops []history.Op, format string, args ...any) *check.Finding {
 	if f.Broken == nil {
 		f.Broken = map[string]int{}
@@ -35,8 +35,8 @@ func (f *Findings) Add(rule, key string, ops []history.Op, format string, args .
 	return &f.Kept[len(f.Kept)-1]
 }
 
-// ByKey judges a history key by key, and gives up as unknown when ctx ends or
-// judge fails, which says that the history cannot be read.
+// ByKey judges a history key by key. The verdict is unknown if ctx ends, or if judge
+// returns an error, which means that the history is not readable.
 func ByKey(ctx context.Context, name string, h *history.History, judge func(key string, ops []history.Op, f *Findings) error) check.Result {
 	begun := time.Now()
 	r := check.Result{Check: name, Verdict: check.OK, Counts: tally(h.Ops)}
@@ -45,7 +45,7 @@ func ByKey(ctx context.Context, name string, h *history.History, judge func(key 
 	r.Counts["keys"] = len(keys)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if ctx.Err() != nil {
-			r.Why = fmt.Sprintf("gave up after %d of %d calls: %v", r.Ops, len(h.Ops), context.Cause(ctx))
+			r.Why = fmt.Sprintf("out of time after %d of %d calls: %v", r.Ops, len(h.Ops), context.Cause(ctx))
 			break
 		}
 		if err := judge(key, keys[key], f); err != nil {
@@ -71,7 +71,7 @@ func ByKey(ctx context.Context, name string, h *history.History, judge func(key 
 	return r
 }
 
-// tally counts calls by outcome and name: "ok read", "unknown commit".
+// tally counts calls by outcome and name, for example "ok read" and "unknown commit".
 func tally(ops []history.Op) map[string]int {
 	type kind struct {
 		outcome history.Outcome
@@ -88,11 +88,11 @@ func tally(ops []history.Op) map[string]int {
 	return counts
 }
 
-// RefusedAs reports whether a call was refused with a code.
+// RefusedAs reports whether a call was refused with the code.
 func RefusedAs(op history.Op, code agent.Code) bool {
 	return op.Outcome == history.Refused && op.Code == string(code)
 }
 
-// ShortestMax bounds the search for the shortest part of a history that has no
-// order, and the drawing of a picture of it.
+// ShortestMax bounds the search for the shortest part of a history that no order
+// explains, and the drawing of its picture.
 const ShortestMax = 10 * time.Second

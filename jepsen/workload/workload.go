@@ -1,7 +1,7 @@
-// Package workload has what all workloads share: the Workload interface, calls
-// and their record, the choice of keys, and the parts that checks are made of.
-// Each workload is a package below this one, and package catalog lists them.
-// A workload uses only the public contract.
+// Package workload holds the common part of all workloads: the Workload interface,
+// calls and their record, the choice of keys, and the parts of the checks. Each
+// workload is a package below this one, and package catalog lists them. A workload
+// uses only the public API.
 package workload
 
 import (
@@ -16,32 +16,32 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Workload is one kind of calls and its judge. A value serves one run: what
-// its processes share is in it. To judge an old history, a fresh one will do.
+// Workload is one kind of calls and its checker. A value holds the state that the
+// processes of one run share. A new value can judge a recorded history.
 type Workload interface {
-	// Name is its name on the command line.
+	// Name returns the workload's name on the command line.
 	Name() string
-	// About says in one line what it does and which promise it judges.
+	// About describes in one line what the workload does and which promise it judges.
 	About() string
-	// Run makes one process's calls, one at a time, each through Call, until
-	// ctx ends. Pacing is its own; where the cluster is away it goes on trying
-	// at a modest pace.
+	// Run makes the calls of one process, one at a time, each through Call, until ctx
+	// ends. It paces its calls itself; if the cluster is not available it keeps trying
+	// at a modest rate.
 	Run(ctx context.Context, p *Process)
-	// Final makes the calls that the judge needs once all faults are healed
-	// (reads of everything, say). One process runs it.
+	// Final makes the calls that the checker needs once all faults are healed, for
+	// example reads of everything. One process runs it.
 	Final(ctx context.Context, p *Process) error
-	// Check judges a history that holds this workload's calls alone. It gives
-	// up as unknown when ctx ends.
+	// Check judges a history that holds only this workload's calls. The verdict is
+	// unknown if ctx ends first.
 	Check(ctx context.Context, h *history.History) check.Result
 }
 
 // Process is a logical single-threaded client.
 type Process struct {
 	ID     int
-	Node   string // the node that Client is bound to; "" where it roams
+	Node   string // the node that Client is bound to; "" if Client may use any node
 	Client *client.Client
-	Rand   *rand.Rand // of the run's seed and ID
-	Scope  string     // for this workload's keys alone
+	Rand   *rand.Rand // seeded from the run's seed and ID
+	Scope  string     // only for this workload's keys
 
 	Pace time.Duration // mean wait between two calls; 0 means PaceDefault
 
@@ -49,13 +49,13 @@ type Process struct {
 	Record   *history.Recorder
 }
 
-// CallMax bounds one call, so that a process does not sit out a whole fault.
+// CallMax bounds one call, so that a process does not wait for the end of a fault.
 const CallMax = 5 * time.Second
 
-// Call makes one call and records it: invocation before, return after. A write
-// is unknown where agent.OutcomeOf says that its outcome is undecided; a read
-// (or anything without effect) that fails is refused. Expected answers that
-// come as errors, such as a read's not_found, do turns into an Out.
+// Call makes one call and records it: the invocation before, the return after. The
+// outcome of a failed write is unknown if agent.OutcomeOf returns Undecided. A failed
+// read (or any other call without effect) is refused. If an error is an expected
+// answer, such as not_found of a read, do must return it as an Out.
 func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	return CallFor(ctx, CallMax, p, call, key, effect, in, do)
 }
@@ -64,7 +64,7 @@ func Call[In, Out any](ctx context.Context, p *Process, call, key string, effect
 func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, call, key string, effect bool, in In, do func(ctx context.Context) (Out, error)) (Out, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
-		panic(err) // a workload's own type
+		panic(err) // cannot fail: a workload's own type
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -80,7 +80,7 @@ func CallFor[In, Out any](ctx context.Context, most time.Duration, p *Process, c
 	}
 	answer, err := json.Marshal(out)
 	if err != nil {
-		panic(err) // as above
+		panic(err) // cannot fail: a workload's own type
 	}
 	p.Record.Return(id, answer)
 	return out, nil

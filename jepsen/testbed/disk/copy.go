@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Wipe empties a data directory of a host that is down.
+// Wipe empties the data directory of a stopped host.
 func Wipe(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -21,8 +21,9 @@ func Wipe(dir string) error {
 	return err
 }
 
-// Clone copies a data directory into another one, which is empty or is made,
-// hard links and all. Both hosts must be down, or from is copied as it changes.
+// Clone copies a data directory into another one, which must be empty or missing. It
+// keeps hard links. Both hosts must be stopped; otherwise from may change during the
+// copy.
 func Clone(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -32,7 +33,7 @@ func Clone(from, to string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("clone %s into %s: it is not empty: wipe it first", from, to)
+		return fmt.Errorf("clone %s into %s: the target is not empty: wipe it first", from, to)
 	}
 	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
 		return fmt.Errorf("clone %s into %s: %w: %s", from, to, err, bytes.TrimSpace(out))

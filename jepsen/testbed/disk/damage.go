@@ -15,25 +15,24 @@ import (
 type Kind string
 
 const (
-	// BitFlip turns one bit over.
+	// BitFlip inverts one bit.
 	BitFlip Kind = "bit flip"
-	// Truncate cuts the end off.
+	// Truncate removes the end of the file.
 	Truncate Kind = "truncate"
 	// ZeroRange overwrites up to 64 KiB with zeros.
 	ZeroRange Kind = "zero range"
-	// DeleteFile takes the file away.
+	// DeleteFile deletes the file.
 	DeleteFile Kind = "delete file"
 )
 
-// Kinds are all there are.
+// Kinds lists all kinds.
 var Kinds = []Kind{BitFlip, Truncate, ZeroRange, DeleteFile}
 
-// zerosMax is some sectors; a whole file of zeros is another fault.
+// zerosMax is the size of some sectors; a whole file of zeros is another fault.
 const zerosMax = 64 << 10
 
-// parts are what a data directory holds that a node cannot do without, by how
-// the files are called. Each part is as likely to be hit as the others, however
-// many files it has.
+// parts are the essential parts of a data directory, with the names of their files.
+// Each part is damaged with the same probability, however many files it has.
 var parts = []struct {
 	name string
 	is   func(path string) bool
@@ -48,10 +47,10 @@ var parts = []struct {
 
 func inSnapshot(path string) bool { return strings.HasPrefix(path, "state/snapshots/") }
 
-// Damage damages one file of a host's data directory, which r chooses among the
-// log's segments, the stable store, the state's tables and the snapshots, and
-// says in words what it did. The same directory and r come to the same damage.
-// The host must be down.
+// Damage damages one file of a host's data directory and returns a description. r
+// chooses the file among the log's segments, the stable store, the state's tables and
+// the snapshots. The same directory and r give the same damage. The host must be
+// stopped.
 func Damage(dir string, kind Kind, r *rand.Rand) (string, error) {
 	part, files, err := choose(dir, r)
 	if err != nil {
@@ -71,7 +70,7 @@ func Damage(dir string, kind Kind, r *rand.Rand) (string, error) {
 	return fmt.Sprintf("%s %s (%s)", did, name, part), nil
 }
 
-// choose picks a part and lists its files that hold anything, in order.
+// choose picks a part and returns the names of its files that are not empty, sorted.
 func choose(dir string, r *rand.Rand) (part string, files []string, err error) {
 	found := make([][]string, len(parts))
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -100,13 +99,13 @@ func choose(dir string, r *rand.Rand) (part string, files []string, err error) {
 		}
 	}
 	if there == nil {
-		return "", nil, errors.New("it holds no node's log, state or snapshot")
+		return "", nil, errors.New("the directory holds no log, state or snapshot of a node")
 	}
 	i := there[r.IntN(len(there))]
 	return parts[i].name, found[i], nil
 }
 
-// spoil changes a file in place: other names of it change with it.
+// spoil changes a file in place, so its hard links change too.
 func spoil(path string, kind Kind, r *rand.Rand) (did string, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -135,12 +134,12 @@ func spoil(path string, kind Kind, r *rand.Rand) (did string, err error) {
 		_, err := file.WriteAt(make([]byte, n), at)
 		return fmt.Sprintf("zeroed %d bytes from %d of %d in", n, at, end), err
 	default:
-		return "", fmt.Errorf("there is no damage called %q: it is one of %q", kind, Kinds)
+		return "", fmt.Errorf("unknown kind of damage %q: use one of %q", kind, Kinds)
 	}
 }
 
-// endOfData is where the zeros begin that a file ends in: a log's segment is
-// allocated whole, and harm to its empty end is none. At least 1.
+// endOfData returns the offset of the zeros at the end of a file, at least 1. A log's
+// segment is allocated as a whole, and damage to its unused end has no effect.
 func endOfData(file *os.File) (int64, error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"dormouse/jepsen/testbed/disk"
 )
 
-// The files of a node, each of one part, that damage may hit; and some that it
-// may not.
+// The files of a node that damage may hit, one of each part; and some that it must not
+// hit.
 var (
 	vital = []string{
 		"raft/wal/00000000000000000001-0000000000000000.wal",
@@ -27,7 +27,8 @@ var (
 	other = []string{"raft/lock", "raft/reserve", "state/FORMAT", "state/engine-0-1/LOCK"}
 )
 
-// data is 3,000 bytes of a file whose end is allocated and empty.
+// data is the content of a file with 3,000 bytes, followed by an allocated, unused
+// end.
 var data = bytes.Repeat([]byte("abc"), 1000)
 
 func nodesData(t *testing.T) string {
@@ -64,7 +65,7 @@ func TestDamageDoesWhatItSays(t *testing.T) {
 	}
 }
 
-// changed finds the one file that is not as it was, and looks at it.
+// changed returns the one file that has changed and checks the change.
 func changed(t *testing.T, dir string, kind disk.Kind) string {
 	t.Helper()
 	var found string

@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Options say what a disk can do, and where it is.
+// Options are the options of a disk.
 type Options struct {
-	Dir     string // all of the disk lies below it; made if absent
-	Faulty  bool   // FailSync, Full, Slow and Hang work; see CanFault
-	Powered bool   // PowerCut works; see CanCutPower
+	Dir     string // directory of the whole disk; created if missing
+	Faulty  bool   // enables FailSync, Full, Slow and Hang; see CanFault
+	Powered bool   // enables PowerCut; see CanCutPower
 	Size    int64  // of a powered disk, in bytes; 0 means 512 MiB
 }
 
-// Disk is the disk of one host. Faults may be set at any time, by anyone;
-// PowerCut and Close are called by one at a time, with the host dead.
+// Disk is the disk of one host. Faults may be set concurrently at any time. PowerCut
+// and Close must not be called concurrently, and only when the host's process has
+// ended.
 type Disk struct {
-	dir     string   // the host's data, by the way that the host goes
-	under   string   // where the data lies, without what can fail above it
-	faulty  *faulty  // nil where it was not asked for
-	powered *powered // nil where it was not asked for
-	guard   *guard   // nil where nothing is mounted
+	dir     string   // the host's data, as the host sees it
+	under   string   // the same data below the faulty file system
+	faulty  *faulty  // nil if not requested
+	powered *powered // nil if not requested
+	guard   *guard   // nil if nothing is mounted
 }
 
-// Open makes a disk, or finds the one that lies below o.Dir: its data is then
-// still there. What a process that was killed left mounted below o.Dir is
-// detached first.
+// Open creates a disk, or opens the existing one below o.Dir with its data. It first
+// detaches mounts below o.Dir that a killed process left behind.
 func Open(ctx context.Context, o Options) (*Disk, error) {
 	top, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Disk, error) {
 	return d, nil
 }
 
-// start mounts what there is to mount, with a guard over it.
+// start mounts the file systems, with a guard that unmounts them if this process dies.
 func (d *Disk) start(mounts []string) (err error) {
 	defer func() {
 		if err != nil {
@@ -87,7 +87,7 @@ func (d *Disk) start(mounts []string) (err error) {
 	return d.mount()
 }
 
-// makeDurably makes a directory that a power cut does not unmake.
+// makeDurably creates a directory so that a power cut does not lose it.
 func makeDurably(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -114,13 +114,14 @@ func (d *Disk) mount() error {
 	return nil
 }
 
-// Dir is the directory for the host's data. It is there, and empty on a new disk.
+// Dir returns the directory for the host's data. It exists, and is empty on a new
+// disk.
 func (d *Disk) Dir() string { return d.dir }
 
-// Close unmounts the disk; its data stays where it is. A disk that is still in
-// use is detached and an error says so. It may be called again.
+// Close unmounts the disk and keeps its data. A disk that is still in use is detached,
+// with an error. Close may be called more than once.
 func (d *Disk) Close() error {
-	ctx := context.Background() // a run that was interrupted is cleaned up all the same
+	ctx := context.Background() // clean up also after an interrupted run
 	var problems []error
 	if d.faulty != nil {
 		problems = append(problems, d.faulty.unmount(ctx))
@@ -135,16 +136,16 @@ func (d *Disk) Close() error {
 	return errors.Join(problems...)
 }
 
-// PowerCut loses what was written and not synced, and leaves the disk ready for
-// a new start, without faults. The host's process must have been killed: a disk
-// in use cannot be given its power back, and an error says so.
+// PowerCut discards all writes that were not synced. Afterwards the disk is ready to
+// use, without faults. The host's process must have been killed; PowerCut returns an
+// error if the disk is in use.
 func (d *Disk) PowerCut(ctx context.Context) error {
 	if d.powered == nil {
-		return fmt.Errorf("cut the power of %s: this disk was opened without power to cut", d.dir)
+		return fmt.Errorf("cut the power of %s: the disk was opened without Powered", d.dir)
 	}
-	// The power goes first of all, lest anything be written back meanwhile. A
-	// faulty file system above keeps names and pages that the cut undoes, so it
-	// is made again too.
+	// The power goes first, so that nothing is written back in the meantime. A faulty
+	// file system above caches names and pages that the cut undoes, so it is mounted
+	// again too.
 	err := d.powered.shutdown()
 	if err == nil && d.faulty != nil {
 		err = d.faulty.unmount(ctx)
@@ -156,15 +157,15 @@ func (d *Disk) PowerCut(ctx context.Context) error {
 		return fmt.Errorf("cut the power of %s: %w", d.dir, err)
 	}
 	if err := d.mount(); err != nil {
-		return fmt.Errorf("give %s its power back: %w", d.dir, err)
+		return fmt.Errorf("restore the power of %s: %w", d.dir, err)
 	}
 	return nil
 }
 
-// Faults add up, save that a hung disk does not fail: it waits.
+// Faults add up, except that a hung disk does not fail: it waits.
 
-// FailSync makes the next sync, or every one until Heal, fail with EIO. What
-// was written stays written.
+// FailSync makes the next sync fail with EIO, or every sync until Heal. Written data
+// remains readable.
 func (d *Disk) FailSync(once bool) {
 	d.set(func(s *faults) {
 		if s.sync = syncFails; once {
@@ -173,29 +174,29 @@ func (d *Disk) FailSync(once bool) {
 	})
 }
 
-// Full makes writes, allocations and new files fail with ENOSPC, and the free
-// space 0.
+// Full makes writes, allocations and new files fail with ENOSPC, and reports no free
+// space.
 func (d *Disk) Full(on bool) { d.set(func(s *faults) { s.full = on }) }
 
-// Slow makes each write and each sync take so much longer.
+// Slow delays each write and each sync by the given duration.
 func (d *Disk) Slow(by time.Duration) { d.set(func(s *faults) { s.slow = by }) }
 
-// Hang makes reads and changes wait until the disk no longer hangs, is closed,
-// or their process is killed.
+// Hang makes reads and changes wait until the disk no longer hangs, is closed, or
+// their process is killed.
 func (d *Disk) Hang(on bool) { d.set(func(s *faults) { s.hung = on }) }
 
-// Heal ends all faults of a disk that can have any.
+// Heal ends all faults of the disk.
 func (d *Disk) Heal() {
 	if d.faulty != nil {
 		d.set(func(s *faults) { *s = faults{} })
 	}
 }
 
-// set panics where a fault that was asked for could not happen: a run that went
-// on would report a test that was none.
+// set panics if the disk cannot have faults: otherwise a run would go on and report a
+// test that did not take place.
 func (d *Disk) set(change func(*faults)) {
 	if d.faulty == nil {
-		panic("disk: a fault was asked of a disk that was opened without Faulty")
+		panic("disk: a fault was set on a disk that was opened without Faulty")
 	}
 	d.faulty.gate.set(change)
 }

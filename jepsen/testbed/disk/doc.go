@@ -1,18 +1,18 @@
-// Package disk gives a host a disk that fails on demand, and harms what lies
-// on one.
+// Package disk gives a host a disk that fails on request, and damages the files of a
+// data directory.
 //
-// A Faulty disk is a FUSE file system over a directory: its calls can be made
-// to fail, to crawl or to hang. A Powered disk is ext4 on a sparse loop image
-// whose power can be cut: what was not synced is gone. A Disk can be both, one
-// above the other.
+// A Faulty disk is a FUSE file system over a directory. Its calls can be made to fail,
+// to take long or to hang. A Powered disk is ext4 on a sparse loop image whose power
+// can be cut: writes that were not synced are lost. A Disk can be both, one above the
+// other.
 //
 // Everything is below the directory that a disk is opened with. Mounts and loop
-// devices are gone when the disk is closed, and when the process that opened it
-// dies, however it dies.
+// devices disappear when the disk is closed, and when the process that opened it dies
+// for any reason.
 //
-// A faulty disk is served by the process that opened it. That process may read
-// and write below it as any other, save while it hangs; it must not map files
-// there into memory, nor start a program from there or in a directory there: a
-// thread that waits for its own process in such a way is one that the Go runtime
-// does not know to be waiting.
+// The process that opened a faulty disk serves it. That process may read and write
+// files on it, except while the disk hangs. It must not map files of the disk into
+// memory, start a program from it, or start a program in one of its directories. In
+// these cases a thread waits for its own process, and the Go runtime does not know
+// that it waits.
 package disk

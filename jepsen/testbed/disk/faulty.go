@@ -15,16 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// faulty is a mounted FUSE file system over a directory, whose calls can be made
-// to fail by its gate.
+// faulty is a mounted FUSE file system over a directory. Its gate makes calls fail.
 type faulty struct {
-	under, dir string // what is served, and where
+	under, dir string // the directory that is served, and the mount point
 	gate       *gate
 	open       openFiles
-	server     *fuse.Server // nil while it is not mounted
+	server     *fuse.Server // nil if not mounted
 }
 
-// CanFault says why this machine cannot have a faulty disk, or nil.
+// CanFault returns why this machine cannot have a faulty disk, or nil.
 func CanFault() error {
 	if os.Geteuid() != 0 {
 		return errors.New("disk faults need root, to mount a FUSE file system")
@@ -38,15 +37,15 @@ func CanFault() error {
 
 const fuseDevice = "/dev/fuse"
 
-// newFaulty makes a disk without faults over the directory under. Both
-// directories must be there.
+// newFaulty returns a disk without faults over the directory under. Both directories
+// must exist.
 func newFaulty(under, dir string) *faulty {
 	return &faulty{under: under, dir: dir, gate: newGate()}
 }
 
-// mount serves the disk in its directory. The device is opened here and not by
-// the library, which would let it be inherited: the processes that are started
-// on this disk would then keep it up after the harness has died.
+// mount serves the disk in its directory. mount opens the device itself because the
+// library would let child processes inherit it: processes on this disk would then keep
+// the mount alive after the harness has died.
 func (f *faulty) mount() error {
 	device, err := unix.Open(fuseDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -62,35 +61,34 @@ func (f *faulty) mount() error {
 		AttrTimeout:  &second,
 		MountOptions: fuse.MountOptions{
 			DisableXAttrs: true,
-			// All changes go through this mount, so the kernel need not
-			// throw its pages away when a file's time has changed.
+			// All changes go through this mount, so the kernel may keep its cached
+			// pages when a file's modification time changes.
 			ExplicitDataCacheControl: true,
 			Logger:                   log.New(io.Discard, "", 0),
 		},
 	})
 	if err != nil {
-		// The library has closed the device, or the unmounting will.
+		// The library has closed the device, or the unmount will.
 		return errors.Join(fmt.Errorf("serve FUSE on %s: %w", f.dir, err), unmount(context.Background(), f.dir))
 	}
 	f.server = server
 	return f.refusePolls()
 }
 
-// probe is a name that the library answers to by itself, for refusePolls.
+// probe is a name that the library itself answers, for refusePolls.
 const probe = ".go-fuse-epoll-hack"
 
-// refusePolls makes the kernel ask once whether files here can be polled, and
-// no more when it hears that they cannot. The Go runtime polls each file that
-// it opens, in a call during which it counts the thread as running: were this
-// process to open a file here, all others might wait for that thread, and so
-// would the one that has to answer it. (The library does this itself where it
-// does the mounting.)
+// refusePolls makes the kernel find out that files here cannot be polled, so that it
+// does not ask again. The Go runtime polls each file that it opens, in a system call
+// during which it counts the thread as running. If this process opened a file here,
+// all threads could wait for that one, including the one that must answer the call.
+// (The library does the same if it does the mount.)
 func (f *faulty) refusePolls() error {
 	file, err := unix.Open(filepath.Join(f.dir, probe), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return errors.Join(fmt.Errorf("use FUSE on %s: %w", f.dir, err), f.unmount(context.Background()))
 	}
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}}, 0) // what it says is no matter
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}}, 0) // the answer does not matter
 	return unix.Close(file)
 }
 
@@ -101,8 +99,8 @@ func (f *faulty) root() *node {
 	return root
 }
 
-// unmount heals the disk, so that nothing waits for it, and takes it away. Who
-// still has files open there finds them broken, and is told as an error.
+// unmount heals the disk, so that no call waits for it, and unmounts it. Files that
+// are still open become invalid; unmount returns an error then.
 func (f *faulty) unmount(ctx context.Context) error {
 	if f.server == nil {
 		return nil
@@ -115,9 +113,9 @@ func (f *faulty) unmount(ctx context.Context) error {
 	return err
 }
 
-// file is an open file of this disk, for the kernel.
+// file returns an open file of this disk for the kernel.
 func (f *faulty) file(under fs.FileHandle) *file {
 	h := &file{under: under.(*fs.LoopbackFile), disk: f}
-	f.open.add(h, func() { _ = h.under.Release(context.Background()) }) // it was never synced: nobody waits for its bytes
+	f.open.add(h, func() { _ = h.under.Release(context.Background()) }) // releases the file without syncing it
 	return h
 }

@@ -116,7 +116,7 @@ func TestAFullDiskTakesNothingNew(t *testing.T) {
 	if stat.Bavail != 0 {
 		t.Errorf("it says that %d blocks are free", stat.Bavail)
 	}
-	must(t, os.Rename(path, path+"2")) // needs no room
+	must(t, os.Rename(path, path+"2")) // needs no free space
 
 	d.Full(false)
 	mustRead(t, path+"2", "x")
@@ -153,7 +153,7 @@ func TestWhatHangsCanBeKilled(t *testing.T) {
 	writer := start(t, "writer", path)
 	writer.says(t, "writing")
 	awaitHung(t, writer)
-	// As the Go runtime does to its own threads: no reason to give up.
+	// The Go runtime sends this signal to its own threads; the call must not fail.
 	must(t, writer.Process.Signal(syscall.SIGURG))
 	must(t, writer.Process.Signal(syscall.SIGURG))
 	writer.kill(t)
@@ -183,7 +183,7 @@ func awaitHung(t *testing.T, p *process) {
 		return slices.ContainsFunc(threads, func(thread os.DirEntry) bool {
 			where, err := os.ReadFile(filepath.Join(tasks, thread.Name(), "syscall"))
 			number, rest, _ := strings.Cut(string(where), " ")
-			return err == nil && number == "1" && !strings.HasPrefix(rest, "0x1 ") // it writes, and not to its standard output
+			return err == nil && number == "1" && !strings.HasPrefix(rest, "0x1 ") // it writes to a file other than its standard output
 		})
 	})
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// openFiles are the files and directories that the kernel has opened and not
-// released yet. Where a file system is unmounted under a process that was
-// killed the release may never come; closeAll is it then.
+// openFiles are the files and directories that the kernel has opened and not released
+// yet. If a file system is unmounted while a killed process has it open, the release
+// may never arrive; closeAll then closes the files.
 type openFiles struct {
 	mu    sync.Mutex
-	close map[fs.FileHandle]func() // guarded by mu; by what the kernel holds
+	close map[fs.FileHandle]func() // guarded by mu; by the kernel's handle
 }
 
 func (o *openFiles) add(h fs.FileHandle, closed func()) {
@@ -32,7 +32,7 @@ func (o *openFiles) remove(h fs.FileHandle) {
 	delete(o.close, h)
 }
 
-// closeAll is called when the kernel can call no more.
+// closeAll closes all files. It is called when the kernel makes no more calls.
 func (o *openFiles) closeAll() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,10 +42,10 @@ func (o *openFiles) closeAll() {
 	o.close = nil
 }
 
-// file is an open file of a faulty disk. It names each call that it serves, so
-// that what the file below can do besides (lend its descriptor to the kernel,
-// which would then pass the gate by) stays hidden. Locks are the kernel's own
-// business: all processes that lock go through the same mount.
+// file is an open file of a faulty disk. It declares each call that it serves. That
+// hides further calls of the underlying file, such as lending its descriptor to the
+// kernel, which would bypass the gate. The kernel handles locks, because all processes
+// use the same mount.
 type file struct {
 	under *fs.LoopbackFile
 	disk  *faulty
@@ -79,7 +79,7 @@ func (f *file) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return f.under.Fsync(ctx, flags)
 }
 
-// Setattr is truncation, above all. The gate is the node's.
+// Setattr mainly truncates. The node's Setattr has already passed the gate.
 func (f *file) Setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	return f.under.Setattr(ctx, in, out)
 }
@@ -99,7 +99,7 @@ func (f *file) Release(ctx context.Context) syscall.Errno {
 	return f.under.Release(ctx)
 }
 
-// directoryStream is what go-fuse reads a directory by.
+// directoryStream is the interface with which go-fuse reads a directory.
 type directoryStream interface {
 	fs.FileReaddirenter
 	fs.FileSeekdirer

@@ -14,20 +14,20 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// gate is what each call to a faulty disk passes before it reaches the files.
-// Its zero value is not one; newGate makes one that lets everything through.
+// gate is passed by each call to a faulty disk before it reaches the files. Use
+// newGate to create one; the zero value is not usable.
 type gate struct {
 	mu      sync.Mutex
 	faults  faults        // guarded by mu
 	changed chan struct{} // guarded by mu; closed, and replaced, when faults change
 }
 
-// faults are what is wrong with a disk; none is the zero value.
+// faults are the faults of a disk; the zero value means none.
 type faults struct {
 	sync syncFault
-	full bool          // writes, allocations and new files find no room
-	slow time.Duration // how long each write and each sync takes
-	hung bool          // nothing is answered but what a dying process needs
+	full bool          // writes, allocations and new files fail for lack of space
+	slow time.Duration // delay of each write and each sync
+	hung bool          // all calls wait except those that a dying process needs
 }
 
 type syncFault uint8
@@ -38,22 +38,22 @@ const (
 	syncFails
 )
 
-// call is a kind of calls that faults treat alike. Lookups, attributes, and the
-// flush and release that closing a file needs are of no kind: the kernel has
-// most of them cached, and a dying process must get through them.
+// call is a kind of calls that faults treat alike. Lookups, attributes, and the flush
+// and release of closing a file have no kind. The kernel caches most of them, and a
+// dying process must complete them.
 type call uint8
 
 const (
 	callRead   call = iota
-	callWrite       // takes room and time
-	callSync        // takes time
-	callCreate      // takes room
+	callWrite       // needs space and time
+	callSync        // needs time
+	callCreate      // needs space
 	callChange      // any other change
 )
 
 func newGate() *gate { return &gate{changed: make(chan struct{})} }
 
-// set changes the faults and lets waiting calls look again.
+// set changes the faults and wakes waiting calls.
 func (g *gate) set(change func(*faults)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +62,7 @@ func (g *gate) set(change func(*faults)) {
 	g.changed = make(chan struct{})
 }
 
-// look is what a call finds; a sync that is to fail once is it.
+// look returns the current faults for a call. The next sync consumes syncFailsOnce.
 func (g *gate) look(c call) (f faults, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,8 +73,8 @@ func (g *gate) look(c call) (f faults, changed <-chan struct{}) {
 	return f, changed
 }
 
-// pass holds the call up for as long as the faults say, and tells how it fails.
-// It returns at once with EINTR when the process that made the call is killed.
+// pass delays the call as the faults require and returns its error. It returns EINTR
+// at once when the process that made the call is killed.
 func (g *gate) pass(ctx context.Context, c call) syscall.Errno {
 	f, changed := g.look(c)
 	for f.hung {
@@ -101,14 +101,14 @@ func (g *gate) pass(ctx context.Context, c call) syscall.Errno {
 	}
 }
 
-// killedEvery is how soon a hung call notices that its process was killed, if
-// it was interrupted before by something else.
+// killedEvery is the interval of the check for a killed process, once another signal
+// has interrupted the call.
 const killedEvery = 20 * time.Millisecond
 
-// waitFor waits for one of the events, and is false if the caller was killed
-// first. Any signal interrupts a call, the Go runtime's own ones too, and only
-// the first does; a disk that hangs must not become one that answers EINTR by
-// that. So from the first on it asks whether the caller still lives.
+// waitFor waits for one of the events. It returns false if the caller was killed
+// first. Any signal interrupts a call, including those of the Go runtime, but only the
+// first signal does. A hung disk must not answer EINTR for such a signal, so after the
+// first one waitFor polls whether the caller still exists.
 func waitFor(ctx context.Context, events ...<-chan struct{}) bool {
 	first, second := events[0], events[len(events)-1]
 	select {
@@ -134,14 +134,14 @@ func waitFor(ctx context.Context, events ...<-chan struct{}) bool {
 	}
 }
 
-// killed reports whether a thread is gone or about to be: the kernel gives each
-// thread of a process that dies a SIGKILL of its own.
+// killed reports whether a thread has ended or will: the kernel sends a SIGKILL to
+// each thread of a process that dies.
 func killed(thread uint32) bool {
 	status, err := os.Open(fmt.Sprintf("/proc/%d/status", thread))
 	if err != nil {
 		return true
 	}
-	defer func() { _ = status.Close() }() // only read
+	defer func() { _ = status.Close() }() // read only
 	const kill = 1 << (uint(syscall.SIGKILL) - 1)
 	for lines := bufio.NewScanner(status); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")

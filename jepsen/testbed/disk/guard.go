@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-// guard is a small process that outlives this one, should it be killed, and
-// takes the mounts away that it leaves behind.
+// guard is a small process that outlives this one if it is killed, and removes its
+// mounts then.
 type guard struct {
 	command *exec.Cmd
-	line    io.WriteCloser // ends when this process does
+	line    io.WriteCloser // its end is the end of this process
 }
 
-// guardScript waits for a word. Where the line ends without one it detaches the
-// mounts that it was given.
+// guardScript waits for a line of input. If the input ends without one, it detaches
+// the given mounts.
 const guardScript = `read -r word || exec umount -l "$@" 2>/dev/null`
 
-// watchOver starts a guard over mount points, the innermost first.
+// watchOver starts a guard for mount points, the innermost first.
 func watchOver(mounts []string) (*guard, error) {
 	command := exec.Command("/bin/sh", append([]string{"-c", guardScript, "sh"}, mounts...)...)
-	// Neither a terminal's interrupt nor the end of this process's group is
-	// meant for it.
+	// The guard must survive a terminal's interrupt and the end of this process's
+	// group.
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	command.Dir = "/"
 	line, err := command.StdinPipe()
@@ -36,7 +36,7 @@ func watchOver(mounts []string) (*guard, error) {
 	return &guard{command: command, line: line}, nil
 }
 
-// dismiss ends the guard; the mounts stay.
+// dismiss ends the guard and keeps the mounts.
 func (g *guard) dismiss() error {
 	_, err := io.WriteString(g.line, "done\n")
 	return errors.Join(err, g.line.Close(), g.command.Wait())

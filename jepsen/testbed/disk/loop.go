@@ -11,12 +11,12 @@ import (
 const (
 	loopControl = "/dev/loop-control"
 
-	// loopTries bounds the races for a free loop device that are lost to others.
+	// loopTries bounds the retries when another process takes the free loop device.
 	loopTries = 32
 )
 
-// attach makes a block device of an image. The device goes away by itself when
-// nothing has it open or mounted any more; the caller closes it once it is mounted.
+// attach creates a block device for an image. The device disappears when it is neither
+// open nor mounted; the caller closes it once it is mounted.
 func attach(image string) (device *os.File, err error) {
 	file, err := os.OpenFile(image, os.O_RDWR, 0)
 	if err != nil {
@@ -50,24 +50,23 @@ func attach(image string) (device *os.File, err error) {
 			return nil, fmt.Errorf("attach %s to a loop device: %w", image, err)
 		}
 	}
-	return nil, fmt.Errorf("attach %s: others took every free loop device %d times", image, loopTries)
+	return nil, fmt.Errorf("attach %s: other processes took every free loop device %d times", image, loopTries)
 }
 
-// detached reports whether a loop device has let go of an image: an error says
-// that it has not yet (EBUSY), or what else is the matter. It may have another
-// image already.
+// detached returns nil if a loop device no longer uses an image, and an error with
+// EBUSY if it still does. The device may already have another image.
 func detached(device, image string) error {
 	d, err := os.Open(device)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = d.Close() }() // only asked
+	defer func() { _ = d.Close() }() // read only
 	has, err := unix.IoctlLoopGetStatus64(int(d.Fd()))
 	if errors.Is(err, unix.ENXIO) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("ask after %s: %w", device, err)
+		return fmt.Errorf("read the status of %s: %w", device, err)
 	}
 	var ours unix.Stat_t
 	if err := unix.Stat(image, &ours); err != nil {

@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// busyMax is how long a mount may be busy with processes that have just
-	// been killed.
+	// busyMax bounds how long a mount may stay busy with processes that have just been
+	// killed.
 	busyMax = 5 * time.Second
 
 	busyEvery = 10 * time.Millisecond
 )
 
-// unmount takes the file system at dir away. One that stays busy is detached by
-// force, which is told as an error: whoever has files open there keeps them,
-// broken.
+// unmount unmounts the file system at dir. If it stays busy, unmount detaches it and
+// returns an error; files that are still open become invalid.
 func unmount(ctx context.Context, dir string) error {
 	err := untilDone(ctx, func() error { return unix.Unmount(dir, unix.UMOUNT_NOFOLLOW) })
 	if err == nil {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("unmount %s: %w: end what uses it first; it is detached now", dir, err), detach(dir))
+	return errors.Join(fmt.Errorf("unmount %s: %w: end the processes that use it first; it was detached", dir, err), detach(dir))
 }
 
-// detach takes the file system at dir away, busy or not.
+// detach unmounts the file system at dir even if it is busy.
 func detach(dir string) error {
 	if err := unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
 		return fmt.Errorf("detach %s: %w", dir, err)
@@ -42,7 +41,7 @@ func detach(dir string) error {
 	return nil
 }
 
-// untilDone tries again while the answer is EBUSY, for busyMax at most.
+// untilDone repeats do while it returns EBUSY, for at most busyMax.
 func untilDone(ctx context.Context, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, busyMax)
 	defer cancel()
@@ -61,8 +60,8 @@ func untilDone(ctx context.Context, do func() error) error {
 	}
 }
 
-// sweep detaches what an earlier process left mounted below dir, the innermost
-// first. A mount anywhere else is none of ours.
+// sweep detaches the mounts below dir that an earlier process left, the innermost
+// first. It leaves all other mounts alone.
 func sweep(dir string) error {
 	left, err := mountsBelow(dir)
 	if err != nil {
@@ -75,7 +74,7 @@ func sweep(dir string) error {
 	return errors.Join(problems...)
 }
 
-// mountsBelow lists the mounts below dir, the latest first.
+// mountsBelow returns the mounts below dir, the latest first.
 func mountsBelow(dir string) ([]string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -85,7 +84,7 @@ func mountsBelow(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for mounts left below %s: %w", dir, err)
 	}
-	defer func() { _ = table.Close() }() // only read
+	defer func() { _ = table.Close() }() // read only
 	var below []string
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
@@ -101,7 +100,7 @@ func mountsBelow(dir string) ([]string, error) {
 	return below, lines.Err()
 }
 
-// unescape undoes the \ooo by which mountinfo writes spaces and the like.
+// unescape decodes the \ooo escapes of mountinfo, for example of spaces.
 func unescape(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

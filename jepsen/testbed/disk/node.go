@@ -14,7 +14,7 @@ type node struct {
 	disk *faulty
 }
 
-// WrapChild makes what is found below a node one of ours too.
+// WrapChild makes every child of a node a node of this type.
 func (n *node) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
 	return &node{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
 }
@@ -52,7 +52,7 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, 
 	return d, out, 0
 }
 
-// Setattr changes the length, above all.
+// Setattr mainly changes the length.
 func (n *node) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.disk.gate.pass(ctx, callChange); errno != 0 {
 		return errno
@@ -60,7 +60,7 @@ func (n *node) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetAttrIn,
 	return n.LoopbackNode.Setattr(ctx, f, in, out)
 }
 
-// Statfs says of a full disk that it is full.
+// Statfs reports no free space on a full disk.
 func (n *node) Statfs(ctx context.Context, out *fuse.StatfsOut) syscall.Errno {
 	errno := n.LoopbackNode.Statfs(ctx, out)
 	if f, _ := n.disk.gate.look(callRead); f.full {
@@ -111,20 +111,20 @@ func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return n.LoopbackNode.Rmdir(ctx, name)
 }
 
-// Mknod, Tmpfile and CopyFileRange would pass the gate by, and nothing that
-// runs on such a disk needs them: callers do without.
+// Mknod, Tmpfile and CopyFileRange would bypass the gate, and no program on such a
+// disk needs them.
 
-// Mknod is refused.
+// Mknod always fails.
 func (n *node) Mknod(context.Context, string, uint32, uint32, *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	return nil, syscall.ENOTSUP
 }
 
-// Tmpfile is refused.
+// Tmpfile always fails.
 func (n *node) Tmpfile(context.Context, uint32, uint32, *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EOPNOTSUPP
 }
 
-// CopyFileRange is refused: copiers then read and write.
+// CopyFileRange always fails; programs fall back to reading and writing.
 func (n *node) CopyFileRange(context.Context, fs.FileHandle, uint64, *fs.Inode, fs.FileHandle, uint64, uint64, uint64) (uint32, syscall.Errno) {
 	return 0, syscall.ENOTSUP
 }

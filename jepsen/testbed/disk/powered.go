@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// powered is a mounted ext4 file system on a sparse image, whose power can be
-// cut.
+// powered is a mounted ext4 file system on a sparse image whose power can be cut.
 type powered struct {
 	image, dir string
-	device     string // the loop device; "" while it is not mounted
-	number     uint64 // of the loop device: what files in dir say they are on
+	device     string // the loop device; "" if not mounted
+	number     uint64 // device number of the loop device, which files in dir report
 }
 
 const (
-	// sizeDefault has room for a node's log, its state and its snapshots in a
-	// run of some minutes; only what is written takes room outside.
+	// sizeDefault suffices for a node's log, state and snapshots in a run of some
+	// minutes. The image is sparse, so only written blocks use space.
 	sizeDefault = 512 << 20
 
-	// The shutdown of a file system, as XFS had it first, and the manner that
-	// is a power cut: not even the journal is written.
+	// The ioctl that shuts down a file system, introduced by XFS, and its mode for a
+	// power cut, which does not even write the journal.
 	shutdownCall     = 0x8004587d // _IOR('X', 125, __u32)
 	shutdownNoFlush  = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
 	mkfs             = "mkfs.ext4"
 	mountFlags       = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME
-	mountNoLazyInit  = "noinit_itable" // no thread that writes on its own account
+	mountNoLazyInit  = "noinit_itable" // no kernel thread that writes in the background
 	formatSparse     = "lazy_itable_init=1,lazy_journal_init=1,nodiscard"
 	formatInodesMany = "16384"
 )
 
-// CanCutPower says why this machine cannot have a powered disk, or nil.
+// CanCutPower returns why this machine cannot have a powered disk, or nil.
 func CanCutPower() error {
 	if os.Geteuid() != 0 {
 		return errors.New("power cuts need root, to mount loop images")
@@ -47,7 +46,7 @@ func CanCutPower() error {
 	return err
 }
 
-// findMkfs looks where root's tools are too, should PATH be a user's.
+// findMkfs also searches root's directories, because PATH may be a user's.
 func findMkfs() (string, error) {
 	for _, name := range []string{mkfs, "/usr/sbin/" + mkfs, "/sbin/" + mkfs} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -57,8 +56,8 @@ func findMkfs() (string, error) {
 	return "", fmt.Errorf("power cuts need %s: install e2fsprogs", mkfs)
 }
 
-// format makes an image of the size with an empty file system. An image that is
-// there is a whole one, however this ends.
+// format creates an image with an empty file system. The image only exists under its
+// name once it is complete.
 func format(ctx context.Context, image string, size int64) error {
 	tool, err := findMkfs()
 	if err != nil {
@@ -79,13 +78,13 @@ func format(ctx context.Context, image string, size int64) error {
 	return os.Rename(unfinished, image)
 }
 
-// mount puts the image into its directory, as it is.
+// mount mounts the image at its directory, unchanged.
 func (p *powered) mount() error {
 	device, err := attach(p.image)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = device.Close() }() // the mount has it now, or nothing has
+	defer func() { _ = device.Close() }() // the mount holds the device now, or it is unused
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(device.Fd()), &stat); err != nil {
 		return err
@@ -97,9 +96,9 @@ func (p *powered) mount() error {
 	return nil
 }
 
-// unmount takes the file system away and waits until its device is gone too.
-// The image must not be mounted again while the old mount lives on behind
-// somebody's open file: that could still write older blocks over newer ones.
+// unmount unmounts the file system and waits until its device is gone too. The image
+// must not be mounted again while an open file keeps the old mount alive: that mount
+// could write older blocks over newer ones.
 func (p *powered) unmount(ctx context.Context) error {
 	if p.device == "" {
 		return nil
@@ -112,26 +111,26 @@ func (p *powered) unmount(ctx context.Context) error {
 	return untilDone(ctx, func() error { return detached(device, p.image) })
 }
 
-// shutdown cuts the power: nothing that is not on the image by now gets there.
-// Who still has files open finds them broken.
+// shutdown cuts the power: from now on nothing more is written to the image. Files
+// that are still open become invalid.
 func (p *powered) shutdown() (err error) {
 	if p.device == "" {
-		return errors.New("it has no power: an earlier cut went wrong")
+		return errors.New("the disk has no power: an earlier power cut failed")
 	}
 	top, err := os.Open(p.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, top.Close()) }()
-	// The call shuts down whatever file system the directory is on. Should it
-	// be another one, ours was unmounted behind our back, and the other may be
-	// the machine's.
+	// The call shuts down the file system of the directory, whichever it is. If that
+	// is not ours, then ours was unmounted by another process, and the call would shut
+	// down the machine's file system.
 	var stat unix.Stat_t
 	if err := unix.Fstat(int(top.Fd()), &stat); err != nil {
 		return err
 	}
 	if stat.Dev != p.number {
-		return fmt.Errorf("%s is no longer mounted there: nothing was done", p.device)
+		return fmt.Errorf("%s is no longer mounted there: power not cut", p.device)
 	}
 	if err := unix.IoctlSetPointerInt(int(top.Fd()), shutdownCall, shutdownNoFlush); err != nil {
 		return os.NewSyscallError("ext4 shutdown", err)

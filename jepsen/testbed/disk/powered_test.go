@@ -22,7 +22,7 @@ func TestAPowerCutLosesWhatWasNotSynced(t *testing.T) {
 			d := openPowered(t, o)
 			at := func(name string) string { return filepath.Join(d.Dir(), name) }
 			must(t, write(at("kept"), "synced,", true))
-			for range 3 { // each cut is as the first
+			for range 3 { // each cut behaves like the first
 				must(t, write(at("kept"), "lost", false))
 				must(t, write(at("never"), "synced", false))
 				must(t, d.PowerCut(t.Context()))
@@ -34,12 +34,12 @@ func TestAPowerCutLosesWhatWasNotSynced(t *testing.T) {
 					t.Errorf("the file that was never synced: %v", err)
 				}
 			}
-			must(t, write(at("kept"), "", true)) // it can be written again
+			must(t, write(at("kept"), "", true)) // the file can be written again
 		})
 	}
 }
 
-// The disks take each other's loop devices meanwhile.
+// The disks reuse each other's loop devices.
 func TestThePowerOfSeveralDisksIsCutAtOnce(t *testing.T) {
 	var disks errgroup.Group
 	for range 4 {
@@ -72,7 +72,7 @@ func TestAPoweredDiskIsFoundAgain(t *testing.T) {
 	mustRead(t, filepath.Join(open(t, o).Dir(), "a"), "x")
 }
 
-// Were it mounted again, the old mount could write over the new one's blocks.
+// If it were mounted again, the old mount could write over the new one's blocks.
 func TestTheDiskOfALiveProcessGetsNoPowerBack(t *testing.T) {
 	d := openPowered(t, disk.Options{})
 	keeper := start(t, "keeper", filepath.Join(d.Dir(), "a"))
@@ -87,15 +87,15 @@ func TestTheDiskOfALiveProcessGetsNoPowerBack(t *testing.T) {
 	}
 }
 
-// The call that cuts the power works on any file system, so it must be sure
-// which one it has.
+// The call that cuts the power works on any file system, so it must check which one it
+// has.
 func TestAPowerCutSparesTheFileSystemBelow(t *testing.T) {
 	d := openPowered(t, disk.Options{})
 	must(t, unix.Unmount(filepath.Dir(d.Dir()), 0))
 	if err := d.PowerCut(t.Context()); err == nil || !strings.Contains(err.Error(), "no longer mounted") {
 		t.Errorf("the cut of a disk that is not there: %v", err)
 	}
-	must(t, unix.Mount("none", filepath.Dir(d.Dir()), "tmpfs", 0, "")) // for Close to find something
+	must(t, unix.Mount("none", filepath.Dir(d.Dir()), "tmpfs", 0, "")) // so that Close finds a mount
 }
 
 func TestNothingIsLeftOfAProcessThatWasKilled(t *testing.T) {
@@ -137,7 +137,7 @@ func TestWhatAnEarlierProcessLeftIsDetachedBelowTheDirectoryAlone(t *testing.T) 
 	for _, dir := range []string{filepath.Join(mine, "under"), other} {
 		must(t, os.MkdirAll(dir, 0o755))
 		must(t, unix.Mount("none", dir, "tmpfs", 0, ""))
-		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }) // one is gone
+		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }) // one mount is gone already
 	}
 	d, err := disk.Open(t.Context(), disk.Options{Dir: mine})
 	must(t, err)

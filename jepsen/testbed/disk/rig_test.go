@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets this binary be the process whose disk it is, too: what maps
-// files, or hangs and is killed, must not be the process that serves them.
+// TestMain also runs the binary as the process that uses the disk: the process that
+// serves a disk must not map its files, hang or be killed.
 func TestMain(m *testing.M) {
 	if what := os.Getenv("DISK_TEST_AS"); what != "" {
 		if err := others[what](os.Args[len(os.Args)-1]); err != nil {
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// others are what the other process does with the path that it is given.
+// others are the actions of the other process on a path.
 var others = map[string]func(path string) error{
-	// maps the file, writes it, and looks for what it wrote in the mapping.
+	// mapper maps the file, writes to it, and checks the mapping.
 	"mapper": func(path string) error {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
@@ -58,7 +58,7 @@ var others = map[string]func(path string) error{
 		}
 		return nil
 	},
-	// writes and syncs once.
+	// writer writes and syncs once.
 	"writer": func(path string) error {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
@@ -68,28 +68,28 @@ var others = map[string]func(path string) error{
 		_, err = file.WriteString("a line\n")
 		return errors.Join(err, file.Sync(), file.Close())
 	},
-	// keeps a file open until its input ends.
+	// keeper keeps a file open until its input ends.
 	"keeper": func(path string) error {
 		file, err := os.Create(path)
 		if err != nil {
 			return err
 		}
 		fmt.Println("open")
-		_, _ = io.Copy(io.Discard, os.Stdin) // until it ends
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the input ends
 		return file.Close()
 	},
-	// opens both kinds of disk in one and waits to be killed.
+	// owner opens a disk of both kinds and waits to be killed.
 	"owner": func(path string) error {
 		if _, err := disk.Open(context.Background(), disk.Options{Dir: path, Faulty: true, Powered: true, Size: 32 << 20}); err != nil {
 			return err
 		}
 		fmt.Println("open")
-		_, _ = io.Copy(io.Discard, os.Stdin) // until it ends
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the input ends
 		return nil
 	},
 }
 
-// process is another process; it is killed when the test ends.
+// process is another process, which is killed when the test ends.
 type process struct {
 	*exec.Cmd
 	out   io.Reader
@@ -118,7 +118,7 @@ func start(t *testing.T, what, path string) *process {
 	return p
 }
 
-// says waits for a line.
+// says waits for a line of output.
 func (p *process) says(t *testing.T, want string) {
 	t.Helper()
 	line := make([]byte, len(want)+1)
@@ -135,7 +135,7 @@ func (p *process) kill(t *testing.T) {
 	_ = p.Process.Kill() // it may have ended
 	ended := make(chan struct{})
 	go func() {
-		_ = p.Wait() // how it ended is no matter
+		_ = p.Wait() // the exit code does not matter
 		close(ended)
 	}()
 	select {
@@ -182,7 +182,7 @@ func open(t *testing.T, o disk.Options) *disk.Disk {
 	return d
 }
 
-// mountsBelow reads the table of mounts in another way than the package does.
+// mountsBelow reads the table of mounts with other code than the package.
 func mountsBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	table, err := os.ReadFile("/proc/self/mounts")
@@ -198,8 +198,8 @@ func mountsBelow(t *testing.T, dir string) []string {
 	return below
 }
 
-// write makes a file of the content, synced or not; the file is left to be
-// closed by the end of the test, or at once.
+// write appends the content to a file. If sync is set it syncs the file and its
+// directory.
 func write(path, content string, sync bool) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -238,7 +238,7 @@ func mustRead(t *testing.T, path, want string) {
 	}
 }
 
-// eventually looks again and again until it is so.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -11,22 +11,22 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// appends writes entries to threads, with and without an expected rev, and
-// reads the threads whole, from the tail, as of an older rev, and their meta.
+// appends writes entries to threads, with and without an expected rev. It reads whole
+// threads, their tails, older revs, and their metadata.
 //
-// A thread is a list that only grows, and every entry has an id of its own, so
-// the order of all appends is in plain sight: see journal.go.
+// A thread is a list that only grows, and every entry has a unique id, so reads show
+// the order of all appends: see workload.Journal.
 type appends struct {
 	keys  *workload.Keys
-	calls atomic.Int64 // appends made so far; numbers them
+	calls atomic.Int64 // number of appends so far; numbers them
 }
 
 const (
-	keys        = 2   // threads that a group of processes uses at a time
-	appendCalls = 200 // of one thread
-	entriesMax  = 4   // of one call
+	keys        = 2   // threads that a group of processes uses at the same time
+	appendCalls = 200 // calls on one thread
+	entriesMax  = 4   // entries of one call
 	tailMax     = 8
-	againOne    = 10 // one call in so many sends the last append again, with its entries' ids
+	againOne    = 10 // one call in againOne repeats the last append with the same entry ids
 )
 
 // New returns workload append.
@@ -38,40 +38,40 @@ func (*appends) About() string {
 	return "rev-checked and plain appends, reads whole, of tails and as of older revs: one order, no gap, no duplicate, nothing lost, hash chain recomputed"
 }
 
-// appendIn is what an append was given. The contents of its entries follow
-// from By and their place: see appendDraft.
+// appendIn is the input of an append. By and the position determine the contents of
+// the entries: see id and chained.
 type appendIn struct {
 	By      int64   `json:"by"`
 	Entries int     `json:"entries"`
-	Again   bool    `json:"again,omitempty"`   // it was sent before, and may be there already
-	Stamped bool    `json:"stamped,omitempty"` // they take the log's time
-	Rev     *uint64 `json:"rev,omitempty"`     // expected
-	Head    string  `json:"head,omitempty"`    // expected
+	Again   bool    `json:"again,omitempty"`   // a repetition: the entries may exist already
+	Stamped bool    `json:"stamped,omitempty"` // the entries get the log's time
+	Rev     *uint64 `json:"rev,omitempty"`     // expected rev
+	Head    string  `json:"head,omitempty"`    // expected head
 }
 
-// readIn says which entries are read: all, the last so many, or all as of a rev.
+// readIn selects the entries of a read: all, the last Tail, or all as of rev At.
 type readIn struct {
 	Tail uint64  `json:"tail,omitempty"`
 	At   *uint64 `json:"at,omitempty"`
 }
 
-// appendOut is what any of the calls answers: where the thread stood after it,
-// and what it showed of the entries.
+// appendOut is the output of any call: the thread's state after it, and the entries
+// that it showed.
 type appendOut struct {
-	Refused     bool     `json:"refused,omitempty"` // conflict; Rev and Head are those it told
-	Missing     bool     `json:"missing,omitempty"` // there is no such thread
+	Refused     bool     `json:"refused,omitempty"` // conflict; Rev and Head are from the error
+	Missing     bool     `json:"missing,omitempty"` // the thread does not exist
 	Incarnation uint64   `json:"incarnation,omitempty"`
 	Rev         uint64   `json:"rev"`
 	Head        string   `json:"head,omitempty"`
 	From        uint64   `json:"from,omitempty"`   // seq of the first of IDs
-	IDs         []string `json:"ids,omitempty"`    // in the order of seqs, From and on
-	Stamps      []int64  `json:"stamps,omitempty"` // times of those of IDs that took the log's
-	Wrong       string   `json:"wrong,omitempty"`  // what no call can have written, or seqs that do not follow each other
+	IDs         []string `json:"ids,omitempty"`    // in order of their seqs, which start at From
+	Stamps      []int64  `json:"stamps,omitempty"` // times of those of IDs that have the log's time
+	Wrong       string   `json:"wrong,omitempty"`  // content that no call wrote, or seqs that are not consecutive
 }
 
 func (w *appends) Run(ctx context.Context, p *workload.Process) {
-	known := map[string]appendOut{} // what the process last heard of a thread
-	last := map[string]appendIn{}   // its last append there, unless that was refused
+	known := map[string]appendOut{} // :: key → the last answer that the process got
+	last := map[string]appendIn{}   // :: key → its last append, unless that was refused
 	for workload.Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		if again, made := last[key]; made && p.Rand.IntN(againOne) == 0 {
@@ -88,8 +88,8 @@ func (w *appends) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// next makes a call. What it expects is what the process last heard. The in is
-// that of an append.
+// next makes a call. It expects the state of the process's last answer. It returns the
+// input if the call is an append.
 func (w *appends) next(ctx context.Context, p *workload.Process, key string, known appendOut) (in appendIn, out appendOut, err error) {
 	switch kind := p.Rand.IntN(20); {
 	case kind < 10:
@@ -102,7 +102,7 @@ func (w *appends) next(ctx context.Context, p *workload.Process, key string, kno
 	case kind < 18 && known.Rev > 0:
 		out, err = readThread(ctx, p, key, readIn{At: &known.Rev})
 		if err == nil && !out.Refused {
-			out = known // it tells nothing newer
+			out = known // the read shows an older rev
 		}
 	default:
 		out, err = workload.Call(ctx, p, workload.CallMeta, key, false, struct{}{}, func(ctx context.Context) (appendOut, error) {
@@ -112,7 +112,7 @@ func (w *appends) next(ctx context.Context, p *workload.Process, key string, kno
 	return in, out, err
 }
 
-// draw makes up an append of a few entries under the next number.
+// draw returns a new append of a few entries.
 func (w *appends) draw(p *workload.Process, known appendOut) appendIn {
 	in := appendIn{By: w.calls.Add(1), Entries: 1 + p.Rand.IntN(entriesMax), Stamped: p.Rand.IntN(3) == 0}
 	switch p.Rand.IntN(10) {
@@ -124,8 +124,8 @@ func (w *appends) draw(p *workload.Process, known appendOut) appendIn {
 	return in
 }
 
-// again is the same append without what it expected: the entries that are
-// there already are to be left alone.
+// again returns the same append without its expectations. The store must leave
+// existing entries alone.
 func (in appendIn) again() appendIn {
 	in.Rev, in.Head, in.Again = nil, "", true
 	return in
@@ -151,7 +151,7 @@ func (w *appends) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// answer is a call of this workload, decoded.
+// answer is a decoded call of this workload.
 type answer struct {
 	op   history.Op
 	in   appendIn // of an append

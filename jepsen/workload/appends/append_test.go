@@ -16,12 +16,12 @@ import (
 	"dormouse/jepsen/workload/workloadtest"
 )
 
-// listed is what a thread tells that holds entries, all of them or from one on.
+// listed is the answer of a thread that holds entries, from a seq on.
 func listed(from int, entries ...string) appendOut {
 	return appendOut{Incarnation: 3, Rev: uint64(from + len(entries)), From: uint64(from), IDs: entries}
 }
 
-// headed is out with the head of all entries.
+// headed returns out with the head of all entries.
 func headed(out appendOut, all ...string) appendOut {
 	var h model.Head
 	for _, id := range all {
@@ -32,13 +32,13 @@ func headed(out appendOut, all ...string) appendOut {
 	return out
 }
 
-// wrote is an append of so many entries by a number, that went to seq at.
+// wrote is an append of the given number of entries, applied at seq at.
 func wrote(p, from, to int, by int64, entries, at int) history.Op {
 	in := appendIn{By: by, Entries: entries}
 	return workloadtest.OK(p, from, to, workload.CallAppend, "t1", in, listed(at, in.ids()...))
 }
 
-// expecting is wrote with an expected rev.
+// expecting returns op with an expected rev.
 func expecting(op history.Op, rev uint64) history.Op {
 	in, err := history.Decode[appendIn](op.In)
 	if err != nil {
@@ -49,7 +49,7 @@ func expecting(op history.Op, rev uint64) history.Op {
 	return op
 }
 
-// again is wrote, sent before, and answered by a thread at rev.
+// again returns a repetition of op, answered by a thread at rev.
 func again(op history.Op, rev uint64) history.Op {
 	in, _ := history.Decode[appendIn](op.In)
 	out, _ := history.Decode[appendOut](op.Out)
@@ -58,7 +58,7 @@ func again(op history.Op, rev uint64) history.Op {
 	return op
 }
 
-// conflicts is the same append, refused by a thread at rev.
+// conflicts returns op as refused by a thread at rev.
 func conflicts(op history.Op, rev uint64) history.Op {
 	op.Out = workloadtest.Raw(appendOut{Refused: true, Rev: rev})
 	return op
@@ -159,7 +159,7 @@ func TestAppendCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{wrote(1, 0, 1, 1, 1, 0)}.History())
 }
 
-// TestTheChainIsThatOfTheContract: ours is written from DESIGN §9.
+// TestTheChainIsThatOfTheContract compares the store's chain with the model's.
 func TestTheChainIsThatOfTheContract(t *testing.T) {
 	var ours model.Head
 	var theirs agent.Head
@@ -173,7 +173,7 @@ func TestTheChainIsThatOfTheContract(t *testing.T) {
 	}
 }
 
-// madeUpAppends is what one thread answers, however the calls overlap.
+// madeUpAppends returns the answers of one thread to overlapping calls.
 func madeUpAppends(d workloadtest.Draw, n int, key string) workloadtest.Script {
 	var s workloadtest.Script
 	var all []string
@@ -227,8 +227,8 @@ func madeUpAppends(d workloadtest.Draw, n int, key string) workloadtest.Script {
 	return append(s, workloadtest.OK(99, s.End(), s.End()+1, workload.CallRead, key, readIn{}, tell(listed(0, all...))))
 }
 
-// TestAppendExecutions: what one thread answered is sound, however the calls
-// overlap; with any one answer changed it is not.
+// TestAppendExecutions checks that the answers of one thread are accepted, and that a
+// changed answer is found.
 func TestAppendExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := workloadtest.Drawn(r)
@@ -249,7 +249,7 @@ func TestAppendExecutions(t *testing.T) {
 	})
 }
 
-// spoiledThread is an answer that the thread cannot have given.
+// spoiledThread returns an answer that the thread cannot have given.
 func spoiledThread(d workloadtest.Draw, out appendOut) appendOut {
 	switch n := len(out.IDs); {
 	case n > 1 && d(0, 2) == 0:
@@ -264,7 +264,7 @@ func spoiledThread(d workloadtest.Draw, out appendOut) appendOut {
 	return out
 }
 
-// BenchmarkAppendCheck judges threads of 200 calls, as a run makes them.
+// BenchmarkAppendCheck judges threads of 200 calls, as in a run.
 func BenchmarkAppendCheck(b *testing.B) {
 	d := workloadtest.Thrown(rand.New(rand.NewPCG(1, 2)))
 	var all workloadtest.Script

@@ -11,13 +11,13 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// epoch is when the entries happened that do not take the log's time.
+// epoch is the base of the times of entries that do not get the log's time.
 const epoch = 1_700_000_000_000
 
-// id names the entry of an append at a place, from 0.
+// id returns the id of the append's entry at place, from 0.
 func (in appendIn) id(place int) string { return fmt.Sprintf("%d.%d", in.By, place) }
 
-// ids are those of an append's entries, in order.
+// ids returns the ids of the append's entries, in order.
 func (in appendIn) ids() []string {
 	ids := make([]string, in.Entries)
 	for place := range ids {
@@ -26,8 +26,8 @@ func (in appendIn) ids() []string {
 	return ids
 }
 
-// chained is the entry of an id, as it goes into the chain; its time is the
-// log's where at is not 0.
+// chained returns the entry with an id in the form that the chain covers. Its time is
+// at, or the time that the id implies if at is 0.
 func chained(id string, at int64) (model.ChainedEntry, bool) {
 	by, place, ok := strings.Cut(id, ".")
 	number, err := strconv.ParseInt(by, 10, 64)
@@ -43,7 +43,7 @@ func chained(id string, at int64) (model.ChainedEntry, bool) {
 	}, true
 }
 
-// op is the append itself.
+// op returns the op of the append.
 func (in appendIn) op(thread string) agent.AppendThread {
 	op := agent.AppendThread{Thread: thread, ExpectedRev: in.Rev, ExpectedHead: in.Head}
 	for place := range in.Entries {
@@ -61,8 +61,8 @@ func (in readIn) op(thread string) agent.LoadEntries {
 	return agent.LoadEntries{Thread: thread, Tail: in.Tail, AtRev: in.At, Limit: agent.EntriesLimitMax}
 }
 
-// conflict makes an answer of what the store says by refusing, or by saying
-// that nothing is there: it is held to that as to any other answer.
+// conflict turns a conflict or not_found error into an answer, which the checker
+// judges like any other answer.
 func conflict(err error) (appendOut, error) {
 	var e *agent.Error
 	switch {
@@ -113,17 +113,17 @@ func loaded(page *agent.Entries, err error) (appendOut, error) {
 		}
 		if want, ours := chained(e.ID, e.At); !ours || want.Kind != e.Kind || want.Payload != string(e.Payload) || want.Refs != string(e.Refs) {
 			odd, _ := json.Marshal(e)
-			out.Wrong = fmt.Sprintf("nobody wrote %s", odd)
+			out.Wrong = fmt.Sprintf("no call wrote %s", odd)
 		}
 		out.show(e.ID, e.At)
 	}
 	if page.Next != nil {
-		out.Wrong = fmt.Sprintf("it ends before seq %d, of %d", *page.Next, page.Thread.Rev)
+		out.Wrong = fmt.Sprintf("the answer ends before seq %d, of %d", *page.Next, page.Thread.Rev)
 	}
 	return out, nil
 }
 
-// show adds an entry that was seen. Times that its id tells are left out.
+// show adds an entry that was seen. It omits times that follow from the id.
 func (o *appendOut) show(id string, at int64) {
 	o.IDs = append(o.IDs, id)
 	if e, ours := chained(id, 0); !ours || e.At != at {

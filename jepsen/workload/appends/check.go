@@ -11,8 +11,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check puts each thread together from what all calls say of it, and recomputes
-// its chain.
+// Check combines the answers about each thread, and recomputes its chain.
 func (w *appends) Check(ctx context.Context, h *history.History) check.Result {
 	chained := 0
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -28,21 +27,21 @@ func (w *appends) Check(ctx context.Context, h *history.History) check.Result {
 // thread is the judgement of one thread: its journal and its chain.
 type thread struct {
 	*workload.Journal
-	stamped     map[string]bool  // entries that take the log's time
-	stamps      map[string]int64 // the time they took
+	stamped     map[string]bool  // entries that get the log's time
+	stamps      map[string]int64 // the log's times of those entries
 	heads       []headSeen
-	incarnation *history.Op // the first call that told it
-	number      uint64      // what it told
+	incarnation *history.Op // the first call that showed the incarnation
+	number      uint64      // that incarnation
 }
 
-// headSeen is a head as a call told it.
+// headSeen is a head in the answer of a call.
 type headSeen struct {
 	op   history.Op
 	rev  uint64
 	head string
 }
 
-// judgeAll judges a thread's calls, and tells how many heads it recomputed.
+// judgeAll judges a thread's calls and returns the number of recomputed heads.
 func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 	answers := make([]answer, len(ops))
 	for i, op := range ops {
@@ -62,14 +61,14 @@ func (t *thread) judgeAll(ops []history.Op) (heads int, err error) {
 	return t.judgeHeads(), nil
 }
 
-// collect notes an append, or another attempt at one.
+// collect records an append or a repetition of one.
 func (t *thread) collect(a answer) {
 	outcome := a.op.Outcome
 	if a.out.Refused {
 		outcome = history.Refused
 	}
 	if a.op.Code == string(agent.CodeDuplicateEntry) {
-		t.Findings.Add("refused for no reason", t.Key, []history.Op{a.op}, "call %d was refused since other entries have its ids, which nobody else uses", a.op.ID)
+		t.Findings.Add("refused for no reason", t.Key, []history.Op{a.op}, "call %d was refused because other entries have its ids, which no other append uses", a.op.ID)
 	}
 	w := t.Writers[a.in.id(0)]
 	if w == nil {
@@ -85,8 +84,7 @@ func (t *thread) collect(a answer) {
 	}
 }
 
-// judgeAnswer judges what one call answers by itself, and notes what it says
-// of the thread.
+// judgeAnswer judges one answer alone, and records what it shows of the thread.
 func (t *thread) judgeAnswer(a answer) {
 	if a.out.Wrong != "" {
 		t.Findings.Add("damaged answer", t.Key, []history.Op{a.op}, "call %d: %s", a.op.ID, a.out.Wrong)
@@ -110,12 +108,12 @@ func (t *thread) judgeAnswer(a answer) {
 	}
 }
 
-// judgeAppend: what an append answers is where its entries went, and that was
-// where it expected the thread to be.
+// judgeAppend checks that the answer places the entries where the append expected the
+// thread to be.
 func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 	n, end := uint64(in.Entries), out.From+uint64(in.Entries)
 	if uint64(len(out.IDs)) != n || out.Rev < end || out.Rev > end && !in.Again {
-		t.Findings.Add("append answered wrong", t.Key, []history.Op{op}, "call %d appended %d entries, and was told %d of them from seq %d to rev %d",
+		t.Findings.Add("append answered wrong", t.Key, []history.Op{op}, "call %d appended %d entries, and the answer has %d of them from seq %d to rev %d",
 			op.ID, n, len(out.IDs), out.From, out.Rev)
 	}
 	if in.Rev != nil && *in.Rev != out.From {
@@ -125,13 +123,14 @@ func (t *thread) judgeAppend(op history.Op, in appendIn, out appendOut) {
 		t.heads = append(t.heads, headSeen{op, out.From, in.Head})
 	}
 	before := out.From
-	if in.Again { // they may have been there
+	if in.Again { // the entries may have existed before
 		before = out.Rev
 	}
 	t.Stood(op, before, out.Rev)
 }
 
-// judgeConflict: an append is refused only where the thread is not as expected.
+// judgeConflict checks that an append is refused only if the thread is not as
+// expected.
 func (t *thread) judgeConflict(op history.Op, in appendIn, out appendOut) {
 	switch {
 	case in.Rev != nil && *in.Rev == out.Rev, in.Head != "" && in.Head == out.Head, in.Rev == nil && in.Head == "":
@@ -140,7 +139,7 @@ func (t *thread) judgeConflict(op history.Op, in appendIn, out appendOut) {
 	t.Stood(op, out.Rev, out.Rev)
 }
 
-// judgeReadAt checks that every rev which a call has seen can always be read.
+// judgeReadAt checks that every rev that a call has seen remains readable.
 func (t *thread) judgeReadAt(op history.Op, at uint64, out appendOut) {
 	if out.Refused || out.Missing {
 		t.Stood(op, out.Rev, out.Rev)
@@ -155,7 +154,7 @@ func (t *thread) judgeReadAt(op history.Op, at uint64, out appendOut) {
 	t.Stood(op, workload.Unbounded, at)
 }
 
-// judgeRead: a read holds every entry that it asked for.
+// judgeRead checks that a read returns every requested entry.
 func (t *thread) judgeRead(op history.Op, read readIn, out appendOut) {
 	t.Stood(op, out.Rev, out.Rev)
 	if op.Call == workload.CallMeta {
@@ -170,7 +169,8 @@ func (t *thread) judgeRead(op history.Op, read readIn, out appendOut) {
 	}
 }
 
-// sameIncarnation checks that a thread keeps its incarnation: no call deletes it.
+// sameIncarnation checks that a thread keeps its incarnation, because no call deletes
+// it.
 func (t *thread) sameIncarnation(op history.Op, out appendOut) {
 	switch {
 	case out.Incarnation == 0:
@@ -181,7 +181,7 @@ func (t *thread) sameIncarnation(op history.Op, out appendOut) {
 	}
 }
 
-// times notes when the entries happened that took the log's time.
+// times records the times of entries that have the log's time.
 func (t *thread) times(op history.Op, out appendOut) {
 	left := out.Stamps
 	for _, entry := range out.IDs {
@@ -202,8 +202,8 @@ func (t *thread) times(op history.Op, out appendOut) {
 	}
 }
 
-// judgeHeads recomputes the chain as far as every entry is known, and holds
-// every head that was told against it. The log's time never runs back.
+// judgeHeads recomputes the chain up to the first unknown entry and compares it with
+// the heads in answers. It also checks that the log's time never decreases.
 func (t *thread) judgeHeads() (judged int) {
 	chain := []model.Head{{}}
 	last := int64(math.MinInt64)

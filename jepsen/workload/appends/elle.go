@@ -8,15 +8,14 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// ListAppend is the append workload's part of a history as Elle's list-append
-// checker takes it: a thread is a list, an entry an element, an append of some
-// entries one transaction. Elle knows neither tails nor older revs nor heads,
-// so the reads of these are left out, and of an append that was sent again only
-// the first attempt is told: done where that was acknowledged, else it may
-// have been done at any time since.
+// ListAppend converts the append workload's calls to the input of Elle's list-append
+// checker. A thread is a list, an entry is an element, and an append of some entries
+// is one transaction. Elle has no tails, older revs or heads, so such reads are left
+// out. Of a repeated append only the first attempt is included. If the first attempt
+// was refused and a repetition was not, its outcome becomes unknown.
 func ListAppend(h *history.History) ([]history.Transaction, error) {
 	var all []history.Transaction
-	first := map[int64]int{} // :: number of an append → its place in all
+	first := map[int64]int{} // :: number of an append → its index in all
 	for _, op := range h.Of("append").Ops {
 		a, err := answerTo(op)
 		if err != nil {
@@ -45,7 +44,7 @@ func ListAppend(h *history.History) ([]history.Transaction, error) {
 			for _, id := range a.out.IDs {
 				value, known := element(id)
 				if !known {
-					value = -1 // no call appended it, and Elle will say so
+					value = -1 // no call appended it, so Elle reports it
 				}
 				read.List = append(read.List, value)
 			}
@@ -58,7 +57,7 @@ func ListAppend(h *history.History) ([]history.Transaction, error) {
 	return all, nil
 }
 
-// element is an entry as a number.
+// element returns an entry as a number.
 func element(id string) (value int64, ok bool) {
 	by, place, _ := strings.Cut(id, ".")
 	number, wrong := strconv.ParseInt(by, 10, 64)

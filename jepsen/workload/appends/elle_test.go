@@ -15,10 +15,10 @@ func TestAppendsAreToldAsElleKnowsThem(t *testing.T) {
 	calls := workloadtest.Script{
 		wrote(1, 0, 5, 1, 2, 0),
 		lost,
-		again(wrote(4, 20, 21, 2, 1, 2), 3), // the same append, sent once more
+		again(wrote(4, 20, 21, 2, 1, 2), 3), // the same append, repeated
 		conflicts(wrote(1, 30, 31, 3, 1, 0), 3),
 		workloadtest.Refused(wrote(1, 32, 33, 4, 1, 0), "unavailable"),
-		again(wrote(1, 34, 35, 4, 1, 3), 4), // it went through after all
+		again(wrote(1, 34, 35, 4, 1, 3), 4), // a repetition was applied
 		tail,
 		workloadtest.OK(3, 40, 41, workload.CallRead, "t1", readIn{}, listed(0, "1.0", "1.1", "2.0", "x")),
 		workloadtest.OK(3, 42, 43, workload.CallRead, "t2", readIn{}, appendOut{Missing: true}),

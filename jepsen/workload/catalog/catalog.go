@@ -58,7 +58,7 @@ func New(name string) (workload.Workload, error) {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no workload %q; there are %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown workload %q: use one of %s", name, strings.Join(Names(), ", "))
 }
 
 // Names returns the names of all workloads, sorted.

@@ -19,7 +19,7 @@ func (w *claim) release(ctx context.Context, p *workload.Process, key string, h 
 	return w.change(ctx, p, "release", key, h, &agent.ReleaseClaim{Claim: key, Holder: h.Holder, Epoch: h.Epoch, To: h.To})
 }
 
-// change makes an op on the claim itself.
+// change commits an op on the claim itself.
 func (*claim) change(ctx context.Context, p *workload.Process, call, key string, h Call, op agent.Op) (Seen, error) {
 	return workload.Call(ctx, p, call, key, true, h, func(ctx context.Context) (Seen, error) {
 		r, index, err := workload.CommitOne[*agent.ClaimResult](ctx, p, op)
@@ -73,8 +73,8 @@ func (w *claim) write(ctx context.Context, p *workload.Process, key string, epoc
 	})
 }
 
-// load reads what was written under the fence: of the thread the last tail
-// entries, all of them where tail is 0.
+// load reads the thread and the value. It reads the last tail entries of the thread,
+// or all if tail is 0.
 func (*claim) load(ctx context.Context, p *workload.Process, key string, tail uint64) error {
 	_, err := workload.Call(ctx, p, "load", key, false, tail, func(ctx context.Context) (FencedSeen, error) {
 		index, answers, err := workload.FindAll(ctx, p,

@@ -9,19 +9,18 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// The objects of a claim's history, as its ledger calls them. What is written
-// under the fence has versions of its own; the claim's are made of its epochs:
-// a holding begins at twice its epoch and ends, where somebody releases it,
-// one later.
+// The ledger's names of the objects of a claim's history. The thread and the value
+// have their own versions. The versions of the claim derive from its epochs: a holding
+// begins at 2·epoch and ends at 2·epoch+1 if it is released.
 const (
 	TheClaim    = "the claim"
 	fencedValue = "the value"
 	FencedLog   = "the thread"
 )
 
-// Check judges each claim by itself: by the order of what was written under
-// its epochs, by the log's indexes, by real time where that alone shows that a
-// holding stood or had ended, and by one order of all calls.
+// Check judges each claim separately: the order of writes under its epochs, and the
+// log's indexes. It judges holdings that by real time alone must have been valid or
+// over. Finally it searches for one order of all calls.
 func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 	faultFree, leaders := workload.FaultFreeOf(h), LeadersOf(h)
 	return workload.ByKey(ctx, "claim", h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -42,7 +41,7 @@ func (*claim) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// Claimed is the history of one claim. Calls go by their place in it.
+// Claimed is the history of one claim. Calls are identified by their index in Ops.
 type Claimed struct {
 	*workload.Ledger
 	faultFree workload.FaultFree
@@ -51,11 +50,11 @@ type Claimed struct {
 	Gets      map[int]*Seen
 	Writes    map[int]*Fenced
 	Loads     map[int]*FencedSeen
-	began     map[uint64]int // :: epoch → the call that began its holding
+	began     map[uint64]int // :: epoch → the call that began the holding
 }
 
-// NewClaimed returns the history of the claim key, whose calls are ops. Findings go
-// to f.
+// NewClaimed returns the history of the claim key, whose calls are ops. Findings go to
+// f.
 func NewClaimed(key string, ops []history.Op, f *workload.Findings, faultFree workload.FaultFree, leaders []history.Event) *Claimed {
 	return &Claimed{
 		Ledger: workload.NewLedger(key, ops, f), faultFree: faultFree, leaders: leaders, Changes: map[int]*Changed{}, Gets: map[int]*Seen{},
@@ -67,10 +66,10 @@ func NewClaimed(key string, ops []history.Op, f *workload.Findings, faultFree wo
 type Changed struct {
 	Does string // DoesTake, DoesRenew or DoesRelease
 	In   Call
-	Out  *Seen // of one that was answered
+	Out  *Seen // nil if the call has no answer
 }
 
-// What a call may do to a claim: what the claim workload's calls are called.
+// The calls on a claim, by their names in the claim workload.
 const (
 	DoesTake    = "take"
 	DoesRenew   = "renew"
@@ -80,7 +79,7 @@ const (
 // Fenced is a write under the fence.
 type Fenced struct {
 	In  FencedWrite
-	Out *FencedWrote // of one that was answered
+	Out *FencedWrote // nil if the call has no answer
 }
 
 func (c *Claimed) load() (err error) {
@@ -121,7 +120,7 @@ func (c *Claimed) load() (err error) {
 	return nil
 }
 
-// Place finds out which write made what, and which call began which Call.
+// Place determines which write made which version, and which call began which holding.
 func (c *Claimed) Place() {
 	for call, op := range c.Ops {
 		if w := c.Writes[call]; w != nil && w.Out != nil {
@@ -153,7 +152,7 @@ func (c *Claimed) Place() {
 	c.Settle()
 }
 
-// judgeAnswer: a claim is left as the call asked for.
+// judgeAnswer checks that the call left the claim in the requested state.
 func (c *Claimed) judgeAnswer(call int) {
 	made := c.Changes[call]
 	if made == nil || made.Out == nil {
@@ -182,8 +181,8 @@ func (c *Claimed) Begun(call int) uint64 {
 	return made.Out.Epoch
 }
 
-// judgeCalls looks for one order of all calls: a holding is read by all that
-// is done under it.
+// judgeCalls searches for one order of all calls. Every call under a holding reads the
+// holding.
 func (c *Claimed) judgeCalls() {
 	transactions := map[int]*model.Transaction{}
 	for call := range c.Ops {
@@ -215,8 +214,8 @@ func (c *Claimed) judgeCalls() {
 	c.JudgeOrder(transactions)
 }
 
-// wrote returns what a write is known to have made, nothing if the write is not
-// known to be applied.
+// wrote returns the versions that a write is known to have made; none if the write is
+// not known to be applied.
 func (c *Claimed) wrote(w *Fenced) (all []model.Access) {
 	for _, object := range []string{FencedLog, fencedValue} {
 		if version := c.Object(object).Version[w.In.Name]; version > 0 {
@@ -226,7 +225,7 @@ func (c *Claimed) wrote(w *Fenced) (all []model.Access) {
 	return all
 }
 
-// LeadersOf are the events that say who leads.
+// LeadersOf returns the events about leaders.
 func LeadersOf(h *history.History) (events []history.Event) {
 	for _, e := range h.Events {
 		if e.Kind == history.EventLeader {

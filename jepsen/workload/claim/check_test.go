@@ -78,9 +78,9 @@ func TestClaimFindsEachWrong(t *testing.T) {
 		{"two holders after a renewal", "two holders", workloadtest.Script{take(1, 10, 16, 1), renew(1, 700, 16, 2), take(2, 1400, 48, 3)}, nil},
 		{"nobody seems to hold it", "holding unseen", workloadtest.Script{take(1, 10, 16, 1), get(3, 500, 0, "", 1)}, nil},
 		{"another seems to hold it", "holding unseen", workloadtest.Script{take(1, 10, 32, 2), get(3, 500, 16, "p7", 1)}, nil},
-		{"its write is turned away", "fenced for nothing", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(write(1, 500, "a", 16, 0, 0), "fenced")}, nil},
-		{"its renewal is turned away", "fenced for nothing", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(renew(1, 500, 16, 0), "fenced")}, nil},
-		{"it stands in its own way", "fenced for nothing", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(take(1, 500, 0, 0), "already_claimed")}, nil},
+		{"its write is turned away", "fenced for no reason", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(write(1, 500, "a", 16, 0, 0), "fenced")}, nil},
+		{"its renewal is turned away", "fenced for no reason", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(renew(1, 500, 16, 0), "fenced")}, nil},
+		{"it stands in its own way", "fenced for no reason", workloadtest.Script{take(1, 10, 16, 1), workloadtest.Refused(take(1, 500, 0, 0), "already_claimed")}, nil},
 		{"under a lapsed holding", "under a lapsed holding", lapsed, leads},
 		{"a stale read of the claim", "lost or stale", workloadtest.Script{take(1, 10, 16, 1), release(1, 30, 16, 2), get(3, 50, 16, "p1", 1)}, nil},
 		{"another's holding", "another holding", workloadtest.Script{workloadtest.OK(1, 10, 20, "take", "c", Call{Holder: "p1", TTL: time.Second}, Seen{16, "p2", 1})}, nil},
@@ -101,7 +101,7 @@ func TestClaimFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one claim and what is written under it.
+// store is a correct store of one claim, with the thread and the value.
 type store struct {
 	r       *rand.Rand
 	index   uint64
@@ -114,7 +114,7 @@ type store struct {
 func (s *store) do(call string, in any) any {
 	s.index++
 	if s.r.IntN(40) == 0 {
-		s.held = Seen{} // it has lapsed: a ttl of nothing, for the judge
+		s.held = Seen{} // it has expired; the checker sees a ttl of 0
 	}
 	begin := func(holder string) Seen {
 		s.held = Seen{Epoch: s.index << 4, Holder: holder, Index: s.index}
@@ -191,8 +191,8 @@ func TestClaimPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 12, spoilWrite)
 }
 
-// spoilWrite puts a write that was applied under an older epoch, as if it were
-// a stale holder's, and says so.
+// spoilWrite moves an applied write to an older epoch, like that of a stale holder,
+// and describes the change.
 func spoilWrite(r *rand.Rand, h *history.History) string {
 	var epochs []uint64
 	for _, op := range h.Ops {

@@ -1,5 +1,5 @@
-// Package claim drives holders that compete for claims, and checks that each
-// claim has one holder at a time and that no write under an old epoch succeeds.
+// Package claim drives holders that compete for claims. It checks that each claim has
+// one holder at a time and that no write under an old epoch succeeds.
 package claim
 
 import (
@@ -12,21 +12,20 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// claim has holders compete for claims and write under their fence, to a
-// thread and a value that have no other writers. Some stop renewing and
-// write all the same; some write under the epochs of others, as if they were
-// an older self of theirs.
+// claim lets holders compete for claims and write under their fence to a thread and a
+// value without other writers. Some holders stop renewing but continue to write. Some
+// write under the epochs of others, like an earlier run of those.
 type claim struct {
 	keys   *workload.Keys
-	writes atomic.Int64 // made so far; numbers them
+	writes atomic.Int64 // number of writes so far; numbers them
 
 	mu     sync.Mutex
-	epochs map[string][]uint64 // :: key → epochs that somebody was given, oldest first; guarded by mu
+	epochs map[string][]uint64 // :: key → epochs given to holders, oldest first; guarded by mu
 }
 
 const (
-	callsMax  = 250 // picks of a key, which are several calls each
-	claimTail = 3   // entries that a read lists
+	callsMax  = 250 // picks of a key; a pick makes several calls
+	claimTail = 3   // entries that a read returns
 )
 
 // New returns workload claim.
@@ -40,39 +39,40 @@ func (*claim) About() string {
 	return "claims that several holders compete for: one holding at a time, epochs that only grow, and no write under an old one"
 }
 
-// Call names a holding, and what is to become of it.
+// Call is a call on a claim.
 type Call struct {
 	Holder string        `json:"holder"`
 	Epoch  uint64        `json:"epoch,omitempty"` // of a renewal or a release
-	TTL    time.Duration `json:"ttl,omitempty"`   // of a take; a renewal keeps it
+	TTL    time.Duration `json:"ttl,omitempty"`   // of a take; a renewal keeps the ttl
 	To     string        `json:"to,omitempty"`    // of a release: the next holder
 }
 
-// Seen is a claim as a call left or found it; epoch 0 means that it has no holder.
+// Seen is the state of a claim that a call left or found; epoch 0 means that it has no
+// holder.
 type Seen struct {
 	Epoch  uint64 `json:"epoch,omitempty"`
 	Holder string `json:"holder,omitempty"`
 	Index  uint64 `json:"index"`
 }
 
-// FencedWrite is a write under a fence, to the thread or to both.
+// FencedWrite is a write under a fence, to the thread or to both objects.
 type FencedWrite struct {
 	Name  string `json:"name"`
 	Epoch uint64 `json:"epoch"`
 	Value bool   `json:"value,omitempty"`
 }
 
-// FencedWrote is where it went.
+// FencedWrote is the answer of a FencedWrite.
 type FencedWrote struct {
 	Seq      uint64 `json:"seq"`
 	Revision uint64 `json:"revision,omitempty"`
 	Index    uint64 `json:"index"`
 }
 
-// FencedSeen is what was written under the fence, as it was read.
+// FencedSeen is the answer of a read of both objects.
 type FencedSeen struct {
 	Rev      uint64   `json:"rev"`
-	Entries  []string `json:"entries,omitempty"` // the last ones, up to Rev
+	Entries  []string `json:"entries,omitempty"` // the last entries, up to Rev
 	Revision uint64   `json:"revision,omitempty"`
 	Value    string   `json:"value,omitempty"`
 	Index    uint64   `json:"index"`
@@ -94,7 +94,7 @@ func (w *claim) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// Final reads every claim, and all that was written under it.
+// Final reads every claim, its thread and its value.
 func (w *claim) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		if _, err := w.get(ctx, p, key); err != nil {
@@ -104,12 +104,12 @@ func (w *claim) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// hold takes a claim, if it can, and lives under it for a while.
+// hold takes a claim if it can, and makes some calls under it.
 func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 	h := Call{Holder: workload.HolderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(2000))*time.Millisecond}
 	taken, err := w.take(ctx, p, key, h)
 	if err != nil {
-		for p.Rand.IntN(3) > 0 && workload.Pace(ctx, p) { // while another holds it
+		for p.Rand.IntN(3) > 0 && workload.Pace(ctx, p) { // while another process holds it
 			w.write(ctx, p, key, w.anyEpoch(p, key))
 		}
 		return
@@ -118,15 +118,15 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 	h.Epoch = taken.Epoch
 	for range 1 + p.Rand.IntN(4) {
 		switch draw := p.Rand.IntN(40); {
-		case draw == 0: // it forgets to renew
+		case draw == 0: // it does not renew in time
 			workload.Hang(ctx, h.TTL+time.Duration(p.Rand.IntN(700))*time.Millisecond)
 		case draw < 4:
 			w.write(ctx, p, key, w.anyEpoch(p, key))
 		case draw < 10:
 			_, _ = w.renew(ctx, p, key, Call{Holder: h.Holder, Epoch: h.Epoch})
-		case draw < 15: // as after a restart
-			if anew, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL}); err == nil {
-				h.Epoch = anew.Epoch
+		case draw < 15: // like a restarted process
+			if again, err := w.take(ctx, p, key, Call{Holder: h.Holder, TTL: h.TTL}); err == nil {
+				h.Epoch = again.Epoch
 				w.given(key, h.Epoch)
 			}
 		default:
@@ -137,7 +137,7 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 		}
 	}
 	if p.Rand.IntN(16) == 0 {
-		return // it is left to expire
+		return // let the holding expire
 	}
 	h.TTL = 0
 	if p.Rand.IntN(6) == 0 {
@@ -148,15 +148,15 @@ func (w *claim) hold(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// given notes that somebody was given an epoch.
+// given records an epoch that a holder was given.
 func (w *claim) given(key string, epoch uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.epochs[key] = append(w.epochs[key], epoch)
 }
 
-// anyEpoch is one that somebody was given: mostly the newest, else one of the
-// last few. If no epoch was given yet it is 1, which is never given.
+// anyEpoch returns the newest given epoch half of the time, and otherwise one of the
+// last four. If no epoch was given yet it returns 1, which is never given.
 func (w *claim) anyEpoch(p *workload.Process, key string) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// JudgeEpochs checks that epochs grow, in real time and along the log, and that
-// each call under one is between where it began and where the next one did.
+// JudgeEpochs checks that epochs grow, in real time and along the log. It also checks
+// that each call under an epoch is between the beginnings of this epoch and the next.
 func (c *Claimed) JudgeEpochs() {
 	epochs := slices.Sorted(maps.Keys(c.began))
 	index := func(call int) uint64 { return c.Changes[call].Out.Index }
@@ -50,8 +50,8 @@ func (c *Claimed) JudgeEpochs() {
 	}
 }
 
-// under is the epoch under which a call was made that was answered, and the
-// index at which it was; 0 for one that was under none.
+// under returns the epoch under which an answered call was made, and its index. Both
+// are 0 if it was under none.
 func (c *Claimed) under(call int) (epoch, index uint64) {
 	if w := c.Writes[call]; w != nil && w.Out != nil {
 		return w.In.Epoch, w.Out.Index
@@ -62,7 +62,8 @@ func (c *Claimed) under(call int) (epoch, index uint64) {
 	return 0, 0
 }
 
-// JudgeFence checks that epochs never go back in what is written under the fence.
+// JudgeFence checks that epochs never decrease in the order of the writes under the
+// fence.
 func (c *Claimed) JudgeFence() {
 	for _, name := range []string{FencedLog, fencedValue} {
 		o, newest := c.Object(name), -1

@@ -9,7 +9,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Draw adds porcupine's pictures of the calls to findings of this claim.
+// Draw adds porcupine's pictures of the calls to the findings of this claim.
 func (c *Claimed) Draw(findings []check.Finding) {
 	place := make(map[int64]int, len(c.Ops))
 	for call, op := range c.Ops {
@@ -30,8 +30,8 @@ func (c *Claimed) Draw(findings []check.Finding) {
 	}
 }
 
-// drawn is a call as the model of claims has it. One that was refused says
-// nothing of a holding.
+// drawn returns a call in the form of the model of claims. A refused call has no
+// epoch.
 func (c *Claimed) drawn(call int) model.Call {
 	op := c.Ops[call]
 	in := &model.ClaimCall{Name: fmt.Sprintf("%s %d", op.Call, op.ID)}

@@ -12,27 +12,26 @@ import (
 )
 
 const (
-	// clockSlack is how far two monotonic clocks may be apart over one holding.
+	// clockSlack bounds the difference of two monotonic clocks over one holding.
 	clockSlack = 50 * time.Millisecond
-	// lapseSlack is by how much longer than its ttl a holding may stand while
-	// nothing is wrong.
+	// lapseSlack is how much longer than its ttl a holding may validly last.
 	lapseSlack = time.Second
-	// seenWithin is how long a new leader may go unnoticed by the run.
+	// seenWithin bounds the time until the run notices a new leader.
 	seenWithin = 2 * time.Second
 )
 
-// term is a holding as real time shows it.
+// term is a holding with its times.
 type term struct {
 	epoch  uint64
 	holder string
-	arms   []int         // calls that gave it its ttl
-	ttl    time.Duration // 0 where it is unknown
-	ended  time.Duration // the first invocation of what may have ended it early; Never for none
-	doubt  bool          // an unknown renewal may have made it longer
+	arms   []int         // calls that set its ttl
+	ttl    time.Duration // 0 if unknown
+	ended  time.Duration // invocation of the first call that may have ended it early; Never if there is none
+	doubt  bool          // an unknown renewal may have extended it
 }
 
-// JudgeTerms judges by real time. While a holding must be valid, no other holder
-// gets the claim and its holder is not refused. After it must have expired, no call
+// JudgeTerms judges by real time. While a holding must be valid, no other holder gets
+// the claim and its holder is not refused. After it must have expired, no call
 // succeeds under it.
 func (c *Claimed) JudgeTerms() {
 	for _, t := range c.terms() {
@@ -55,19 +54,19 @@ func (c *Claimed) JudgeTerms() {
 			if index == 0 || epoch != t.epoch || op.Invoke < lapsed || !c.undisturbed(c.Ops[last].Invoke, op.Return) {
 				continue
 			}
-			c.Findings.Add("under a lapsed holding", c.Key, c.Of(last, call), "%s was under epoch %d, which %s had last given %v, %v before",
+			c.Findings.Add("under a lapsed holding", c.Key, c.Of(last, call), "%s was under epoch %d, which %s had last given a ttl of %v, %v before",
 				workload.NameOf(op), epoch, workload.NameOf(c.Ops[last]), t.ttl, (op.Invoke - c.Ops[last].Return).Round(time.Millisecond))
 		}
 	}
 }
 
-// terms are the holdings of which it is known who began them, and for how long.
+// terms returns the holdings whose beginning and ttl are known.
 func (c *Claimed) terms() (all []*term) {
 	for _, epoch := range slices.Sorted(maps.Keys(c.began)) {
 		begin := c.began[epoch]
 		t := &term{epoch: epoch, holder: c.Changes[begin].Out.Holder, ttl: c.Changes[begin].In.TTL, arms: []int{begin}, ended: history.Never}
 		if t.ttl == 0 {
-			continue // a handover: the ttl is that of the holding before
+			continue // a handover: the ttl is that of the previous holding
 		}
 		for call, op := range c.Ops {
 			made := c.Changes[call]
@@ -78,7 +77,7 @@ func (c *Claimed) terms() (all []*term) {
 			case made.Does == DoesRenew && made.In.Epoch == epoch:
 				t.doubt = true
 			case made.Does == DoesRelease && made.In.Epoch == epoch, made.Does == DoesTake && made.In.Holder == t.holder && op.Return > c.Ops[begin].Invoke:
-				t.ended = min(t.ended, op.Invoke) // it may take its own claim again
+				t.ended = min(t.ended, op.Invoke) // the holder may take its own claim again
 			}
 		}
 		slices.SortFunc(t.arms, func(a, b int) int { return cmp.Compare(c.Ops[a].Return, c.Ops[b].Return) })
@@ -87,7 +86,7 @@ func (c *Claimed) terms() (all []*term) {
 	return all
 }
 
-// judgeStanding judges a call that was made while a holding must have been valid.
+// judgeStanding judges a call while a holding must have been valid.
 func (c *Claimed) judgeStanding(t *term, arm, call int) {
 	op := c.Ops[call]
 	wrong := func(rule, format string, args ...any) {
@@ -96,24 +95,24 @@ func (c *Claimed) judgeStanding(t *term, arm, call int) {
 	made, got, w := c.Changes[call], c.Gets[call], c.Writes[call]
 	switch begun := c.Begun(call); {
 	case begun > 0 && begun != t.epoch:
-		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given %v, stood", workload.NameOf(op), begun, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+		wrong("two holders", "%s was given epoch %d, while epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), begun, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
 	case got != nil && got.Epoch != t.epoch:
-		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given %v, stood", workload.NameOf(op), got.Epoch, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
-	case turnedAway(op) && (w != nil && w.In.Epoch == t.epoch || made != nil && made.In.Epoch == t.epoch && made.In.Holder == t.holder):
-		wrong("fenced for nothing", "%s was refused, while its epoch %d, which %s had given %v, stood", workload.NameOf(op), t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+		wrong("holding unseen", "%s found the claim at epoch %d, while epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), got.Epoch, t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
+	case refusedAsEnded(op) && (w != nil && w.In.Epoch == t.epoch || made != nil && made.In.Epoch == t.epoch && made.In.Holder == t.holder):
+		wrong("fenced for no reason", "%s was refused, while its epoch %d, which %s had given a ttl of %v, was valid", workload.NameOf(op), t.epoch, workload.NameOf(c.Ops[arm]), t.ttl)
 	case workload.RefusedAs(op, agent.CodeAlreadyClaimed) && made != nil && made.In.Holder == t.holder:
-		wrong("fenced for nothing", "%s was refused by its own holding at epoch %d", workload.NameOf(op), t.epoch)
+		wrong("fenced for no reason", "%s was refused by its own holding at epoch %d", workload.NameOf(op), t.epoch)
 	}
 }
 
-// undisturbed reports whether there was no fault and no change of leader in a
-// period: a new leader gives all holdings their full ttl again.
+// undisturbed reports whether a period has no fault and no change of leader: a new
+// leader restarts the ttl of all holdings.
 func (c *Claimed) undisturbed(from, to time.Duration) bool {
 	return c.faultFree.Between(from, to) && !slices.ContainsFunc(c.leaders, func(e history.Event) bool { return from <= e.At && e.At <= to+seenWithin })
 }
 
-// turnedAway reports whether a call was refused because its holding had ended, with
-// the code of a claim or of a session.
-func turnedAway(op history.Op) bool {
+// refusedAsEnded reports whether a call was refused because its holding had ended,
+// with a code of claims or of sessions.
+func refusedAsEnded(op history.Op) bool {
 	return workload.RefusedAs(op, agent.CodeFenced) || workload.RefusedAs(op, agent.CodeStaleSessionLease) || workload.RefusedAs(op, agent.CodeSessionLeaseExpired)
 }

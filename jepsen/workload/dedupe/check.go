@@ -12,9 +12,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check puts each thread together as that of append, where a request is one
-// append, however many attempts were made at it; and holds each counter
-// against its thread.
+// Check judges each thread as workload append does. All attempts of a request are one
+// append. It also compares each counter with its thread.
 func (w *dedupe) Check(ctx context.Context, h *history.History) check.Result {
 	requests, repeated := 0, 0
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -41,18 +40,19 @@ func (w *dedupe) Check(ctx context.Context, h *history.History) check.Result {
 	return r
 }
 
-// requestID names a request: by its token alone where the Go client numbers it.
+// requestID identifies a request. If the Go client numbers requests itself, the token
+// alone identifies it.
 type requestID struct {
 	client string
 	seq    uint64
 	token  int64
 }
 
-// requestMade is all that was tried of a request.
+// requestMade holds all attempts of a request.
 type requestMade struct {
 	in      dedupeIn
-	ops     []history.Op // attempts
-	answers []history.Op // those of them that told what became of it
+	ops     []history.Op // all attempts
+	answers []history.Op // attempts with a known outcome
 }
 
 type judge struct {
@@ -62,8 +62,8 @@ type judge struct {
 	repeated int         // requests with more than one attempt
 }
 
-// collect gathers the attempts at each request, and judges what came under
-// another's id.
+// collect groups the attempts by request, and judges calls that reuse the id of
+// another request.
 func (d *judge) collect(ops []history.Op) error {
 	for _, op := range ops {
 		if op.Call == workload.CallRead {
@@ -109,8 +109,8 @@ func (d *judge) collect(ops []history.Op) error {
 
 func tokenName(in dedupeIn) string { return strconv.FormatInt(in.Token, 10) }
 
-// written is the request as an append. It was refused if it got a refusal from
-// the log, or if no attempt at it can have got there.
+// written returns the request as an append. It is refused if the log refused it, or if
+// no attempt can have reached the log.
 func (r *requestMade) written() *workload.Written {
 	w := &workload.Written{Ops: r.ops, Invoke: r.ops[0].Invoke, Outcome: history.Refused, Entries: []string{tokenName(r.in)}}
 	for _, op := range r.ops {
@@ -129,8 +129,8 @@ func (r *requestMade) written() *workload.Written {
 	return w
 }
 
-// judgeRequest judges the answers to one request: they are one, and it was
-// given between the first attempt and the first answer.
+// judgeRequest judges the answers to one request. They must be equal, and consistent
+// with an effect between the first invocation and the first return.
 func (d *judge) judgeRequest(r *requestMade) {
 	if len(r.answers) == 0 {
 		return
@@ -169,7 +169,7 @@ func (d *judge) judgeRequest(r *requestMade) {
 	d.Stood(decided, out.Seq, out.Rev)
 }
 
-// judgeState: thread and counter were written by the same commits, as often.
+// judgeState checks that the same commits wrote thread and counter.
 func (d *judge) judgeState(op history.Op) error {
 	state, err := history.Decode[dedupeState](op.Out)
 	if err != nil {
@@ -189,7 +189,7 @@ func (d *judge) judgeState(op history.Op) error {
 	return nil
 }
 
-// writersOf are the attempts at some entries.
+// writersOf returns the attempts of some entries.
 func (d *judge) writersOf(tokens ...string) (ops []history.Op) {
 	for _, token := range tokens {
 		if w := d.Writers[token]; w != nil {

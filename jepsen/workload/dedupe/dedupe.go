@@ -16,20 +16,20 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// dedupe sends commits again and again under one request id: at once through
-// different nodes, after an unknown outcome, and late, when the answer may be
-// forgotten. Each commit appends an entry without an id and writes a counter,
-// so that a second application shows twice.
+// dedupe repeats commits under one request id: at the same time through different
+// nodes, after an unknown outcome, and late, when the answer may be forgotten. Each
+// commit appends an entry without an id and writes a counter, so a second application
+// is visible twice.
 type dedupe struct {
 	keys   *workload.Keys
 	pool   requestPool
-	tokens atomic.Int64 // entries so far; numbers them
+	tokens atomic.Int64 // number of entries so far; numbers them
 }
 
 const (
 	keys     = 2
 	calls    = 300
-	hurryMax = 30 * time.Millisecond // of an attempt that is given up early
+	hurryMax = 30 * time.Millisecond // longest timeout of an attempt that is cancelled early
 )
 
 // New returns workload dedupe.
@@ -41,23 +41,23 @@ func (*dedupe) About() string {
 	return "commits sent again under their request ids, in parallel and late: each applies at most once, and gets one answer"
 }
 
-// The calls beside workload.CallRead.
+// The calls besides workload.CallRead.
 const (
 	callMismatch = "mismatch" // another commit under a request id that has been answered
 )
 
-// dedupeIn is an attempt at a commit. Attempts at one request differ in nothing.
+// dedupeIn is an attempt of a commit. All attempts of one request are equal.
 type dedupeIn struct {
-	Token  int64   `json:"token"` // in the entry and the counter
+	Token  int64   `json:"token"` // content of the entry and of the counter
 	Client string  `json:"client,omitempty"`
-	Seq    uint64  `json:"seq,omitempty"` // 0: the Go client numbers and repeats it by itself
+	Seq    uint64  `json:"seq,omitempty"` // 0: the Go client numbers and repeats the request itself
 	Low    uint64  `json:"low,omitempty"`
-	Rev    *uint64 `json:"rev,omitempty"` // expected of the thread
+	Rev    *uint64 `json:"rev,omitempty"` // expected rev of the thread
 }
 
-// dedupeOut is what a commit answers.
+// dedupeOut is the answer of a commit.
 type dedupeOut struct {
-	Refused     bool   `json:"refused,omitempty"` // conflict; Rev and Head are those it told
+	Refused     bool   `json:"refused,omitempty"` // conflict; Rev and Head are from the error
 	Index       uint64 `json:"index,omitempty"`
 	Time        int64  `json:"time,omitempty"`
 	Incarnation uint64 `json:"incarnation,omitempty"`
@@ -65,15 +65,15 @@ type dedupeOut struct {
 	Head        string `json:"head,omitempty"`
 	Entry       string `json:"entry,omitempty"` // its generated id
 	Seq         uint64 `json:"seq"`
-	Revision    uint64 `json:"revision,omitempty"` // of the counter
+	Revision    uint64 `json:"revision,omitempty"` // revision of the counter
 }
 
 // dedupeState is a thread and its counter, read at one index.
 type dedupeState struct {
 	Rev      uint64   `json:"rev"`
-	Tokens   []string `json:"tokens,omitempty"` // of all entries
+	Tokens   []string `json:"tokens,omitempty"` // tokens of all entries
 	Revision uint64   `json:"revision,omitempty"`
-	Counter  string   `json:"counter,omitempty"` // the token in it
+	Counter  string   `json:"counter,omitempty"` // the token in the counter
 }
 
 func (w *dedupe) Run(ctx context.Context, p *workload.Process) {
@@ -103,7 +103,7 @@ func (w *dedupe) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// draw makes up a commit without a request id of ours.
+// draw returns a new commit without a request id.
 func (w *dedupe) draw(p *workload.Process, key string) dedupeIn {
 	in := dedupeIn{Token: w.tokens.Add(1)}
 	if p.Rand.IntN(4) == 0 {
@@ -113,7 +113,7 @@ func (w *dedupe) draw(p *workload.Process, key string) dedupeIn {
 	return in
 }
 
-// attempt is one attempt at a request: most are given up early.
+// attempt makes one attempt of a request. It cancels most attempts early.
 func (w *dedupe) attempt(ctx context.Context, p *workload.Process, r *request) {
 	if p.Rand.IntN(3) > 0 {
 		hurry, cancel := context.WithTimeout(ctx, time.Duration(1+p.Rand.Int64N(int64(hurryMax))))
@@ -150,7 +150,7 @@ func (w *dedupe) commit(ctx context.Context, p *workload.Process, call, key stri
 	})
 }
 
-// tokenPayload is the payload that holds a token.
+// tokenPayload returns the payload of a token.
 func tokenPayload(token string) string { return fmt.Sprintf(`{"token":%q}`, token) }
 
 func answer(result agent.Result) dedupeOut {
@@ -198,7 +198,7 @@ func (w *dedupe) read(ctx context.Context, p *workload.Process, key string) (ded
 	})
 }
 
-// tokenIn is the token of an entry; the whole payload where it has none.
+// tokenIn returns the token of an entry, or the whole payload if it has none.
 func tokenIn(e agent.Entry) string {
 	var payload struct{ Token string }
 	if err := json.Unmarshal(e.Payload, &payload); err != nil || tokenPayload(payload.Token) != string(e.Payload) {
@@ -207,7 +207,7 @@ func tokenIn(e agent.Entry) string {
 	return payload.Token
 }
 
-// attemptOf decodes a commit or mismatch.
+// attemptOf decodes a commit or a mismatch.
 func attemptOf(op history.Op) (in dedupeIn, out dedupeOut, err error) {
 	if in, err = history.Decode[dedupeIn](op.In); err == nil && op.Outcome == history.OK {
 		out, err = history.Decode[dedupeOut](op.Out)

@@ -16,18 +16,18 @@ import (
 	"dormouse/jepsen/workload/workloadtest"
 )
 
-// tried is an attempt at request seq of client a, which was applied at place.
+// tried is an attempt of request seq of client a, applied at place.
 func tried(p, from, to int, seq uint64, token int64, place uint64) history.Op {
 	return workloadtest.OK(p, from, to, workload.CallCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1},
 		dedupeOut{Rev: place + 1, Seq: place, Revision: place + 1, Entry: fmt.Sprint("entry_", place)})
 }
 
-// own is a commit that the client numbers by itself.
+// own is a commit that the client numbers itself.
 func own(p, from, to int, token int64, place uint64) history.Op {
 	return workloadtest.OK(p, from, to, workload.CallCommit, "d1", dedupeIn{Token: token}, dedupeOut{Rev: place + 1, Seq: place, Revision: place + 1})
 }
 
-// triedAt expects a rev, and was refused by a thread at another.
+// triedAt expects a rev and was refused by a thread at another.
 func triedAt(p, from, to int, seq uint64, token int64, expected, rev uint64) history.Op {
 	return workloadtest.OK(p, from, to, workload.CallCommit, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1, Rev: &expected}, dedupeOut{Refused: true, Rev: rev})
 }
@@ -36,7 +36,7 @@ func mismatched(p, from, to int, seq uint64, token int64) history.Op {
 	return workloadtest.Refused(workloadtest.OK(p, from, to, callMismatch, "d1", dedupeIn{Token: token, Client: "a", Seq: seq, Low: 1}, dedupeOut{}), "idempotency_mismatch")
 }
 
-// counted is a thread that holds the tokens, and the counter that belongs to it.
+// counted is the state of a thread with the tokens and of its counter.
 func counted(p, from, to int, tokens ...int64) history.Op {
 	state := dedupeState{Rev: uint64(len(tokens)), Revision: uint64(len(tokens))}
 	for _, token := range tokens {
@@ -87,14 +87,14 @@ func TestDedupeCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{tried(1, 0, 1, 1, 7, 0)}.History())
 }
 
-// madeUpRequests is what one thread and its counter answer to requests that
-// are sent up to three times each, however the attempts overlap.
+// madeUpRequests returns the answers of one thread and its counter to requests with up
+// to three overlapping attempts each.
 func madeUpRequests(d workloadtest.Draw, n int, key string) workloadtest.Script {
 	var s workloadtest.Script
 	var all []int64
 	type made struct {
 		in  dedupeIn
-		out *dedupeOut // once it is decided
+		out *dedupeOut // once its outcome is decided
 	}
 	var requests []*made
 	state := func() dedupeState {
@@ -135,9 +135,8 @@ func madeUpRequests(d workloadtest.Draw, n int, key string) workloadtest.Script 
 	return append(s, workloadtest.OK(99, s.End(), s.End()+1, workload.CallRead, key, struct{}{}, state()))
 }
 
-// TestDedupeExecutions: what one thread and its counter answered is sound,
-// however the attempts overlap; with one entry twice, or one answer changed,
-// it is not.
+// TestDedupeExecutions checks that the answers of one thread and its counter are
+// accepted, and that a duplicate entry or a changed answer is found.
 func TestDedupeExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := workloadtest.Drawn(r)
@@ -175,8 +174,8 @@ func TestDedupeExecutions(t *testing.T) {
 	})
 }
 
-// TestThePoolSharesRequests: all processes find each other's requests, ids are
-// used once, and Low never passes a request that is still up.
+// TestThePoolSharesRequests checks that all processes get each other's requests, that
+// ids are unique, and that Low never passes an open request.
 func TestThePoolSharesRequests(t *testing.T) {
 	var pool requestPool
 	var all sync.WaitGroup
@@ -217,7 +216,7 @@ func TestThePoolSharesRequests(t *testing.T) {
 	}
 }
 
-// BenchmarkDedupeCheck judges threads of 300 attempts, as a run makes them.
+// BenchmarkDedupeCheck judges threads of 300 attempts, as in a run.
 func BenchmarkDedupeCheck(b *testing.B) {
 	d := workloadtest.Thrown(rand.New(rand.NewPCG(1, 2)))
 	var all workloadtest.Script

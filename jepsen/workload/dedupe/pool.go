@@ -10,15 +10,15 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// requestPool is where processes find each other's requests, to attempt them too:
-// each process has its own node, so one request comes from several sides at
+// requestPool shares requests between processes, so that several of them attempt one
+// request. Each process has its own node, so the attempts come from several nodes at
 // once. The zero requestPool is empty. All methods may be called concurrently.
 type requestPool struct {
 	mu   sync.Mutex
 	open []*request        // oldest first
-	gone []*request        // those that were taken down lately: attempts at them come late
-	seqs map[int]uint64    // :: process → its last request
-	revs map[string]uint64 // :: key → the highest rev that anybody was told
+	gone []*request        // recently removed requests: attempts of them are late
+	seqs map[int]uint64    // :: process → seq of its last request
+	revs map[string]uint64 // :: key → the highest rev in any answer
 }
 
 // request is a commit under a request id.
@@ -26,18 +26,18 @@ type request struct {
 	in       dedupeIn
 	key      string
 	process  int
-	until    time.Time   // when it is taken down
-	answered atomic.Bool // somebody was told what became of it
+	until    time.Time   // when it is removed
+	answered atomic.Bool // an attempt got an answer
 }
 
 const (
 	openMax  = 200             // requests in the pool
-	goneMax  = 50              // requests that are remembered after that
+	goneMax  = 50              // removed requests that are kept
 	openLong = 4 * time.Second // mean time in the pool
-	goneOne  = 20              // one pick in so many is of one of those
+	goneOne  = 20              // one pick in goneOne returns a removed request
 )
 
-// post puts a new request of p's in the pool.
+// post adds a new request of p to the pool.
 func (q *requestPool) post(p *workload.Process, key string, in dedupeIn) *request {
 	stay := time.Duration(p.Rand.ExpFloat64() * float64(openLong))
 	q.mu.Lock()
@@ -58,7 +58,7 @@ func (q *requestPool) post(p *workload.Process, key string, in dedupeIn) *reques
 	return r
 }
 
-// clear takes down what has been up for long enough.
+// clear removes requests that are old enough.
 func (q *requestPool) clear() {
 	now := time.Now()
 	left := q.open[:0:0]
@@ -73,9 +73,9 @@ func (q *requestPool) clear() {
 	q.gone = slices.Delete(q.gone, 0, max(0, len(q.gone)-goneMax))
 }
 
-// pick is a request to attempt: one of the newest, more often than not, which
-// others attempt at the same time; any; or one that is gone. nil where there
-// is none.
+// pick returns a request to attempt, or nil if there is none. Half of the time it is
+// one of the newest three, which other processes attempt at the same time. Otherwise
+// it is any open request, or sometimes a removed one.
 func (q *requestPool) pick(p *workload.Process) *request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +93,7 @@ func (q *requestPool) pick(p *workload.Process) *request {
 	return from[len(from)-back]
 }
 
-// tell notes that a thread has come to rev.
+// tell records that a thread has reached rev.
 func (q *requestPool) tell(key string, rev uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +103,7 @@ func (q *requestPool) tell(key string, rev uint64) {
 	q.revs[key] = max(q.revs[key], rev)
 }
 
-// rev is where a thread was, as far as anybody knows.
+// rev returns the highest known rev of a thread.
 func (q *requestPool) rev(key string) uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,11 +11,11 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each id by itself. First it goes through the calls in real
-// time: what is known to be dead when a call begins stays dead, what is known
-// to be alive does not vanish, and seals hold. Then it looks for one order of
-// all calls: revisions follow one another in an incarnation, a delete ends it,
-// and a later one has a greater number.
+// Check judges each id separately. First it goes through the calls in real time: an
+// incarnation that is known to be deleted stays deleted, one that is known to exist
+// does not vanish, and seals hold. Then it searches for one order of all calls:
+// revisions of an incarnation are consecutive, a delete ends it, and the next one has
+// a greater number.
 func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "delete", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		m := &idHistory{Ledger: workload.NewLedger(key, ops, f), puts: map[int]deletePut{}, deletes: map[int]deleteCall{}, seen: map[int]deleteSeen{}}
@@ -33,12 +33,12 @@ func (*deletion) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// idHistory is the history of one id. Calls go by their place in it.
+// idHistory is the history of one id. Calls are identified by their index in Ops.
 type idHistory struct {
 	*workload.Ledger
 	puts    map[int]deletePut
 	deletes map[int]deleteCall
-	seen    map[int]deleteSeen // of calls that were answered
+	seen    map[int]deleteSeen // calls with an answer
 }
 
 func (m *idHistory) load() (err error) {
@@ -62,7 +62,7 @@ func (m *idHistory) load() (err error) {
 	return nil
 }
 
-// place finds out which write made which revision, and holds each call to what
+// place determines which write made which revision, and checks that each call did what
 // it asked for.
 func (m *idHistory) place() {
 	for call, op := range m.Ops {
@@ -75,9 +75,9 @@ func (m *idHistory) place() {
 		meant := put.Incarnation + del.Incarnation
 		switch {
 		case meant > 0 && seen.Incarnation != meant:
-			m.Findings.Add("another incarnation", m.Key, m.Of(call), "%s meant incarnation %d, and came upon %d", workload.NameOf(op), meant, seen.Incarnation)
+			m.Findings.Add("another incarnation", m.Key, m.Of(call), "%s required incarnation %d and found %d", workload.NameOf(op), meant, seen.Incarnation)
 		case put.New && seen.Revision != 1:
-			m.Findings.Add("expectation ignored", m.Key, m.Of(call), "%s expected nothing there, and made revision %d", workload.NameOf(op), seen.Revision)
+			m.Findings.Add("expectation ignored", m.Key, m.Of(call), "%s required that the object does not exist, and made revision %d", workload.NameOf(op), seen.Revision)
 		}
 		switch {
 		case isPut:
@@ -89,7 +89,8 @@ func (m *idHistory) place() {
 	m.Settle()
 }
 
-// instant is a version of the id: a revision of an incarnation, or its end.
+// instant is a version of the id: a revision of an incarnation, or the incarnation's
+// end.
 type instant struct{ incarnation, revision uint64 }
 
 const itsEnd = math.MaxUint64
@@ -98,14 +99,14 @@ func (a instant) before(b instant) bool {
 	return a.incarnation < b.incarnation || a.incarnation == b.incarnation && a.revision < b.revision
 }
 
-// instants is where each call stands that took effect and came upon something,
-// or left something behind.
+// instants returns the version of each call that took effect and found or left
+// something.
 func (m *idHistory) instants() map[int]instant {
 	all := map[int]instant{}
 	for call := range m.Ops {
 		seen, answered := m.seen[call]
 		if put, isPut := m.puts[call]; isPut && !answered {
-			object := m.FirstSeen[put.Name] // somebody saw it, whatever its caller was told
+			object := m.FirstSeen[put.Name] // it was seen, whatever answer its caller got
 			answered, seen.Incarnation, seen.Revision = object != "", workload.IncarnationOf(object), m.Object(object).Version[put.Name]
 		}
 		switch _, isDelete := m.deletes[call]; {
@@ -119,7 +120,7 @@ func (m *idHistory) instants() map[int]instant {
 	return all
 }
 
-// judgeVersions looks for one order of all calls that took effect.
+// judgeVersions searches for one order of all calls that took effect.
 func (m *idHistory) judgeVersions() {
 	at := m.instants()
 	ordered := make([]instant, 0, len(at))
@@ -156,7 +157,7 @@ func (m *idHistory) judgeVersions() {
 		transactions[call] = &model.Transaction{Writes: access}
 		if other, twice := ends[one]; twice && isDelete {
 			m.Findings.Add("deleted twice", m.Key, m.Of(other, call), "%s and %s deleted incarnation %d", workload.NameOf(m.Ops[other]), workload.NameOf(m.Ops[call]), one.incarnation)
-			return // a version with two writers has no place in an order
+			return // an order cannot have a version with two writers
 		}
 		ends[one] = call
 	}

@@ -59,8 +59,8 @@ func TestDeleteFindsEachWrong(t *testing.T) {
 		{"over what was not to be there", "expectation ignored", workloadtest.Script{put(1, 0, a, 1, 1, 1), put(2, 2, fresh, 1, 2, 2)}},
 		{"a seal that is broken", "broken seal", append(sealed, put(2, 4, b, 6, 1, 6))},
 		{"the longest seal", "broken seal", workloadtest.Script{del(1, 2, deleteCall{Seal: sealForever}, 0, 2), put(2, 4, b, 1<<40, 1, 1<<40)}},
-		{"refused and nobody sealed it", "refused for nothing", after(workloadtest.Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
-		{"refused and it was there", "refused for nothing", workloadtest.Script{put(1, 0, a, 1, 1, 1), workloadtest.Refused(put(2, 4, late, 0, 0, 0), "deleted")}},
+		{"refused and nobody sealed it", "refused for no reason", after(workloadtest.Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
+		{"refused and it was there", "refused for no reason", workloadtest.Script{put(1, 0, a, 1, 1, 1), workloadtest.Refused(put(2, 4, late, 0, 0, 0), "deleted")}},
 		{"refused and there", "refused but applied", workloadtest.Script{put(1, 0, a, 1, 1, 1), workloadtest.Refused(put(2, 2, b, 0, 0, 0), "conflict"), get(2, 4, 1, 2, "b", 2)}},
 		{"in two incarnations", "applied twice", after(workloadtest.Unknown(put(2, 4, b, 0, 0, 0)), get(2, 6, 3, 1, "b", 3), get(2, 8, 4, 1, "b", 4))},
 		{"a stale read", "lost or stale", workloadtest.Script{put(1, 0, a, 1, 1, 1), put(1, 2, b, 1, 2, 2), get(2, 4, 1, 1, "a", 2)}},
@@ -75,18 +75,18 @@ func TestDeleteFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one id.
+// store is a correct store of one id.
 type store struct {
 	r           *rand.Rand
 	index       uint64
 	time        int64
-	incarnation uint64 // 0 where there is nothing
+	incarnation uint64 // 0 if the id does not exist
 	revision    uint64
 	name        string
 	sealed      int64
 }
 
-// deletedRefusal is what the store answers that was refused as deleted.
+// deletedRefusal is the store's answer to a call that is refused as deleted.
 type deletedRefusal struct{}
 
 func (s *store) do(_ string, in any) any {
@@ -162,8 +162,8 @@ func TestDeletePassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 10, spoilDelete)
 }
 
-// spoilDelete makes one read see an incarnation that was deleted before it
-// began, and says so.
+// spoilDelete changes one read to see an incarnation that was deleted before the read
+// began, and describes the change.
 func spoilDelete(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]

@@ -7,9 +7,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// deletable is a kind of thing that can be deleted.
+// deletable is a kind of object that can be deleted.
 type deletable struct {
-	prefix string // of its keys
+	prefix string // prefix of its keys
 	put    func(key string, in deletePut) agent.Op
 	delete func(key string, in deleteCall) agent.Op
 	get    func(key string) agent.Read
@@ -50,7 +50,7 @@ var deletables = []deletable{
 	},
 }
 
-// deletableOf is the kind of a key.
+// deletableOf returns the kind of a key.
 func deletableOf(key string) deletable {
 	for _, kind := range deletables {
 		if strings.HasPrefix(key, kind.prefix) {
@@ -60,8 +60,8 @@ func deletableOf(key string) deletable {
 	panic("a key of no kind: " + key)
 }
 
-// absent is what a write expects that must not find anything: revision 0, or
-// rev 0 of a thread.
+// absent returns the expectation of a write that must create: revision 0, or rev 0 of
+// a thread. It returns nil for other writes.
 func (in deletePut) absent() *uint64 {
 	if !in.New {
 		return nil
@@ -69,7 +69,7 @@ func (in deletePut) absent() *uint64 {
 	return new(uint64)
 }
 
-// read takes in what a read found.
+// read sets the fields of out from the result of a read.
 func (out *deleteSeen) read(found agent.Found) error {
 	switch found := found.(type) {
 	case *agent.Checkpoint:
@@ -88,7 +88,7 @@ func (out *deleteSeen) read(found agent.Found) error {
 	return nil
 }
 
-// wrote takes in what came of a write.
+// wrote sets the fields of out from the result of a write.
 func (out *deleteSeen) wrote(result agent.OpResult) error {
 	switch r := result.(type) {
 	case *agent.CheckpointResult:

@@ -1,5 +1,5 @@
-// Package deletes drives writes and deletions of checkpoints, threads and
-// values, and checks that what was deleted does not return and that seals hold.
+// Package deletes drives writes and deletions of checkpoints, threads and values. It
+// checks that deleted objects do not return and that seals hold.
 package deletes
 
 import (
@@ -11,16 +11,16 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// deletion creates, writes, deletes and re-creates checkpoints, threads and
-// values. Some writes name the incarnation that they mean, some of those one
-// that is long gone; some deletes seal the id for a while.
+// deletion creates, writes, deletes and recreates checkpoints, threads and values.
+// Some writes name an incarnation, sometimes one that was deleted long ago. Some
+// deletes seal the id for a while.
 type deletion struct {
-	keys  []*workload.Keys // one of each kind
+	keys  []*workload.Keys // one for each kind
 	calls atomic.Int64
 }
 
 const (
-	callsMax    = 150 // picks of a key, each one call
+	callsMax    = 150 // picks of a key; a pick makes one call
 	sealForever = agent.SealMax
 )
 
@@ -36,34 +36,34 @@ func New() workload.Workload {
 func (*deletion) Name() string { return "delete" }
 
 func (*deletion) About() string {
-	return "checkpoints, threads and values deleted and made anew: no late write brings back what was deleted, and a sealed id takes none"
+	return "checkpoints, threads and values deleted and recreated: no late write restores a deleted object, and a sealed id accepts no write"
 }
 
-// deletePut is a write of a content that no other call writes: Name.
+// deletePut is a write of the unique content Name.
 type deletePut struct {
 	Name        string `json:"name"`
-	Incarnation uint64 `json:"incarnation,omitempty"` // that is meant; 0 for any
-	New         bool   `json:"new,omitempty"`         // it must not be there
+	Incarnation uint64 `json:"incarnation,omitempty"` // required incarnation; 0 for any
+	New         bool   `json:"new,omitempty"`         // the object must not exist
 }
 
 // deleteCall deletes, and seals the id for the duration Seal.
 type deleteCall struct {
-	Incarnation uint64        `json:"incarnation,omitempty"` // that is meant; 0 for any
+	Incarnation uint64        `json:"incarnation,omitempty"` // required incarnation; 0 for any
 	Seal        time.Duration `json:"seal,omitempty"`
 }
 
-// deleteSeen is what a call came upon or left behind: for a delete, what it
-// deleted. The zero incarnation says that there was nothing.
+// deleteSeen is the state that a call found or left; for a delete, the state that it
+// deleted. Incarnation 0 means that the object did not exist.
 type deleteSeen struct {
 	Incarnation uint64 `json:"incarnation,omitempty"`
-	Revision    uint64 `json:"revision,omitempty"` // a thread's: its rev
+	Revision    uint64 `json:"revision,omitempty"` // of a thread: its rev
 	Name        string `json:"name,omitempty"`     // of a read: the newest content
 	Index       uint64 `json:"index"`
-	Time        int64  `json:"time,omitempty"` // of a write: the log's, in Unix ms
+	Time        int64  `json:"time,omitempty"` // of a write: the log's time, in Unix ms
 }
 
 func (w *deletion) Run(ctx context.Context, p *workload.Process) {
-	known := map[string][]uint64{} // :: key → incarnations that the process has heard of, in that order
+	known := map[string][]uint64{} // :: key → incarnations in the answers to the process, in order of time
 	for workload.Pace(ctx, p) {
 		key := w.keys[p.Rand.IntN(len(w.keys))].Pick(p)
 		seen, err := w.call(ctx, p, key, known[key])
@@ -85,7 +85,7 @@ func (w *deletion) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// call makes one call to a key, of which the process knows some incarnations.
+// call makes one call on a key; known are the incarnations that the process knows.
 func (w *deletion) call(ctx context.Context, p *workload.Process, key string, known []uint64) (deleteSeen, error) {
 	newest, some := uint64(0), uint64(0)
 	if n := len(known); n > 0 {
@@ -142,7 +142,7 @@ func (*deletion) get(ctx context.Context, p *workload.Process, key string) (dele
 	})
 }
 
-// committed commits one op, and is what it came upon or left behind.
+// committed commits one op and returns the state that it found or left.
 func committed(ctx context.Context, p *workload.Process, op agent.Op) (deleteSeen, error) {
 	result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{op}})
 	if err != nil {

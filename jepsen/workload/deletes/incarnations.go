@@ -10,19 +10,18 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// standing is what the calls that have returned prove about an id at a moment of
-// the run.
+// standing is the state of an id that the returned calls prove at a moment of the run.
 type standing struct {
-	newest instant // the newest version that is known
+	newest instant // the newest known version
 	by     int     // the call that shows it
-	dead   uint64  // no incarnation up to this one is there any more
+	dead   uint64  // all incarnations up to this one are deleted
 	killer int     // the call that shows that
-	index  uint64  // the log has come so far
+	index  uint64  // the highest index of the log in an answer
 	reader int     // the call that shows that
 }
 
-// learn takes in a call that has returned. buried is what it showed to be dead
-// where it came upon nothing.
+// learn adds a call that has returned. If the call found nothing, buried is the
+// incarnation that it proved to be deleted.
 func (s *standing) learn(call int, at instant, buried, index uint64) {
 	if s.newest.before(at) {
 		s.newest, s.by = at, call
@@ -42,7 +41,7 @@ func (s *standing) learn(call int, at instant, buried, index uint64) {
 	}
 }
 
-// judgeIncarnations goes through the calls in real time.
+// judgeIncarnations judges the calls in order of real time.
 func (m *idHistory) judgeIncarnations() {
 	var s standing
 	at, buried := m.instants(), map[int]uint64{}
@@ -69,16 +68,16 @@ func (m *idHistory) judgeIncarnations() {
 	}
 }
 
-// judgeIncarnation judges what a call came upon, given what was so before it began.
+// judgeIncarnation judges what a call found, given what was proved before it began.
 func (m *idHistory) judgeIncarnation(call int, at instant, s standing) {
 	name := workload.NameOf(m.Ops[call])
 	alive := s.newest.incarnation > 0 && s.newest.revision != itsEnd
 	switch {
 	case at.incarnation > 0 && at.incarnation <= s.dead:
-		m.Findings.Add("brought back", m.Key, m.Of(s.killer, call), "%s came upon incarnation %d, which was gone, as %s shows",
+		m.Findings.Add("brought back", m.Key, m.Of(s.killer, call), "%s found incarnation %d, which was deleted, as %s shows",
 			name, at.incarnation, workload.NameOf(m.Ops[s.killer]))
 	case alive && (at.incarnation == 0 || at.incarnation > s.newest.incarnation) && !m.mayBeGone(s.newest.incarnation, call):
-		m.Findings.Add("vanished", m.Key, m.Of(s.by, call), "%s came upon %s where incarnation %d was, as %s shows, and nobody had deleted that",
+		m.Findings.Add("vanished", m.Key, m.Of(s.by, call), "%s found %s, but incarnation %d existed, as %s shows, and no call had deleted it",
 			name, workload.IncarnationName(at.incarnation), s.newest.incarnation, workload.NameOf(m.Ops[s.by]))
 	}
 	if index := m.seen[call].Index; index < s.index {
@@ -87,8 +86,8 @@ func (m *idHistory) judgeIncarnation(call int, at instant, s standing) {
 	}
 }
 
-// mayBeGone reports whether a call may have deleted an incarnation before the call
-// by returned.
+// mayBeGone reports whether a call may have deleted an incarnation before the call by
+// returned.
 func (m *idHistory) mayBeGone(incarnation uint64, by int) bool {
 	for call, del := range m.deletes {
 		if m.Ops[call].Invoke >= m.Ops[by].Return || del.Incarnation != 0 && del.Incarnation != incarnation {
@@ -101,16 +100,16 @@ func (m *idHistory) mayBeGone(incarnation uint64, by int) bool {
 	return false
 }
 
-// judgeRefusal: a write is refused as deleted only where the incarnation that
-// it means may be gone, or the id may be sealed.
+// judgeRefusal checks that a write is refused as deleted only if its incarnation may
+// be deleted, or the id may be sealed.
 func (m *idHistory) judgeRefusal(call int, s standing) {
 	meant := m.puts[call].Incarnation + m.deletes[call].Incarnation
 	alive := s.newest == instant{meant, s.newest.revision} && s.newest.revision != itsEnd
 	switch {
 	case meant == 0 && !m.mayBeSealed(call):
-		m.Findings.Add("refused for nothing", m.Key, m.Of(call), "%s was refused as deleted, and nobody had sealed the id", workload.NameOf(m.Ops[call]))
+		m.Findings.Add("refused for no reason", m.Key, m.Of(call), "%s was refused as deleted, and no call had sealed the id", workload.NameOf(m.Ops[call]))
 	case meant > 0 && alive && !m.mayBeGone(meant, call):
-		m.Findings.Add("refused for nothing", m.Key, m.Of(s.by, call), "%s was refused as deleted, and incarnation %d was there, as %s shows",
+		m.Findings.Add("refused for no reason", m.Key, m.Of(s.by, call), "%s was refused as deleted, and incarnation %d was there, as %s shows",
 			workload.NameOf(m.Ops[call]), meant, workload.NameOf(m.Ops[s.by]))
 	}
 }
@@ -124,7 +123,7 @@ func (m *idHistory) mayBeSealed(by int) bool {
 	return false
 }
 
-// judgeSeals: an id takes no write while it is sealed, by the log's time.
+// judgeSeals checks that an id accepts no write while it is sealed, by the log's time.
 func (m *idHistory) judgeSeals() {
 	for sealer, del := range m.deletes {
 		seal, answered := m.seen[sealer]
@@ -137,7 +136,7 @@ func (m *idHistory) judgeSeals() {
 				continue
 			}
 			within := put.Index > seal.Index && put.Time < seal.Time+del.Seal.Milliseconds()
-			// No step of a clock ends the longest seal within a run.
+			// The longest seal is longer than any run, whatever steps the clock makes.
 			ever := del.Seal == sealForever && m.Ops[sealer].Return < m.Ops[call].Invoke
 			if within || ever {
 				m.Findings.Add("broken seal", m.Key, m.Of(sealer, call), "%s sealed the id for %v at %s, and %s wrote to it at %s",
@@ -149,7 +148,7 @@ func (m *idHistory) judgeSeals() {
 
 func logTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("15:04:05.000") }
 
-// judgeLog: the log's time never runs back.
+// judgeLog checks that the log's time never decreases.
 func (m *idHistory) judgeLog() {
 	var writes []int
 	for call, seen := range m.seen {

@@ -12,9 +12,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each agent by itself. Answers and reads say which index of the
-// log they are of, so what a read must and must not find follows from what was
-// answered: all writes since the newest erasure, and nothing from before it.
+// Check judges each agent separately. Answers contain their log index, so it follows
+// what a read must find: all writes since the newest erasure, and nothing from before
+// it.
 func (*erase) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "erase", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		e := &erasures{key: key, findings: f, writes: map[string]*eraseWrite{}}
@@ -38,29 +38,29 @@ type erasures struct {
 	findings *workload.Findings
 
 	writes   map[string]*eraseWrite
-	names    []string           // of the writes, in order
-	erased   []eraseOp          // that were answered, by the log
+	names    []string           // of the writes, sorted
+	erased   []eraseOp          // erasures with an answer, by log index
 	doubtful []history.Op       // erasures whose outcome is unknown, by invocation
-	late     []eraseOp          // late calls that were answered
-	reads    []eraseOp          // that were answered
-	receipts map[uint64]eraseOp // :: index of a receipt → the call that returned first of those that show it
-	applied  map[uint64]eraseOp // :: index → an erasure that was applied there
-	answered []eraseOp          // all of the above, and the writes, that were answered
+	late     []eraseOp          // late calls with an answer
+	reads    []eraseOp          // reads with an answer
+	receipts map[uint64]eraseOp // :: index of a receipt → the first returned call that shows it
+	applied  map[uint64]eraseOp // :: index → the erasure that was applied there
+	answered []eraseOp          // all calls with an answer
 }
 
-// eraseOp is a call that was answered.
+// eraseOp is a call and its answer, if any.
 type eraseOp struct {
 	history.Op
 	in  eraseCall
 	out eraseSeen
 }
 
-// eraseWrite is a write, and when it took effect: at an index, or, where that is
-// not known, by an index at which it was seen.
+// eraseWrite is a write and the index at which it took effect. If that is unknown,
+// seenBy is the lowest index at which it was seen.
 type eraseWrite struct {
 	eraseOp
 	known   bool
-	seenBy  uint64 // 0 if no call has seen it
+	seenBy  uint64 // 0 if no call saw it
 	witness history.Op
 }
 
@@ -118,7 +118,7 @@ func (e *erasures) add(one eraseOp) {
 	}
 }
 
-// names are all writes that a read found anything of, each once.
+// names returns all writes of which a read found a part, without duplicates.
 func (s *eraseSeen) names() []string {
 	all := slices.Concat(s.Thread, s.Memories, s.Recalled, s.Listed, slices.Collect(maps.Keys(s.Sessions)))
 	if s.Checkpoint != "" {
@@ -128,8 +128,8 @@ func (s *eraseSeen) names() []string {
 	return slices.Compact(all)
 }
 
-// judgeReceipts: each erasure that a receipt tells of is that of a call, and a
-// call whose outcome is unknown erases once at most.
+// judgeReceipts checks that a call made each erasure in a receipt, and that a call
+// with an unknown outcome erases at most once.
 func (e *erasures) judgeReceipts() {
 	unclaimed := 0
 	for _, index := range slices.Sorted(maps.Keys(e.receipts)) {
@@ -145,13 +145,13 @@ func (e *erasures) judgeReceipts() {
 			}
 		}
 		if asked < unclaimed {
-			e.findings.Add("erased by nobody", e.key, append(slices.Clone(e.doubtful), shown.Op), "call %d shows that the agent was erased at index %d: of %d such erasures that no call was told of, %d calls may have made any",
+			e.findings.Add("erased by no call", e.key, append(slices.Clone(e.doubtful), shown.Op), "call %d shows that the agent was erased at index %d: of %d such erasures without an answered call, at most %d can be explained by unknown calls",
 				shown.ID, index, unclaimed, asked)
 		}
 	}
 }
 
-// judgeOrder: the log, and the receipts in it, do not go back.
+// judgeOrder checks that the log's index and the receipts do not go back.
 func (e *erasures) judgeOrder() {
 	returned := slices.Clone(e.answered)
 	slices.SortStableFunc(returned, func(a, b eraseOp) int { return cmp.Compare(a.Return, b.Return) })
@@ -176,7 +176,7 @@ func (e *erasures) judgeOrder() {
 	}
 }
 
-// erasedBy is the newest erasure that was answered and applied by an index.
+// erasedBy returns the newest answered erasure that was applied by an index.
 func (e *erasures) erasedBy(index uint64) (eraseOp, bool) {
 	at, _ := slices.BinarySearchFunc(e.erased, index+1, func(one eraseOp, index uint64) int { return cmp.Compare(one.out.Index, index) })
 	if at == 0 {
@@ -185,8 +185,8 @@ func (e *erasures) erasedBy(index uint64) (eraseOp, bool) {
 	return e.erased[at-1], true
 }
 
-// newestErasure is the index of the newest erasure that is known to have been
-// applied by an index, and the call that shows it.
+// newestErasure returns the index of the newest erasure that was applied by an index
+// as far as known, and the call that shows it.
 func (e *erasures) newestErasure(by uint64) (index uint64, shown history.Op) {
 	if one, found := e.erasedBy(by); found {
 		index, shown = one.out.Index, one.Op
@@ -199,10 +199,10 @@ func (e *erasures) newestErasure(by uint64) (index uint64, shown history.Op) {
 	return index, shown
 }
 
-// judgeLate: what means a session of a life that was erased is refused.
+// judgeLate checks that a call on a session of an erased incarnation is refused.
 func (e *erasures) judgeLate() {
 	for _, one := range e.late {
-		// At its own index an erasure may come before or after it.
+		// At one index the erasure may come before or after the call.
 		if erased, shown := e.newestErasure(one.out.Index - 1); erased > one.in.Since {
 			e.findings.Add("brought back", e.key, []history.Op{shown, one.Op}, "call %d wrote to a session that was made at index %d; the agent was erased at index %d, as call %d shows",
 				one.ID, one.in.Since, erased, shown.ID)
@@ -210,7 +210,7 @@ func (e *erasures) judgeLate() {
 	}
 }
 
-// judgeSeals: a sealed agent takes no write, by the log's time.
+// judgeSeals checks that a sealed agent accepts no write, by the log's time.
 func (e *erasures) judgeSeals() {
 	for _, sealer := range e.erased {
 		for _, name := range e.names {

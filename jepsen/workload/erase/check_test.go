@@ -14,7 +14,7 @@ import (
 
 const anAgent = "agent2"
 
-// whole is a write of everything.
+// whole is a write of all parts.
 func whole(name string) eraseCall {
 	return eraseCall{Name: name, Journal: true, Memory: true, Sessions: 2}
 }
@@ -23,7 +23,7 @@ func writesAgent(from, to int, name string, index uint64) history.Op {
 	return workloadtest.OK(1, from, to, workload.CallPut, anAgent, whole(name), eraseSeen{Index: index, Time: int64(index)})
 }
 
-// erasesAgent erases at an index, with a receipt of its own.
+// erasesAgent is an erasure at an index, with its own receipt.
 func erasesAgent(from, to int, index uint64) history.Op {
 	return erasesWith(from, to, index, &eraseReceipt{Index: index, Complete: int64(index)})
 }
@@ -36,7 +36,7 @@ func lateAt(from, to int, name string, since, index uint64) history.Op {
 	return workloadtest.OK(3, from, to, callLate, anAgent, eraseCall{Name: name, Incarnation: since, Since: since}, eraseSeen{Index: index})
 }
 
-// agentOf is an agent with these writes whole, erased last at an index.
+// agentOf is an agent with all parts of these writes, last erased at an index.
 func agentOf(index, erased uint64, names ...string) eraseSeen {
 	s := eraseSeen{Index: index, Thread: names, Memories: names, Recalled: names, Listed: names, Sessions: map[string]uint64{}}
 	for _, name := range names {
@@ -59,7 +59,7 @@ func TestEraseFindsEachWrong(t *testing.T) {
 	}
 	sealed := erasesAgent(20, 30, 20)
 	sealed.In = workloadtest.Raw(eraseCall{Seal: 10 * time.Millisecond})
-	going := &eraseReceipt{Index: 20} // an erasure that is not complete
+	going := &eraseReceipt{Index: 20} // an incomplete erasure
 	cases := []struct {
 		name, rule string
 		calls      workloadtest.Script
@@ -110,8 +110,8 @@ func TestEraseFindsEachWrong(t *testing.T) {
 		{"a lost write", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},
 		{"a lost write after the erasure", "lost write", workloadtest.Script{workloadtest.Unknown(erasesAgent(1, 2, 0)), erasesAgent(1, 5, 10), writesAgent(6, 9, "a", 20), readsAgent(32, agentOf(22, 10))}},
 		{"an erasure that was refused", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), workloadtest.Refused(erasesAgent(6, 9, 0), "unavailable"), readsAgent(32, agentOf(22, 0))}},
-		{"an erasure by nobody", "erased by nobody", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
-		{"an unknown erasure that comes twice", "erased by nobody", workloadtest.Script{
+		{"an erasure by nobody", "erased by no call", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
+		{"an unknown erasure that comes twice", "erased by no call", workloadtest.Script{
 			workloadtest.Unknown(erasesAgent(1, 2, 0)), readsAgent(5, agentOf(10, 5)), writesAgent(11, 15, "a", 12), readsAgent(32, agentOf(22, 15)),
 		}},
 		{"an older receipt", "receipt went back", workloadtest.Script{erasesAgent(1, 2, 10), erasesAgent(3, 4, 20), readsAgent(5, agentOf(22, 10))}},
@@ -134,19 +134,19 @@ func TestEraseFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one agent. What it erases takes some entries
-// more to be cleared away.
+// store is a correct store of one agent. Its erasures take some more log entries to
+// complete.
 type store struct {
 	r       *rand.Rand
 	index   uint64
 	names   []string
 	made    map[string]uint64 // :: write → its index
 	receipt *eraseReceipt
-	whole   bool // somebody has read at index: nothing more is applied there
+	whole   bool // the state at this index was read: no more writes at it
 }
 
 func (s *store) do(call string, in any) any {
-	if s.whole || s.r.IntN(4) > 0 { // or it shares the entry before it
+	if s.whole || s.r.IntN(4) > 0 { // otherwise the call shares the previous index
 		s.index++
 	}
 	s.whole = call == workload.CallRead
@@ -201,10 +201,10 @@ func TestErasePassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 31, spoilErase)
 }
 
-// spoilErase takes a write out of the last read that has some, or brings one
-// back into a read that has an erasure between, and says which.
+// spoilErase removes a write from the last read that has one, or adds one to a read
+// after an erasure, and describes the change.
 func spoilErase(r *rand.Rand, h *history.History) string {
-	var before []string // of earlier reads
+	var before []string // found by earlier reads
 	for at := range h.Ops {
 		op := &h.Ops[at]
 		if op.Outcome != history.OK || op.Call != workload.CallRead {

@@ -1,5 +1,5 @@
-// Package erase drives erasures of agents, of stored ones and of live
-// instances, and checks that nothing of an erased agent is read again.
+// Package erase drives erasures of stored agents and of live instances. It checks that
+// no part of an erased agent is read again.
 package erase
 
 import (
@@ -14,24 +14,24 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// erase writes agents, erases them and creates them again. A write leaves an entry
-// in the agent's thread, its checkpoint, a memory and some sessions, or some of
-// these, in one commit and under one name. Some sessions are so many that they
-// are cleared away over several log entries; some writes mean a session of a
-// former life; some erasures seal the agent for a while.
+// erase writes agents, erases them and creates them again. A write is one commit. It
+// leaves an entry in the agent's thread, its checkpoint, a memory and some sessions,
+// or some of these, all with its name. Some writes have so many sessions that an
+// erasure takes several log entries. Some calls write to a session of an earlier
+// incarnation. Some erasures seal the agent for a while.
 type erase struct {
 	keys  *workload.Keys
-	names atomic.Int64 // writes so far; numbers them
+	names atomic.Int64 // number of writes so far; numbers them
 
 	mu       sync.Mutex
-	sessions map[string][]eraseCall // :: agent → sessions that somebody made, oldest first, as a late call means them; guarded by mu
+	sessions map[string][]eraseCall // :: agent → created sessions, oldest first, as input for late calls; guarded by mu
 }
 
 const (
-	callsMax   = 250
-	crowd      = 150 // sessions of one write: more than one log entry clears away
-	lateMax    = 30  // of the sessions that a late call may mean
-	sessionSep = "/"
+	callsMax     = 250
+	manySessions = 150 // sessions of one write: more than one log entry erases
+	lateMax      = 30  // a late call is for one of the last lateMax sessions
+	sessionSep   = "/"
 )
 
 // New returns workload erase.
@@ -42,45 +42,45 @@ func New() workload.Workload {
 func (*erase) Name() string { return "erase" }
 
 func (*erase) About() string {
-	return "agents written, erased and made anew: after an acknowledged erasure nothing of the erased life is seen, all of it goes at once, and no late write brings any back"
+	return "agents written, erased and recreated: an acknowledged erasure hides the whole agent at once, and no late write restores any part of it"
 }
 
-// The calls, beside read.
+// The calls besides read.
 const (
 	callErase = "erase"
-	callLate  = "late" // writes to a session, in the incarnation that it was made in
+	callLate  = "late" // writes to a session, if it still has the given incarnation
 )
 
-// eraseCall is a write by its name, which no other has, and what it leaves; or
-// an erasure; or a late call.
+// eraseCall is the input of a write with a unique name, of an erasure, or of a late
+// call.
 type eraseCall struct {
-	Name     string        `json:"name,omitempty"` // of a late call: of the write that made the session
+	Name     string        `json:"name,omitempty"` // of a late call: the write that created the session
 	Journal  bool          `json:"journal,omitempty"`
 	Memory   bool          `json:"memory,omitempty"`
 	Sessions uint64        `json:"sessions,omitempty"`
 	Seal     time.Duration `json:"seal,omitempty"`
 
-	Incarnation uint64 `json:"incarnation,omitempty"` // of a late call: the session's
-	Since       uint64 `json:"since,omitempty"`       // …and the index at which it was made
+	Incarnation uint64 `json:"incarnation,omitempty"` // of a late call: the session's incarnation
+	Since       uint64 `json:"since,omitempty"`       // of a late call: the index at which the session was created
 }
 
-// eraseSeen is how a call left or found an agent.
+// eraseSeen is the state of an agent that a call left or found.
 type eraseSeen struct {
 	Index   uint64        `json:"index"`
-	Time    int64         `json:"time,omitempty"` // of a write: the log's, in Unix ms
+	Time    int64         `json:"time,omitempty"` // of a write: the log's time, in Unix ms
 	Receipt *eraseReceipt `json:"receipt,omitempty"`
 
 	Checkpoint string            `json:"checkpoint,omitempty"` // of a read: the write that left it
-	Thread     []string          `json:"thread,omitempty"`     // …the entries
+	Thread     []string          `json:"thread,omitempty"`     // of a read: the entries
 	Memories   []string          `json:"memories,omitempty"`
-	Recalled   []string          `json:"recalled,omitempty"`       // …the memories, by the index of their words
-	Listed     []string          `json:"listed,omitempty"`         // …the memories, in the list of those of all agents
-	ListedPart bool              `json:"listed_in_part,omitempty"` // …that list has more pages
-	Sessions   map[string]uint64 `json:"sessions,omitempty"`       // :: write → how many
+	Recalled   []string          `json:"recalled,omitempty"`       // of a read: the memories that a full-text search found
+	Listed     []string          `json:"listed,omitempty"`         // of a read: the agent's memories in the list of all memories
+	ListedPart bool              `json:"listed_in_part,omitempty"` // of a read: that list has more pages
+	Sessions   map[string]uint64 `json:"sessions,omitempty"`       // :: write → number of its sessions
 }
 
-// eraseReceipt is a receipt, and when it was complete and is sealed until, in
-// Unix ms of the log; 0 where it is not.
+// eraseReceipt is a receipt. Complete and Sealed are in Unix ms of the log's time; 0
+// means not complete or not sealed.
 type eraseReceipt struct {
 	Index    uint64 `json:"index"`
 	Complete int64  `json:"complete,omitempty"`
@@ -125,7 +125,7 @@ func (w *erase) put(ctx context.Context, p *workload.Process, key string, draw i
 		in.Sessions = 0
 	case 3:
 		if p.Rand.IntN(4) == 0 {
-			in.Sessions = crowd
+			in.Sessions = manySessions
 		}
 	}
 	_, _ = workload.Call(ctx, p, workload.CallPut, key, true, in, func(ctx context.Context) (eraseSeen, error) {
@@ -133,7 +133,7 @@ func (w *erase) put(ctx context.Context, p *workload.Process, key string, draw i
 		if err != nil {
 			return eraseSeen{}, err
 		}
-		if in.Sessions > 0 { // what comes late is for the first of them; each has an incarnation of its own
+		if in.Sessions > 0 { // late calls write to the first session; each has its own incarnation
 			if first, ok := result.Results[len(result.Results)-int(in.Sessions)].(*agent.SessionResult); ok {
 				w.made(key, eraseCall{Name: in.Name, Incarnation: first.Session.Incarnation, Since: result.Index})
 			}
@@ -142,7 +142,7 @@ func (w *erase) put(ctx context.Context, p *workload.Process, key string, draw i
 	})
 }
 
-// ops are a write's; those of sessions come last.
+// ops returns the ops of a write; the sessions are last.
 func (c eraseCall) ops(key string) []agent.Op {
 	var ops []agent.Op
 	if c.Journal {
@@ -168,7 +168,7 @@ func (w *erase) made(key string, session eraseCall) {
 	w.sessions[key] = append(w.sessions[key], session)
 }
 
-// late writes to a session that was there once, unless somebody has.
+// late writes to an earlier session at its first revision.
 func (w *erase) late(ctx context.Context, p *workload.Process, key string) {
 	w.mu.Lock()
 	sessions := w.sessions[key]
@@ -204,11 +204,10 @@ func receiptOf(e *agent.Erasure) *eraseReceipt {
 	return &eraseReceipt{Index: e.Index, Complete: e.CompletedAt, Sealed: e.SealedUntil}
 }
 
-// readOfAllMemories is the place of the list of the memories of all agents in
-// what read reads.
+// readOfAllMemories is the index of the list of all memories among the reads of read.
 const readOfAllMemories = 4
 
-// read reads all there is of an agent, at one index.
+// read reads all parts of an agent at one index.
 func (*erase) read(ctx context.Context, p *workload.Process, key string) (eraseSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, eraseCall{}, func(ctx context.Context) (eraseSeen, error) {
 		page := agent.Page{Limit: agent.ListLimitMax}
@@ -231,7 +230,7 @@ func (*erase) read(ctx context.Context, p *workload.Process, key string) (eraseS
 	})
 }
 
-// listed adds the memories of an agent that are in the list of those of all agents.
+// listed adds the agent's memories in the list of all memories.
 func (s *eraseSeen) listed(key string, list *agent.MemoryList) {
 	s.ListedPart = list.Next != ""
 	for _, m := range list.Items {
@@ -241,7 +240,7 @@ func (s *eraseSeen) listed(key string, list *agent.MemoryList) {
 	}
 }
 
-// found takes in one thing that was read.
+// found adds the result of one read.
 func (s *eraseSeen) found(key string, found agent.Found) {
 	switch found := found.(type) {
 	case *agent.Checkpoint:

@@ -11,14 +11,14 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// live erases agents that are live instances. Signals leave marks in an
-// instance's state: of every second key each turn is stored, of the others what is
-// in memory is stored when the instance hibernates. Nothing of what was answered
-// before an erasure began may be seen once its receipt is complete.
+// live erases agents that are live instances. Signals leave marks in an instance's
+// state. Half of the keys store each turn; the others store the state when the
+// instance hibernates. State that was answered before an erasure began must not be
+// visible once its receipt is complete.
 type live struct {
 	keys    *workload.Keys
-	names   atomic.Int64        // marks so far; numbers them
-	managed [2]workload.Managed // stored each turn, and when the instance hibernates
+	names   atomic.Int64        // number of marks so far; numbers them
+	managed [2]workload.Managed // stores each turn, and stores on hibernation
 }
 
 const (
@@ -47,19 +47,19 @@ func (*live) About() string {
 	return "agents that are live instances, erased while they take signals: nothing from before an erasure is seen once its receipt is complete"
 }
 
-// liveCall is a mark by its name, which no other has.
+// liveCall is the input of a mark with a unique name.
 type liveCall struct {
 	Name string `json:"name,omitempty"`
 }
 
-// liveSeen is what came of a call.
+// liveSeen is the answer of a call.
 type liveSeen struct {
-	First    bool     `json:"first,omitempty"`    // of a mark: the only attempt at it was answered, so none is under way
+	First    bool     `json:"first,omitempty"`    // of a mark: the first attempt was answered, so no attempt is in progress
 	Complete bool     `json:"complete,omitempty"` // of an erasure
 	Names    []string `json:"names,omitempty"`    // of a get
 }
 
-// managerOf is the manager of a key's instance.
+// managerOf returns the manager of a key's instance.
 func (w *live) managerOf(key string) *workload.Managed { return &w.managed[key[len(key)-1]%2] }
 
 func (w *live) ref(p *workload.Process, key string) agent.InstanceRef {
@@ -74,7 +74,7 @@ func (w *live) Run(ctx context.Context, p *workload.Process) {
 			continue
 		}
 		soon, cancel := ctx, context.CancelFunc(func() {})
-		if p.Node != "" { // or it would wait out what its node is cut off from
+		if p.Node != "" { // otherwise the call would wait as long as its node is cut off
 			soon, cancel = context.WithTimeout(ctx, workload.ReaderMax)
 		}
 		switch draw := p.Rand.IntN(20); {
@@ -91,13 +91,13 @@ func (w *live) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// mark leaves a mark in the instance's state.
+// mark adds a mark to the instance's state.
 func (w *live) mark(ctx context.Context, p *workload.Process, key string) error {
 	in := liveCall{Name: workload.WriteName(p, w.names.Add(1))}
 	_, err := workload.Call(ctx, p, callMark, key, true, in, func(ctx context.Context) (liveSeen, error) {
 		data, err := json.Marshal(map[string]any{"marks": map[string]int{in.Name: 1}})
 		if err != nil {
-			panic(err) // strings
+			panic(err) // cannot fail: strings
 		}
 		ctx, attempts := workload.Counting(ctx)
 		_, err = p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{
@@ -108,7 +108,7 @@ func (w *live) mark(ctx context.Context, p *workload.Process, key string) error 
 	return err
 }
 
-// get asks the instance for its marks.
+// get requests the instance's marks.
 func (w *live) get(ctx context.Context, p *workload.Process, key string) error {
 	_, err := workload.Call(ctx, p, workload.CallGet, key, false, liveCall{}, func(ctx context.Context) (liveSeen, error) {
 		reply, err := p.Client.Instances().Signal(ctx, w.ref(p, key), agent.Signal{Type: "get"})
@@ -133,7 +133,7 @@ func (w *live) get(ctx context.Context, p *workload.Process, key string) error {
 	return err
 }
 
-// sleep lets the instance hibernate.
+// sleep requests that the instance hibernates.
 func (w *live) sleep(ctx context.Context, p *workload.Process, key string) error {
 	_, err := workload.Call(ctx, p, workload.CallSleep, key, true, liveCall{}, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, p.Client.Instances().Hibernate(ctx, w.ref(p, key))
@@ -141,7 +141,8 @@ func (w *live) sleep(ctx context.Context, p *workload.Process, key string) error
 	return err
 }
 
-// erase erases the instance's agent, and waits for a while until that is complete.
+// erase erases the instance's agent and waits until the erasure is complete or ctx
+// ends.
 func (w *live) erase(ctx context.Context, p *workload.Process, key string) error {
 	_, err := workload.Call(ctx, p, callErase, key, true, liveCall{}, func(ctx context.Context) (liveSeen, error) {
 		name := w.ref(p, key).Checkpoint()
@@ -168,7 +169,7 @@ func (w *live) erase(ctx context.Context, p *workload.Process, key string) error
 	return err
 }
 
-// Final erases every agent, and asks its instance once more.
+// Final erases every agent and then requests its marks.
 func (w *live) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		if err := w.erase(ctx, p, key); err != nil {

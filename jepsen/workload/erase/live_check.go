@@ -11,9 +11,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each instance by itself. A mark that was answered before an erasure
-// began was erased, and a get that began after that was complete must not see it.
-// Marks whose attempts may still be under way are not judged.
+// Check judges each instance separately. An erasure erases the marks that were
+// answered before it began. A get that began after the erasure was complete must not
+// see them. It does not judge marks with attempts that may still be in progress.
 func (*live) Check(ctx context.Context, h *history.History) check.Result {
 	judged := 0
 	r := workload.ByKey(ctx, "erase-live", h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -35,13 +35,13 @@ type liveErasures struct {
 	key      string
 	findings *workload.Findings
 
-	marks  map[string]history.Op // that were sent
-	sure   map[string]bool       // :: name of a mark, of which no attempt is under way once it has returned
+	marks  map[string]history.Op // all marks that were sent
+	sure   map[string]bool       // :: name of a mark without an attempt in progress after its return
 	erased []history.Op          // erasures that were complete when they returned
 	gets   []liveGet
 }
 
-// liveGet is a get, and the marks that it saw.
+// liveGet is a get and the marks in its answer.
 type liveGet struct {
 	history.Op
 	names []string
@@ -75,10 +75,10 @@ func (e *liveErasures) load(op history.Op) error {
 	return nil
 }
 
-// judge judges each get, and counts those that began after a complete erasure.
+// judge judges each get and returns how many began after a complete erasure.
 func (e *liveErasures) judge() (judged int) {
 	slices.SortFunc(e.erased, func(a, b history.Op) int { return cmp.Compare(a.Return, b.Return) })
-	latest := make([]history.Op, len(e.erased)) // of those up to here the one that began last
+	latest := make([]history.Op, len(e.erased)) // the erasure up to this index with the latest invocation
 	for i, op := range e.erased {
 		if latest[i] = op; i > 0 && latest[i-1].Invoke > op.Invoke {
 			latest[i] = latest[i-1]
@@ -93,7 +93,7 @@ func (e *liveErasures) judge() (judged int) {
 			mark, sent := e.marks[name]
 			switch {
 			case !sent:
-				e.findings.Add("from nowhere", e.key, []history.Op{g.Op}, "call %d saw mark %q, which nobody left", g.ID, name)
+				e.findings.Add("from nowhere", e.key, []history.Op{g.Op}, "call %d saw mark %q, which no call left", g.ID, name)
 			case at > 0 && e.sure[name] && mark.Return < latest[at-1].Invoke:
 				e.findings.Add("lived on", e.key, []history.Op{mark, latest[at-1], g.Op},
 					"call %d saw the mark of call %d, though erasure %d began after that, and was complete before the get began", g.ID, mark.ID, latest[at-1].ID)

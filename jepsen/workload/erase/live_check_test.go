@@ -40,7 +40,7 @@ func TestEraseLiveFindsEachWrong(t *testing.T) {
 		{"an erasure whose outcome is unknown", "", workloadtest.Script{marks(1, 5, "a"), workloadtest.Unknown(erasesLive(10, 20)), getsLive(21, 25, "a")}},
 		{"a mark whose outcome is unknown", "", workloadtest.Script{workloadtest.Unknown(marks(1, 5, "a")), erasesLive(10, 20), getsLive(21, 25, "a")}},
 		{"a mark that was sent twice", "", workloadtest.Script{again, erasesLive(10, 20), getsLive(21, 25, "a")}},
-		{"a mark that is lost", "", workloadtest.Script{marks(1, 5, "a"), getsLive(21, 25)}}, // other workloads' to judge
+		{"a mark that is lost", "", workloadtest.Script{marks(1, 5, "a"), getsLive(21, 25)}}, // other workloads judge this
 
 		{"a mark that lives on", "lived on", workloadtest.Script{marks(1, 5, "a"), erasesLive(10, 20), getsLive(21, 25, "a")}},
 		{"one of two", "lived on", workloadtest.Script{marks(1, 5, "a"), erasesLive(10, 20), marks(21, 22, "b"), getsLive(25, 26, "a", "b")}},
@@ -55,7 +55,7 @@ func TestEraseLiveFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, NewLive(), cases[0].calls.History())
 }
 
-// liveStore is a sound instance.
+// liveStore is a correct instance.
 type liveStore struct{ names []string }
 
 func (s *liveStore) do(call string, in any) any {
@@ -94,7 +94,7 @@ func TestEraseLivePassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, NewLive, run, 31, spoilEraseLive)
 }
 
-// spoilEraseLive brings a mark back that an erasure took, and says where.
+// spoilEraseLive restores a mark after an erasure and describes the change.
 func spoilEraseLive(_ *rand.Rand, h *history.History) string {
 	for _, e := range h.Ops {
 		if e.Call != callErase || e.Outcome != history.OK {

@@ -7,15 +7,15 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// judgeRead: nothing of what was erased is there, and all of what was written
-// since.
+// judgeRead checks that a read finds all writes since the newest erasure, and none
+// from before it.
 func (e *erasures) judgeRead(r eraseOp) {
 	erased, shown := e.newestErasure(r.out.Index)
 	for _, name := range r.out.names() {
 		w := e.writes[name]
 		switch {
 		case w == nil || w.Invoke > r.Return:
-			e.findings.Add("from nowhere", e.key, []history.Op{r.Op}, "call %d found something of %s, which nobody wrote", r.ID, name)
+			e.findings.Add("from nowhere", e.key, []history.Op{r.Op}, "call %d found something of %s, which no call wrote", r.ID, name)
 		case w.Outcome == history.Refused:
 			e.findings.Add("refused but applied", e.key, []history.Op{w.Op, r.Op}, "call %d was refused, and call %d found something of it", w.ID, r.ID)
 		case w.seenBy < erased:
@@ -30,12 +30,12 @@ func (e *erasures) judgeRead(r eraseOp) {
 	e.judgeHead(r)
 }
 
-// eraseFound is what a read found, by the names of writes.
+// eraseFound is the result of a read, by the names of writes.
 type eraseFound struct {
 	entries, memories, recalled, listed map[string]bool
 	sessions                            map[string]uint64
-	paged                               bool // there may be more sessions than are listed
-	listedPart                          bool // there are more memories than listed has
+	paged                               bool // there may be more sessions than were listed
+	listedPart                          bool // there are more memories than were listed
 }
 
 func (s *eraseSeen) sets() eraseFound {
@@ -56,8 +56,8 @@ func (s *eraseSeen) sets() eraseFound {
 	}
 }
 
-// judgeWhole: of a write all is there or nothing, and all where it was answered
-// and nothing may have erased it.
+// judgeWhole checks that a read finds all parts of a write or none. It must find an
+// answered write if no erasure can have erased it.
 func (e *erasures) judgeWhole(r eraseOp, w *eraseWrite, found eraseFound, erased uint64) {
 	there, missing := found.parts(w.in)
 	if there > 0 && missing != "" {
@@ -70,7 +70,8 @@ func (e *erasures) judgeWhole(r eraseOp, w *eraseWrite, found eraseFound, erased
 	}
 }
 
-// parts is how many parts of a write a read found, and the first that it did not.
+// parts returns the number of a write's parts that a read found, and the first missing
+// part.
 func (f eraseFound) parts(in eraseCall) (there int, missing string) {
 	for _, part := range [...]struct {
 		name         string
@@ -96,9 +97,9 @@ func (f eraseFound) parts(in eraseCall) (there int, missing string) {
 	return there, missing
 }
 
-// mayBeErased reports whether an erasure whose outcome is unknown may have come
-// after a write that was answered, and by the time of a read. It would show in
-// the receipt, unless it went on with an erasure that was not complete yet.
+// mayBeErased reports whether an erasure with an unknown outcome may have come after
+// an answered write and before the end of a read. Such an erasure would be in the
+// receipt, unless it continued an incomplete one.
 func (e *erasures) mayBeErased(w *eraseWrite, r eraseOp) bool {
 	receipt := r.out.Receipt
 	if receipt == nil || receipt.Complete > 0 && receipt.Complete < w.out.Time {
@@ -107,7 +108,8 @@ func (e *erasures) mayBeErased(w *eraseWrite, r eraseOp) bool {
 	return slices.ContainsFunc(e.doubtful, func(op history.Op) bool { return op.Invoke < r.Return })
 }
 
-// judgeHead: the checkpoint is that of the last entry, and no entry is there twice.
+// judgeHead checks that the checkpoint belongs to the last entry, and that no entry
+// occurs twice.
 func (e *erasures) judgeHead(r eraseOp) {
 	last := ""
 	if n := len(r.out.Thread); n > 0 {

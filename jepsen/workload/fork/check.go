@@ -10,9 +10,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each family by itself. What a fork shows of what it was forked
-// from is held to the same ledger as that itself, so the two can never differ;
-// the rest is that forks stay, and one order of all calls.
+// Check judges each family separately. One ledger holds a fork and its origin, so they
+// must agree. Check also judges that forks remain, and searches for one order of all
+// calls.
 func (*fork) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "fork", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		j := &forked{
@@ -36,19 +36,19 @@ func (*fork) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// forked is the history of one family. Calls go by their place in it; threads
-// and sessions by their kind, id and incarnation.
+// forked is the history of one family. Calls are identified by their index in Ops;
+// threads and sessions by kind, id and incarnation.
 type forked struct {
 	*workload.Ledger
 	in      map[int]forkCall
-	out     map[int]*forkSeen // of what was answered
+	out     map[int]*forkSeen // answers
 	origin  map[string]originOfFork
 	floor   map[string]int   // :: fork of a thread → a call that shows its floor
-	made    map[string]int   // :: kind and id of a fork → the call that was to make it, refused or not
+	made    map[string]int   // :: kind and id of a fork → the call that tried to make it, refused or not
 	deletes map[string][]int // :: kind and id → calls that may have deleted it
 }
 
-// originOfFork is what a fork says that it was forked from, in a call.
+// originOfFork is the origin that a call shows for a fork.
 type originOfFork struct {
 	of   origin
 	call int
@@ -86,7 +86,7 @@ func (j *forked) load() error {
 			id := kindAndID(in.Session, in.ID)
 			j.deletes[id] = append(j.deletes[id], call)
 		case op.Call == workload.CallAppend || op.Call == workload.CallPut:
-			j.Authored(call, "", in.Name) // the incarnation that it writes to is not known
+			j.Authored(call, "", in.Name) // the incarnation that it writes to is unknown
 		}
 		if seen := j.out[call]; seen != nil && seen.From != nil {
 			j.loadOrigin(call, seen)
@@ -95,7 +95,7 @@ func (j *forked) load() error {
 	return nil
 }
 
-// loadOrigin checks that a fork always names the origin that it was asked to have.
+// loadOrigin checks that a fork always has the requested origin.
 func (j *forked) loadOrigin(call int, seen *forkSeen) {
 	object := j.incarnation(call)
 	before, known := j.origin[object]
@@ -112,12 +112,12 @@ func (j *forked) loadOrigin(call int, seen *forkSeen) {
 		return
 	}
 	if in := j.in[made]; in.ID != seen.From.ID || in.At != nil && *in.At != seen.From.Version {
-		j.Findings.Add("another origin", j.Key, j.Of(made, call), "%s was to fork %s, and %s found it to be forked from %+v",
+		j.Findings.Add("another origin", j.Key, j.Of(made, call), "%s requested a fork of %s, and %s found it to be forked from %+v",
 			workload.NameOf(j.Ops[made]), in.ID, workload.NameOf(j.Ops[call]), *seen.From)
 	}
 }
 
-// subject is the id of what a call's answer shows.
+// subject returns the id of the object that a call's answer shows.
 func (j *forked) subject(call int) string {
 	if in := j.in[call]; j.Ops[call].Call == callFork {
 		return in.New
@@ -129,7 +129,7 @@ func (j *forked) incarnation(call int) string {
 	return incarnationOf(j.in[call].Session, j.subject(call), j.out[call].Incarnation)
 }
 
-// place finds out which write made which version of what.
+// place determines which write made which version of which object.
 func (j *forked) place(call int, seen *forkSeen) {
 	in, name := j.in[call], workload.NameOf(j.Ops[call])
 	id := j.subject(call)
@@ -148,7 +148,7 @@ func (j *forked) place(call int, seen *forkSeen) {
 	}
 	if isFork(id) {
 		if seen.From == nil {
-			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", name, j.incarnation(call))
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which has no origin", name, j.incarnation(call))
 		}
 		first, known := j.floor[j.incarnation(call)]
 		if !known {
@@ -168,20 +168,20 @@ func (j *forked) place(call int, seen *forkSeen) {
 	}
 }
 
-// judgeMade: a fork that is there was to be made, and that was not refused.
+// judgeMade checks that a call requested the fork and was not refused.
 func (j *forked) judgeMade(call int, id string) {
 	made, known := j.made[kindAndID(j.in[call].Session, id)]
 	switch {
 	case !known:
-		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which nobody was to fork", workload.NameOf(j.Ops[call]), j.incarnation(call))
+		j.Findings.Add("fork from nowhere", j.Key, j.Of(call), "%s found %s, which no call tried to make", workload.NameOf(j.Ops[call]), j.incarnation(call))
 	case j.Ops[made].Outcome == history.Refused:
 		j.Findings.Add("fork from nowhere", j.Key, j.Of(made, call), "%s was refused (%s), and %s found %s",
 			workload.NameOf(j.Ops[made]), j.Ops[made].Code, workload.NameOf(j.Ops[call]), j.incarnation(call))
 	}
 }
 
-// placeSession places what a session shows. Nothing writes to the fork of a
-// session, so the fork shows its origin.
+// placeSession adds the answer about a session. Nothing writes to the fork of a
+// session, so the fork shows its origin's state.
 func (j *forked) placeSession(call int, seen *forkSeen) {
 	if len(seen.Names) == 0 {
 		return
@@ -190,7 +190,7 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 	for isFork(j.subject(call)) {
 		from, known := j.origin[object]
 		if !known {
-			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which does not say what it was forked from", workload.NameOf(j.Ops[call]), object)
+			j.Findings.Add("another origin", j.Key, j.Of(call), "%s found %s, which has no origin", workload.NameOf(j.Ops[call]), object)
 			return
 		}
 		object, version = incarnationOf(true, from.of.ID, from.of.Incarnation), from.of.Version
@@ -198,7 +198,7 @@ func (j *forked) placeSession(call int, seen *forkSeen) {
 			break
 		}
 		if _, known := j.origin[object]; !known {
-			return // a fork of a fork that no call has seen
+			return // a fork of a fork that no call saw
 		}
 	}
 	j.Saw(seen.Names[0], object, version, call)
@@ -226,7 +226,7 @@ func (j *forked) originalThread(id string, incarnation, seq uint64) (thread stri
 // judgeLost checks that a fork which was seen, and which no call may have deleted,
 // still exists.
 func (j *forked) judgeLost() {
-	seen := map[string]int{} // :: kind and id → the first call, by return, that shows it
+	seen := map[string]int{} // :: kind and id → the first returned call that shows it
 	for call, op := range j.Ops {
 		id := kindAndID(j.in[call].Session, j.subject(call))
 		if out := j.out[call]; out == nil || out.Incarnation == 0 || op.Call == callDelete || !isFork(id) {
@@ -247,14 +247,14 @@ func (j *forked) judgeLost() {
 			gone = gone || j.Ops[del].Invoke < op.Return
 		}
 		if !gone {
-			j.Findings.Add("fork lost", j.Key, j.Of(first, call), "%s found no %s, which %s had found or made, and nobody has deleted",
+			j.Findings.Add("fork lost", j.Key, j.Of(first, call), "%s found no %s, which %s had found or made, and which no call has deleted",
 				workload.NameOf(op), id, workload.NameOf(j.Ops[first]))
 		}
 	}
 }
 
-// judgeCalls looks for one order of all calls: each is held to the versions
-// that it made or found.
+// judgeCalls searches for one order of all calls by the versions that they made or
+// found.
 func (j *forked) judgeCalls() {
 	transactions := map[int]*model.Transaction{}
 	for call, op := range j.Ops {
@@ -280,7 +280,7 @@ func (j *forked) judgeCalls() {
 	j.JudgeOrder(transactions)
 }
 
-// addFork is what a fork that was answered read and made.
+// addFork adds the versions that an answered fork read and made.
 func (j *forked) addFork(t *model.Transaction, call int) {
 	from, known := j.origin[j.incarnation(call)]
 	if !known {

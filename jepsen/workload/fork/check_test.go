@@ -58,7 +58,7 @@ func TestForkFindsEachWrong(t *testing.T) {
 		{"a fork that moves on", "another origin", after(add(70, key, "c", 5, 3), read(90, one, 7, from(key, 5, 3), "a", "b", "b"))},
 		{"another order", "two histories", after(read(70, one, 7, from(key, 5, 2), "b", "a"))},
 		{"an entry in both", "applied twice", after(add(70, key, "c", 5, 3), read(90, one, 7, from(key, 5, 2), "a", "b", "c"))},
-		{"an entry from nowhere", "written by nobody", after(read(70, one, 7, from(key, 5, 2), "a", "x"))},
+		{"an entry from nowhere", "written by no call", after(read(70, one, 7, from(key, 5, 2), "a", "x"))},
 		{"a fork's entry that was refused", "refused but applied", workloadtest.Script{base[0], workloadtest.Refused(add(30, key, "b", 0, 0), "conflict"), forks(50, one, 7, from(key, 5, 2)), read(70, one, 7, from(key, 5, 2), "a", "b")}},
 		{"a fork that lost its beginning", "fork lost its prefix", after(workloadtest.OK(3, 70, 80, workload.CallRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, Floor: 1, From: from(key, 5, 2), Names: []string{"b"}}))},
 		{"a fork without its entries", "entries missing", after(workloadtest.OK(3, 70, 80, workload.CallRead, key, forkCall{ID: one}, forkSeen{Incarnation: 7, Version: 2, From: from(key, 5, 2), Names: []string{"a"}}))},
@@ -69,7 +69,7 @@ func TestForkFindsEachWrong(t *testing.T) {
 		{"a fork of what comes later", "read from the future", workloadtest.Script{base[0], forks(30, one, 7, from(key, 5, 2)), add(50, key, "b", 5, 2)}},
 		{"a stale read of a fork", "lost or stale", after(add(70, one, "c", 7, 3), read(90, one, 7, from(key, 5, 2), "a", "b"))},
 		{"a session that follows", "two histories", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "b"), readSession(90, key, 5, 2, nil, "b"))},
-		{"a session from nowhere", "written by nobody", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "{}"))},
+		{"a session from nowhere", "written by no call", afterSessions(readSession(70, one, 7, 1, from(key, 5, 1), "{}"))},
 		{"a fork that tells no origin", "another origin", append(base[:2:2], workloadtest.Unknown(base[2]), read(70, one, 7, nil, "a", "b"))},
 		{"a fork that was refused", "fork from nowhere", append(base[:2:2], workloadtest.Refused(base[2], "compacted"), read(70, one, 7, from(key, 5, 2), "a", "b"))},
 		{"a fork that nobody was to make", "fork from nowhere", after(read(70, two, 7, from(key, 5, 2), "a", "b"))},
@@ -83,14 +83,14 @@ func TestForkFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one family.
+// store is a correct store of one family.
 type store struct {
 	index        uint64
-	incarnations map[string]*forkIncarnation // :: kind and id → what is there
+	incarnations map[string]*forkIncarnation // :: kind and id → the current object
 }
 
 type forkIncarnation struct {
-	seen  forkSeen // with all names, floor or not
+	seen  forkSeen // with all names, including those below the floor
 	floor uint64
 }
 
@@ -218,8 +218,8 @@ func TestForkPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 18, spoilFork)
 }
 
-// spoilFork gives a read of a fork the entry that another has there, as if it
-// were not its own, and says which.
+// spoilFork gives a read of a fork the entry of another thread at the same seq, and
+// describes the change.
 func spoilFork(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]

@@ -1,5 +1,5 @@
-// Package fork drives forks of threads and sessions, and checks that a fork
-// shows the history that it was made from.
+// Package fork drives forks of threads and sessions. It checks that a fork shows the
+// history of its origin.
 package fork
 
 import (
@@ -13,26 +13,26 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// fork forks threads and sessions, and forks of forks, while what they were
-// forked from goes on, is compacted, deleted and created again. A key is a family:
-// a thread and a session of that name, and all forks of them.
+// fork forks threads and sessions, and forks of forks, while their origins go on, are
+// compacted, deleted and recreated. A key is a family: a thread and a session of that
+// name, and all forks of them.
 type fork struct {
 	keys  *workload.Keys
-	names atomic.Int64 // writes and forks so far; numbers them
+	names atomic.Int64 // number of writes and forks so far; numbers them
 
 	mu       sync.Mutex
-	families map[string]*family // :: key → what there may be of it; guarded by mu, as is what is in it
+	families map[string]*family // :: key → its family; guarded by mu, including the contents
 }
 
-// family is what processes tell each other of a key.
+// family is what the processes know of a key.
 type family struct {
-	threads, sessions []string // the forks, oldest first
-	rev               uint64   // that somebody left the first thread at
+	threads, sessions []string // ids of the forks, oldest first
+	rev               uint64   // rev of the first thread in the last answer to an append
 }
 
 const (
-	callsMax  = 300 // picks of a key, each one call or two
-	forksOpen = 6   // the newest of a family, which are looked at and forked again
+	callsMax  = 300 // picks of a key; a pick makes one or two calls
+	forksOpen = 6   // only the newest forks of a family are read and forked again
 )
 
 // New returns workload fork.
@@ -43,41 +43,41 @@ func New() workload.Workload {
 func (*fork) Name() string { return "fork" }
 
 func (*fork) About() string {
-	return "threads and sessions forked while the first ones go on, are compacted and deleted: a fork is what it was forked from, as of then, for ever"
+	return "threads and sessions forked while the originals go on, are compacted and deleted: a fork always shows its origin as of the fork"
 }
 
-// The calls. A read is of one thread or session.
+// The calls. A read reads one thread or session.
 const (
 	callFork    = "fork"
 	callCompact = "compact"
 	callDelete  = "delete"
 )
 
-// forkCall says what a call is about.
+// forkCall is the input of a call.
 type forkCall struct {
 	ID       string  `json:"id"`
-	Session  bool    `json:"session,omitempty"`  // rather than a thread
-	Name     string  `json:"name,omitempty"`     // of what is written
-	Revision uint64  `json:"revision,omitempty"` // of a put: that it expects, 0 for none
-	New      string  `json:"new,omitempty"`      // the fork
-	At       *uint64 `json:"at,omitempty"`       // of a fork: the rev; nil for as it is
+	Session  bool    `json:"session,omitempty"`  // a session, otherwise a thread
+	Name     string  `json:"name,omitempty"`     // of the written content
+	Revision uint64  `json:"revision,omitempty"` // of a put: expected revision, 0 for none
+	New      string  `json:"new,omitempty"`      // id of the fork
+	At       *uint64 `json:"at,omitempty"`       // of a fork: the rev; nil for the current one
 	Before   uint64  `json:"before,omitempty"`   // of a compaction
 
-	Incarnation uint64 `json:"incarnation,omitempty"` // of an append: that is meant, 0 for any
+	Incarnation uint64 `json:"incarnation,omitempty"` // of an append: required incarnation, 0 for any
 }
 
-// forkSeen is a thread or a session as a call left or found it: a fork, the new
-// one. The zero incarnation says that there is none.
+// forkSeen is the state of a thread or a session that a call left or found; of a fork,
+// the state of the new object. Incarnation 0 means that it does not exist.
 type forkSeen struct {
 	Index       uint64   `json:"index"`
 	Incarnation uint64   `json:"incarnation,omitempty"`
 	Version     uint64   `json:"version,omitempty"` // a thread's rev, a session's revision
-	From        *origin  `json:"from,omitempty"`    // of a fork, where it is told
+	From        *origin  `json:"from,omitempty"`    // of a fork, if the answer has it
 	Floor       uint64   `json:"floor,omitempty"`
-	Names       []string `json:"names,omitempty"` // of a read: a thread's entries from its floor on; who wrote a session
+	Names       []string `json:"names,omitempty"` // of a read: a thread's entries from its floor on, or the last writer of a session
 }
 
-// origin is what a fork was forked from.
+// origin is the thread or session that a fork was made from.
 type origin struct {
 	ID          string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
@@ -134,7 +134,7 @@ func (w *fork) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// family is a key's. mu is held.
+// family returns the family of a key; the caller holds mu.
 func (w *fork) family(key string) *family {
 	f := w.families[key]
 	if f == nil {
@@ -144,7 +144,7 @@ func (w *fork) family(key string) *family {
 	return f
 }
 
-// some is one of the newest forks of a family, or sometimes the first one.
+// some returns one of the newest forks of a family, or sometimes the first object.
 func (w *fork) some(p *workload.Process, key string, session bool) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *fork) append(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// appendToFork appends to a fork that is there: it makes none.
+// appendToFork appends to a fork if it exists.
 func (w *fork) appendToFork(ctx context.Context, p *workload.Process, key string) {
 	id := w.some(p, key, false)
 	seen, err := w.read(ctx, p, key, forkCall{ID: id})
@@ -176,7 +176,7 @@ func (w *fork) appendToFork(ctx context.Context, p *workload.Process, key string
 	}
 }
 
-// put writes the first session, or makes it.
+// put writes the first session or creates it.
 func (w *fork) put(ctx context.Context, p *workload.Process, key string) {
 	seen, err := w.read(ctx, p, key, forkCall{ID: key, Session: true})
 	if err == nil {
@@ -195,7 +195,7 @@ func (w *fork) fork(ctx context.Context, p *workload.Process, key string, sessio
 		at := p.Rand.Uint64N(f.rev + 1)
 		in.At = &at
 	}
-	if session { // others may hear of it before we do
+	if session { // other processes may use it before this call returns
 		f.sessions = append(f.sessions, in.New)
 	} else {
 		f.threads = append(f.threads, in.New)
@@ -213,7 +213,7 @@ func (w *fork) compact(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// deleteFork deletes an older fork, which lets its thread be compacted further.
+// deleteFork deletes a random fork, so that its origin can be compacted further.
 func (w *fork) deleteFork(ctx context.Context, p *workload.Process, key string, session bool) {
 	w.mu.Lock()
 	all := w.family(key).threads
@@ -226,7 +226,7 @@ func (w *fork) deleteFork(ctx context.Context, p *workload.Process, key string, 
 	}
 }
 
-// call commits what a call is about.
+// call commits the op of a call.
 func (*fork) call(ctx context.Context, p *workload.Process, call, key string, in forkCall) (forkSeen, error) {
 	return workload.Call(ctx, p, call, key, true, in, func(ctx context.Context) (forkSeen, error) {
 		result, err := p.Client.Commit(ctx, agent.Commit{Scope: p.Scope, Ops: []agent.Op{in.op(call)}})
@@ -278,7 +278,7 @@ func (s *forkSeen) thread(t agent.Thread) {
 	}
 }
 
-// read reads a thread whole, or a session.
+// read reads a whole thread, or a session.
 func (*fork) read(ctx context.Context, p *workload.Process, key string, in forkCall) (forkSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (forkSeen, error) {
 		var read agent.Read = &agent.LoadEntries{Thread: in.ID, Limit: agent.EntriesLimitMax}

@@ -7,7 +7,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-func (w *hibernate) hibernate(ctx context.Context, p *workload.Process, l *life, h hibernation) bool {
+func (w *hibernate) hibernate(ctx context.Context, p *workload.Process, l *knownAgent, h hibernation) bool {
 	out, err := workload.Call(ctx, p, "hibernate", l.key, true, h, func(ctx context.Context) (hibernated, error) {
 		put := agent.PutCheckpoint{Key: l.key, State: workload.MarkOf(h.By), IfRevision: h.Revision, Lifecycle: "idle"}
 		r, err := p.Client.In(p.Scope).Hibernate(ctx, put, &agent.HibernateThread{
@@ -30,8 +30,8 @@ func (w *hibernate) hibernate(ctx context.Context, p *workload.Process, l *life,
 	return true
 }
 
-// append appends the new entries of h without putting a checkpoint.
-func (w *hibernate) append(ctx context.Context, p *workload.Process, l *life, h hibernation) bool {
+// append appends the new entries of h without putting the checkpoint.
+func (w *hibernate) append(ctx context.Context, p *workload.Process, l *knownAgent, h hibernation) bool {
 	old := len(h.Entries) - h.New
 	_, err := workload.Call(ctx, p, "append", l.key, true, h, func(ctx context.Context) (uint64, error) {
 		rev := l.rev
@@ -48,8 +48,8 @@ func (w *hibernate) append(ctx context.Context, p *workload.Process, l *life, h 
 	return true
 }
 
-// catchUp reads the entries past the pointer.
-func (w *hibernate) catchUp(ctx context.Context, p *workload.Process, l *life) bool {
+// catchUp reads the entries after the pointer.
+func (w *hibernate) catchUp(ctx context.Context, p *workload.Process, l *knownAgent) bool {
 	from := l.rev
 	var found []agent.Entry
 	out, err := workload.Call(ctx, p, "load", l.key, false, from, func(ctx context.Context) (caughtUp, error) {
@@ -72,12 +72,12 @@ func (w *hibernate) catchUp(ctx context.Context, p *workload.Process, l *life) b
 	}
 	l.rev = out.Rev
 	for i, e := range found {
-		l.entries = append(l.entries, lived{out.Entries[i], e.ID})
+		l.entries = append(l.entries, knownEntry{out.Entries[i], e.ID})
 	}
 	return true
 }
 
-func (*hibernate) thaw(ctx context.Context, p *workload.Process, key string, t thawing) (out thawed, entries []lived, err error) {
+func (*hibernate) thaw(ctx context.Context, p *workload.Process, key string, t thawing) (out thawed, entries []knownEntry, err error) {
 	out, err = workload.Call(ctx, p, "thaw", key, false, t, func(ctx context.Context) (thawed, error) {
 		found, err := t.ask(ctx, p, key)
 		if agent.CodeOf(err) == agent.CodeNotFound {
@@ -95,14 +95,14 @@ func (*hibernate) thaw(ctx context.Context, p *workload.Process, key string, t t
 		}
 		for _, e := range found.Entries {
 			out.Entries = append(out.Entries, workload.NameIn(e.Payload))
-			entries = append(entries, lived{workload.NameIn(e.Payload), e.ID})
+			entries = append(entries, knownEntry{workload.NameIn(e.Payload), e.ID})
 		}
 		return out, nil
 	})
 	return out, entries, err
 }
 
-// ask thaws by the call that a user would take.
+// ask thaws with the method that a user would call.
 func (t thawing) ask(ctx context.Context, p *workload.Process, key string) (*agent.Thawed, error) {
 	switch at := p.Client.In(p.Scope); {
 	case t.Revision == 0 && t.Tail == 0:
@@ -127,8 +127,8 @@ func (t thawing) ask(ctx context.Context, p *workload.Process, key string) (*age
 	return found, nil
 }
 
-// compact forgets some of an agent's first entries: perhaps more than its
-// checkpoint lets go of.
+// compact removes some of an agent's first entries. It may try to remove entries that
+// the checkpoint still needs.
 func (w *hibernate) compact(ctx context.Context, p *workload.Process, key string) {
 	found, _, err := w.thaw(ctx, p, key, thawing{Tail: tail})
 	if err != nil || found.Revision == 0 {
@@ -147,7 +147,7 @@ func (w *hibernate) compact(ctx context.Context, p *workload.Process, key string
 	})
 }
 
-// history lists what is kept of an agent, and thaws an older revision.
+// history lists the kept revisions of an agent, and thaws an older one.
 func (w *hibernate) history(ctx context.Context, p *workload.Process, key string) {
 	rows, err := workload.Call(ctx, p, "history", key, false, struct{}{}, func(ctx context.Context) ([]keptRevision, error) {
 		list, err := p.Client.In(p.Scope).CheckpointHistory(ctx, key)

@@ -9,15 +9,15 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// The two objects of an agent, as its ledger calls them. A version of the
-// thread is its rev, so the entry at seq makes version seq + 1.
+// The ledger's names of the two objects of an agent. A version of the thread is a rev,
+// so the entry at seq makes version seq + 1.
 const (
 	itsCheckpoint = "the checkpoint"
 	itsThread     = "the thread"
 )
 
-// Check judges each agent by itself: what one call shows alone, who made which
-// revision and which entry, and whether one order explains all calls.
+// Check judges each agent separately: what one call shows alone, which call made which
+// revision and entry, and whether one order explains all calls.
 func (*hibernate) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "hibernate", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		a := &sleeper{
@@ -35,8 +35,8 @@ func (*hibernate) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// sleeper is the history of one agent. Calls go by their place in it; reads
-// are those that were answered.
+// sleeper is the history of one agent. Calls are identified by their index in Ops;
+// reads are those with an answer.
 type sleeper struct {
 	*workload.Ledger
 	sleeps    map[int]*asleep
@@ -49,7 +49,7 @@ type sleeper struct {
 type asleep struct {
 	in    hibernation
 	whole bool        // it puts a checkpoint
-	out   *hibernated // of one that was answered; an append has no revision
+	out   *hibernated // nil if the call has no answer; an append has no revision
 }
 
 type thaw struct {
@@ -85,9 +85,9 @@ func (a *sleeper) load() (err error) {
 	return nil
 }
 
-// judgeFailure: a checkpoint can be thawed. Nobody deletes these threads, and a
-// compaction goes no further than the checkpoint's pointer; older revisions it
-// may leave without their entries.
+// judgeFailure checks that the current checkpoint can be thawed. No call deletes these
+// threads, and a compaction stops at the checkpoint's pointer. It may remove the
+// entries of older revisions.
 func (a *sleeper) judgeFailure(call int, op history.Op) error {
 	in, err := history.Decode[thawing](op.In)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *sleeper) loadSleep(call int, op history.Op) (err error) {
 	return err
 }
 
-// place finds out who made which revision and which entry.
+// place determines which call made which revision and which entry.
 func (a *sleeper) place() {
 	for call, op := range a.Ops {
 		switch s, t, page := a.sleeps[call], a.thaws[call], a.loads[call]; {
@@ -152,7 +152,7 @@ func (a *sleeper) place() {
 	}
 	for call, s := range a.sleeps {
 		if s.out == nil && s.whole && a.Object(itsCheckpoint).Version[s.in.By] > 0 {
-			a.sawEntries(s.in.Entries, s.in.From, call) // it applied, so they are where it said
+			a.sawEntries(s.in.Entries, s.in.From, call) // it was applied, so the entries are at their seqs
 		}
 	}
 	a.Settle()
@@ -167,7 +167,7 @@ func (a *sleeper) sawEntries(names []string, from uint64, call int) {
 func (a *sleeper) placeSleep(call int, s *asleep) {
 	name := workload.NameOf(a.Ops[call])
 	if s.out.Rev != s.in.rev() {
-		a.Findings.Add("another pointer", a.Key, a.Of(call), "%s was of an agent at rev %d, and came to rev %d", name, s.in.rev(), s.out.Rev)
+		a.Findings.Add("another pointer", a.Key, a.Of(call), "%s was called at rev %d, and its result has rev %d", name, s.in.rev(), s.out.Rev)
 	}
 	a.sawEntries(s.in.Entries, s.in.From, call)
 	if !s.whole {

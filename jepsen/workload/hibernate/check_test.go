@@ -87,14 +87,14 @@ func TestHibernateFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// sleepStore is a sound store of one agent.
+// sleepStore is a correct store of one agent.
 type sleepStore struct {
 	r       *rand.Rand
 	entries []string
-	kept    []thawed // :: revision - 1 → what was hibernated
+	kept    []thawed // :: revision - 1 → the hibernated state
 }
 
-// do makes a call take effect, and is its answer; nil where it is refused.
+// do executes a call and returns its answer, or nil if the call is refused.
 func (s *sleepStore) do(call string, in any) any {
 	newest := len(s.kept)
 	switch in := in.(type) {
@@ -132,7 +132,7 @@ func (s *sleepStore) do(call string, in any) any {
 	}
 }
 
-// sleepHistory is a random run of a sound store.
+// sleepHistory returns a random run of a correct store.
 func sleepHistory(seed uint64, processes, calls int) *history.History {
 	s := &sleepStore{r: rand.New(rand.NewPCG(seed, 5))}
 	w := &hibernate{}
@@ -146,9 +146,9 @@ func sleepHistory(seed uint64, processes, calls int) *history.History {
 		case 2:
 			return "history", nil
 		}
-		l := &life{rev: uint64(len(s.entries)), revision: uint64(len(s.kept))}
+		l := &knownAgent{rev: uint64(len(s.entries)), revision: uint64(len(s.kept))}
 		for _, name := range s.entries {
-			l.entries = append(l.entries, lived{name, ""})
+			l.entries = append(l.entries, knownEntry{name, ""})
 		}
 		h := w.draw(&workload.Process{ID: at, Rand: s.r}, l)
 		if h.New > 0 && s.r.IntN(8) == 0 {
@@ -164,7 +164,7 @@ func TestHibernatePassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 6, spoilThaw)
 }
 
-// spoilThaw makes one answer wrong and says how.
+// spoilThaw makes one answer wrong and describes the change.
 func spoilThaw(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]
@@ -189,7 +189,7 @@ func spoilThaw(r *rand.Rand, h *history.History) string {
 			}
 			out.Ahead--
 			if concurrent(h, *op) {
-				continue // it may just as well be right
+				continue // the change may still be correct
 			}
 		}
 		op.Out = workloadtest.Raw(out)
@@ -198,7 +198,7 @@ func spoilThaw(r *rand.Rand, h *history.History) string {
 	return ""
 }
 
-// concurrent reports whether any write was under way together with op.
+// concurrent reports whether any write overlaps op.
 func concurrent(h *history.History, op history.Op) bool {
 	return slices.ContainsFunc(h.Ops, func(other history.Op) bool {
 		return other.ID != op.ID && other.Invoke < op.Return && other.Return > op.Invoke

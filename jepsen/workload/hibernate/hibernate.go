@@ -1,6 +1,6 @@
-// Package hibernate drives agents that several processes hibernate and resume,
-// and checks that a resumed agent has its newest acknowledged checkpoint, or a
-// later one, and just the entries that belong to it.
+// Package hibernate drives agents that several processes hibernate and resume. It
+// checks that a resumed agent has its newest acknowledged checkpoint, or a later one,
+// with exactly its entries.
 package hibernate
 
 import (
@@ -12,19 +12,19 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// hibernate has several processes thaw the same agents, let them live for a
-// while, and hibernate them. A key is an agent: a checkpoint and a thread of
-// that name. Now and then one "crashes" after it appended, before it put its
-// checkpoint, so that the journal is ahead; and now and then one compacts the
-// journal, up to where the checkpoint points or further than it may.
+// hibernate lets several processes thaw the same agents, use them for a while, and
+// hibernate them. A key is an agent: a checkpoint and a thread of that name. Sometimes
+// a process "crashes" after an append and before it puts its checkpoint, so that the
+// thread is ahead. Sometimes a process compacts the thread, up to the checkpoint's
+// pointer or further than allowed.
 type hibernate struct {
 	keys  *workload.Keys
-	calls atomic.Int64 // hibernations and appends made so far; numbers them
+	calls atomic.Int64 // number of hibernations and appends so far; numbers them
 }
 
 const (
-	callsMax = 150 // picks of a key, which are several calls each
-	tail     = 3   // entries that a thaw mostly asks for
+	callsMax = 150 // picks of a key; a pick makes several calls
+	tail     = 3   // entries that most thaws request
 )
 
 // New returns workload hibernate.
@@ -36,33 +36,33 @@ func (*hibernate) About() string {
 	return "agents hibernated and thawed by several processes: a thaw sees the last acknowledged checkpoint or a newer one, with just its entries"
 }
 
-// hibernation is what an agent was when it was hibernated. Entries are named;
-// the names of the new ones, which come last, begin with By.
+// hibernation is the state of an agent when it was hibernated. Entries have names; the
+// new ones are last, and their names begin with By.
 type hibernation struct {
 	By       string   `json:"by"`
-	Revision *uint64  `json:"revision,omitempty"` // expected
+	Revision *uint64  `json:"revision,omitempty"` // expected revision
 	From     uint64   `json:"from"`               // seq of the first of Entries
 	Entries  []string `json:"entries,omitempty"`
 	New      int      `json:"new,omitempty"`
-	IDs      bool     `json:"ids,omitempty"` // the new ones have chosen ids rather than generated ones
+	IDs      bool     `json:"ids,omitempty"` // the new entries have chosen ids instead of generated ones
 }
 
-// rev is that of the agent's thread, as the agent knows it.
+// rev returns the rev of the agent's thread, as the agent knows it.
 func (h hibernation) rev() uint64 { return h.From + uint64(len(h.Entries)) }
 
-// hibernated is where it went.
+// hibernated is the answer of a hibernation.
 type hibernated struct {
 	Revision uint64 `json:"revision"`
 	Rev      uint64 `json:"rev"` // of the pointer
 }
 
-// thawing is what a thaw asks for.
+// thawing is the input of a thaw.
 type thawing struct {
 	Tail     uint64 `json:"tail,omitempty"`     // 0 means all entries
 	Revision uint64 `json:"revision,omitempty"` // 0 means the current one
 }
 
-// thawed is what a thaw found; the zero value where there was nothing.
+// thawed is the answer of a thaw; the zero value if the agent does not exist.
 type thawed struct {
 	Revision uint64   `json:"revision,omitempty"`
 	By       string   `json:"by,omitempty"`
@@ -72,28 +72,28 @@ type thawed struct {
 	Ahead    uint64   `json:"ahead,omitempty"`
 }
 
-// caughtUp is what a thread has from a seq on, or from its floor on.
+// caughtUp is the entries of a thread from a seq on, or from its floor on.
 type caughtUp struct {
 	Rev     uint64   `json:"rev"`
 	Floor   uint64   `json:"floor,omitempty"`
 	Entries []string `json:"entries,omitempty"`
 }
 
-// keptRevision is a row of a history list.
+// keptRevision is a row of the checkpoint history.
 type keptRevision struct {
 	Revision uint64 `json:"revision"`
 	Rev      uint64 `json:"rev"`
 }
 
-// life is an agent as one process knows it.
-type life struct {
+// knownAgent is an agent as one process knows it.
+type knownAgent struct {
 	key      string
 	revision uint64
 	rev      uint64
-	entries  []lived // the newest, up to rev; maybe not all
+	entries  []knownEntry // the newest, up to rev; possibly not all
 }
 
-type lived struct{ name, id string } // id is "" where it was generated and not read yet
+type knownEntry struct{ name, id string } // id is "" if it was generated and not read yet
 
 func (w *hibernate) Run(ctx context.Context, p *workload.Process) {
 	for workload.Pace(ctx, p) {
@@ -111,7 +111,7 @@ func (w *hibernate) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// Final thaws every agent whole, and lists its history.
+// Final thaws every agent with all entries, and lists its history.
 func (w *hibernate) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		_, _, err := w.thaw(ctx, p, key, thawing{})
@@ -122,13 +122,13 @@ func (w *hibernate) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// live thaws an agent and hibernates it again, perhaps several times.
+// live thaws an agent and hibernates it again, sometimes twice.
 func (w *hibernate) live(ctx context.Context, p *workload.Process, key string) {
 	found, entries, err := w.thaw(ctx, p, key, thawing{Tail: tail})
 	if err != nil {
 		return
 	}
-	l := &life{key: key, revision: found.Revision, rev: found.Rev, entries: entries}
+	l := &knownAgent{key: key, revision: found.Revision, rev: found.Rev, entries: entries}
 	if found.Revision == 0 || found.Ahead > 0 {
 		if !w.catchUp(ctx, p, l) {
 			return
@@ -140,7 +140,7 @@ func (w *hibernate) live(ctx context.Context, p *workload.Process, key string) {
 			if !w.append(ctx, p, l, h) || p.Rand.IntN(2) == 0 {
 				return // crashed before it put its checkpoint
 			}
-			h.New = 0 // they are there
+			h.New = 0 // they were appended
 		}
 		if !w.hibernate(ctx, p, l, h) || !workload.Pace(ctx, p) {
 			return
@@ -148,8 +148,8 @@ func (w *hibernate) live(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// draw makes up how an agent that is awake goes to sleep.
-func (w *hibernate) draw(p *workload.Process, l *life) hibernation {
+// draw returns the next hibernation of a resumed agent.
+func (w *hibernate) draw(p *workload.Process, l *knownAgent) hibernation {
 	h := hibernation{By: workload.WriteName(p, w.calls.Add(1)), IDs: p.Rand.IntN(4) == 0}
 	if p.Rand.IntN(4) > 0 {
 		revision := l.revision
@@ -167,8 +167,8 @@ func (w *hibernate) draw(p *workload.Process, l *life) hibernation {
 	return h
 }
 
-// drafts are the entries of h as l knows them.
-func (h hibernation) drafts(l *life) []agent.Draft {
+// drafts returns the entries of h, with the ids that l knows.
+func (h hibernation) drafts(l *knownAgent) []agent.Draft {
 	old := len(h.Entries) - h.New
 	drafts := make([]agent.Draft, len(h.Entries))
 	for i, name := range h.Entries {
@@ -183,10 +183,10 @@ func (h hibernation) drafts(l *life) []agent.Draft {
 	return drafts
 }
 
-// grown is the agent after h, of which it now has the new entries.
-func (l *life) grown(h hibernation) {
+// grown updates the agent after h, whose new entries it now has.
+func (l *knownAgent) grown(h hibernation) {
 	for _, name := range h.Entries[len(h.Entries)-h.New:] {
-		e := lived{name: name}
+		e := knownEntry{name: name}
 		if h.IDs {
 			e.id = name
 		}

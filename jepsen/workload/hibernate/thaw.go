@@ -6,8 +6,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// judge applies all rules; every revision and entry that was seen has its
-// writer.
+// judge applies all rules. Every revision and entry that was seen has a writer.
 func (a *sleeper) judge() {
 	transactions := map[int]*model.Transaction{}
 	for call := range a.Ops {
@@ -39,8 +38,8 @@ func (a *sleeper) judge() {
 	a.JudgeOrder(transactions)
 }
 
-// sleepTransaction is what a hibernation or append did, as far as it is known:
-// nothing if no call saw that it was applied.
+// sleepTransaction returns the known effects of a hibernation or append: none if no
+// call saw that it was applied.
 func (a *sleeper) sleepTransaction(s *asleep) *model.Transaction {
 	t := &model.Transaction{}
 	revision := a.Object(itsCheckpoint).Version[s.in.By]
@@ -54,13 +53,13 @@ func (a *sleeper) sleepTransaction(s *asleep) *model.Transaction {
 	switch {
 	case rev > 0:
 		t.Writes = append(t.Writes, model.Access{Object: itsThread, Version: rev})
-	case len(t.Writes) > 0: // a journal that is longer than the agent's is refused
+	case len(t.Writes) > 0: // a hibernation of an older rev would be refused
 		t.Reads = append(t.Reads, model.Access{Object: itsThread, Version: s.in.rev()})
 	}
 	return t
 }
 
-// judgeThaw judges what one thaw shows by itself.
+// judgeThaw judges one thaw alone.
 func (a *sleeper) judgeThaw(call int, t *thaw) {
 	name := workload.NameOf(a.Ops[call])
 	if t.out.Revision == 0 {
@@ -69,7 +68,7 @@ func (a *sleeper) judgeThaw(call int, t *thaw) {
 	if t.in.Revision > 0 && t.out.Revision != t.in.Revision {
 		a.Findings.Add("another revision", a.Key, a.Of(call), "%s asked for revision %d and got %d", name, t.in.Revision, t.out.Revision)
 	}
-	// Of a revision that is older the floor may have passed the pointer.
+	// The floor may have passed the pointer of an older revision.
 	want := workload.TailOf(t.out.Rev-min(t.out.Rev, t.out.Floor), t.in.Tail)
 	if uint64(len(t.out.Entries)) != want {
 		a.Findings.Add("entries missing", a.Key, a.Of(call), "%s found a pointer to rev %d of a thread from seq %d on, with %d entries instead of %d",
@@ -83,9 +82,9 @@ func (a *sleeper) judgeThaw(call int, t *thaw) {
 	a.judgeWhole(call, t)
 }
 
-// judgeWhole checks that a call which sees the entries of a hibernation also sees
-// its checkpoint. If the checkpoint's revision is known, the order of all calls
-// decides; this rule is for a checkpoint that no call saw.
+// judgeWhole checks that a call which sees the entries of a hibernation also sees its
+// checkpoint. If the checkpoint's revision is known, the order of all calls decides;
+// this rule is for a checkpoint that no call saw.
 func (a *sleeper) judgeWhole(call int, t *thaw) {
 	checkpoints := a.Object(itsCheckpoint)
 	if t.in.Revision > 0 || !checkpoints.KnownUpTo(t.out.Revision) {
@@ -102,8 +101,8 @@ func (a *sleeper) judgeWhole(call int, t *thaw) {
 	}
 }
 
-// judgeHistory: the revisions that are kept are the newest ones, without a
-// gap, each with its pointer; and pointers never go back.
+// judgeHistory checks that the kept revisions are the newest ones, without a gap and
+// with their pointers, and that pointers never go back.
 func (a *sleeper) judgeHistory(call int, rows []keptRevision) (newest uint64) {
 	if len(rows) == 0 {
 		return 0
@@ -115,7 +114,7 @@ func (a *sleeper) judgeHistory(call int, rows []keptRevision) (newest uint64) {
 	}
 	for i, row := range rows {
 		if row.Revision != newest-uint64(i) {
-			a.Findings.Add("gap in the history", a.Key, a.Of(call), "%s lists revision %d where %d belongs", name, row.Revision, newest-uint64(i))
+			a.Findings.Add("gap in the history", a.Key, a.Of(call), "%s lists revision %d instead of %d", name, row.Revision, newest-uint64(i))
 			break
 		}
 		if i > 0 && row.Rev > rows[i-1].Rev {

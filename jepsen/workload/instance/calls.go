@@ -13,7 +13,7 @@ func counterRef(p *workload.Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: counterManager, Key: key}
 }
 
-// SignalOf is the signal that makes a call; one that is sent again is the same.
+// SignalOf returns the signal of a call. A repeated call has the same signal.
 func SignalOf(p *workload.Process, call, key string, in CounterCall) agent.Signal {
 	if call == workload.CallGet {
 		return agent.Signal{Type: "get"}
@@ -23,7 +23,7 @@ func SignalOf(p *workload.Process, call, key string, in CounterCall) agent.Signa
 		"patch":   map[string]any{"by": in.Name, "marks": map[string]any{in.Name: 1}},
 	})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // cannot fail: strings
 	}
 	return agent.Signal{
 		Type: "turn", Data: data, Cast: call == callCast,
@@ -31,7 +31,7 @@ func SignalOf(p *workload.Process, call, key string, in CounterCall) agent.Signa
 	}
 }
 
-// signal sends a signal. Its answer is the instance's own, but for a cast.
+// signal sends a signal. The answer is the instance's own, except for a cast.
 func (*instance) signal(ctx context.Context, p *workload.Process, call, key string, in CounterCall) (CounterSeen, error) {
 	return workload.Call(ctx, p, call, key, call != workload.CallGet, in, func(ctx context.Context) (CounterSeen, error) {
 		ctx, attempts := workload.Counting(ctx)
@@ -47,7 +47,7 @@ func (*instance) signal(ctx context.Context, p *workload.Process, call, key stri
 	})
 }
 
-// countedIn is what a counter's state says, or the state in a member of a reply.
+// countedIn decodes a counter's state, or the state in a member of a reply.
 func countedIn(raw agent.JSON, member string) (*CounterState, error) {
 	if member != "" {
 		var reply map[string]json.RawMessage
@@ -66,7 +66,7 @@ func countedIn(raw agent.JSON, member string) (*CounterState, error) {
 	return &CounterState{Count: uint64(len(state.Marks)), By: state.By}, nil
 }
 
-// lookup asks how an instance is, without waking it.
+// lookup requests the status of an instance without activating it.
 func (*instance) lookup(ctx context.Context, p *workload.Process, key string) (CounterSeen, error) {
 	return workload.Call(ctx, p, callLookup, key, false, CounterCall{}, func(ctx context.Context) (CounterSeen, error) {
 		found, err := p.Client.Instances().Lookup(ctx, counterRef(p, key))
@@ -77,21 +77,21 @@ func (*instance) lookup(ctx context.Context, p *workload.Process, key string) (C
 	})
 }
 
-// act makes a call without an answer that is judged.
+// act makes a call whose answer is not judged.
 func act(ctx context.Context, p *workload.Process, call, key string, do func(context.Context, agent.Instances, agent.InstanceRef) error) (struct{}, error) {
 	return workload.Call(ctx, p, call, key, true, CounterCall{}, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, do(ctx, p.Client.Instances(), counterRef(p, key))
 	})
 }
 
-// read reads what is stored of a counter, at one index.
+// read reads the stored state of a counter at one index.
 func (*instance) read(ctx context.Context, p *workload.Process, key string) (CounterSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, CounterCall{}, func(ctx context.Context) (CounterSeen, error) {
 		return StoredCounter(ctx, p, counterRef(p, key))
 	})
 }
 
-// StoredCounter is what is stored of a counter.
+// StoredCounter returns the stored state of a counter.
 func StoredCounter(ctx context.Context, p *workload.Process, ref agent.InstanceRef) (CounterSeen, error) {
 	id := ref.Checkpoint()
 	_, found, err := workload.FindAll(ctx, p, &agent.GetCheckpoint{Key: id}, &agent.LoadEntries{Thread: id, Limit: agent.EntriesLimitMax})

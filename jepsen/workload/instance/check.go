@@ -10,8 +10,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check puts each counter's thread together from what all calls say of it, holds
-// the state against it, and puts the turns in the order of their owners.
+// Check combines the answers about each counter's thread, compares the state with it,
+// and orders the turns by the epochs of their owners.
 func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 	owned := 0
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -30,28 +30,28 @@ func (w *instance) Check(ctx context.Context, h *history.History) check.Result {
 type counter struct {
 	*workload.Journal
 	owners *workload.Owners
-	turns  []tenure // that tell where the thread stood
+	turns  []tenure // turns that show the thread's rev
 	states []stateSeen
 }
 
-// tenure is a turn and under which owning it was made: at before, at the latest,
-// it found the thread, and at after it left it.
+// tenure is a turn, the epoch of its owner, and the thread's rev: at most before when
+// the turn began, and at least after when it ended.
 type tenure struct {
 	op            history.Op
 	epoch         uint64
 	before, after uint64
-	exact         bool // the epoch is the turn's; otherwise it may have had a lower one
+	exact         bool // the epoch is the turn's; otherwise the turn may have had a lower one
 }
 
-// stateSeen is a state at a rev.
+// stateSeen is a state in an answer, and its rev.
 type stateSeen struct {
 	op    history.Op
 	rev   uint64
 	state CounterState
 }
 
-// JudgeCounter judges the calls on one counter. It returns how many turns it put
-// in the order of epochs.
+// JudgeCounter judges the calls on one counter. It returns how many turns it ordered
+// by epochs.
 func JudgeCounter(key string, ops []history.Op, f *workload.Findings) (turns int, err error) {
 	c := &counter{Journal: workload.NewJournal(key, f), owners: workload.NewOwners(key, f)}
 	err = c.judgeAll(ops)
@@ -93,8 +93,7 @@ func (c *counter) judgeAll(ops []history.Op) error {
 	return nil
 }
 
-// collect notes an increment, or another attempt at one. A cast that is taken
-// may be lost.
+// collect records an increment or a repetition of one. An accepted cast may be lost.
 func (c *counter) collect(op history.Op, in CounterCall) {
 	outcome := op.Outcome
 	if op.Call == callCast && outcome == history.OK {
@@ -111,7 +110,7 @@ func (c *counter) collect(op history.Op, in CounterCall) {
 	}
 }
 
-// judgeAnswer notes what one call says of the counter and of its owner.
+// judgeAnswer records what one answer shows of the counter and of its owner.
 func (c *counter) judgeAnswer(op history.Op, in CounterCall, out *CounterSeen) {
 	if out.Epoch > 0 {
 		c.owners.Answer(op, out.Node, out.Epoch)
@@ -139,12 +138,13 @@ func (c *counter) judgeAnswer(op history.Op, in CounterCall, out *CounterSeen) {
 	if out.State != nil {
 		c.states = append(c.states, stateSeen{op, out.Rev, *out.State})
 	}
-	if out.Epoch > 0 && (op.Call != callLookup || out.Awake) { // one that sleeps was read before its owner was looked up
+	if out.Epoch > 0 && (op.Call != callLookup || out.Awake) { // a hibernated instance was read before its owner was looked up
 		c.turns = append(c.turns, t)
 	}
 }
 
-// judgeStates: the state counts what the thread has, and names the last of it.
+// judgeStates checks that the state counts the thread's entries and names the last
+// one.
 func (c *counter) judgeStates() {
 	for _, s := range c.states {
 		want := ""
@@ -158,11 +158,11 @@ func (c *counter) judgeStates() {
 	}
 }
 
-// judgeOwners: what a turn leaves is there before any turn of a later owner. A
-// turn whose epoch is not known for sure is no later than it seems.
+// judgeOwners checks that the effect of a turn is visible to any turn of a later
+// epoch. A turn with an uncertain epoch had this epoch or a lower one.
 func (c *counter) judgeOwners() {
 	slices.SortStableFunc(c.turns, func(a, b tenure) int { return cmp.Compare(a.epoch, b.epoch) })
-	var most, under tenure // that left the thread at the highest rev: of lower epochs, and of this one
+	var most, under tenure // the turns with the highest after: of lower epochs, and of this epoch
 	for _, t := range c.turns {
 		if t.epoch > under.epoch && under.after > most.after {
 			most = under

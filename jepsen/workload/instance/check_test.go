@@ -13,7 +13,7 @@ import (
 
 const aCounter = counterPrefix + "2"
 
-// seenAt is a counter of these increments, under an epoch of node n<epoch>.
+// seenAt is a counter at rev, under an epoch of node n<epoch>.
 func seenAt(epoch, rev uint64) CounterSeen {
 	return CounterSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, Rev: rev, First: true}
 }
@@ -102,7 +102,7 @@ func TestInstanceFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound counter, which moves from one owner to the next.
+// store is a correct counter that moves between owners.
 type store struct {
 	r     *rand.Rand
 	epoch uint64
@@ -121,7 +121,7 @@ func (s *store) do(call string, in any) any {
 	}
 	out := seenAt(s.epoch, 0)
 	switch name := in.(CounterCall).Name; {
-	case call == callCast && s.r.IntN(3) == 0: // it is lost
+	case call == callCast && s.r.IntN(3) == 0: // the cast is lost
 	case name == "":
 		out.Rev, out.State = uint64(len(s.names)), s.state()
 	case slices.Contains(s.names, name):
@@ -174,8 +174,8 @@ func TestInstancePassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 18, spoilInstance)
 }
 
-// spoilInstance takes an acknowledged increment out of the final state, or turns
-// back the epoch of an answer, and says which.
+// spoilInstance removes an acknowledged increment from the final state, or lowers the
+// epoch of an answer, and describes the change.
 func spoilInstance(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]

@@ -1,5 +1,5 @@
-// Package instance drives counters in live instances, and checks that each
-// acknowledged increment counts once and that each epoch has one owner.
+// Package instance drives counters in live instances. It checks that each acknowledged
+// increment counts once and that each epoch has one owner.
 package instance
 
 import (
@@ -11,22 +11,22 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// instance counts in live instances. Each increment is a signal; its turn leaves
-// an entry in the instance's thread and a mark in its state. A signal is
-// sent to any node, and again under its request id. Instances idle out, are told
-// to sleep, and move with their partitions, while their owners are harmed.
+// instance counts in live instances. Each increment is a signal; its turn leaves an
+// entry in the instance's thread and a mark in its state. A signal goes to any node
+// and is repeated under its request id. Instances hibernate when idle or on request,
+// and move with their partitions while faults affect their owners.
 type instance struct {
 	name    string
 	about   string
 	keys    *workload.Keys
-	names   atomic.Int64 // increments so far; numbers them
+	names   atomic.Int64 // number of increments so far; numbers them
 	managed workload.Managed
 }
 
 const (
 	counterPrefix   = "counter"
-	counterWidth    = 8   // at a time: each node has some
-	counterCallsMax = 600 // so that most live through a fault
+	counterWidth    = 8   // at a time, so that each node has some
+	counterCallsMax = 600 // so that most counters exist during a fault
 	counterManager  = "counters"
 )
 
@@ -37,8 +37,8 @@ func New() workload.Workload {
 		agent.Handler{Kind: agent.HandlerDocument})
 }
 
-// newCounters makes the workload with a handler that takes the document
-// handler's signals.
+// newCounters returns the workload with a handler that accepts the document handler's
+// signals.
 func newCounters(name, about string, handler agent.Handler) *instance {
 	return &instance{
 		name: name, about: about,
@@ -51,8 +51,8 @@ func (w *instance) Name() string { return w.name }
 
 func (w *instance) About() string { return w.about }
 
-// The calls, beside get, which is a signal that changes nothing. A workload.CallRead reads
-// what is stored, not the live instance.
+// The calls besides get, which is a signal that changes nothing. A workload.CallRead
+// reads the stored state, not the live instance.
 const (
 	CallIncrement = "increment"
 	callCast      = "cast"
@@ -60,27 +60,27 @@ const (
 	callAttach    = "attach"
 )
 
-// CounterCall is an increment by its name, which no other has.
+// CounterCall is the input of an increment with a unique name.
 type CounterCall struct {
 	Name  string `json:"name,omitempty"`
-	Again bool   `json:"again,omitempty"` // it was sent before, under the same request id
+	Again bool   `json:"again,omitempty"` // a repetition under the same request id
 }
 
-// CounterSeen is how a call left or found a counter, and under which owner.
+// CounterSeen is the state of a counter that a call left or found, and its owner.
 type CounterSeen struct {
 	Node  string        `json:"node,omitempty"`
 	Epoch uint64        `json:"epoch,omitempty"`
-	Rev   uint64        `json:"rev"`             // of the thread: how many increments there are
-	First bool          `json:"first,omitempty"` // of an increment: the only attempt at it was answered, so Epoch is its turn's
+	Rev   uint64        `json:"rev"`             // of the thread: the number of increments
+	First bool          `json:"first,omitempty"` // of an increment: the first attempt was answered, so Epoch is its turn's
 	Awake bool          `json:"awake,omitempty"` // of a lookup
 	State *CounterState `json:"state,omitempty"` // of a get and of a read
 	Names []string      `json:"names,omitempty"` // of a read: all entries
 }
 
-// CounterState is what a counter's state says of it.
+// CounterState is a counter's state.
 type CounterState struct {
-	Count uint64 `json:"count"` // increments that have left a mark
-	By    string `json:"by"`    // who made the last
+	Count uint64 `json:"count"` // number of increments with a mark
+	By    string `json:"by"`    // name of the last increment
 }
 
 func (w *instance) Run(ctx context.Context, p *workload.Process) {
@@ -93,13 +93,13 @@ func (w *instance) Run(ctx context.Context, p *workload.Process) {
 			w.call(ctx, p, key)
 			continue
 		}
-		soon, cancel := context.WithTimeout(ctx, workload.ReaderMax) // or it would wait out what its node is cut off from
+		soon, cancel := context.WithTimeout(ctx, workload.ReaderMax) // otherwise the call would wait as long as its node is cut off
 		w.call(soon, p, key)
 		cancel()
 	}
 }
 
-// call makes one call, or tries one for a while.
+// call makes one call, and repeats some.
 func (w *instance) call(ctx context.Context, p *workload.Process, key string) {
 	switch draw := p.Rand.IntN(20); {
 	case draw < 8:
@@ -120,10 +120,10 @@ func (w *instance) call(ctx context.Context, p *workload.Process, key string) {
 	}
 }
 
-// fresh names an increment.
+// fresh returns a new name for an increment.
 func (w *instance) fresh(p *workload.Process) string { return workload.WriteName(p, w.names.Add(1)) }
 
-// look asks how a counter is.
+// look reads a counter by lookup or get.
 func (w *instance) look(ctx context.Context, p *workload.Process, key string) {
 	if p.Rand.IntN(2) == 0 {
 		_, _ = w.lookup(ctx, p, key)
@@ -132,11 +132,11 @@ func (w *instance) look(ctx context.Context, p *workload.Process, key string) {
 	_, _ = w.signal(ctx, p, workload.CallGet, key, CounterCall{})
 }
 
-// AgainTries is how often a call whose outcome is unknown is sent again.
+// AgainTries bounds the repetitions of a call whose outcome is unknown.
 const AgainTries = 3
 
-// increment sends an increment, and sends it again: always if its outcome is
-// unknown, and now and then if it is known.
+// increment sends an increment and repeats it if its outcome is unknown, and sometimes
+// if it is known.
 func (w *instance) increment(ctx context.Context, p *workload.Process, key string) {
 	in := CounterCall{Name: w.fresh(p)}
 	_, err := w.signal(ctx, p, CallIncrement, key, in)
@@ -146,7 +146,7 @@ func (w *instance) increment(ctx context.Context, p *workload.Process, key strin
 	}
 }
 
-// Final reads every counter, as its instance has it and as it is stored.
+// Final reads every counter, from its instance and from the store.
 func (w *instance) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		if _, err := w.signal(ctx, p, workload.CallGet, key, CounterCall{}); err != nil {

@@ -10,8 +10,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check takes the plans of each instance for a list that only grows, in the order
-// of the log, and puts them in the order of their owners.
+// Check treats the plans of each instance as a list that only grows, in the order of
+// the log. It compares this order with the epochs of the owners.
 func (w *plan) Check(ctx context.Context, h *history.History) check.Result {
 	placed := 0
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -38,12 +38,12 @@ type plans struct {
 	reads  []plansRead
 }
 
-// made is a plan that was answered.
+// made is a plan with an answer.
 type made struct {
 	op   history.Op
 	name string
 	seen planSeen
-	at   uint64 // its place in the order of the log, where a read found it
+	at   uint64 // its index in the order of the log, if a read found it
 }
 
 type plansRead struct {
@@ -51,7 +51,7 @@ type plansRead struct {
 	names []string
 }
 
-// collect notes what was called and what came of it.
+// collect records the calls and their answers.
 func (l *plans) collect(ops []history.Op) error {
 	for _, op := range ops {
 		in, err := history.Decode[planCall](op.In)
@@ -91,8 +91,8 @@ func (l *plans) judge() {
 	l.judgeOwners()
 }
 
-// judgeMade: what was answered is there, after all that had been answered when it
-// was asked for.
+// judgeMade checks that an answered plan exists, and that it comes after all plans
+// that were answered before its invocation.
 func (l *plans) judgeMade(m *made) {
 	l.owners.Answer(m.op, m.seen.Node, m.seen.Epoch)
 	at, there := l.Where[m.name]
@@ -109,7 +109,7 @@ func (l *plans) judgeMade(m *made) {
 	}
 }
 
-// placed are the plans of which the place is known, in the order of the log.
+// placed returns the answered plans that a read found, in the order of the log.
 func (l *plans) placed() []made {
 	placed := slices.DeleteFunc(slices.Clone(l.made), func(m made) bool {
 		_, there := l.Where[m.name]
@@ -119,10 +119,10 @@ func (l *plans) placed() []made {
 	return placed
 }
 
-// judgeOwners: each plan was made under no lower epoch than those before it. One
-// whose epoch is not known for sure was made under no higher one than it says.
+// judgeOwners checks that epochs do not decrease in the order of the plans. A plan
+// with an uncertain epoch had this epoch or a lower one.
 func (l *plans) judgeOwners() {
-	var newest made // of those whose epoch is known
+	var newest made // of the plans with a certain epoch
 	for _, m := range l.placed() {
 		if m.seen.Epoch < newest.seen.Epoch {
 			l.Findings.Add("effect of a stale owner", l.Key, []history.Op{newest.op, m.op}, "plan %s was made under epoch %d (call %d), and comes after plan %s, which was made under epoch %d (call %d)",

@@ -13,12 +13,12 @@ import (
 
 const aPlanner = prefix + "3"
 
-// plansOne makes a plan under an epoch of node n<epoch>.
+// plansOne is a plan under an epoch of node n<epoch>.
 func plansOne(from, to int, name string, epoch uint64) history.Op {
 	return workloadtest.OK(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, First: true})
 }
 
-// plansAgain is a plan of which a later attempt was answered.
+// plansAgain is a plan whose answer is to a later attempt.
 func plansAgain(from, to int, name string, epoch uint64) history.Op {
 	return workloadtest.OK(5, from, to, callPlan, aPlanner, planCall{Name: name}, planSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch})
 }
@@ -65,7 +65,7 @@ func TestPlanFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound instance, which moves from one owner to the next.
+// store is a correct instance that moves between owners.
 type store struct {
 	r     *rand.Rand
 	epoch uint64
@@ -84,7 +84,7 @@ func (s *store) do(call string, in any) any {
 	}
 	s.plans = append(s.plans, in.(planCall).Name)
 	out := planSeen{Node: fmt.Sprint("n", s.epoch), Epoch: s.epoch, First: true}
-	if s.r.IntN(4) == 0 { // an earlier attempt was made by an earlier owner, perhaps
+	if s.r.IntN(4) == 0 { // an earlier owner may have made an earlier attempt
 		s.epoch += uint64(s.r.IntN(2))
 		out = planSeen{Node: fmt.Sprint("n", s.epoch), Epoch: s.epoch}
 	}
@@ -110,8 +110,8 @@ func TestPlanPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 20, spoilPlan)
 }
 
-// spoilPlan takes a plan out of a read, turns two of its plans round, or turns
-// back the epoch of a late plan, and says which.
+// spoilPlan removes a plan from a read, swaps two plans, or lowers the epoch of a late
+// plan, and describes the change.
 func spoilPlan(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]

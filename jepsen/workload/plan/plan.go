@@ -1,5 +1,5 @@
-// Package plan drives turns that only set a timer, and checks that their order
-// in the log is the order of the owners that made them.
+// Package plan drives turns that only set a timer. It checks that their order in the
+// log agrees with the epochs of their owners.
 package plan
 
 import (
@@ -16,28 +16,28 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// plan makes plans: signals whose turns set a timer of their own, for long after
-// the run, and write nothing else. No rev and no revision guards such a turn, only
-// the fence of its owner. In the order of the log, plans must be in the order of
-// their owners. Their instances stay awake, so that nothing else holds a plan up
-// at an owner that was cut off; most processes that are bound to a node plan where
-// it owns, and wait for its answer.
+// plan makes plans: signals whose turns only set a timer, which fires long after the
+// run. No rev and no revision guards such a turn, only the fence of its owner. The
+// order of the plans in the log must agree with the order of their owners. Their
+// instances stay awake, so that nothing else stops an owner that was cut off. Most
+// processes that use one node make plans for instances that this node owns, and wait
+// for the answers.
 type plan struct {
 	keys    *workload.Keys
-	names   atomic.Int64     // plans so far; numbers them
-	hasty   workload.Readers // one of each node, who gives up soon
+	names   atomic.Int64     // number of plans so far; numbers them
+	hasty   workload.Readers // one process of each node, with a short timeout
 	managed workload.Managed
-	owners  sync.Map // :: key → node that answered last
+	owners  sync.Map // :: key → the node that answered last
 }
 
 const (
 	prefix   = "plan"
-	width    = 9               // at a time: each node has some
-	callsMax = agent.TimersMax // no instance has more timers
+	width    = 9               // at a time, so that each node has some
+	callsMax = agent.TimersMax // an instance cannot have more timers
 	manager  = "plans"
 	idle     = time.Minute
-	ahead    = 1000 * time.Hour // past every step of a clock
-	planMax  = 25 * time.Second // a call at one node: an owner that was cut off tries for ten to store a turn, and then again
+	ahead    = 1000 * time.Hour // longer than any step of a clock
+	planMax  = 25 * time.Second // timeout of a call at one node: an owner that was cut off tries for ten seconds to store a turn, and then repeats it
 )
 
 // New returns workload plan.
@@ -53,28 +53,28 @@ func New() workload.Workload {
 func (*plan) Name() string { return "plan" }
 
 func (*plan) About() string {
-	return "turns that only set a timer, which the fence of their partition alone guards: in the order of the log they are in the order of their owners"
+	return "turns that only set a timer, guarded only by the fence of their partition: their order in the log is the order of their owners"
 }
 
-// callPlan makes a plan; a workload.CallRead reads which there are.
+// callPlan makes a plan; a workload.CallRead reads the plans.
 const callPlan = "plan"
 
-// planCall is a plan by its name, which no other has.
+// planCall is the input of a plan with a unique name.
 type planCall struct {
 	Name string `json:"name,omitempty"`
 }
 
-// planSeen is how a call left or found an instance's plans, and under which owner.
+// planSeen is an instance's plans that a call left or found, and the owner.
 type planSeen struct {
 	Node  string   `json:"node,omitempty"`
 	Epoch uint64   `json:"epoch,omitempty"`
-	First bool     `json:"first,omitempty"` // the only attempt was answered, so Epoch is its turn's
-	Plans []string `json:"plans,omitempty"` // of a read: all, in the order of the log
+	First bool     `json:"first,omitempty"` // the first attempt was answered, so Epoch is its turn's
+	Plans []string `json:"plans,omitempty"` // of a read: all plans, in the order of the log
 }
 
-// Run makes plans. One process of each node gives up soon and plans anywhere, so
-// that there are plans at new owners before a fault ends; the others that are
-// bound wait for their node.
+// Run makes plans. One process of each node has a short timeout and makes plans
+// anywhere, so that new owners make plans before a fault ends. The other processes
+// that use one node wait for this node.
 func (w *plan) Run(ctx context.Context, p *workload.Process) {
 	most, waits := workload.CallMax, p.Node != ""
 	switch {
@@ -95,7 +95,7 @@ func (w *plan) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// pick returns a key. If owned is set it prefers one that the node of p owns.
+// pick returns a key. If owned is set it prefers keys that the node of p owns.
 func (w *plan) pick(p *workload.Process, owned bool) string {
 	key := w.keys.Pick(p)
 	for range width {
@@ -127,13 +127,13 @@ func ref(p *workload.Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: manager, Key: key}
 }
 
-// planOf is the signal that makes a plan.
+// planOf returns the signal of a plan.
 func planOf(p *workload.Process, key, name string) agent.Signal {
 	data, err := json.Marshal(map[string]any{
 		"timers": map[string]any{name: map[string]any{"at": time.Now().Add(ahead).UnixMilli()}},
 	})
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // cannot fail: strings and numbers
 	}
 	return agent.Signal{
 		Type: "turn", Data: data,
@@ -141,7 +141,7 @@ func planOf(p *workload.Process, key, name string) agent.Signal {
 	}
 }
 
-// read reads the plans of a key. A timer's generation is of the log's order.
+// read reads the plans of a key. The timers' generations show their order in the log.
 func (*plan) read(ctx context.Context, p *workload.Process, key string) (planSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, planCall{}, func(ctx context.Context) (planSeen, error) {
 		_, found, err := workload.FindAll(ctx, p, &agent.ListTimers{Manager: manager, Key: key, Page: agent.Page{Limit: agent.ListLimitMax}})

@@ -17,21 +17,21 @@ func podRef(p *workload.Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: podManager, Key: key}
 }
 
-// memberRef is the instance that a node of a pod is.
+// memberRef returns the instance of a pod's node.
 func memberRef(p *workload.Process, key, node string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: memberManager, Key: "pod/" + podManager + "/" + key + "/" + node}
 }
 
-// memberKey is what calls of a node are recorded under.
+// memberKey returns the key of the recorded calls on a pod's node.
 func memberKey(key, node string) string { return key + "/" + node }
 
-// make makes the pod of a key unless it exists, and reports whether it exists then.
+// make creates the pod of a key unless it exists. It returns true if the pod exists.
 func (w *podWorkload) make(ctx context.Context, p *workload.Process, key string) bool {
 	if _, made := w.made.Load(key); made {
 		return true
 	}
 	_, err := workload.Call(ctx, p, callMake, key, true, podCall{}, func(ctx context.Context) (struct{}, error) {
-		_, err := p.Client.Pods().Get(ctx, podRef(p, key), pod.Open{Topology: []byte(`{"name":"squad","nodes":{}}`)})
+		_, err := p.Client.Pods().Get(ctx, podRef(p, key), pod.Open{Topology: []byte(`{"name":"pod","nodes":{}}`)})
 		return struct{}{}, err
 	})
 	if err == nil {
@@ -40,15 +40,15 @@ func (w *podWorkload) make(ctx context.Context, p *workload.Process, key string)
 	return err == nil
 }
 
-// add adds a node, with the timeout most. A node that did not start is in the
-// topology all the same.
+// add adds a node, with the timeout most. A node that does not start is in the
+// topology too.
 func (*podWorkload) add(ctx context.Context, p *workload.Process, most time.Duration, key string, in podCall) (podSeen, error) {
 	return workload.CallFor(ctx, most, p, callGrow, key, true, in, func(ctx context.Context) (podSeen, error) {
 		ops, err := json.Marshal([]any{map[string]any{"add_node": map[string]any{
 			"name": in.Name, "node": map[string]any{"manager": memberManager, "activation": "eager", "initial_state": map[string]any{"of": key}},
 		}}})
 		if err != nil {
-			panic(err) // strings
+			panic(err) // cannot fail: strings
 		}
 		request := agent.Request{Client: p.Scope + "/" + key + "/" + in.Name, Seq: 1, TTL: workload.SignalTTL}
 		report, err := p.Client.Pods().Mutate(ctx, podRef(p, key), ops, request)
@@ -59,7 +59,7 @@ func (*podWorkload) add(ctx context.Context, p *workload.Process, most time.Dura
 	})
 }
 
-// look reads what is stored of a pod.
+// look reads the stored state of a pod.
 func (*podWorkload) look(ctx context.Context, p *workload.Process, key string) (podSeen, error) {
 	_, found, err := workload.FindAll(ctx, p, &agent.GetCheckpoint{Key: podRef(p, key).Checkpoint()})
 	if err != nil {
@@ -78,7 +78,7 @@ func (*podWorkload) look(ctx context.Context, p *workload.Process, key string) (
 	}, nil
 }
 
-// read is look as a call, which at the end tells which nodes are stored.
+// read makes look as a call. A final read also returns which nodes are stored.
 func (w *podWorkload) read(ctx context.Context, p *workload.Process, key string, in podCall) (podSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, in, func(ctx context.Context) (podSeen, error) {
 		seen, err := w.look(ctx, p, key)
@@ -99,7 +99,7 @@ func (w *podWorkload) read(ctx context.Context, p *workload.Process, key string,
 	})
 }
 
-// increment counts up a node, as workload instance does its counters.
+// increment increments a node's counter, like workload instance.
 func (*podWorkload) increment(ctx context.Context, p *workload.Process, key, node string, in instance.CounterCall) (instance.CounterSeen, error) {
 	at := memberKey(key, node)
 	return workload.Call(ctx, p, instance.CallIncrement, at, true, in, func(ctx context.Context) (instance.CounterSeen, error) {
@@ -112,7 +112,7 @@ func (*podWorkload) increment(ctx context.Context, p *workload.Process, key, nod
 	})
 }
 
-// counter reads what is stored of a node.
+// counter reads the stored state of a node.
 func (*podWorkload) counter(ctx context.Context, p *workload.Process, key, node string) (instance.CounterSeen, error) {
 	return workload.Call(ctx, p, workload.CallRead, memberKey(key, node), false, instance.CounterCall{}, func(ctx context.Context) (instance.CounterSeen, error) {
 		return instance.StoredCounter(ctx, p, memberRef(p, key, node))

@@ -15,8 +15,8 @@ import (
 	"dormouse/jepsen/workload/instance"
 )
 
-// Check counts each pod's mutations by the version of its topology, which grows
-// by one with each, and takes its nodes for counters, whose owners it judges.
+// Check judges each pod's mutations by the version of its topology, which grows by one
+// with each mutation. It judges the nodes as counters.
 func (w *podWorkload) Check(ctx context.Context, h *history.History) check.Result {
 	judged := 0
 	jumped := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.EventFault && e.Name == "clock" })
@@ -44,20 +44,20 @@ func (w *podWorkload) Check(ctx context.Context, h *history.History) check.Resul
 type grown struct {
 	key      string
 	findings *workload.Findings
-	jumped   bool               // clocks did: a pod goes on with what runs by the wall clock that its owner had
+	jumped   bool               // a fault shifted clocks: a pod resumes running mutations by its owner's wall clock
 	tried    map[string]*growth // :: node → the mutation that adds it
 	reads    []podRead
-	seen     []model.Placed // Tag is the place in told
+	seen     []model.Placed // Tag is the index in told
 	told     []history.Op
 }
 
-// growth is a mutation: all attempts at it.
+// growth is a mutation with all its attempts.
 type growth struct {
-	op      history.Op // the one that was answered, else the first
-	version uint64     // that it made; 0 if no call was answered
+	op      history.Op // an answered attempt, otherwise the first one
+	version uint64     // the version that it made; 0 if no attempt was answered
 	failed  bool
-	may     bool          // it may have applied
-	begun   time.Duration // when it was first asked for
+	may     bool          // it may have been applied
+	begun   time.Duration // invocation of the first attempt
 }
 
 type podRead struct {
@@ -66,7 +66,7 @@ type podRead struct {
 	final bool
 }
 
-// collect notes what was called and what came of it.
+// collect records the calls and their answers.
 func (s *grown) collect(ops []history.Op) error {
 	for _, op := range ops {
 		if op.Call != callGrow && (op.Call != workload.CallRead || op.Outcome != history.OK) {
@@ -96,7 +96,7 @@ func (s *grown) collect(ops []history.Op) error {
 		g.may = g.may || op.Outcome != history.Refused
 		if op.Outcome == history.OK {
 			if g.version != 0 && g.version != seen.Version {
-				s.findings.Add("mutation that counts twice", s.key, []history.Op{g.op, op}, "calls %d and %d asked for one mutation, and were answered that the topology is at %d and at %d",
+				s.findings.Add("mutation that counts twice", s.key, []history.Op{g.op, op}, "calls %d and %d asked for one mutation, and their answers have topology versions %d and %d",
 					g.op.ID, op.ID, g.version, seen.Version)
 			}
 			g.op, g.version, g.failed = op, seen.Version, seen.Failed
@@ -105,8 +105,8 @@ func (s *grown) collect(ops []history.Op) error {
 	return nil
 }
 
-// tell notes at which version an answer found or left the topology. That of a
-// mutation tells what it made, maybe long before: only reads are as of their time.
+// tell records the version in an answer. The answer of a mutation has the version that
+// the mutation made, maybe long before; the answer of a read has the current version.
 func (s *grown) tell(op history.Op, version uint64) {
 	before, after := version, version
 	if op.Call == callGrow {
@@ -134,7 +134,7 @@ func (s *grown) judge() {
 	}
 }
 
-// judgeVersions: no two mutations have made one version.
+// judgeVersions checks that no two mutations made one version.
 func (s *grown) judgeVersions() {
 	by := map[uint64]*growth{}
 	for _, name := range slices.Sorted(maps.Keys(s.tried)) {
@@ -143,14 +143,15 @@ func (s *grown) judgeVersions() {
 			continue
 		}
 		if other := by[g.version]; other != nil {
-			s.findings.Add("two mutations of one version", s.key, []history.Op{other.op, g.op}, "calls %d and %d were both answered that they had made version %d of the topology",
+			s.findings.Add("two mutations of one version", s.key, []history.Op{other.op, g.op}, "the answers of calls %d and %d both have version %d of the topology",
 				other.op.ID, g.op.ID, g.version)
 		}
 		by[g.version] = g
 	}
 }
 
-// judgeRead: a read has just what was added up to its version.
+// judgeRead checks that a read shows exactly the nodes that were added up to its
+// version.
 func (s *grown) judgeRead(r podRead) {
 	one := []history.Op{r.op}
 	if want := uint64(len(r.seen.Nodes)) + 1; r.seen.Version != want && r.seen.Version > 0 {
@@ -159,7 +160,7 @@ func (s *grown) judgeRead(r podRead) {
 	for _, node := range r.seen.Nodes {
 		switch g := s.tried[node]; {
 		case g == nil:
-			s.findings.Add("node from nowhere", s.key, one, "call %d found node %s, which nobody added", r.op.ID, node)
+			s.findings.Add("node from nowhere", s.key, one, "call %d found node %s, which no call added", r.op.ID, node)
 		case !g.may:
 			s.findings.Add("refused mutation applied", s.key, []history.Op{g.op, r.op}, "call %d found node %s, and call %d, which adds it, was refused", r.op.ID, node, g.op.ID)
 		case g.begun > r.op.Return:
@@ -173,16 +174,16 @@ func (s *grown) judgeRead(r podRead) {
 				g.op.ID, name, g.version, r.seen.Version, r.op.ID, there)
 		}
 		if r.final && g.version > 0 && !g.failed && slices.Contains(r.seen.Nodes, name) && !slices.Contains(r.seen.Stored, name) {
-			s.findings.Add("node that never started", s.key, []history.Op{g.op, r.op}, "call %d added node %s, which is to start with its pod, and in the end call %d found nothing of it",
+			s.findings.Add("node that never started", s.key, []history.Op{g.op, r.op}, "call %d added node %s, which must start with its pod, and the final call %d found nothing stored of it",
 				g.op.ID, name, r.op.ID)
 		}
 	}
 	if r.final && r.seen.Running && !s.jumped {
-		s.findings.Add("mutation that nobody ends", s.key, one, "call %d found a mutation still running, %v after all was healed", r.op.ID, endMax)
+		s.findings.Add("mutation without an end", s.key, one, "call %d found a mutation still running, %v after all faults were healed", r.op.ID, endMax)
 	}
 }
 
-// judgeGrowth: a topology has the nodes of every earlier one.
+// judgeGrowth checks that a topology has the nodes of every earlier one.
 func (s *grown) judgeGrowth(earlier, later podRead) {
 	for _, node := range earlier.seen.Nodes {
 		if !slices.Contains(later.seen.Nodes, node) {

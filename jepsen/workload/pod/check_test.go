@@ -18,12 +18,12 @@ func grows(from, to int, node string, version uint64) history.Op {
 	return workloadtest.OK(1, from, to, callGrow, aPod, podCall{Name: node}, podSeen{Version: version})
 }
 
-// podAt is a read of a sound pod of these nodes.
+// podAt is a read of a correct pod of these nodes.
 func podAt(at int, nodes ...string) history.Op {
 	return workloadtest.OK(9, at, at+5, workload.CallRead, aPod, podCall{}, podSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes})
 }
 
-// podInTheEnd is the final read of one, of which these nodes are stored.
+// podInTheEnd is the final read of a pod, with the stored nodes.
 func podInTheEnd(running bool, nodes []string, stored ...string) history.Op {
 	seen := podSeen{Version: uint64(len(nodes)) + 1, Nodes: nodes, Running: running, Stored: stored}
 	return workloadtest.OK(9, 95, 99, workload.CallRead, aPod, podCall{Final: true}, seen)
@@ -34,7 +34,7 @@ func counts(at int, name string, epoch, rev uint64) history.Op {
 	return workloadtest.OK(1, at, at+10, instance.CallIncrement, aPod, instance.CounterCall{Name: name}, instance.CounterSeen{Node: fmt.Sprint("n", epoch), Epoch: epoch, Rev: rev, First: true})
 }
 
-// countedAt is a read of what is stored of a node's counter.
+// countedAt is a read of the stored state of a node's counter.
 func countedAt(at int, names ...string) history.Op {
 	seen := instance.CounterSeen{Rev: uint64(len(names)), Names: names, State: &instance.CounterState{Count: uint64(len(names))}}
 	if len(names) > 0 {
@@ -79,7 +79,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a node from nowhere", "node from nowhere", workloadtest.Script{podAt(90, "a")}},
 		{"a node before its time", "seen before it was added", workloadtest.Script{podAt(10, "a"), workloadtest.Unknown(grows(30, 40, "a", 0))}},
 		{"a node that is there and never started", "node that never started", workloadtest.Script{grows(10, 20, "a", 2), podInTheEnd(false, a)}},
-		{"a mutation that runs for ever", "mutation that nobody ends", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
+		{"a mutation that runs for ever", "mutation without an end", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
 		{"a node that runs twice", "epoch ran backwards", workloadtest.Script{ofNode(counts(10, "x", 2, 1)), ofNode(counts(30, "y", 1, 2))}},
 		{"a node that counts twice", "duplicate entry", workloadtest.Script{ofNode(counts(10, "x", 1, 1)), ofNode(countedAt(90, "x", "x"))}},
 	}
@@ -91,7 +91,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound pod.
+// store is a correct pod.
 type store struct {
 	r     *rand.Rand
 	nodes []string
@@ -127,8 +127,8 @@ func TestPodPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 22, spoilPod)
 }
 
-// spoilPod takes a node out of a read, or turns back the version of a mutation,
-// and says which.
+// spoilPod removes a node from a read, or lowers the version of a mutation, and
+// describes the change.
 func spoilPod(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]

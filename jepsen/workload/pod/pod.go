@@ -1,5 +1,5 @@
-// Package pod drives mutations of pods, and checks that each is applied once
-// and completed, and that no node of a pod runs twice.
+// Package pod drives mutations of pods. It checks that each is applied once and
+// completed, and that no node of a pod runs twice.
 package pod
 
 import (
@@ -14,30 +14,30 @@ import (
 )
 
 // podWorkload grows pods: each mutation adds one eager node, whose counter is then
-// counted up. Callers of mutations hang up early, as their nodes die: what they
-// have begun the pod is to end by itself. Nobody gets a pod that was made, since
-// that would end what runs.
+// incremented. Callers of mutations cancel early, and their nodes die: the pod must
+// complete these mutations itself. No process gets an existing pod, because that would
+// complete running mutations.
 type podWorkload struct {
 	keys    *workload.Keys
-	names   atomic.Int64 // nodes and increments so far; numbers them
+	names   atomic.Int64 // number of nodes and increments so far; numbers them
 	pods    workload.Managed
 	members workload.Managed
-	made    sync.Map // :: key → true, once the pod is there
+	made    sync.Map // :: key → true, once the pod exists
 
 	mu    sync.Mutex
-	added map[string][]string // guarded by mu; key → nodes that are there
+	added map[string][]string // guarded by mu; key → added nodes
 }
 
 const (
 	prefix        = "pod"
-	width         = 9   // at a time: each node has some
-	callsMax      = 400 // of which some 100 add a node
-	podManager    = "squads"
+	width         = 9   // at a time, so that each node has some
+	callsMax      = 400 // some 100 of them add a node
+	podManager    = "pods"
 	memberManager = "members"
 	idle          = 300 * time.Millisecond
-	countedMax    = 3                // nodes of a pod that are counted up: few, so that they are seen often
-	runnerMax     = 40               // ms after which a caller that is in haste has hung up, at most
-	endMax        = 45 * time.Second // that a mutation has to end: its pod goes on with it 10 s after its caller's last step
+	countedMax    = 3                // nodes of a pod that are incremented: few, so that each is incremented often
+	runnerMax     = 40               // maximum timeout in ms of a caller that cancels early
+	endMax        = 45 * time.Second // time for a mutation to end: its pod resumes it 10 s after its caller's last step
 )
 
 // New returns workload pod.
@@ -57,28 +57,29 @@ func New() workload.Workload {
 func (*podWorkload) Name() string { return "pod" }
 
 func (*podWorkload) About() string {
-	return "pods that grow by mutations whose callers hang up: each counts once and is brought to its end, no node of a pod runs twice"
+	return "pods that grow by mutations whose callers cancel: each counts once and is completed, and no node of a pod runs twice"
 }
 
-// callGrow adds a node, callMake makes the pod. A node is counted up by
+// callGrow adds a node, callMake creates the pod. A node is incremented by
 // instance.CallIncrement and read by workload.CallRead, under the key {pod}/{node}.
 const (
 	callGrow = "grow"
 	callMake = "make"
 )
 
-// podCall is a mutation by the node that it adds, which no other has; or a read.
+// podCall is the input of a mutation that adds the node Name, which is unique; or of a
+// read.
 type podCall struct {
 	Name  string `json:"name,omitempty"`
-	Final bool   `json:"final,omitempty"` // a read, once all is healed and time to end what runs was given
+	Final bool   `json:"final,omitempty"` // a read after all faults are healed and mutations had time to end
 }
 
-// podSeen is how a call left or found a pod.
+// podSeen is the state of a pod that a call left or found.
 type podSeen struct {
-	Version uint64   `json:"version,omitempty"` // of the topology; 0 where there is no pod
+	Version uint64   `json:"version,omitempty"` // of the topology; 0 if the pod does not exist
 	Failed  bool     `json:"failed,omitempty"`  // of a mutation: not all of its nodes started
 	Nodes   []string `json:"nodes,omitempty"`   // of a read
-	Running bool     `json:"running,omitempty"` // of a read: a mutation has not ended
+	Running bool     `json:"running,omitempty"` // of a read: a mutation is in progress
 	Stored  []string `json:"stored,omitempty"`  // of a final read: nodes that have been started
 }
 
@@ -97,7 +98,7 @@ func (w *podWorkload) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// grow adds a node. Half of the callers hang up soon, and half of these for good.
+// grow adds a node. Half of the callers cancel early, and half of these do not retry.
 func (w *podWorkload) grow(ctx context.Context, p *workload.Process, key string) {
 	in, most := podCall{Name: "n" + workload.WriteName(p, w.names.Add(1))}, workload.CallMax
 	hasty := p.Rand.IntN(2) == 0
@@ -118,7 +119,7 @@ func (w *podWorkload) grow(ctx context.Context, p *workload.Process, key string)
 	}
 }
 
-// count counts up a node that was added.
+// count increments the counter of an added node.
 func (w *podWorkload) count(ctx context.Context, p *workload.Process, key string) {
 	nodes := w.counted(key)
 	if len(nodes) == 0 {
@@ -132,7 +133,7 @@ func (w *podWorkload) count(ctx context.Context, p *workload.Process, key string
 	}
 }
 
-// counted are the nodes of a pod that are counted up.
+// counted returns the nodes of a pod whose counters are incremented.
 func (w *podWorkload) counted(key string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +141,7 @@ func (w *podWorkload) counted(key string) []string {
 	return added[:min(len(added), countedMax)]
 }
 
-// Final reads every pod, once what runs has ended or had the time for it, and
+// Final reads every pod once its mutations have ended or endMax has passed, and then
 // the counters of its nodes.
 func (w *podWorkload) Final(ctx context.Context, p *workload.Process) error {
 	until := time.Now().Add(endMax)

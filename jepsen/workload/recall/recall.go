@@ -35,7 +35,7 @@ func New() workload.Workload {
 func (*recall) Name() string { return "recall" }
 
 func (*recall) About() string {
-	return "what agents are to remember, recalled in five modes on any node: acknowledged ⊆ recalled ⊆ attempted; nothing lost, stale or from nowhere"
+	return "memories, recalled in five modes on any node: acknowledged ⊆ recalled ⊆ attempted; nothing lost, stale or from nowhere"
 }
 
 const (

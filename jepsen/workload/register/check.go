@@ -12,12 +12,12 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-const searchMax = 20 * time.Second // for an order of one key's calls
+const searchMax = 20 * time.Second // for the search for an order of one key's calls
 
-// Check looks for an order of each key's calls that explains every answer. A
-// key that contradicts itself outright is not searched for one.
+// Check searches for an order of each key's calls that explains every answer. It skips
+// the search if the answers contradict each other directly.
 func (w *register) Check(ctx context.Context, h *history.History) check.Result {
-	var open []string // keys for which there was no time
+	var open []string // keys whose search ran out of time
 	r := workload.ByKey(ctx, w.Name(), h, func(key string, ops []history.Op, f *workload.Findings) error {
 		calls, err := callsOf(ops)
 		if err != nil {
@@ -41,12 +41,12 @@ func (w *register) Check(ctx context.Context, h *history.History) check.Result {
 	})
 	if r.Verdict == check.OK && len(open) > 0 {
 		r.Verdict = check.Unknown
-		r.Why = fmt.Sprintf("the search for an order of %d keys did not end within %v each, %s first", len(open), searchMax, open[0])
+		r.Why = fmt.Sprintf("the search for an order of the calls of %d keys did not end within %v each, first of %s", len(open), searchMax, open[0])
 	}
 	return r
 }
 
-// within is longest, or what is left to ctx.
+// within returns longest, or the time that ctx leaves if that is shorter.
 func within(ctx context.Context, longest time.Duration) time.Duration {
 	if end, bounded := ctx.Deadline(); bounded {
 		return min(longest, time.Until(end))
@@ -54,8 +54,8 @@ func within(ctx context.Context, longest time.Duration) time.Duration {
 	return longest
 }
 
-// callsOf is a key's calls as the model has them; a Tag is the place
-// in ops. What has no effect and no answer is left out.
+// callsOf returns a key's calls in the form of the model; a Tag is the index in ops.
+// It omits calls without effect and answer.
 func callsOf(ops []history.Op) ([]model.Call, error) {
 	calls := make([]model.Call, 0, len(ops))
 	for i, op := range ops {
@@ -88,16 +88,16 @@ type registerKey struct {
 	ops      []history.Op
 	calls    []model.Call
 	findings *workload.Findings
-	broken   bool                          // a rule is
-	writers  map[model.Position]model.Call // answered calls, by what they wrote
+	broken   bool                          // a rule was broken
+	writers  map[model.Position]model.Call // answered calls, by the position that they wrote
 }
 
-// contradicted adds the finding of calls that have no order: the shortest part
-// that shows it.
+// contradicted adds the finding of calls without an order: the shortest part that
+// shows it.
 func (k *registerKey) contradicted() {
 	const rule = "not linearizable"
 	if k.findings.Broken[rule] >= workload.FindingsKept {
-		k.findings.Add(rule, k.key, nil, "") // it counts, and need not be shown
+		k.findings.Add(rule, k.key, nil, "") // count it without showing it
 		return
 	}
 	part, whole := k.linear.Shortest(k.calls, within(k.ctx, workload.ShortestMax))
@@ -110,9 +110,9 @@ func (k *registerKey) contradicted() {
 			last = call
 		}
 	}
-	begin := "from the key's first call on"
+	begin := "beginning with the key's first call"
 	if !whole {
-		begin = "whatever was before"
+		begin = "with any state before them"
 	}
 	culprit := k.ops[last.Tag]
 	more := k.findings.Add(rule, k.key, shown, "call %d of process %d, %s, has no place in any order of these %d calls, %s",
@@ -120,7 +120,7 @@ func (k *registerKey) contradicted() {
 	k.draw(more, part, whole)
 }
 
-// add adds the finding that some calls contradict each other outright.
+// add adds the finding that some calls contradict each other directly.
 func (k *registerKey) add(rule string, tags []int, format string, args ...any) {
 	k.broken = true
 	slices.Sort(tags)
@@ -134,8 +134,8 @@ func (k *registerKey) add(rule string, tags []int, format string, args ...any) {
 	k.draw(k.findings.Add(rule, k.key, shown, format, args...), part, false)
 }
 
-// draw adds porcupine's picture of a finding's calls; f is nil where enough
-// findings are kept.
+// draw adds porcupine's picture of a finding's calls; f is nil if enough findings are
+// kept.
 func (k *registerKey) draw(f *check.Finding, part []model.Call, whole bool) {
 	if f == nil {
 		return

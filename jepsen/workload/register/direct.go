@@ -6,11 +6,10 @@ import (
 	"dormouse/jepsen/model"
 )
 
-// registerDirect judges a key's calls by what their answers say outright:
-// incarnation and revision place most of them. It takes a moment whatever the
-// history, and names what is wrong; but what unknown calls did, and what
-// contents and refusals imply, it leaves to the search for an order. It tells
-// whether it found anything.
+// direct judges a key's calls by their answers alone: incarnation and revision place
+// most of them. It is fast for any history, and its findings name the problem. It
+// leaves the effects of unknown calls, and the implications of contents and refusals,
+// to the search for an order. It reports whether it found anything.
 func (k *registerKey) direct() bool {
 	var placed []model.Placed
 	for _, c := range k.calls {
@@ -45,16 +44,16 @@ func (k *registerKey) direct() bool {
 	return k.broken
 }
 
-// wrote notes that an answered call wrote at a position.
+// wrote records that an answered call wrote at a position.
 func (k *registerKey) wrote(at model.Position, c model.Call) {
 	if other, taken := k.writers[at]; taken {
-		k.add("two writes at one revision", []int{other.Tag, c.Tag}, "calls %d and %d were both told that they wrote revision %d of incarnation %d",
+		k.add("two writes at one revision", []int{other.Tag, c.Tag}, "calls %d and %d both wrote, by their answers, revision %d of incarnation %d",
 			k.ops[other.Tag].ID, k.ops[c.Tag].ID, at.Version, at.Incarnation)
 	}
 	k.writers[at] = c
 }
 
-// judgeContent: what is read at a revision is what was put there.
+// judgeContent checks that a read at a revision returns what was put there.
 func (k *registerKey) judgeContent(c model.Call) {
 	out := answerOf(c)
 	if out == nil || out.Refused != "" || c.In.(*model.RegisterCall).Name != model.RegisterGet {
@@ -71,7 +70,7 @@ func (k *registerKey) judgeContent(c model.Call) {
 	}
 }
 
-// answerOf is a call's answer; nil where it is not known.
+// answerOf returns a call's answer, or nil if it is unknown.
 func answerOf(c model.Call) *model.RegisterOut {
 	out, _ := c.Out.(*model.RegisterOut)
 	return out

@@ -15,7 +15,7 @@ import (
 	"dormouse/jepsen/workload/workloadtest"
 )
 
-// world is a register as anybody would write it who has not seen the model.
+// world is a second, independent implementation of a register.
 type world struct {
 	there          bool
 	inc, rev, next uint64
@@ -75,7 +75,7 @@ func madeUpRegister(d workloadtest.Draw, n int) workloadtest.Script {
 		if name == "patch" && d(0, 1) == 0 {
 			in = regIn{Drop: true}
 		}
-		// To delete what is not there is fine, whatever the condition.
+		// Deleting a missing register is always allowed.
 		switch condition := d(0, 3); {
 		case name == "get":
 		case condition == 0 && (name != "delete" || w.there):
@@ -92,8 +92,8 @@ func madeUpRegister(d workloadtest.Draw, n int) workloadtest.Script {
 	return s
 }
 
-// TestRegisterExecutions: what one register answered is sound, however the
-// calls overlap; with any one answer changed it is not.
+// TestRegisterExecutions checks that the answers of one register to overlapping calls
+// are accepted, and that a changed answer is found.
 func TestRegisterExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		sound := madeUpRegister(workloadtest.Drawn(r), rapid.IntRange(1, 40).Draw(r, "calls"))
@@ -122,7 +122,7 @@ func TestRegisterExecutions(t *testing.T) {
 	})
 }
 
-// spoiled is an answer that no register can give.
+// spoiled returns an answer that no register can give.
 func spoiled(d workloadtest.Draw, call string, out regOut) regOut {
 	switch {
 	case out.Refused == "revision_mismatch":
@@ -137,7 +137,7 @@ func spoiled(d workloadtest.Draw, call string, out regOut) regOut {
 	return out
 }
 
-// BenchmarkRegisterCheck judges keys of 400 calls, as a run makes them.
+// BenchmarkRegisterCheck judges keys of 400 calls, as in a run.
 func BenchmarkRegisterCheck(b *testing.B) {
 	for _, wrong := range []bool{false, true} {
 		b.Run(fmt.Sprintf("wrong=%v", wrong), func(b *testing.B) {

@@ -1,5 +1,5 @@
-// Package register drives reads and conditional writes of checkpoints and
-// values, and checks that they are linearizable.
+// Package register drives reads and conditional writes of checkpoints and values. It
+// checks that they are linearizable.
 package register
 
 import (
@@ -13,16 +13,16 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// register writes and reads checkpoints and values, some of them on
-// conditions. Each key is judged by porcupine: see register_check.go.
+// register writes and reads checkpoints and values, some of them with conditions.
+// Porcupine judges each key: see check.go.
 type register struct {
 	checkpoints, values *workload.Keys
-	written             atomic.Uint64 // the last number written; each is written once
+	written             atomic.Uint64 // the last written number; each number is written once
 }
 
 const (
-	registerKeys  = 2   // of each kind that a group of processes uses at a time
-	registerCalls = 400 // of one key
+	registerKeys  = 2   // of each kind, for a group of processes at the same time
+	registerCalls = 400 // calls on one key
 )
 
 // New returns workload register.
@@ -40,7 +40,7 @@ func (*register) About() string {
 }
 
 func (w *register) Run(ctx context.Context, p *workload.Process) {
-	known := map[string]model.RegisterOut{} // what the process last heard of a key
+	known := map[string]model.RegisterOut{} // :: key → the last answer that the process got
 	for workload.Pace(ctx, p) {
 		key := w.checkpoints.Pick(p)
 		if p.Rand.IntN(3) == 0 {
@@ -61,8 +61,8 @@ func (w *register) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// heard is what a process knows of a key after an answer; writes do not tell
-// the content of a patched one.
+// heard returns what a process knows of a key after an answer. The answer of a patch
+// has no content.
 func heard(call string, in model.RegisterIn, out model.RegisterOut) model.RegisterOut {
 	switch {
 	case call == model.RegisterPut && out.Refused == "":
@@ -73,7 +73,7 @@ func heard(call string, in model.RegisterIn, out model.RegisterOut) model.Regist
 	return out
 }
 
-// draw makes up a call. Conditions are on what the process last heard.
+// draw returns a new call. Its conditions refer to the last answer of the process.
 func (w *register) draw(p *workload.Process, s store, known model.RegisterOut) (call string, in model.RegisterIn) {
 	kind := p.Rand.IntN(20)
 	switch {
@@ -122,8 +122,8 @@ func (w *register) call(ctx context.Context, p *workload.Process, call, key stri
 	return out, err
 }
 
-// refusal makes an answer of what the store says by refusing: it is
-// held to that as to any other answer.
+// refusal turns some errors into answers, which the checker judges like any other
+// answer.
 func refusal(out model.RegisterOut, err error) (model.RegisterOut, error) {
 	var e *agent.Error
 	if !errors.As(err, &e) {

@@ -17,7 +17,7 @@ type (
 
 func holding(a uint64) model.Content { return model.Content{A: a} }
 
-// put, get and so on are calls by hand: process, invoked, returned.
+// regPut and the functions below build calls: process, invocation, return.
 func regPut(p, from, to int, a uint64, inc, rev uint64) history.Op {
 	return workloadtest.OK(p, from, to, "put", "c1", regIn{Content: holding(a)}, regOut{Incarnation: inc, Revision: rev})
 }
@@ -121,15 +121,15 @@ func TestRegisterCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{regPut(1, 0, 1, 1, 5, 1)}.History())
 }
 
-// TestTheShortestFailingHistory: out of a long history with one stale refusal
-// come the few calls that show it, with a picture.
+// TestTheShortestFailingHistory checks that a long history with one stale refusal is
+// reduced to the few calls that show it, with a picture.
 func TestTheShortestFailingHistory(t *testing.T) {
 	var calls workloadtest.Script
 	for i := range 300 {
 		n := uint64(i + 1)
 		calls = append(calls, regPut(1, 10*i, 10*i+5, n, 5, n), regGet(2, 10*i+6, 10*i+8, n, 5, n), regMismatch(3, 10*i+7, 10*i+9, 1, 999, n))
 	}
-	calls[602] = regMismatch(3, 10*200+7, 10*200+9, 1, 999, 200) // it should tell 201
+	calls[602] = regMismatch(3, 10*200+7, 10*200+9, 1, 999, 200) // the right revision is 201
 	r := workloadtest.Judged(t, New(), calls.History())
 	workloadtest.Expect(t, r, "not linearizable")
 	f := r.Findings[0]

@@ -12,11 +12,11 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// store is a kind of thing that is a register.
+// store is a kind of object that is a register.
 type store interface {
 	// do makes a call.
 	do(ctx context.Context, p *workload.Process, call, key string, in model.RegisterIn) (model.RegisterOut, error)
-	// draw makes up a call that this kind alone has.
+	// draw returns a new call that only this kind has.
 	draw(w *register, p *workload.Process, known model.RegisterOut) (string, model.RegisterIn)
 }
 
@@ -25,7 +25,7 @@ const (
 	valuePrefix      = "v"
 )
 
-// storeOf is the kind of a key.
+// storeOf returns the kind of a key.
 func storeOf(key string) store {
 	if strings.HasPrefix(key, valuePrefix) {
 		return values{}
@@ -33,7 +33,7 @@ func storeOf(key string) store {
 	return checkpoints{}
 }
 
-// checkpoints hold a content as their state.
+// checkpoints store a content as their state.
 type checkpoints struct{}
 
 func (checkpoints) draw(w *register, p *workload.Process, known model.RegisterOut) (string, model.RegisterIn) {
@@ -85,16 +85,16 @@ func deleted(r *agent.DeleteResult, err error) (model.RegisterOut, error) {
 	return model.RegisterOut{Existed: r.Existed, Incarnation: r.Incarnation}, nil
 }
 
-// stateOf is a content as a checkpoint has it.
+// stateOf returns a content as the state of a checkpoint.
 func stateOf(c model.Content) agent.JSON {
 	state, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // two numbers
+		panic(err) // cannot fail: two numbers
 	}
 	return state
 }
 
-// contentOf is the content of a state. One that none of ours can be is odd.
+// contentOf returns the content of a state. A state that no call wrote is Odd.
 func contentOf(state agent.JSON) model.Content {
 	var c model.Content
 	if err := json.Unmarshal(state, &c); err != nil || c.Odd != "" {
@@ -114,7 +114,7 @@ func patchOf(in model.RegisterIn) agent.JSON {
 	return stateOf(in.Content)
 }
 
-// values hold a content as the digits of its members.
+// values store a content as the digits of its members.
 type values struct{}
 
 func (values) draw(w *register, p *workload.Process, known model.RegisterOut) (string, model.RegisterIn) {

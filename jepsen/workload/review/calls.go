@@ -8,7 +8,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// claim begins a turn, whatever runs. Where there is no session it starts one.
+// claim begins a turn even if another turn is running. If the session does not exist,
+// claim starts one.
 func (*review) claim(ctx context.Context, p *workload.Process, key string, t turn) (reviewsSeen, error) {
 	return workload.Call(ctx, p, workload.CallClaim, key, true, t, func(ctx context.Context) (reviewsSeen, error) {
 		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
@@ -31,7 +32,7 @@ func (*review) claim(ctx context.Context, p *workload.Process, key string, t tur
 	})
 }
 
-// ask asks for reviews: the turn then waits for them, or goes on.
+// ask requests reviews. Afterwards the turn waits for them or goes on.
 func (*review) ask(ctx context.Context, p *workload.Process, key string, t turn) (reviewsSeen, error) {
 	drafts := make([]agent.ReviewDraft, len(t.Asks))
 	for i, a := range t.Asks {
@@ -48,7 +49,7 @@ func (*review) ask(ctx context.Context, p *workload.Process, key string, t turn)
 	return underTurn(ctx, p, callAsk, key, t, op)
 }
 
-// withdraw ends the turn, and with it what is pending.
+// withdraw ends the turn, which withdraws the pending reviews.
 func (*review) withdraw(ctx context.Context, p *workload.Process, key string, t turn) (reviewsSeen, error) {
 	return underTurn(ctx, p, callWithdraw, key, t, &agent.CommitSession{
 		Session: key, LeaseID: agent.LeaseID(t.Epoch), Owner: t.Owner, Status: agent.SessionFinished,
@@ -76,7 +77,8 @@ func (*review) decide(ctx context.Context, p *workload.Process, key string, a an
 	})
 }
 
-// reviewOf shows an edit by the arguments that it left: who made them made it.
+// reviewOf returns what an answer shows of a review. If the arguments of an edit do
+// not name its author, By is the arguments.
 func reviewOf(r *agent.Review) reviewSeen {
 	seen := reviewSeen{ID: r.ID, Status: r.Status, By: r.DecidedBy, At: r.DecidedAt}
 	if r.Status == agent.ReviewEdited && workload.NameIn(r.Decided) != r.DecidedBy {
@@ -132,7 +134,7 @@ func (*review) read(ctx context.Context, p *workload.Process, key string) (revie
 	})
 }
 
-// recordedIn is the answer that an entry records.
+// recordedIn returns the answer that an entry records.
 func recordedIn(e agent.Entry) reviewSeen {
 	var payload struct {
 		Review string             `json:"review_id"`
@@ -140,7 +142,7 @@ func recordedIn(e agent.Entry) reviewSeen {
 		By     string             `json:"by"`
 	}
 	if err := json.Unmarshal(e.Payload, &payload); err != nil || e.Kind != agent.KindReviewDecision {
-		return reviewSeen{ID: string(e.Payload), Status: agent.ReviewStatus(e.Kind)} // no review is called that: the judge will say so
+		return reviewSeen{ID: string(e.Payload), Status: agent.ReviewStatus(e.Kind)} // no review has that id, so the checker reports it
 	}
 	return reviewSeen{ID: payload.Review, Status: payload.Status, By: payload.By}
 }

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// deadlineSlack is by how much the clocks of nodes may differ from each
-	// other and from ours, while no fault shifts them.
+	// deadlineSlack bounds the difference of the clocks of nodes and harness while no
+	// fault shifts them.
 	deadlineSlack = 250 * time.Millisecond
-	// longAfter is the time after its deadline from which a review must not take an
+	// longAfter is the time after its deadline from which a review must not accept an
 	// answer.
 	longAfter = time.Second
 )
 
-// Check judges each session by itself: review by review, and each read of them
-// all.
+// Check judges each session separately: review by review, and each read of all of
+// them.
 func (*review) Check(ctx context.Context, h *history.History) check.Result {
 	shifted := slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.EventFault && strings.HasPrefix(e.Name, "clock")
@@ -40,28 +40,28 @@ func (*review) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// reviewed is the history of one session's reviews. Calls go by their place in
-// it.
+// reviewed is the history of one session's reviews. Calls are identified by their
+// index in ops.
 type reviewed struct {
 	key      string
 	ops      []history.Op
 	findings *workload.Findings
-	shifted  bool // a fault shifted clocks, so deadlines say nothing
+	shifted  bool // a fault shifted clocks, so deadlines are not judged
 	all      map[string]*oneReview
-	answers  map[string]int // :: by → the call that was to answer so
-	index    map[int]uint64 // of what was answered, in the log
+	answers  map[string]int // :: by → the call with this answer
+	index    map[int]uint64 // log indexes of answered calls
 }
 
-// oneReview is what the calls say of one review.
+// oneReview is the calls on one review.
 type oneReview struct {
-	ask    int // the call that was to ask for it; -1 if there is none
+	ask    int // the call that asked for it; -1 if there is none
 	ttl    time.Duration
-	took   []int // the answers that were taken
+	took   []int // calls whose answers were accepted
 	sights []sightOfReview
 }
 
-// sightOfReview is what one call shows of a review. Of a refusal that says it
-// is closed, only that is known.
+// sightOfReview is what one call shows of a review. A refusal of a closed review shows
+// only that it is closed.
 type sightOfReview struct {
 	call   int
 	seen   reviewSeen
@@ -120,7 +120,7 @@ func (r *reviewed) load() error {
 	return nil
 }
 
-// loadAnswer notes what an answer's own outcome says.
+// loadAnswer records the outcome of an answer.
 func (r *reviewed) loadAnswer(call int, in answer, out reviewsSeen) {
 	op, one := r.ops[call], r.of(in.Review)
 	switch {
@@ -144,8 +144,8 @@ func (r *reviewed) saw(call int, row reviewSeen) {
 	one.sights = append(one.sights, sightOfReview{call: call, seen: row, closed: closed})
 }
 
-// judgeRead: the session waits exactly while reviews are pending, and the
-// thread records each answer once.
+// judgeRead checks that the session waits exactly while reviews are pending, and that
+// the thread records each answer once.
 func (r *reviewed) judgeRead(call int, out reviewsSeen) {
 	name, pending := workload.NameOf(r.ops[call]), 0
 	recorded := map[string][]reviewSeen{}
@@ -167,7 +167,7 @@ func (r *reviewed) judgeRead(call int, out reviewsSeen) {
 		case !answered:
 			wrong("recorded and not answered", "found review %s %s, and the answer %q of %q in the thread", row.ID, row.Status, entries[0].Status, entries[0].By)
 		case len(entries) == 0:
-			wrong("answer not recorded", "found review %s %s by %q, and no word of it in the thread", row.ID, row.Status, row.By)
+			wrong("answer not recorded", "found review %s %s by %q, and no record of it in the thread", row.ID, row.Status, row.By)
 		case len(entries) > 1:
 			wrong("answer recorded twice", "found review %s %s by %q, and %d answers in the thread", row.ID, row.Status, row.By, len(entries))
 		case entries[0].Status != row.Status || entries[0].By != row.By:

@@ -64,9 +64,9 @@ func TestReviewFindsEachWrong(t *testing.T) {
 		{"two people see two answers", "two answers", workloadtest.Script{asked, workloadtest.Unknown(decide(2, 30, "a", 0)), workloadtest.Unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
 		{"an answer at another time", "two answers", workloadtest.Script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
 		{"expired after it was approved", "two answers", workloadtest.Script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
-		{"an answer that nobody gave", "answered by nobody", workloadtest.Script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
-		{"another answer than was given", "answered by nobody", workloadtest.Script{asked, workloadtest.Unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
-		{"a withdrawal by somebody", "answered by nobody", workloadtest.Script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
+		{"an answer that nobody gave", "answered by no call", workloadtest.Script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
+		{"another answer than was given", "answered by no call", workloadtest.Script{asked, workloadtest.Unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
+		{"a withdrawal by somebody", "answered by no call", workloadtest.Script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
 		{"a refused answer", "refused but applied", workloadtest.Script{asked, workloadtest.Refused(decide(2, 30, "a", 0), "approval_interrupt_mismatch"), get(50, 2, approved)}, nil},
 		{"an answer that is given later", "answered ahead of time", workloadtest.Script{asked, get(30, 2, approved), workloadtest.Unknown(decide(2, 50, "a", 0))}, nil},
 		{"a review that nobody asked for", "review from nowhere", workloadtest.Script{get(30, 2, pending)}, nil},
@@ -95,8 +95,9 @@ func TestReviewFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// Both calls of a finding are shown: the one that came too late, and the one
-// that it contradicts, which need not be the first to return.
+// TestReviewShowsTheCallsThatContradictEachOther checks that a finding has both calls:
+// the late call and the call that it contradicts, which need not be the first to
+// return.
 func TestReviewShowsTheCallsThatContradictEachOther(t *testing.T) {
 	const key = "review1"
 	get := func(invoke, ret int, index uint64, row reviewSeen) history.Op {
@@ -117,7 +118,7 @@ func TestReviewShowsTheCallsThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// store is a sound store of one session's reviews.
+// store is a correct store of one session's reviews.
 type store struct {
 	r       *rand.Rand
 	index   uint64
@@ -221,8 +222,8 @@ func TestReviewPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 16, spoilReview)
 }
 
-// spoilReview has an answer that was refused taken as well, as a store would
-// that looks at its reviews too early, or loses an entry, and says which.
+// spoilReview accepts an answer that was refused, like a store that checks its reviews
+// too early, or removes an entry, and describes the change.
 func spoilReview(r *rand.Rand, h *history.History) string {
 	taken := map[string]bool{}
 	for _, op := range h.Ops {

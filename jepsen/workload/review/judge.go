@@ -9,17 +9,18 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// statusOf is what an answer makes of a review.
+// statusOf maps a decision to the resulting status.
 var statusOf = map[agent.ReviewDecision]agent.ReviewStatus{
 	agent.DecideApprove: agent.ReviewApproved,
 	agent.DecideDeny:    agent.ReviewDenied,
 	agent.DecideEdit:    agent.ReviewEdited,
 }
 
-// judge judges one review: it is asked for, pending, and closed once, for good.
+// judge judges one review: it must be requested, pending, and then closed once and
+// permanently.
 func (r *reviewed) judge(id string, one *oneReview) {
 	if len(one.took) > 1 {
-		r.findings.Add("decided twice", r.key, workload.CallsOf(r.ops, one.took...), "%d answers to review %s were taken", len(one.took), id)
+		r.findings.Add("decided twice", r.key, workload.CallsOf(r.ops, one.took...), "%d answers to review %s were accepted", len(one.took), id)
 	}
 	r.judgeAnswer(id, one)
 	r.judgeOrder(id, one)
@@ -28,8 +29,8 @@ func (r *reviewed) judge(id string, one *oneReview) {
 	}
 }
 
-// judgeAnswer checks that all calls which see a review closed see the same answer,
-// and that it was asked for and given.
+// judgeAnswer checks that all calls which see a review closed see the same answer, and
+// that it was asked for and given.
 func (r *reviewed) judgeAnswer(id string, one *oneReview) {
 	var first *sightOfReview
 	for i := range one.sights {
@@ -38,7 +39,7 @@ func (r *reviewed) judgeAnswer(id string, one *oneReview) {
 			continue
 		}
 		if one.ask < 0 || r.ops[one.ask].Outcome == history.Refused {
-			r.findings.Add("review from nowhere", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s, which nobody has asked for", workload.NameOf(r.ops[s.call]), id)
+			r.findings.Add("review from nowhere", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s, which no call has asked for", workload.NameOf(r.ops[s.call]), id)
 			return
 		}
 		if !s.closed {
@@ -55,16 +56,17 @@ func (r *reviewed) judgeAnswer(id string, one *oneReview) {
 	}
 }
 
-// sameAnswer: a refusal says no more than the status.
+// sameAnswer reports whether two sights can be of one answer. A refusal shows only the
+// status.
 func sameAnswer(a, b reviewSeen) bool {
 	return a.Status == b.Status && a.By == b.By && (a.At == b.At || a.At == 0 || b.At == 0)
 }
 
-// judgeAuthor: an answer is somebody's, and was not refused.
+// judgeAuthor checks that a call gave the answer and was not refused.
 func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
 	if s.seen.Status == agent.ReviewExpired || s.seen.Status == agent.ReviewWithdrawn {
 		if s.seen.By != "" {
-			r.findings.Add("answered by nobody", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s %s, by %q", workload.NameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
+			r.findings.Add("answered by no call", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s %s, by %q", workload.NameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
 		}
 		return
 	}
@@ -75,7 +77,7 @@ func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
 	}
 	switch {
 	case !known || in.Review != id || statusOf[in.Decision] != s.seen.Status:
-		r.findings.Add("answered by nobody", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s %s by %q, who was not to answer so",
+		r.findings.Add("answered by no call", r.key, workload.CallsOf(r.ops, s.call), "%s found review %s %s by %q, which no call answered so",
 			workload.NameOf(r.ops[s.call]), id, s.seen.Status, s.seen.By)
 	case r.ops[call].Outcome == history.Refused:
 		r.findings.Add("refused but applied", r.key, workload.CallsOf(r.ops, call, s.call), "%s was refused (%s), and %s found its answer to review %s",
@@ -86,8 +88,8 @@ func (r *reviewed) judgeAuthor(id string, s *sightOfReview) {
 	}
 }
 
-// judgeOrder: in real time and along the log, what is there stays, and what is
-// closed stays closed.
+// judgeOrder checks, in real time and along the log, that a review does not vanish and
+// that a closed review stays closed.
 func (r *reviewed) judgeOrder(id string, one *oneReview) {
 	there, closed := earliest{index: math.MaxUint64, ret: history.Never}, earliest{index: math.MaxUint64, ret: history.Never}
 	if one.ask >= 0 && r.ops[one.ask].Outcome == history.OK {
@@ -118,12 +120,11 @@ func (r *reviewed) judgeOrder(id string, one *oneReview) {
 	}
 }
 
-// earliest are the first calls, in real time and along the log, that show
-// something.
+// earliest is the first calls, in real time and along the log, that show a fact.
 type earliest struct {
-	returned int // the first that returned
+	returned int // the first call that returned
 	ret      time.Duration
-	logged   int // the first in the log
+	logged   int // the first call in the log
 	index    uint64
 }
 
@@ -136,7 +137,8 @@ func (e *earliest) note(r *reviewed, call int) {
 	}
 }
 
-// before is the one of them that a call came after, if it did.
+// before returns the first such call that a call came after; is reports whether there
+// is one.
 func (e *earliest) before(r *reviewed, call int) (first int, is bool) {
 	if e.ret < r.ops[call].Invoke {
 		return e.returned, true
@@ -144,7 +146,7 @@ func (e *earliest) before(r *reviewed, call int) (first int, is bool) {
 	return e.logged, r.index[call] > e.index
 }
 
-// judgeDeadline: a review expires at its deadline, and no sooner.
+// judgeDeadline checks that a review expires at its deadline and not earlier.
 func (r *reviewed) judgeDeadline(id string, one *oneReview) {
 	ask := r.ops[one.ask]
 	if ask.Return != history.Never {
@@ -157,7 +159,7 @@ func (r *reviewed) judgeDeadline(id string, one *oneReview) {
 	}
 	for _, s := range one.sights {
 		if early := ask.Invoke + one.ttl - r.ops[s.call].Return; s.seen.Status == agent.ReviewExpired && early > deadlineSlack {
-			r.findings.Add("expired early", r.key, workload.CallsOf(r.ops, one.ask, s.call), "%s found review %s expired, %v before it was to",
+			r.findings.Add("expired early", r.key, workload.CallsOf(r.ops, one.ask, s.call), "%s found review %s expired, %v before its deadline",
 				workload.NameOf(r.ops[s.call]), id, early.Round(time.Millisecond))
 		}
 	}

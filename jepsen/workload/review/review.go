@@ -1,5 +1,5 @@
-// Package review drives reviews that several people answer, and checks that
-// each has one answer, in time, recorded once.
+// Package review drives reviews that several people answer. It checks that each has
+// one answer, in time, recorded once.
 package review
 
 import (
@@ -13,12 +13,12 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// review asks for reviews in the turns of sessions, and has several people
-// answer each at once, some of them at its deadline. Reviews without an answer are
-// withdrawn where a turn goes on without them.
+// review requests reviews in the turns of sessions. Several processes answer each
+// review at the same time, some of them at its deadline. When a turn goes on without
+// waiting, its unanswered reviews are withdrawn.
 type review struct {
 	keys  *workload.Keys
-	names atomic.Int64 // turns, reviews and answers so far; numbers them
+	names atomic.Int64 // number of turns, reviews and answers so far; numbers them
 
 	mu    sync.Mutex
 	asked map[string][]string // :: key → its reviews, oldest first; guarded by mu
@@ -27,7 +27,7 @@ type review struct {
 const (
 	callsMax      = 200 // picks of a key: fewer reviews than a session keeps
 	reviewsAtOnce = 3
-	reviewsOpen   = 5 // the newest of a session, which people look at
+	reviewsOpen   = 5 // only the newest reviews of a session are read and answered
 )
 
 // New returns workload review.
@@ -38,53 +38,54 @@ func New() workload.Workload {
 func (*review) Name() string { return "review" }
 
 func (*review) About() string {
-	return "reviews that several people answer at once and when they expire: exactly one answer ever, in time, for good, and recorded once in the thread"
+	return "reviews that several people answer at the same time and when they expire: exactly one answer, in time, permanent, and recorded once in the thread"
 }
 
-// The calls, beside those of session. A workload.CallRead reads all of a session.
+// The calls besides those of session. A workload.CallRead reads all parts of a
+// session.
 const (
 	callAsk      = "ask"
 	callDecide   = "decide"
 	callWithdraw = "withdraw" // a commit that ends the turn without waiting
 )
 
-// turn is a turn's claim, or what it does under its lease.
+// turn is the input of a turn's claim, or of a call under its lease.
 type turn struct {
 	Owner   string      `json:"owner"`
 	Request string      `json:"request"`
 	Epoch   uint64      `json:"epoch,omitempty"`
 	Name    string      `json:"name,omitempty"` // of the snapshot
 	Asks    []reviewAsk `json:"asks,omitempty"`
-	GoesOn  bool        `json:"goes_on,omitempty"` // the turn asks, and does not wait
+	GoesOn  bool        `json:"goes_on,omitempty"` // the turn asks and does not wait
 }
 
 type reviewAsk struct {
 	ID  string        `json:"id"`
-	TTL time.Duration `json:"ttl,omitempty"` // 0 means it does not expire
+	TTL time.Duration `json:"ttl,omitempty"` // 0 means that it does not expire
 }
 
-// answer is a person's, under a name that no other answer has.
+// answer is the input of an answer, with the unique name By.
 type answer struct {
 	Review   string               `json:"review"`
 	Decision agent.ReviewDecision `json:"decision"`
 	By       string               `json:"by"`
 }
 
-// reviewsSeen is how a call left or found a session's reviews: some of them, or
-// all.
+// reviewsSeen is the state of some or all of a session's reviews that a call left or
+// found.
 type reviewsSeen struct {
 	Index   uint64              `json:"index"`
 	Epoch   uint64              `json:"epoch,omitempty"`  // of a claim
-	Status  agent.SessionStatus `json:"status,omitempty"` // of a read, as is what follows but for Reviews
+	Status  agent.SessionStatus `json:"status,omitempty"` // of a read, like Entries
 	Reviews []reviewSeen        `json:"reviews,omitempty"`
-	Entries []reviewSeen        `json:"entries,omitempty"` // the answers that the thread has
+	Entries []reviewSeen        `json:"entries,omitempty"` // the answers in the thread
 }
 
 type reviewSeen struct {
 	ID     string             `json:"id"`
 	Status agent.ReviewStatus `json:"status,omitempty"` // "" if the review does not exist
 	By     string             `json:"by,omitempty"`
-	At     int64              `json:"at,omitempty"` // Unix ms by the log, of the answer
+	At     int64              `json:"at,omitempty"` // log time of the answer, in Unix ms
 }
 
 func (w *review) Run(ctx context.Context, p *workload.Process) {
@@ -109,8 +110,8 @@ func (w *review) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// turn takes the session from its owner, and asks for reviews, or goes on
-// without those that are pending.
+// turn takes the session from its owner. It requests reviews, or goes on without the
+// pending ones.
 func (w *review) turn(ctx context.Context, p *workload.Process, key string) {
 	t := turn{Owner: workload.HolderName(p.ID), Request: "r" + workload.WriteName(p, w.names.Add(1))}
 	seen, err := w.claim(ctx, p, key, t)
@@ -130,7 +131,7 @@ func (w *review) turn(ctx context.Context, p *workload.Process, key string) {
 		t.Asks = append(t.Asks, ask)
 	}
 	t.GoesOn = p.Rand.IntN(4) == 0
-	w.note(key, t.Asks) // people may hear of them before the runner does
+	w.note(key, t.Asks) // people may answer them before this call returns
 	_, _ = w.ask(ctx, p, key, t)
 }
 
@@ -142,7 +143,7 @@ func (w *review) note(key string, asks []reviewAsk) {
 	}
 }
 
-// look is what people do: they look at one of the newest reviews, or answer it.
+// look reads or answers one of the newest reviews, as people do.
 func (w *review) look(ctx context.Context, p *workload.Process, key string) {
 	w.mu.Lock()
 	asked := w.asked[key]

@@ -7,8 +7,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// lease asks for a lease, and reports whether it was given. It returns the lease's
-// epoch and request. If the session does not exist it starts one.
+// lease requests a lease and reports whether it was given. It returns the lease's
+// epoch and request. If the session does not exist, lease starts one.
 func (w *session) lease(ctx context.Context, p *workload.Process, call, key string, in sessionCall) (sessionCall, bool) {
 	out, err := w.write(ctx, p, call, key, in, agent.Commit{Ops: []agent.Op{in.leaseOp(call, key)}})
 	if agent.CodeOf(err) == agent.CodeNotFound && call == workload.CallClaim {
@@ -51,7 +51,7 @@ func (w *session) renew(ctx context.Context, p *workload.Process, key string, le
 	}})
 }
 
-// effect leaves an entry in the thread, and perhaps a snapshot beside it.
+// effect appends an entry to the thread, sometimes with a snapshot.
 func (w *session) effect(ctx context.Context, p *workload.Process, key string, in sessionCall) (sessionSeen, error) {
 	c := agent.Commit{Fence: in.fence(key), Ops: []agent.Op{in.entry(key)}}
 	if in.Save {
@@ -62,7 +62,7 @@ func (w *session) effect(ctx context.Context, p *workload.Process, key string, i
 	return w.write(ctx, p, callEffect, key, in, c)
 }
 
-// commit ends the turn, with an entry of its own.
+// commit ends the turn, with an entry.
 func (w *session) commit(ctx context.Context, p *workload.Process, key string, in sessionCall) (sessionSeen, error) {
 	end := &agent.CommitSession{
 		Session: key, LeaseID: agent.LeaseID(in.Epoch), Owner: in.Owner, RequestID: in.Request, Status: in.Status,
@@ -90,14 +90,15 @@ func (c sessionCall) entry(key string) agent.Op {
 	return &agent.AppendThread{Thread: key, Entries: []agent.Draft{{Payload: workload.MarkOf(c.Name)}}}
 }
 
-// snapshot is the lease's: the next one takes its place.
+// snapshot returns the lease's snapshot; the next snapshot replaces it.
 func (c sessionCall) snapshot() agent.SessionSnapshot {
 	return agent.SessionSnapshot{
 		ID: agent.LeaseID(c.Epoch), Cursor: agent.Cursor{Phase: agent.PhaseWait}, TurnState: workload.MarkOf(c.Name),
 	}
 }
 
-// write makes a commit, and is how it left the session and the thread.
+// write makes a commit and returns the state in which it left the session and the
+// thread.
 func (*session) write(ctx context.Context, p *workload.Process, call, key string, in sessionCall, c agent.Commit) (sessionSeen, error) {
 	c.Scope = p.Scope
 	return workload.Call(ctx, p, call, key, true, in, func(ctx context.Context) (sessionSeen, error) {
@@ -131,8 +132,8 @@ func (s *sessionSeen) row(row agent.SessionRow) {
 	}
 }
 
-// read reads the session and, at the same index, the last tail entries of its
-// thread; all of them where tail is 0.
+// read reads the session and, at the same index, the last tail entries of its thread,
+// or all if tail is 0.
 func (*session) read(ctx context.Context, p *workload.Process, call, key string, tail uint64) (sessionSeen, error) {
 	return workload.Call(ctx, p, call, key, false, tail, func(ctx context.Context) (sessionSeen, error) {
 		index, answers, err := workload.FindAll(ctx, p,

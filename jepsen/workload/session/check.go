@@ -11,12 +11,12 @@ import (
 	"dormouse/jepsen/workload/claim"
 )
 
-// theSession is the session's row: its versions are its revisions.
+// theSession is the ledger's name of the session. Its versions are its revisions.
 const theSession = "the session"
 
-// Check judges each session by itself. A lease is a claim, and what is written
-// under it is fenced, so the rules of claims are the first; then come those of
-// turns, and one order of all calls.
+// Check judges each session separately. A lease is a claim and fences the writes under
+// it, so the rules of claims come first. Then follow the rules of turns and one order
+// of all calls.
 func (*session) Check(ctx context.Context, h *history.History) check.Result {
 	faultFree, leaders := workload.FaultFreeOf(h), claim.LeadersOf(h)
 	return workload.ByKey(ctx, "session", h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -31,7 +31,7 @@ func (*session) Check(ctx context.Context, h *history.History) check.Result {
 		s.Place()
 		s.JudgeEpochs()
 		s.JudgeFence()
-		if s.policy != agent.BusyInterrupt { // where a claim ends a lease that stands
+		if s.policy != agent.BusyInterrupt { // otherwise a claim may end a valid lease
 			s.JudgeTerms()
 		}
 		s.judgeTurns()
@@ -44,16 +44,16 @@ func (*session) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// turns is the history of one session. Calls go by their place in it.
+// turns is the history of one session. Calls are identified by their index in Ops.
 type turns struct {
 	*claim.Claimed
 	policy agent.BusyPolicy
-	in     map[int]sessionCall  // of all but reads
-	out    map[int]*sessionSeen // of what was answered
+	in     map[int]sessionCall  // inputs of all calls but reads
+	out    map[int]*sessionSeen // answers
 }
 
-// load reads the calls, and tells the rules of claims what each was to the
-// lease and to the thread.
+// load decodes the calls, and sets what each did to the lease and to the thread for
+// the rules of claims.
 func (s *turns) load() error {
 	for call, op := range s.Ops {
 		if op.Outcome == history.OK {
@@ -90,7 +90,7 @@ func (s *turns) loadWrite(call int, in sessionCall, out *sessionSeen) {
 		s.Changes[call] = changedBy(claim.DoesRenew, in, out)
 	case callEffect:
 		s.entered(call, in, out)
-		if in.Save { // which renews as well
+		if in.Save { // a checkpoint also renews
 			s.Changes[call] = changedBy(claim.DoesRenew, in, out)
 		}
 	case workload.CallCommit:
@@ -107,7 +107,7 @@ func changedBy(does string, in sessionCall, out *sessionSeen) *claim.Changed {
 	return made
 }
 
-// entered notes a write of an entry under the lease.
+// entered records a write of an entry under the lease.
 func (s *turns) entered(call int, in sessionCall, out *sessionSeen) {
 	s.Writes[call] = &claim.Fenced{In: claim.FencedWrite{Name: in.Name, Epoch: in.Epoch}}
 	if out != nil {
@@ -116,9 +116,8 @@ func (s *turns) entered(call int, in sessionCall, out *sessionSeen) {
 	s.Authored(call, claim.FencedLog, in.Name)
 }
 
-// judgeCalls looks for one order of all calls: each is held to the lease, to
-// the revision of the session and to the rev of the thread that it made or
-// found.
+// judgeCalls searches for one order of all calls, by the versions of the lease, the
+// session and the thread that they made or found.
 func (s *turns) judgeCalls() {
 	transactions, made := map[int]*model.Transaction{}, map[model.Access]int{}
 	for call := range s.Ops {
@@ -130,7 +129,7 @@ func (s *turns) judgeCalls() {
 			if other, again := made[w]; again {
 				s.Findings.Add("made twice", s.Key, s.Of(other, call), "%s and %s both made version %d of %s",
 					workload.NameOf(s.Ops[other]), workload.NameOf(s.Ops[call]), w.Version, w.Object)
-				return // there is no order to look for
+				return // there is no order to search for
 			}
 			made[w] = call
 		}

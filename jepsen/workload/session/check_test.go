@@ -15,7 +15,7 @@ import (
 
 const callNext = "next"
 
-// hand makes calls on one session by hand, each of 10 ms.
+// hand builds calls on one session by hand; each takes 10 ms.
 type hand struct{ key string }
 
 func (h hand) give(process, at int, call, request string, epoch, revision, index uint64) history.Op {
@@ -24,7 +24,7 @@ func (h hand) give(process, at int, call, request string, epoch, revision, index
 	if call == workload.CallClaim {
 		in.Request = request
 	}
-	if call == callNext { // a claim of no request takes the queue's head
+	if call == callNext { // a claim without a request takes the head of the queue
 		call = workload.CallClaim
 	}
 	return workloadtest.OK(process, at, at+10, call, h.key, in, sessionSeen{
@@ -60,7 +60,7 @@ func (h hand) read(process, at int, seen sessionSeen) history.Op {
 }
 
 func TestSessionFindsEachWrong(t *testing.T) {
-	s := hand{"session1"} // which rejects
+	s := hand{"session1"} // busy policy: reject
 	interrupts, enqueues := hand{"session2"}, hand{"session3"}
 	done := func(requests ...string) (all []sessionRequest) {
 		for _, id := range requests {
@@ -106,7 +106,7 @@ func TestSessionFindsEachWrong(t *testing.T) {
 		{"an epoch that is smaller", "epoch went back", workloadtest.Script{s.give(1, 10, workload.CallClaim, "r1", 32, 2, 1), s.give(2, 1200, callRecover, "r1", 16, 3, 5)}, nil},
 		{"two runners", "two holders", workloadtest.Script{taken[0], s.give(2, 500, callRecover, "r1", 80, 3, 2)}, nil},
 		{"two runners after a renewal", "two holders", workloadtest.Script{taken[0], s.renew(1, 700, 16, 3, 2), s.give(2, 1400, callRecover, "r1", 80, 4, 3)}, nil},
-		{"turned away while it stands", "fenced for nothing", workloadtest.Script{taken[0], workloadtest.Refused(s.renew(1, 500, 16, 0, 0), "stale_session_lease")}, nil},
+		{"turned away while it stands", "fenced for no reason", workloadtest.Script{taken[0], workloadtest.Refused(s.renew(1, 500, 16, 0, 0), "stale_session_lease")}, nil},
 		{"a commit after the lease has lapsed", "under a lapsed holding", workloadtest.Script{taken[0], s.end(1, 2100, "b", "r1", 16, 1, 1, 3, 2)}, leads},
 		{"a lease that a read does not show", "holding unseen", workloadtest.Script{taken[0], s.read(3, 500, sessionSeen{Index: 2, Revision: 2, Status: agent.SessionNew})}, nil},
 		{"a stale read", "lost or stale", after(s.read(3, 70, sessionSeen{Index: 2, Revision: 2, Status: agent.SessionRunning, Epoch: 16, Owner: "p1", Request: "r1", Requests: []sessionRequest{{ID: "r1"}}, Entries: []string{"a"}})), nil},
@@ -137,7 +137,7 @@ func TestSessionFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one session and its thread.
+// store is a correct store of one session and its thread.
 type store struct {
 	r       *rand.Rand
 	policy  agent.BusyPolicy
@@ -178,7 +178,7 @@ func (s *store) do(call string, in any) any {
 	return s.under(call, c)
 }
 
-// row is what a write is told of the session; it counts one.
+// row returns the session's row after a write and increments its revision.
 func (s *store) row() sessionSeen {
 	s.now.Revision++
 	n := s.now
@@ -307,8 +307,8 @@ func TestSessionPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 14, spoilSession)
 }
 
-// spoilSession changes one answered call into one that a store which lets a
-// stale runner in would have, or one that loses a turn, and says which.
+// spoilSession changes one answered call as if the store accepted a stale runner or
+// lost a turn, and describes the change.
 func spoilSession(r *rand.Rand, h *history.History) string {
 	var epochs []uint64
 	for _, op := range h.Ops {

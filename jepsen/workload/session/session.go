@@ -1,5 +1,5 @@
-// Package session drives runners that compete for the turns of sessions, and
-// checks leases, the order of turns, and how requests end.
+// Package session drives runners that compete for the turns of sessions. It checks
+// leases, the order of turns, and how requests end.
 package session
 
 import (
@@ -15,23 +15,23 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// session has runners compete for the turns of sessions. Each turn leaves its
-// effects in the session's thread, one entry each, and ends with another one.
-// Some runners hang for longer than their lease and go on all the same; some
-// die and leave their turn to be recovered; some act under the leases of
-// others, as if they were an older self of theirs.
+// session lets runners compete for the turns of sessions. Each effect of a turn
+// appends an entry to the session's thread, and so does the commit that ends it. Some
+// runners wait for longer than their lease and then continue. Some die and leave their
+// turn to be recovered. Some act under the leases of others, like an earlier run of
+// those.
 type session struct {
 	keys   *workload.Keys
-	writes atomic.Int64 // requests and entries so far; numbers them
+	writes atomic.Int64 // number of requests and entries so far; numbers them
 
 	mu     sync.Mutex
-	leases map[string][]sessionCall // :: key → leases that somebody was given, oldest first; guarded by mu
+	leases map[string][]sessionCall // :: key → given leases, oldest first; guarded by mu
 }
 
 const (
-	callsMax    = 400                    // picks of a key: it lives through several leases that lapse
-	sessionTail = 3                      // entries that a read lists
-	refusedRest = 200 * time.Millisecond // of a runner that got no lease, in the mean
+	callsMax    = 400                    // picks of a key: enough for several leases to expire
+	sessionTail = 3                      // entries that a read returns
+	refusedRest = 200 * time.Millisecond // mean wait of a runner that got no lease
 )
 
 // New returns workload session.
@@ -42,7 +42,7 @@ func New() workload.Workload {
 func (*session) Name() string { return "session" }
 
 func (*session) About() string {
-	return "turns that several runners compete for, over pauses longer than their leases: effects never interleave, no stale commit applies, every turn ends once"
+	return "turns that several runners compete for, with pauses longer than their leases: effects never interleave, no stale commit applies, every turn ends once"
 }
 
 // The calls. A workload.CallCommit ends the turn.
@@ -52,40 +52,40 @@ const (
 	callResume  = "resume"
 	callRenew   = "renew"
 	callEffect  = "effect"
-	callOverdue = "overdue" // a read: the turn would not end, whatever was tried
+	callOverdue = "overdue" // a final read: the turn did not end although Final tried
 )
 
-// sessionCall is what a runner asks for, and under which lease.
+// sessionCall is the input of a runner's call, with its lease.
 type sessionCall struct {
 	Owner   string              `json:"owner,omitempty"`
 	Epoch   uint64              `json:"epoch,omitempty"`
-	TTL     time.Duration       `json:"ttl,omitempty"`     // of a lease that is asked for
-	Request string              `json:"request,omitempty"` // of a claim: to be answered; of a commit: answered. A claim of none takes the queue's head
-	Name    string              `json:"name,omitempty"`    // of the entry that it leaves in the thread
+	TTL     time.Duration       `json:"ttl,omitempty"`     // of the requested lease
+	Request string              `json:"request,omitempty"` // of a claim: the new request; of a commit: the answered one. A claim without a request takes the head of the queue
+	Name    string              `json:"name,omitempty"`    // of the appended entry
 	Status  agent.SessionStatus `json:"status,omitempty"`  // of a commit
-	Turn    uint64              `json:"turn,omitempty"`    // of a commit that carries the conversation on: the number of its turn
-	Save    bool                `json:"save,omitempty"`    // with a snapshot
-	Bare    bool                `json:"bare,omitempty"`    // of a commit: without a fence, so that the lease alone can refuse it
+	Turn    uint64              `json:"turn,omitempty"`    // of a commit that updates the conversation: the number of its turn
+	Save    bool                `json:"save,omitempty"`    // also saves a snapshot
+	Bare    bool                `json:"bare,omitempty"`    // of a commit: without a fence, so that only the lease can refuse it
 }
 
-// sessionSeen is how a call left or found a session and its thread. Of a write
-// only the first part is there; revision 0 says that there is no session.
+// sessionSeen is the state of a session and its thread that a call left or found. A
+// write sets only the first part. Revision 0 means that the session does not exist.
 type sessionSeen struct {
 	Index    uint64              `json:"index"`
 	Revision uint64              `json:"revision,omitempty"`
 	Status   agent.SessionStatus `json:"status,omitempty"`
-	Epoch    uint64              `json:"epoch,omitempty"` // of its lease
-	Owner    string              `json:"owner,omitempty"` // of its lease
+	Epoch    uint64              `json:"epoch,omitempty"` // epoch of its lease
+	Owner    string              `json:"owner,omitempty"` // owner of its lease
 	Request  string              `json:"request,omitempty"`
-	Queued   uint64              `json:"queued,omitempty"` // of a claim: the place of its request in the queue
-	Rev      uint64              `json:"rev,omitempty"`    // of the thread
+	Queued   uint64              `json:"queued,omitempty"` // of a claim: the position of its request in the queue
+	Rev      uint64              `json:"rev,omitempty"`    // rev of the thread
 
 	Turns    uint64           `json:"turns,omitempty"`
-	By       string           `json:"by,omitempty"`       // who carried the conversation on last
-	Snapshot string           `json:"snapshot,omitempty"` // who made the newest
+	By       string           `json:"by,omitempty"`       // the last write to the conversation
+	Snapshot string           `json:"snapshot,omitempty"` // the write of the newest snapshot
 	Requests []sessionRequest `json:"requests,omitempty"`
 	Waiting  []string         `json:"waiting,omitempty"` // requests in the queue
-	Entries  []string         `json:"entries,omitempty"` // the last ones, up to Rev
+	Entries  []string         `json:"entries,omitempty"` // the last entries, up to Rev
 }
 
 type sessionRequest struct {
@@ -93,7 +93,7 @@ type sessionRequest struct {
 	Outcome agent.RequestOutcome `json:"outcome,omitempty"`
 }
 
-// policyOf is the busy policy of a key: they take turns.
+// policyOf returns the busy policy of a key; consecutive keys have different ones.
 func policyOf(key string) agent.BusyPolicy {
 	number, err := strconv.Atoi(strings.TrimLeft(key, "abcdefghijklmnopqrstuvwxyz"))
 	if err != nil {
@@ -116,11 +116,11 @@ func (w *session) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// turn begins a turn, if it can, and is its runner for a while.
+// turn begins a turn if it can, and makes some calls as its runner.
 func (w *session) turn(ctx context.Context, p *workload.Process, key string) {
 	lease, given := w.begin(ctx, p, key)
 	if !given {
-		for p.Rand.IntN(3) > 0 && workload.Pace(ctx, p) { // while another has it
+		for p.Rand.IntN(3) > 0 && workload.Pace(ctx, p) { // while another runner has the lease
 			w.actAsAnother(ctx, p, key)
 		}
 		workload.Hang(ctx, time.Duration(p.Rand.ExpFloat64()*float64(refusedRest)))
@@ -128,7 +128,7 @@ func (w *session) turn(ctx context.Context, p *workload.Process, key string) {
 	}
 	seen, err := w.read(ctx, p, workload.CallRead, key, sessionTail)
 	if err != nil {
-		return // it dies
+		return // the runner dies
 	}
 	for range 1 + p.Rand.IntN(4) {
 		switch draw := p.Rand.IntN(40); {
@@ -145,7 +145,7 @@ func (w *session) turn(ctx context.Context, p *workload.Process, key string) {
 	}
 	switch draw := p.Rand.IntN(32); {
 	case draw < 2:
-		return // it dies
+		return // the runner dies
 	case draw < 4:
 		workload.Hang(ctx, pastLease(p, lease))
 	}
@@ -159,8 +159,8 @@ func (w *session) turn(ctx context.Context, p *workload.Process, key string) {
 	_, _ = w.commit(ctx, p, key, w.under(p, lease, end))
 }
 
-// begin asks for a lease as a runner would: for a request of its own, or to
-// take up a turn that rests or whose runner seems gone.
+// begin requests a lease like a runner: for a new request, to resume a hibernated
+// turn, or to recover a turn whose runner seems dead.
 func (w *session) begin(ctx context.Context, p *workload.Process, key string) (sessionCall, bool) {
 	in := sessionCall{Owner: workload.HolderName(p.ID), TTL: agent.ClaimTTLMin + time.Duration(p.Rand.IntN(1500))*time.Millisecond}
 	if p.Rand.IntN(3) == 0 {
@@ -177,21 +177,20 @@ func (w *session) begin(ctx context.Context, p *workload.Process, key string) (s
 	return lease, given
 }
 
-// under is a write of a runner's under its lease.
+// under returns a write of a runner under its lease.
 func (w *session) under(p *workload.Process, lease, write sessionCall) sessionCall {
 	write.Owner, write.Epoch, write.Request = lease.Owner, lease.Epoch, lease.Request
 	write.Name = workload.WriteName(p, w.writes.Add(1))
 	return write
 }
 
-// pastLease is a little longer than a lease.
+// pastLease returns a little more than the ttl of a lease.
 func pastLease(p *workload.Process, lease sessionCall) time.Duration {
 	return lease.TTL + time.Duration(p.Rand.IntN(700))*time.Millisecond
 }
 
-// actAsAnother writes under a lease that somebody was given: the newest, or one
-// of those before it. It does not keep the newest alive, nor end it: that is
-// its runner's.
+// actAsAnother writes under one of the last leases that were given. It neither renews
+// nor ends the newest lease, which its runner does.
 func (w *session) actAsAnother(ctx context.Context, p *workload.Process, key string) {
 	w.mu.Lock()
 	leases := w.leases[key]
@@ -213,11 +212,11 @@ func (w *session) actAsAnother(ctx context.Context, p *workload.Process, key str
 }
 
 const (
-	settleTries = 60 // that come to nothing, each after workload.FinalRest: longer than any lease, also if another leader starts it again
+	settleTries = 60 // unsuccessful tries, each followed by workload.FinalRest: longer than any lease, even if a new leader restarts it
 	settleTTL   = 10 * time.Second
 )
 
-// Final ends every turn, and reads every session.
+// Final ends every turn and reads every session.
 func (w *session) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		for tries := settleTries; ; {
@@ -245,7 +244,7 @@ func (s sessionSeen) settled() bool {
 	return s.Status != agent.SessionRunning && s.Status != agent.SessionHibernated && len(s.Waiting) == 0
 }
 
-// endOne takes up the turn that is next and ends it, if it can.
+// endOne takes up the next turn and ends it, if it can.
 func (w *session) endOne(ctx context.Context, p *workload.Process, key string, seen sessionSeen) bool {
 	call := workload.CallClaim
 	switch seen.Status {

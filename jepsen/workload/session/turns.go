@@ -10,13 +10,13 @@ import (
 	"dormouse/jepsen/workload/claim"
 )
 
-// story is what the thread's entries say of the session, up to one of them.
+// story is the state of the session up to an entry, according to the thread's entries.
 type story struct {
-	turns    uint64            // that carried the conversation on
-	by       string            // who did so last
-	snapshot string            // who made the newest
+	turns    uint64            // turns that updated the conversation
+	by       string            // the last write that did
+	snapshot string            // the write of the newest snapshot
 	over     map[uint64]int    // :: epoch → the commit that ended its turn
-	ended    map[string]ending // :: request → how, for good
+	ended    map[string]ending // :: request → its final outcome
 }
 
 type ending struct {
@@ -24,9 +24,9 @@ type ending struct {
 	call    int
 }
 
-// judgeTurns goes through the thread in its order. Every commit has left an
-// entry, so at each rev it is known which turns have ended, and what each read
-// of the session must show.
+// judgeTurns goes through the entries of the thread in order. Every commit has left an
+// entry, so at each rev it is known which turns have ended and what each read of the
+// session must show.
 func (s *turns) judgeTurns() {
 	thread := s.Object(claim.FencedLog)
 	reads := slices.SortedFunc(maps.Keys(s.Loads), func(a, b int) int { return cmp.Compare(s.out[a].Rev, s.out[b].Rev) })
@@ -53,7 +53,7 @@ func (s *turns) judgeTurns() {
 func (s *turns) tell(told *story, call int) {
 	in := s.in[call]
 	if end, over := told.over[in.Epoch]; over {
-		s.Findings.Add("after its end", s.Key, s.Of(end, call), "%s wrote under epoch %d, whose turn %s had ended",
+		s.Findings.Add("after its end", s.Key, s.Of(end, call), "%s wrote under epoch %d, and %s had ended the turn of that epoch",
 			workload.NameOf(s.Ops[call]), in.Epoch, workload.NameOf(s.Ops[end]))
 	}
 	if in.Save {
@@ -65,7 +65,7 @@ func (s *turns) tell(told *story, call int) {
 	told.over[in.Epoch] = call
 	if in.Turn > 0 {
 		if in.Turn != told.turns+1 {
-			s.Findings.Add("turn out of order", s.Key, s.Of(call), "%s carried the conversation on as turn %d, after %d turns",
+			s.Findings.Add("turn out of order", s.Key, s.Of(call), "%s updated the conversation as turn %d, after %d turns",
 				workload.NameOf(s.Ops[call]), in.Turn, told.turns)
 		}
 		told.turns, told.by = told.turns+1, in.Name
@@ -92,23 +92,23 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 	}
 }
 
-// judgeRead: a session is what its thread says.
+// judgeRead checks that the state of the session agrees with its thread.
 func (s *turns) judgeRead(call int, told *story) {
 	seen := s.out[call]
 	if !s.Object(claim.FencedLog).KnownUpTo(seen.Rev) {
-		return // the story has gaps
+		return // not all entries are known
 	}
 	wrong := func(with []int, format string, args ...any) {
 		s.Findings.Add("session and thread apart", s.Key, s.Of(append(with, call)...), "%s "+format, append([]any{workload.NameOf(s.Ops[call])}, args...)...)
 	}
 	if seen.Turns != told.turns || seen.By != told.by {
-		wrong(nil, "found %d turns, the last by %q, and a thread that tells of %d, the last by %q", seen.Turns, seen.By, told.turns, told.by)
+		wrong(nil, "found %d turns, the last by %q, and a thread with %d, the last by %q", seen.Turns, seen.By, told.turns, told.by)
 	}
 	if seen.Snapshot != told.snapshot {
 		wrong(nil, "found the snapshot of %q, and a thread whose newest is of %q", seen.Snapshot, told.snapshot)
 	}
 	if end, over := told.over[seen.Epoch]; over && seen.Status == agent.SessionRunning {
-		wrong([]int{end}, "found epoch %d running, whose turn %s had ended", seen.Epoch, workload.NameOf(s.Ops[end]))
+		wrong([]int{end}, "found epoch %d running, and %s had ended its turn", seen.Epoch, workload.NameOf(s.Ops[end]))
 	}
 	once := map[string]bool{}
 	for _, r := range seen.Requests {
@@ -122,15 +122,15 @@ func (s *turns) judgeRead(call int, told *story) {
 			wrong([]int{end.call}, "found request %q %q, and %s had ended its turn as %q", r.ID, r.Outcome, workload.NameOf(s.Ops[end.call]), end.outcome)
 		case over, r.Outcome == agent.RequestOpen:
 		case r.Outcome != agent.RequestInterrupted || s.policy != agent.BusyInterrupt:
-			wrong(nil, "found request %q %q, and no commit in the thread that says so", r.ID, r.Outcome)
+			wrong(nil, "found request %q %q, and no commit with this outcome in the thread", r.ID, r.Outcome)
 		}
 	}
 }
 
-// judgeQueue: a lease is for the request that was named, or in a session that
-// lets requests wait, for the one that has waited longest.
+// judgeQueue checks that a lease is for the named request, or, if requests are queued,
+// for the request that has waited longest.
 func (s *turns) judgeQueue() {
-	accepted := map[string]int{} // :: request → the claim that brought it
+	accepted := map[string]int{} // :: request → the claim that added it
 	var grants []int
 	for call, op := range s.Ops {
 		in, out := s.in[call], s.out[call]
@@ -153,7 +153,7 @@ func (s *turns) judgeQueue() {
 		before, known := accepted[s.out[grants[i-1]].Request]
 		after, too := accepted[s.out[grants[i]].Request]
 		if known && too && s.out[after].Index < s.out[before].Index {
-			s.Findings.Add("out of turn", s.Key, s.Of(grants[i-1], grants[i], before, after), "request %q came at index %d and was begun after %q, which came at index %d",
+			s.Findings.Add("out of turn", s.Key, s.Of(grants[i-1], grants[i], before, after), "request %q was queued at index %d and was begun after %q, which was queued at index %d",
 				s.out[grants[i]].Request, s.out[after].Index, s.out[grants[i-1]].Request, s.out[before].Index)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check holds every read of a set against every member that was, or may have
-// been, added to it.
+// Check compares every read of a set with the members that were, or may have been,
+// added to it.
 func (w *set) Check(ctx context.Context, h *history.History) check.Result {
 	return Check(ctx, w.Name(), h)
 }
@@ -36,7 +36,7 @@ func Check(ctx context.Context, name string, h *history.History) check.Result {
 	}
 	if unread := total["never read"]; r.Verdict == check.OK && unread > 0 {
 		r.Verdict = check.Unknown
-		r.Why = fmt.Sprintf("%d of %d acknowledged members were never looked for after their return", unread, total["acknowledged"])
+		r.Why = fmt.Sprintf("%d of %d acknowledged members were never read after their return", unread, total["acknowledged"])
 	}
 	return r
 }
@@ -51,11 +51,11 @@ type judge struct {
 	counts   map[string]int
 }
 
-// member is one that a call was to add.
+// member is a member that a call tried to add.
 type member struct {
 	number int64
 	add    history.Op
-	first  *history.Op // the first read to return with it
+	first  *history.Op // the first read that returned it
 }
 
 type read struct {
@@ -63,7 +63,7 @@ type read struct {
 	members map[int64]bool
 }
 
-// collect notes who was added and what was read, and judges what needs no more.
+// collect records the calls and judges each read alone.
 func (s *judge) collect(ops []history.Op) error {
 	s.of = map[int64]*member{}
 	for _, op := range ops {
@@ -93,7 +93,7 @@ func (s *judge) collect(ops []history.Op) error {
 func (s *judge) read(op history.Op, out Out) {
 	r := read{op: op, members: make(map[int64]bool, len(out.Members))}
 	for _, wrong := range out.Wrong {
-		s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read %q, which nobody can have added", op.ID, wrong)
+		s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read %q, which no call can have added", op.ID, wrong)
 	}
 	for _, number := range out.Members {
 		if r.members[number] {
@@ -103,7 +103,7 @@ func (s *judge) read(op history.Op, out Out) {
 		m := s.added[number]
 		switch {
 		case m == nil:
-			s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read member %d, which nobody added", op.ID, number)
+			s.findings.Add("member from nowhere", s.key, []history.Op{op}, "call %d read member %d, which no call added", op.ID, number)
 			continue
 		case m.add.Outcome == history.Refused:
 			s.findings.Add("refused member is there", s.key, []history.Op{m.add, op}, "call %d was refused (%s), and call %d read its member %d", m.add.ID, m.add.Code, op.ID, number)
@@ -117,8 +117,8 @@ func (s *judge) read(op history.Op, out Out) {
 	s.reads = append(s.reads, r)
 }
 
-// judge: once a member is known to be there, by its acknowledgement or because
-// somebody has read it, every read from then on has it.
+// judge checks that every read finds a member once it is known to exist, by its
+// acknowledgement or by an earlier read.
 func (s *judge) judge(m *member) {
 	known, by := history.Never, m.add
 	if m.add.Outcome == history.OK {
@@ -145,16 +145,16 @@ func (s *judge) judge(m *member) {
 	s.tell(m, by, known, without, last)
 }
 
-// tell adds the finding of a member that a read was without, if any was; last
-// is the last of them, if no read had it after that.
+// tell adds a finding if a read lacked the member. without is such a read; last is the
+// last read, if it lacked the member.
 func (s *judge) tell(m *member, by history.Op, known time.Duration, without, last *history.Op) {
 	switch {
 	case last != nil:
 		s.counts["lost"]++
-		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d was there when call %d returned, and no more in call %d or later", m.number, by.ID, last.ID)
+		s.findings.Add("lost member", s.key, []history.Op{m.add, by, *last}, "member %d existed when call %d returned, but not in call %d or later", m.number, by.ID, last.ID)
 	case without != nil:
 		s.counts["stale"]++
-		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d was there when call %d returned, and not in call %d, invoked later", m.number, by.ID, without.ID)
+		s.findings.Add("stale read", s.key, []history.Op{m.add, by, *without}, "member %d existed when call %d returned, but not in call %d, invoked later", m.number, by.ID, without.ID)
 	case m.add.Outcome == history.OK && (len(s.reads) == 0 || s.reads[len(s.reads)-1].op.Invoke <= known):
 		s.counts["never read"]++
 	}

@@ -1,5 +1,5 @@
-// Package set drives additions of members to sets, and checks that every read
-// holds all acknowledged members and no others than were added.
+// Package set drives additions of members to sets. It checks that every read contains
+// all acknowledged members, and only members that were added.
 package set
 
 import (
@@ -13,19 +13,19 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// set adds members, each once, to many sets, and reads the sets whole: the
-// plainest question there is, whether what was acknowledged is there.
+// set adds unique members to many sets and reads the whole sets. It checks the
+// simplest promise: acknowledged writes exist.
 //
-// A set is a prefix of values, a value a member; or a thread, an entry a
-// member.
+// A set is a prefix of values with a value for each member, or a thread with an entry
+// for each member.
 type set struct {
 	prefixes, threads *workload.Keys
-	members           atomic.Int64 // added so far; numbers them
+	members           atomic.Int64 // number of additions so far; numbers the members
 }
 
 // KeysAtOnce and CallsMax size the rotation of keys.
 const (
-	KeysAtOnce = 3 // sets of each kind that a group of processes uses at a time
+	KeysAtOnce = 3 // sets of each kind, for a group of processes at the same time
 	CallsMax   = 300
 )
 
@@ -48,15 +48,15 @@ func (*set) About() string {
 // CallAdd is the name of the call that adds a member.
 const CallAdd = "add"
 
-// In is what a CallAdd adds.
+// In is the input of a CallAdd.
 type In struct {
 	Member int64 `json:"member"`
 }
 
-// Out is what a read shows.
+// Out is the answer of a read.
 type Out struct {
 	Members []int64  `json:"members"`
-	Wrong   []string `json:"wrong,omitempty"` // what is there and can be no member
+	Wrong   []string `json:"wrong,omitempty"` // content that cannot be a member
 }
 
 func (w *set) Run(ctx context.Context, p *workload.Process) {
@@ -77,8 +77,7 @@ func (w *set) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// addMember adds a new member, where possible on the condition that it does not
-// exist.
+// addMember adds a new member, if possible on the condition that it does not exist.
 func addMember(ctx context.Context, p *workload.Process, key string, member int64) error {
 	at, name := p.Client.In(p.Scope), strconv.FormatInt(member, 10)
 	if strings.HasPrefix(key, threadPrefix) {
@@ -98,8 +97,8 @@ func (w *set) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// read lists a set. It may take several pages; as members only come, what was
-// there at the first is on one of them.
+// read lists a set, in several pages if necessary. Members are never removed, so every
+// member that existed at the first page is on some page.
 func (w *set) read(ctx context.Context, p *workload.Process, key string) (Out, error) {
 	return workload.Call(ctx, p, workload.CallRead, key, false, struct{}{}, func(ctx context.Context) (Out, error) {
 		if strings.HasPrefix(key, threadPrefix) {

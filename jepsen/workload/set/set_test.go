@@ -53,8 +53,8 @@ func TestSetCheckGivesUp(t *testing.T) {
 	workloadtest.GivesUp(t, New(), workloadtest.Script{added(1, 0, 1, 1), members(1, 2, 3, 1)}.History())
 }
 
-// TestAMemberThatNobodyLookedForIsNotJudged: a run without its final reads is
-// unknown, not ok.
+// TestAMemberThatNobodyLookedForIsNotJudged checks that a run without its final reads
+// is unknown, not ok.
 func TestAMemberThatNobodyLookedForIsNotJudged(t *testing.T) {
 	r := workloadtest.Judged(t, New(), workloadtest.Script{added(1, 0, 1, 1), members(1, 2, 3, 1), added(2, 4, 5, 2)}.History())
 	if r.Verdict != check.Unknown || r.Counts["never read"] != 1 || r.Counts["acknowledged"] != 2 {
@@ -62,7 +62,7 @@ func TestAMemberThatNobodyLookedForIsNotJudged(t *testing.T) {
 	}
 }
 
-// madeUpSet is what one set answers, however the calls overlap.
+// madeUpSet returns the answers of one set to overlapping calls.
 func madeUpSet(d workloadtest.Draw, n int, key string) workloadtest.Script {
 	var s workloadtest.Script
 	var all []int64
@@ -79,8 +79,8 @@ func madeUpSet(d workloadtest.Draw, n int, key string) workloadtest.Script {
 	return append(s, workloadtest.OK(99, s.End(), s.End()+1, workload.CallRead, key, struct{}{}, Out{Members: all}))
 }
 
-// TestSetExecutions: what one set answered is sound, however the calls overlap;
-// with any read changed it is not.
+// TestSetExecutions checks that the answers of one set are accepted, and that a
+// changed read is found.
 func TestSetExecutions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := workloadtest.Drawn(r)
@@ -112,7 +112,7 @@ func TestSetExecutions(t *testing.T) {
 	})
 }
 
-// BenchmarkSetCheck judges sets of 300 calls, as a run makes them.
+// BenchmarkSetCheck judges sets of 300 calls, as in a run.
 func BenchmarkSetCheck(b *testing.B) {
 	d := workloadtest.Thrown(rand.New(rand.NewPCG(1, 2)))
 	var all workloadtest.Script

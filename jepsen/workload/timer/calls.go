@@ -11,7 +11,7 @@ func alarmRef(p *workload.Process, key string) agent.InstanceRef {
 	return agent.InstanceRef{Scope: p.Scope, Manager: alarmManager, Key: key}
 }
 
-// put sets a timer under a name of its own.
+// put sets a timer with a unique name.
 func (w *timer) put(ctx context.Context, p *workload.Process, key string, in timerCall) (timersSeen, error) {
 	in.Name = workload.WriteName(p, w.names.Add(1))
 	w.mu.Lock()
@@ -38,7 +38,7 @@ func (*timer) cancel(ctx context.Context, p *workload.Process, key, name string)
 	})
 }
 
-// read reads the timers of an instance, and its thread, at one index.
+// read reads the timers of an instance and its thread at one index.
 func (*timer) read(ctx context.Context, p *workload.Process, call, key string) (timersSeen, error) {
 	return workload.Call(ctx, p, call, key, false, timerCall{}, func(ctx context.Context) (timersSeen, error) {
 		_, answers, err := workload.FindAll(ctx, p,

@@ -10,10 +10,11 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check holds every read of an instance's thread and timers against what was
-// set and cancelled, and the last one against what must have fired by then.
+// Check compares every read of an instance's thread and timers with the timers that
+// were set and cancelled. It compares the final read with the timers that must have
+// fired.
 func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
-	shifted := false // a clock that jumps passes over more occurrences than are caught up with
+	shifted := false // a clock that jumps skips more occurrences than are caught up
 	for _, e := range h.Events {
 		shifted = shifted || e.Kind == history.EventFault && e.Name == "clock"
 	}
@@ -43,18 +44,18 @@ func (w *timer) Check(ctx context.Context, h *history.History) check.Result {
 type alarms struct {
 	key      string
 	findings *workload.Findings
-	set      map[string]*alarm // :: name → it
+	set      map[string]*alarm // :: name → the timer
 	last     *history.Op       // the final read
-	fired    int               // as of that
+	fired    int               // number of entries in the final read
 	shifted  bool
 }
 
 // alarm is one timer.
 type alarm struct {
 	timerCall
-	op      history.Op  // that set it
+	op      history.Op  // the call that set it
 	pended  *history.Op // a cancel that found it pending
-	missed  *history.Op // one that was asked for once it was set, and did not
+	missed  *history.Op // a cancel, invoked after it was set, that did not find it
 	dubious bool        // a cancel whose outcome is unknown, or that may have come before it was set
 }
 
@@ -124,8 +125,8 @@ func (a *alarms) cancelled(op history.Op) error {
 	return nil
 }
 
-// judgeRead judges a read by itself: nothing has fired that was not to, or too
-// often, or too early. It tells how often each timer has.
+// judgeRead judges a read alone: no unknown timer has fired, and none too often or too
+// early. It returns how often each timer has fired.
 func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int) {
 	times = map[string]int{}
 	for _, e := range seen.Fired {
@@ -133,12 +134,12 @@ func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int
 		t := a.set[e.Name]
 		switch {
 		case t == nil:
-			a.findings.Add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which nobody set", op.ID, e.Name)
+			a.findings.Add("fired from nowhere", a.key, []history.Op{op}, "call %d found an occurrence of %s, which no call set", op.ID, e.Name)
 		case t.op.Outcome == history.Refused:
 			a.findings.Add("refused but fired", a.key, []history.Op{t.op, op}, "call %d was refused, and call %d found an occurrence of its timer %s", t.op.ID, op.ID, e.Name)
 		case t.Every:
 		case times[e.Name] > 1:
-			a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times; it was to fire once", op.ID, e.Name, times[e.Name])
+			a.findings.Add("fired twice", a.key, []history.Op{t.op, op}, "call %d found timer %s fired %d times instead of once", op.ID, e.Name, times[e.Name])
 		case e.At < t.At:
 			a.findings.Add("fired early", a.key, []history.Op{t.op, op}, "call %d found timer %s fired at %d; it was set for %d", op.ID, e.Name, e.At, t.At)
 		case t.pended != nil:
@@ -152,12 +153,13 @@ func (a *alarms) judgeRead(op history.Op, seen timersSeen) (times map[string]int
 	return times
 }
 
-// judgePending: a timer has fired as often as it has been acknowledged.
+// judgePending checks that a pending timer has fired exactly as often as it was
+// acknowledged.
 func (a *alarms) judgePending(op history.Op, p timerSeen, times int) {
 	t := a.set[p.Name]
 	switch {
 	case t == nil:
-		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which nobody set", op.ID, p.Name)
+		a.findings.Add("timer from nowhere", a.key, []history.Op{op}, "call %d found timer %s, which no call set", op.ID, p.Name)
 	case !t.Every && times > 0:
 		a.findings.Add("fired and not acknowledged", a.key, []history.Op{t.op, op}, "call %d found timer %s pending, and fired", op.ID, p.Name)
 	case t.Every:
@@ -165,7 +167,7 @@ func (a *alarms) judgePending(op history.Op, p timerSeen, times int) {
 	}
 }
 
-// judgeEvery: each second from the first one after it was set up to the pending
+// judgeEvery checks that each second from the first one after the set to the pending
 // one is an occurrence.
 func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
 	due := int64(0)
@@ -180,7 +182,8 @@ func (a *alarms) judgeEvery(op history.Op, t *alarm, p timerSeen, times int) {
 	}
 }
 
-// judgeLast: what was to fire once and was not cancelled has fired.
+// judgeLast checks that every timer which fires once has fired, unless it was
+// cancelled.
 func (a *alarms) judgeLast(op history.Op, times map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(a.set)) {
 		t := a.set[name]
@@ -191,6 +194,6 @@ func (a *alarms) judgeLast(op history.Op, times map[string]int) {
 		if t.missed != nil {
 			shown = []history.Op{t.op, *t.missed, op}
 		}
-		a.findings.Add("occurrence lost", a.key, shown, "call %d set timer %s, which nobody cancelled, and it had not fired by call %d", t.op.ID, name, op.ID)
+		a.findings.Add("occurrence lost", a.key, shown, "call %d set timer %s, which no call cancelled, and it had not fired by call %d", t.op.ID, name, op.ID)
 	}
 }

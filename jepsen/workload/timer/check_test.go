@@ -37,7 +37,7 @@ func TestTimerFindsEachWrong(t *testing.T) {
 	read := func(call string, seen timersSeen) history.Op {
 		return workloadtest.OK(3, 90, 100, call, anAlarm, timerCall{}, seen)
 	}
-	seconds := timerSeen{Name: "e", Every: true, Set: 2500, Next: 5000} // 3000 and 4000 are over
+	seconds := timerSeen{Name: "e", Every: true, Set: 2500, Next: 5000} // 3000 and 4000 have passed
 	shifted := []history.Event{{Kind: history.EventFault, Name: "clock", Step: 1}}
 	cases := []struct {
 		name, rule string
@@ -79,7 +79,7 @@ func TestTimerFindsEachWrong(t *testing.T) {
 	}
 }
 
-// store is a sound store of one instance's timers.
+// store is a correct store of one instance's timers.
 type store struct {
 	r       *rand.Rand
 	now     int64
@@ -112,7 +112,7 @@ func (s *store) do(call string, in any) any {
 	return seen
 }
 
-// fire fires what is due, in time or late.
+// fire fires due timers, in time or late.
 func (s *store) fire() {
 	for _, name := range slices.Sorted(maps.Keys(s.pending)) {
 		for t := s.pending[name]; t != nil && t.Next <= s.now; t = s.pending[name] {
@@ -145,7 +145,7 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 	}
 	h := run.History(anAlarm)
 	end := workloadtest.Script(h.Ops).End()
-	s.now += 2 * time.Second.Milliseconds() // all that fires once is due; what fires each second has done so a few times more
+	s.now += 2 * time.Second.Milliseconds() // all timers that fire once are due; recurring ones have fired some more times
 	last := workloadtest.OK(99, end, end+1, callFinal, anAlarm, timerCall{}, s.do(callFinal, timerCall{}))
 	return append(workloadtest.Script(h.Ops), last).History()
 }
@@ -155,8 +155,8 @@ func TestTimerPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 20, spoilTimer)
 }
 
-// spoilTimer takes an occurrence out of the last read, or repeats one, and says
-// which.
+// spoilTimer removes an occurrence from the last read, or repeats one, and describes
+// the change.
 func spoilTimer(r *rand.Rand, h *history.History) string {
 	acknowledged := map[string]bool{}
 	for _, op := range h.Ops {

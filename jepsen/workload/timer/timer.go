@@ -1,5 +1,5 @@
-// Package timer drives timers of live instances, and checks that each occurrence
-// has its turn exactly once.
+// Package timer drives timers of live instances. It checks that each occurrence has
+// its turn exactly once.
 package timer
 
 import (
@@ -12,17 +12,17 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// timer sets timers of live instances, which fire once or every second, and
-// cancels some. What fires leaves an entry with the timer's name in the
-// instance's thread, in the commit that acknowledges the occurrence: so at each
-// index thread and timers together tell how often each has fired.
+// timer sets timers of live instances, which fire once or every second, and cancels
+// some. A firing leaves an entry with the timer's name in the instance's thread, in
+// the commit that acknowledges the occurrence. So at each index thread and timers
+// together show how often each timer has fired.
 type timer struct {
 	keys    *workload.Keys
-	names   atomic.Int64 // timers so far; numbers them
+	names   atomic.Int64 // number of timers so far; numbers them
 	managed workload.Managed
 
 	mu  sync.Mutex
-	set map[string][]string // :: key → timers that somebody was to set, oldest first; guarded by mu
+	set map[string][]string // :: key → names of timers, oldest first; guarded by mu
 }
 
 const (
@@ -30,8 +30,8 @@ const (
 	alarmWidth    = 4
 	alarmCallsMax = 150
 	alarmManager  = "alarms"
-	alarmAhead    = 2500 * time.Millisecond // at most, of a timer that fires once
-	alarmsNewest  = 10                      // of a key, which are cancelled
+	alarmAhead    = 2500 * time.Millisecond // maximum delay of a timer that fires once
+	alarmsNewest  = 10                      // only the newest timers of a key are cancelled
 	everySecond   = "* * * * * *"
 )
 
@@ -51,37 +51,39 @@ func (*timer) About() string {
 	return "timers of live instances, set, fired and cancelled while owners and leaders change: each occurrence has its turn exactly once, and none is lost"
 }
 
-// The calls. A callFinal is the last read of a key, once all that fires once has
-// fired, or would not.
+// The calls. A callFinal is the last read of a key, after all timers that fire once
+// have fired or Final has given up.
 const (
 	callSet    = "set"
 	callCancel = "cancel"
 	callFinal  = "final"
 )
 
-// timerCall sets or cancels a timer by its name, which no other has.
+// timerCall is the input of the setting or the cancellation of a timer with a unique
+// name.
 type timerCall struct {
 	Name  string `json:"name,omitempty"`
-	At    int64  `json:"at,omitempty"`    // Unix ms; of one that fires once
-	Every bool   `json:"every,omitempty"` // second; otherwise it fires once
+	At    int64  `json:"at,omitempty"`    // Unix ms; of a timer that fires once
+	Every bool   `json:"every,omitempty"` // fires every second; otherwise once
 }
 
-// timersSeen is how a call left or found an instance's timers.
+// timersSeen is an instance's timers that a call left or found.
 type timersSeen struct {
-	Existed bool         `json:"existed,omitempty"` // of a cancel: it pended still
+	Existed bool         `json:"existed,omitempty"` // of a cancel: the timer was pending
 	Pending []timerSeen  `json:"pending,omitempty"`
 	Fired   []timerFired `json:"fired,omitempty"` // the thread's entries
 }
 
-// timerSeen is a timer: its next occurrence and when it was set, in Unix ms.
+// timerSeen is a timer with its next occurrence and the time when it was set, in Unix
+// ms.
 type timerSeen struct {
 	Name  string `json:"name"`
 	Every bool   `json:"every,omitempty"`
-	Next  int64  `json:"next"` // 0 where it has not been reckoned yet
+	Next  int64  `json:"next"` // 0 if not computed yet
 	Set   int64  `json:"set"`
 }
 
-// timerFired is an entry that an occurrence left, and the log's time of it.
+// timerFired is the entry of an occurrence, with the log's time.
 type timerFired struct {
 	Name string `json:"name"`
 	At   int64  `json:"at"`
@@ -109,7 +111,7 @@ func (w *timer) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// some is one of the newest timers of a key.
+// some returns one of the newest timers of a key, or "" if there is none.
 func (w *timer) some(p *workload.Process, key string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,10 +122,10 @@ func (w *timer) some(p *workload.Process, key string) string {
 	return names[len(names)-1-p.Rand.IntN(min(len(names), alarmsNewest))]
 }
 
-const alarmTries = 100 // at a final read, each after workload.FinalRest: longer than the waits between attempts
+const alarmTries = 100 // tries of a final read, each followed by workload.FinalRest: longer than the backoff of an occurrence
 
-// Final cancels recurring timers, waits until the others have fired, and reads what
-// is left.
+// Final cancels recurring timers, waits until the others have fired, and reads the
+// rest.
 func (w *timer) Final(ctx context.Context, p *workload.Process) error {
 	return workload.FinalReads(ctx, w.keys.All(), func(key string) error {
 		for try := 1; ; try++ {

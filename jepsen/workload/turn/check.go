@@ -9,13 +9,12 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each group by itself: no call spans two, and what holds of each
-// holds of all of them together (linearizability is local).
+// Check judges each group separately. No call spans two groups, so if each is
+// linearizable, all of them together are (linearizability is local).
 //
-// First come the rules that one call breaks, or two, since they say plainest
-// what is wrong. Where they hold, every version of every object has one
-// writer, and a dependency graph shows if all calls fit one order that keeps real
-// time.
+// First come the rules that one or two calls break, because their findings are the
+// clearest. If they hold, every version of every object has one writer, and a
+// dependency graph shows whether all calls fit one order that keeps real time.
 func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 	return workload.ByKey(ctx, "turn", h, func(key string, ops []history.Op, f *workload.Findings) error {
 		g := &group{Ledger: workload.NewLedger(key, ops, f), commits: map[int]*turnMade{}, asks: map[int]turnAsk{}, reads: map[int]*turnState{}}
@@ -30,22 +29,22 @@ func (*turn) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// group is the history of one group. Calls go by their place in it.
+// group is the history of one group. Calls are identified by their index in Ops.
 type group struct {
 	*workload.Ledger
 	commits map[int]*turnMade
 	asks    map[int]turnAsk
-	reads   map[int]*turnState // those that were answered
+	reads   map[int]*turnState // reads with an answer
 }
 
 type turnMade struct {
 	in     turnCommit
-	writes []workload.Write // of in
-	out    *committed       // of one that was answered
+	writes []workload.Write // the writes of in
+	out    *committed       // nil if the call has no answer
 }
 
-// version is what a read saw of an object: a thread's versions are its revs,
-// so the entry at seq makes version seq + 1.
+// version returns the version of an object in a read. A thread's versions are its
+// revs, so the entry at seq makes version seq + 1.
 func (s *turnState) version(object string) uint64 {
 	return s.Threads[object].Rev + s.Checkpoints[object].Revision
 }
@@ -85,7 +84,7 @@ func (g *group) load() error {
 	return nil
 }
 
-// place finds out which write made which version of which object.
+// place determines which write made which version of which object.
 func (g *group) place() {
 	for call := range g.Ops {
 		if made := g.commits[call]; made != nil && made.out != nil {
@@ -110,12 +109,12 @@ func (g *group) place() {
 	g.Settle()
 }
 
-// placeCommit places the writes of a commit that says where they went.
+// placeCommit adds the versions in the answer of a commit.
 func (g *group) placeCommit(call int, made *turnMade) {
 	for i, a := range made.in.Appends {
 		seqs := made.out.Seqs[i]
 		if len(seqs) != a.Entries {
-			g.Findings.Add("torn append", g.Key, g.Of(call), "%s appended %d entries to %s and was told of %d", workload.NameOf(g.Ops[call]), a.Entries, a.Thread, len(seqs))
+			g.Findings.Add("torn append", g.Key, g.Of(call), "%s appended %d entries to %s and the answer has %d", workload.NameOf(g.Ops[call]), a.Entries, a.Thread, len(seqs))
 			continue
 		}
 		if a.Rev != nil && seqs[0] != *a.Rev {
@@ -135,7 +134,7 @@ func (g *group) placeCommit(call int, made *turnMade) {
 	}
 }
 
-// judge applies all rules; every version that was seen has its writer.
+// judge applies all rules. Every version that was seen has a writer.
 func (g *group) judge() {
 	transactions := map[int]*model.Transaction{}
 	for call := range g.Ops {
@@ -147,7 +146,7 @@ func (g *group) judge() {
 		}
 		if state := g.reads[call]; state != nil {
 			g.judgeRead(call, state)
-			// A stale read is of some index: the judge lets it have begun at any time.
+			// A stale read is at some index: it may take effect before its invocation.
 			t := &model.Transaction{Early: g.asks[call].Stale}
 			for _, object := range objects {
 				t.Reads = append(t.Reads, model.Access{Object: object, Version: state.version(object)})
@@ -160,9 +159,9 @@ func (g *group) judge() {
 }
 
 // newest returns the newest version of each object that a commit is known to have
-// made, nothing if the commit is not known to be applied.
+// made; none if the commit is not known to be applied.
 func (g *group) newest(made *turnMade) (all []model.Access) {
-	for _, w := range made.writes { // those of one object follow one another
+	for _, w := range made.writes { // writes to one object are consecutive
 		version := g.Object(w.Object).Version[w.Name]
 		last := len(all) - 1
 		switch {
@@ -176,7 +175,7 @@ func (g *group) newest(made *turnMade) (all []model.Access) {
 	return all
 }
 
-// judgeTorn: the entries of one append stand in a row.
+// judgeTorn checks that the entries of one append are consecutive.
 func (g *group) judgeTorn(call int, made *turnMade) {
 	for i := 1; i < len(made.writes); i++ {
 		one, next := made.writes[i-1], made.writes[i]

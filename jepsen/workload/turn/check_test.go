@@ -11,7 +11,7 @@ import (
 	"dormouse/jepsen/workload/workloadtest"
 )
 
-// A two-object turn: an entry on t0 and c0 pointing at it.
+// turnOf is a commit of two objects: an entry on t0, and c0 with a pointer to it.
 func turnOf(by string) turnCommit {
 	return turnCommit{
 		By: by, Appends: []turnAppend{{Thread: "t0", Entries: 1}},
@@ -23,7 +23,7 @@ func turnAt(index, seq, revision uint64) committed {
 	return committed{Index: index, Seqs: [][]uint64{{seq}}, Revisions: []uint64{revision}}
 }
 
-// seen is what a read sees of t0 and c0.
+// seen is the answer of a read of t0 and c0.
 func seen(index uint64, entries []string, revision uint64, by string) turnState {
 	s := turnState{Index: index, Threads: map[string]turnThread{}, Checkpoints: map[string]turnCheckpoint{}}
 	if len(entries) > 0 {
@@ -104,7 +104,7 @@ func TestTurnFindsEachWrong(t *testing.T) {
 		{"two writers of a revision", "two histories", workloadtest.Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 1, 1)),
 		}},
-		{"an entry of nobody", "written by nobody", workloadtest.Script{read(2, 2, 3, seen(6, []string{"x"}, 0, ""))}},
+		{"an entry of nobody", "written by no call", workloadtest.Script{read(2, 2, 3, seen(6, []string{"x"}, 0, ""))}},
 		{"a lost commit", "lost or stale", workloadtest.Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, seen(4, nil, 0, "")),
 		}},
@@ -153,16 +153,16 @@ func TestTurnFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one group, and what its clients saw.
+// store is a correct store of one group, and the answers to its clients.
 type store struct {
 	r       *rand.Rand
 	index   uint64
-	sealed  bool // somebody has read at index, so nothing more is committed there
+	sealed  bool // the state at this index was read: no more commits at it
 	threads map[string][]string
 	puts    map[string]turnCheckpoint
 }
 
-// storeHistory is a random run of a sound store.
+// storeHistory returns a random run of a correct store.
 func storeHistory(seed uint64, processes, calls int) *history.History {
 	s := &store{index: 1, r: rand.New(rand.NewPCG(seed, 3)), threads: map[string][]string{}, puts: map[string]turnCheckpoint{}}
 	w, last := &turn{}, make([]*turnState, processes)
@@ -200,7 +200,7 @@ func (s *store) read() turnState {
 	return state
 }
 
-// commit is what came of a commit; nil where it is refused.
+// commit returns the answer of a commit, or nil if it is refused.
 func (s *store) commit(in turnCommit) any {
 	for _, a := range in.Appends {
 		if a.Rev != nil && *a.Rev != uint64(len(s.threads[a.Thread])) {
@@ -212,7 +212,7 @@ func (s *store) commit(in turnCommit) any {
 			return nil
 		}
 	}
-	if s.sealed || s.r.IntN(2) == 0 { // commits may share an entry of the log
+	if s.sealed || s.r.IntN(2) == 0 { // commits may share a log entry
 		s.index++
 		s.sealed = false
 	}
@@ -233,13 +233,13 @@ func (s *store) commit(in turnCommit) any {
 	return out
 }
 
-// TestTurnPassesSoundRuns, and finds what is wrong with one of its answers.
+// TestTurnPassesSoundRuns also checks that one changed answer is found.
 func TestTurnPassesSoundRuns(t *testing.T) {
 	run := func(seed uint64) *history.History { return storeHistory(seed, 1+int(seed%9), 200) }
 	workloadtest.TellsApart(t, New, run, 4, spoilTurn)
 }
 
-// spoilTurn makes one answer wrong and says how.
+// spoilTurn makes one answer wrong and describes the change.
 func spoilTurn(r *rand.Rand, h *history.History) string {
 	var reads []int
 	for i, op := range h.Ops {
@@ -257,10 +257,10 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 	}
 	what := ""
 	switch r.IntN(4) {
-	case 0: // one thread, as it was at the beginning
+	case 0: // one thread in its initial state
 		state.Threads["t1"] = turnThread{}
 		what = "an empty thread"
-	case 1: // the whole group, as it was at the beginning
+	case 1: // the whole group in its initial state
 		state = turnState{Index: 1}
 		what = "an empty group"
 	case 2:
@@ -278,7 +278,7 @@ func spoilTurn(r *rand.Rand, h *history.History) string {
 	return fmt.Sprintf("%s in call %d", what, h.Ops[at].ID)
 }
 
-// A million calls are to take a minute at most.
+// BenchmarkTurnCheck shows that a million calls take at most a minute.
 func BenchmarkTurnCheck(b *testing.B) {
 	run := func(seed uint64) *history.History { return storeHistory(seed, 9, 800) }
 	workloadtest.Scales(b, New(), workloadtest.OfKeys(10, workloadtest.Named("g"), run))

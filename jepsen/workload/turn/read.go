@@ -6,9 +6,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// judgeRead judges what one read saw: whether it fits together by itself.
+// judgeRead judges one read alone.
 func (g *group) judgeRead(call int, state *turnState) {
-	commits := map[int]bool{} // of which it saw something
+	commits := map[int]bool{} // commits of which it saw a part
 	for _, thread := range threads {
 		t := state.Threads[thread]
 		if want := workload.TailOf(t.Rev, g.asks[call].Tail); uint64(len(t.By)) != want {
@@ -31,7 +31,7 @@ func (g *group) judgeRead(call int, state *turnState) {
 	}
 }
 
-// judgePointer: no reader sees a pointer without its entries.
+// judgePointer checks that no read sees a pointer without its entries.
 func (g *group) judgePointer(call, commit int, checkpoint string, c turnCheckpoint, state *turnState) {
 	for _, put := range g.commits[commit].in.Puts {
 		if put.Checkpoint != checkpoint {
@@ -48,7 +48,7 @@ func (g *group) judgePointer(call, commit int, checkpoint string, c turnCheckpoi
 	}
 }
 
-// judgeWhole: a read that sees something of a commit sees all of it.
+// judgeWhole checks that a read which sees a part of a commit sees all of it.
 func (g *group) judgeWhole(call, commit int, state *turnState) {
 	for _, w := range g.commits[commit].writes {
 		o, saw := g.Object(w.Object), state.version(w.Object)
@@ -61,8 +61,8 @@ func (g *group) judgeWhole(call, commit int, state *turnState) {
 	}
 }
 
-// judgeIndexes: commits and reads say at which index of the log they happened,
-// and that must fit what they wrote and saw.
+// judgeIndexes checks that the log indexes of commits and reads fit what they wrote
+// and saw.
 func (g *group) judgeIndexes() {
 	for _, name := range objects {
 		o := g.Object(name)
@@ -86,14 +86,14 @@ func (g *group) judgeIndexes() {
 	}
 }
 
-// placed is a version with the index of the log at which a commit made it.
+// placed is a version and the log index at which a commit made it.
 type placed struct {
 	version, index uint64
 	call           int
 }
 
-// judgeIndex: a read at an index sees what was committed up to there, and
-// nothing after.
+// judgeIndex checks that a read at an index sees everything committed up to this
+// index, and nothing after it.
 func (g *group) judgeIndex(call int, state *turnState, object string, made []placed) {
 	next, _ := slices.BinarySearchFunc(made, state.version(object)+1, func(p placed, version uint64) int {
 		if p.version < version {

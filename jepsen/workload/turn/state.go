@@ -8,7 +8,7 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// stateOf is what the answers to a read of a whole group say.
+// stateOf returns the state of a group from the answers of a read.
 func stateOf(key string, answers agent.Answers) (turnState, error) {
 	if len(answers.Answers) != len(objects) {
 		return turnState{}, agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(objects), len(answers.Answers))
@@ -37,7 +37,8 @@ func threadOf(found *agent.Entries) turnThread {
 	t := turnThread{Rev: found.Thread.Rev, By: make([]string, len(found.Items))}
 	for i, e := range found.Items {
 		t.By[i] = workload.NameIn(e.Payload)
-		// The judge counts them back from Rev, so they must be where they seem.
+		// The checker counts the entries back from Rev, so their seqs must be
+		// consecutive.
 		if want := t.Rev - uint64(len(found.Items)) + uint64(i); e.Seq != want {
 			t.By[i] = fmt.Sprintf("%s at seq %d instead of %d", t.By[i], e.Seq, want)
 		}

@@ -1,5 +1,5 @@
-// Package turn drives commits over several threads and checkpoints, and checks
-// that each is applied whole or not at all.
+// Package turn drives commits over several threads and checkpoints. It checks that
+// each is applied whole or not at all.
 package turn
 
 import (
@@ -12,20 +12,20 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// turn makes commits that append to threads and put checkpoints together, and
-// reads all of these objects at one index. A key is a group of objects: its
-// threads and checkpoints, which commits and reads never leave.
+// turn makes commits that append to threads and put checkpoints together, and reads
+// all of these objects at one index. A key is a group of objects: its threads and
+// checkpoints. Each commit and each read stays within one group.
 //
-// Version orders are in plain sight: a thread's is its seqs, a checkpoint's
-// its revisions, and every entry and state names the commit that wrote it. So
-// the judge needs no search: see turn_check.go.
+// The order of versions is visible: a thread's in its seqs, a checkpoint's in its
+// revisions. Every entry and state names the commit that wrote it. So the checker
+// needs no search: see check.go.
 type turn struct {
 	keys    *workload.Keys
-	commits atomic.Int64 // made so far; numbers them
+	commits atomic.Int64 // number of commits so far; numbers them
 	readers workload.Readers
 }
 
-// What a group holds. Names within it are short, as histories are long.
+// The objects of a group. Their names are short because histories are long.
 var (
 	threads     = []string{"t0", "t1", "t2"}
 	checkpoints = []string{"c0", "c1"}
@@ -33,8 +33,8 @@ var (
 )
 
 const (
-	callsMax = 400 // picks of a key, of which a half are two calls
-	tail     = 3   // entries of each thread that a read lists
+	callsMax = 400 // picks of a key; half of them make two calls
+	tail     = 3   // entries of each thread that a read returns
 )
 
 // New returns workload turn.
@@ -46,18 +46,18 @@ func (*turn) About() string {
 	return "commits over threads and checkpoints, reads of them at one index: strictly serializable, never half a commit, no pointer without its entries"
 }
 
-// turnCommit is what a commit was to write. Its states hold By, its entries
-// their own name each.
+// turnCommit is the input of a commit. Its states contain By, and each of its entries
+// has a name of its own.
 type turnCommit struct {
 	By      string       `json:"by"`
 	Appends []turnAppend `json:"appends,omitempty"`
 	Puts    []turnPut    `json:"puts,omitempty"`
 }
 
-// entry is the name of the commit's entry at a place of each append.
+// entry returns the name of the commit's entry at a position of each append.
 func (c turnCommit) entry(at int) string { return fmt.Sprintf("%s.%d", c.By, at) }
 
-// writes is all that the commit was to write.
+// writes returns all writes of the commit.
 func (c turnCommit) writes() (all []workload.Write) {
 	for _, a := range c.Appends {
 		for i := range a.Entries {
@@ -73,13 +73,13 @@ func (c turnCommit) writes() (all []workload.Write) {
 type turnAppend struct {
 	Thread  string  `json:"thread"`
 	Entries int     `json:"entries"`
-	Rev     *uint64 `json:"rev,omitempty"` // expected
-	IDs     bool    `json:"ids,omitempty"` // chosen, rather than generated
+	Rev     *uint64 `json:"rev,omitempty"` // expected rev
+	IDs     bool    `json:"ids,omitempty"` // chosen ids, otherwise generated ones
 }
 
 type turnPut struct {
 	Checkpoint string       `json:"checkpoint"`
-	Revision   *uint64      `json:"revision,omitempty"` // expected
+	Revision   *uint64      `json:"revision,omitempty"` // expected revision
 	Pointer    *turnPointer `json:"pointer,omitempty"`
 }
 
@@ -88,24 +88,24 @@ type turnPointer struct {
 	Rev    uint64 `json:"rev"`
 }
 
-// committed is where a commit's writes went, in its order.
+// committed is the answer of a commit, in the order of its writes.
 type committed struct {
 	Index     uint64     `json:"index"`
 	Seqs      [][]uint64 `json:"seqs,omitempty"`
 	Revisions []uint64   `json:"revisions,omitempty"`
 }
 
-// turnAsk is what a read asks for.
+// turnAsk is the input of a read.
 type turnAsk struct {
 	Tail  uint64 `json:"tail,omitempty"`  // entries of each thread; 0 means all
-	Stale bool   `json:"stale,omitempty"` // it may be of any earlier index, but of one alone
+	Stale bool   `json:"stale,omitempty"` // it may be at any earlier index, but at only one
 }
 
 // turnState is a group as it was read at an index.
 type turnState struct {
 	Index       uint64                    `json:"index"`
-	Threads     map[string]turnThread     `json:"threads,omitempty"`     // those that are there
-	Checkpoints map[string]turnCheckpoint `json:"checkpoints,omitempty"` // those that are there
+	Threads     map[string]turnThread     `json:"threads,omitempty"`     // existing ones
+	Checkpoints map[string]turnCheckpoint `json:"checkpoints,omitempty"` // existing ones
 }
 
 type turnThread struct {
@@ -158,8 +158,8 @@ func (w *turn) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// draw makes up a commit. Given what was read, it expects some of that to be
-// unchanged, and points checkpoints at what it appends.
+// draw returns a new commit. If known is not nil, the commit expects some of it to be
+// unchanged, and points checkpoints at the entries that it appends.
 func (w *turn) draw(p *workload.Process, known *turnState) turnCommit {
 	c := turnCommit{By: workload.WriteName(p, w.commits.Add(1))}
 	var pointer *turnPointer
@@ -193,7 +193,7 @@ func (*turn) commit(ctx context.Context, p *workload.Process, key string, c turn
 	})
 }
 
-// turnName is the store's name of a group's object.
+// turnName returns the store's name of a group's object.
 func turnName(key, object string) string { return key + "/" + object }
 
 func (c turnCommit) ops(key string) []agent.Op {
@@ -239,7 +239,7 @@ func (c turnCommit) committed(result agent.Result) (committed, error) {
 	return out, nil
 }
 
-// read reads all of a group at one index.
+// read reads all objects of a group at one index.
 func (*turn) read(ctx context.Context, p *workload.Process, key string, ask turnAsk) (turnState, error) {
 	reads := agent.Reads{Scope: p.Scope, Stale: ask.Stale}
 	for _, thread := range threads {

@@ -30,7 +30,7 @@ func (w *watch) append(ctx context.Context, p *workload.Process, key string) (ap
 	})
 }
 
-// load reads a thread with its last tail entries: all of them where tail is 0.
+// load reads a thread with its last tail entries, or all if tail is 0.
 func (*watch) load(ctx context.Context, p *workload.Process, key string, tail uint64) (loaded, error) {
 	return workload.Call(ctx, p, "load", key, false, tail, func(ctx context.Context) (loaded, error) {
 		r, err := p.Client.In(p.Scope).Load(ctx, agent.LoadEntries{Thread: key, Tail: tail, Limit: agent.EntriesLimitMax})
@@ -48,7 +48,7 @@ func (*watch) load(ctx context.Context, p *workload.Process, key string, tail ui
 	})
 }
 
-// compact forgets the entries below a seq. Its answer is the floor.
+// compact removes the entries below a seq. It records the new floor.
 func (*watch) compact(ctx context.Context, p *workload.Process, key string, before uint64) {
 	_, _ = workload.Call(ctx, p, "compact", key, true, before, func(ctx context.Context) (loaded, error) {
 		r, err := p.Client.In(p.Scope).CompactThread(ctx, agent.CompactThread{Thread: key, BeforeSeq: before})
@@ -59,8 +59,8 @@ func (*watch) compact(ctx context.Context, p *workload.Process, key string, befo
 	})
 }
 
-// delete deletes a thread. Its answer is the incarnation, 0 where there was
-// none.
+// delete deletes a thread. It records the incarnation, or 0 if the thread did not
+// exist.
 func (*watch) delete(ctx context.Context, p *workload.Process, key string) {
 	_, _ = workload.Call(ctx, p, "delete", key, true, struct{}{}, func(ctx context.Context) (uint64, error) {
 		r, err := p.Client.In(p.Scope).DeleteThread(ctx, agent.DeleteThread{Thread: key})
@@ -71,11 +71,11 @@ func (*watch) delete(ctx context.Context, p *workload.Process, key string) {
 	})
 }
 
-// poll waits a little for what comes from an open watch.
+// poll waits up to pollMax for events of an open watch.
 func (*watch) poll(ctx context.Context, p *workload.Process, key string, poll watchPoll, open *watching) polled {
 	out, _ := workload.Call(ctx, p, "poll", key, false, poll, func(ctx context.Context) (polled, error) {
 		var out polled
-		patience := time.After(pollMax)
+		timeout := time.After(pollMax)
 		for len(out.Seqs) < pollEntries && out.End == "" {
 			select {
 			case e, more := <-open.events:
@@ -89,7 +89,7 @@ func (*watch) poll(ctx context.Context, p *workload.Process, key string, poll wa
 			select {
 			case e, more := <-open.events:
 				out.take(e, more)
-			case <-patience:
+			case <-timeout:
 				return out, nil
 			case <-ctx.Done():
 				return out, nil
@@ -100,7 +100,7 @@ func (*watch) poll(ctx context.Context, p *workload.Process, key string, poll wa
 	return out
 }
 
-// take adds one element of a watch; more is false at its silent end.
+// take adds one event of a watch; more is false if its channel was closed.
 func (out *polled) take(e event, more bool) {
 	switch {
 	case !more:
@@ -116,10 +116,10 @@ func (out *polled) take(e event, more bool) {
 	}
 }
 
-// watching is a watch that is open.
+// watching is an open watch.
 type watching struct {
-	events <-chan event // closed at its end, but for one that was cut
-	close  func()       // cuts it, and waits until it has ended
+	events <-chan event // closed at the end of the watch, unless the watch was cancelled
+	close  func()       // cancels the watch and waits for its end
 }
 
 type event struct {
@@ -127,7 +127,7 @@ type event struct {
 	err error
 }
 
-// openWatch begins a watch, which goes on until ctx ends or it is closed.
+// openWatch opens a watch that lasts until ctx ends or close is called.
 func openWatch(ctx context.Context, p *workload.Process, w agent.Watch) *watching {
 	ctx, cut := context.WithCancel(ctx)
 	events, ended := make(chan event, pollEntries), make(chan struct{})

@@ -9,10 +9,9 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// Check judges each thread by itself. An incarnation of it is an object of the
-// ledger, whose versions are its revs: so appends, reads and all watches must
-// agree about every seq. A poll is a read that may lag, and no more: what it
-// saw was there, and stays.
+// Check judges each thread separately. An incarnation of it is an object of the
+// ledger, and its versions are its revs. So appends, reads and all watches must agree
+// about every seq. A poll is a read that may lag: what it saw existed and stays.
 func (*watch) Check(ctx context.Context, h *history.History) check.Result {
 	faultFree := workload.FaultFreeOf(h)
 	return workload.ByKey(ctx, "watch", h, func(key string, ops []history.Op, f *workload.Findings) error {
@@ -34,27 +33,27 @@ func (*watch) Check(ctx context.Context, h *history.History) check.Result {
 	})
 }
 
-// watched is the history of one thread. Calls go by their place in it.
+// watched is the history of one thread. Calls are identified by their index in Ops.
 type watched struct {
 	*workload.Ledger
 	faultFree workload.FaultFree
 	appends   map[int]*watchMade
 	loads     map[int]*loaded
 	watches   map[int64]*followed
-	order     []int64 // of watches
+	order     []int64 // watches in order of their first polls
 	compacted map[int]*compacted
-	deleted   map[int]uint64 // :: delete that was not refused → the incarnation; 0 where that is unknown
+	deleted   map[int]uint64 // :: delete that was not refused → the incarnation; 0 if unknown
 }
 
 type watchMade struct {
 	in  watchAppend
-	out *appended // of one that was answered
+	out *appended // nil if the call has no answer
 }
 
 // compacted is a compaction that was not refused.
 type compacted struct {
 	before      uint64
-	incarnation uint64 // 0 where it is unknown
+	incarnation uint64 // 0 if unknown
 }
 
 // followed is one watch with all its polls.
@@ -92,7 +91,7 @@ func (j *watched) load() (err error) {
 				if incarnation, err = history.Decode[uint64](op.Out); incarnation > 0 {
 					j.deleted[call] = incarnation
 				} else {
-					delete(j.deleted, call) // there was nothing
+					delete(j.deleted, call) // the thread did not exist
 				}
 			}
 		}
@@ -142,7 +141,7 @@ func (j *watched) loadPoll(call int, op history.Op) error {
 	return nil
 }
 
-// place finds out which entry stands where in which incarnation.
+// place determines the seq and the incarnation of each entry.
 func (j *watched) place() {
 	for call, op := range j.Ops {
 		if made := j.appends[call]; made != nil && made.out != nil {
@@ -161,8 +160,8 @@ func (j *watched) place() {
 			}
 		}
 	}
-	// Watches come last: one that named no incarnation shows which it was by
-	// an entry whose place is known.
+	// Watches come last. The incarnation of a watch that named none follows from an
+	// entry whose seq is known.
 	for _, named := range []bool{true, false} {
 		for _, id := range j.order {
 			if w := j.watches[id]; (w.in.Incarnation > 0) == named {
@@ -182,7 +181,7 @@ func (j *watched) placeWatch(w *followed) {
 		}
 	}
 	if w.incarnation == 0 {
-		return // nothing came, or no other call saw what did
+		return // no entry came, or no other call saw one of them
 	}
 	for _, call := range w.polls {
 		for i, name := range w.out[call].Entries {
@@ -191,8 +190,8 @@ func (j *watched) placeWatch(w *followed) {
 	}
 }
 
-// judgeReads looks for one order of appends, reads and polls that explains
-// them all.
+// judgeReads searches for one order of appends, reads and polls that explains them
+// all.
 func (j *watched) judgeReads() {
 	transactions := map[int]*model.Transaction{}
 	for call, made := range j.appends {

@@ -59,7 +59,7 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"a gap between polls", "gap in a watch", with(app(1, 4, 5, "c", 1, 2), poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(2, "c.0"))), nil},
 		{"again", "entry watched again", with(poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(0, "a.0"))), nil},
 		{"out of order", "two histories", with(poll(6, 7, w, seqs(0, "b.0", "a.0"))), nil},
-		{"an entry of nobody", "written by nobody", with(poll(6, 7, named, seqs(0, "x"))), nil},
+		{"an entry of nobody", "written by no call", with(poll(6, 7, named, seqs(0, "x"))), nil},
 		{"refused and watched", "refused but applied", workloadtest.Script{workloadtest.Refused(app(1, 0, 1, "a", 0, 0), "conflict"), poll(2, 3, named, seqs(0, "a.0"))}, nil},
 		{"watched in two incarnations", "applied twice", with(app(1, 8, 9, "c", 2, 0), poll(10, 11, watchPoll{Watch: 1, Incarnation: 2}, seqs(0, "a.0"))), nil},
 		{"watched before it was appended", "read from the future", workloadtest.Script{poll(0, 1, named, seqs(0, "a.0")), app(1, 2, 3, "a", 1, 0)}, nil},
@@ -68,11 +68,11 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		}, nil},
 		{"a stale read", "lost or stale", with(load(2, 4, 5, loaded{1, 1, 0, []string{"a.0"}})), nil},
 		{"a list that is too short", "entries missing", with(load(2, 4, 5, loaded{1, 2, 0, []string{"b.0"}})), nil},
-		{"deleted by nobody", "ended for nothing", with(poll(8, 9, w, ended(endDeleted, 0))), nil},
-		{"compacted by nobody", "ended for nothing", with(poll(8, 9, w, ended(endCompacted, 1))), nil},
-		{"compacted below", "ended for nothing", with(compact(2, 6, 7, 1), poll(8, 9, watchPoll{Watch: 1, From: 1}, ended(endCompacted, 1))), nil},
-		{"a thread that is not found", "ended for nothing", with(poll(8, 9, w, ended("not_found", 0))), nil},
-		{"no last word", "ended without a word", with(poll(8, 9, w, ended(endSilent, 0))), nil},
+		{"deleted by nobody", "ended for no reason", with(poll(8, 9, w, ended(endDeleted, 0))), nil},
+		{"compacted by nobody", "ended for no reason", with(poll(8, 9, w, ended(endCompacted, 1))), nil},
+		{"compacted below", "ended for no reason", with(compact(2, 6, 7, 1), poll(8, 9, watchPoll{Watch: 1, From: 1}, ended(endCompacted, 1))), nil},
+		{"a thread that is not found", "ended for no reason", with(poll(8, 9, w, ended("not_found", 0))), nil},
+		{"no last word", "ended without an event", with(poll(8, 9, w, ended(endSilent, 0))), nil},
 		{"an error", "broken watch", with(poll(8, 9, w, ended("internal", 0))), nil},
 		{"more after the end", "watch went on after its end", with(del(2, 6, 7, 1), poll(8, 9, named, ended(endDeleted, 0)), poll(10, 11, named, seqs(0, "a.0"))), nil},
 		{"watched what was deleted", "watched what was deleted", with(del(2, 6, 7, 1), poll(8, 9, named, seqs(0, "a.0"))), nil},
@@ -91,7 +91,7 @@ func TestWatchFindsEachWrong(t *testing.T) {
 	workloadtest.GivesUp(t, New(), cases[0].calls.History())
 }
 
-// store is a sound store of one thread, and the watches on it.
+// store is a correct store of one thread and its watches.
 type store struct {
 	r           *rand.Rand
 	incarnation uint64
@@ -103,7 +103,7 @@ type store struct {
 func (s *store) do(_ string, in any) any {
 	switch in := in.(type) {
 	case watchAppend:
-		if s.incarnation%2 == 0 { // odd ones exist
+		if s.incarnation%2 == 0 { // odd incarnations exist
 			s.incarnation++
 			s.entries, s.floor = nil, 0
 		}
@@ -167,8 +167,8 @@ func (s *store) poll(in watchPoll) (out polled) {
 	return out
 }
 
-// storeHistory is a random run of a sound store. Compactions go to fresh
-// places only, so that the floor tells which it was.
+// storeHistory returns a random run of a correct store. Each compaction has a
+// different floor, so that the floor identifies it.
 func storeHistory(seed uint64, processes, calls int) *history.History {
 	s := &store{r: rand.New(rand.NewPCG(seed, 7)), watches: map[int64]*polled{}}
 	open, n := make([]watchPoll, processes), int64(0)
@@ -196,7 +196,7 @@ func storeHistory(seed uint64, processes, calls int) *history.History {
 	}
 	run.Heard = func(at int, out any) {
 		if out == nil {
-			open[at] = watchPoll{} // what was on its way is lost, so the watch cannot go on
+			open[at] = watchPoll{} // events on the way are lost, so the watch cannot go on
 		}
 	}
 	return run.History("t")
@@ -207,7 +207,7 @@ func TestWatchPassesSoundRuns(t *testing.T) {
 	workloadtest.TellsApart(t, New, run, 8, spoilPoll)
 }
 
-// spoilPoll makes what one poll gave wrong and says how.
+// spoilPoll makes the answer of one poll wrong and describes the change.
 func spoilPoll(r *rand.Rand, h *history.History) string {
 	for _, at := range r.Perm(len(h.Ops)) {
 		op := &h.Ops[at]
@@ -242,7 +242,7 @@ func spoilPoll(r *rand.Rand, h *history.History) string {
 	return ""
 }
 
-// known reports whether the judge can know where entries belong: an append was
+// known reports whether the checker can know the seqs of entries: an append was
 // answered.
 func known(h *history.History, names []string) bool {
 	for _, op := range h.Ops {

@@ -8,11 +8,11 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// silenceMax is how late an entry may come to a watch that is open, counted
-// from when its append was acknowledged, while nothing is wrong.
+// silenceMax bounds the delay of an entry to an open watch, from the acknowledgement
+// of its append, in fault-free times.
 const silenceMax = 10 * time.Second
 
-// judgeLoad: a read lists all entries that it was asked for and that are there.
+// judgeLoad checks that a read returns all requested entries that exist.
 func (j *watched) judgeLoad(call int, there *loaded) {
 	want := there.Rev - there.Floor
 	if tail, err := history.Decode[uint64](j.Ops[call].In); err == nil && tail > 0 {
@@ -24,7 +24,7 @@ func (j *watched) judgeLoad(call int, there *loaded) {
 	}
 }
 
-// judgeWatch judges one watch by what it was to give and what it gave.
+// judgeWatch judges the events of one watch.
 func (j *watched) judgeWatch(w *followed) {
 	next := w.in.From
 	ended := false
@@ -35,9 +35,9 @@ func (j *watched) judgeWatch(w *followed) {
 			case ended:
 				j.Findings.Add("watch went on after its end", j.Key, j.Of(w.polls...), "watch %d had ended when seq %d came", w.in.Watch, seq)
 			case seq < next:
-				j.Findings.Add("entry watched again", j.Key, j.Of(w.polls[0], call), "seq %d came to watch %d where seq %d was due", seq, w.in.Watch, next)
+				j.Findings.Add("entry watched again", j.Key, j.Of(w.polls[0], call), "seq %d came to watch %d instead of seq %d", seq, w.in.Watch, next)
 			case seq > next:
-				j.Findings.Add("gap in a watch", j.Key, j.Of(w.polls[0], call), "seq %d came to watch %d where seq %d was due", seq, w.in.Watch, next)
+				j.Findings.Add("gap in a watch", j.Key, j.Of(w.polls[0], call), "seq %d came to watch %d instead of seq %d", seq, w.in.Watch, next)
 			}
 			next = seq + 1
 		}
@@ -50,7 +50,8 @@ func (j *watched) judgeWatch(w *followed) {
 	}
 }
 
-// judgeEnd: a watch ends with the event that says why, and only then.
+// judgeEnd checks that a watch ends only for a reason, and with the event that states
+// it.
 func (j *watched) judgeEnd(w *followed, call int, out *polled, next uint64) {
 	wrong := func(rule, format string, args ...any) {
 		j.Findings.Add(rule, j.Key, j.Of(w.polls[0], call), format, args...)
@@ -59,26 +60,26 @@ func (j *watched) judgeEnd(w *followed, call int, out *polled, next uint64) {
 	case "", string(agent.CodeUnavailable), string(agent.CodeOverloaded), string(agent.CodeUnknown), string(agent.CodeCorrupt):
 	case endDeleted:
 		if !j.mayBeDeleted(w.incarnation, call) {
-			wrong("ended for nothing", "watch %d was told that its thread is deleted, which nobody had done", w.in.Watch)
+			wrong("ended for no reason", "watch %d got the event of a deletion, and no call had deleted its thread", w.in.Watch)
 		}
 	case endCompacted:
 		if out.Floor <= next || !j.mayBeCompacted(w.incarnation, out.Floor, call) {
-			wrong("ended for nothing", "watch %d waited for seq %d and was told that the floor is %d, which nobody had made it", w.in.Watch, next, out.Floor)
+			wrong("ended for no reason", "watch %d waited for seq %d and got a floor of %d, which no call had set", w.in.Watch, next, out.Floor)
 		}
 	case string(agent.CodeNotFound):
-		if append, there := j.surelyThere(w.polls[0], call); there {
-			j.Findings.Add("ended for nothing", j.Key, j.Of(append, w.polls[0], call), "watch %d found no thread, which %s had made and nobody deleted",
+		if append, there := j.mustExist(w.polls[0], call); there {
+			j.Findings.Add("ended for no reason", j.Key, j.Of(append, w.polls[0], call), "watch %d found no thread, which %s had made and no call deleted",
 				w.in.Watch, workload.NameOf(j.Ops[append]))
 		}
 	case endSilent:
-		wrong("ended without a word", "watch %d ended by itself, without an event or an error", w.in.Watch)
+		wrong("ended without an event", "watch %d ended by itself, without an event or an error", w.in.Watch)
 	default:
 		wrong("broken watch", "watch %d failed with %s", w.in.Watch, out.End)
 	}
 }
 
-// mayBeDeleted reports whether a call may have deleted an incarnation before the
-// call by returned; 0 means any incarnation.
+// mayBeDeleted reports whether a call may have deleted an incarnation before the call
+// by returned; 0 means any incarnation.
 func (j *watched) mayBeDeleted(incarnation uint64, by int) bool {
 	for call, gone := range j.deleted {
 		if (gone == 0 || incarnation == 0 || gone == incarnation) && j.Ops[call].Invoke < j.Ops[by].Return {
@@ -100,9 +101,9 @@ func (j *watched) mayBeCompacted(incarnation, floor uint64, by int) bool {
 	return false
 }
 
-// surelyThere reports whether an append had created the thread before a watch was
+// mustExist reports whether an append had created the thread before a watch was
 // opened, and no call may have deleted it before the call by returned.
-func (j *watched) surelyThere(opened, by int) (append int, there bool) {
+func (j *watched) mustExist(opened, by int) (append int, there bool) {
 	if j.mayBeDeleted(0, by) {
 		return 0, false
 	}
@@ -114,8 +115,8 @@ func (j *watched) surelyThere(opened, by int) (append int, there bool) {
 	return 0, false
 }
 
-// judgeGone: what had been deleted or compacted when a watch was opened never
-// comes to it.
+// judgeGone checks that entries which were deleted or compacted before a watch was
+// opened never come to it.
 func (j *watched) judgeGone(w *followed, call int, out *polled) {
 	if len(out.Seqs) == 0 || w.incarnation == 0 {
 		return
@@ -135,13 +136,14 @@ func (j *watched) judgeGone(w *followed, call int, out *polled) {
 	}
 }
 
-// judgeSilence: while nothing is wrong, what was acknowledged comes soon.
+// judgeSilence checks that acknowledged entries come in time, unless there was a
+// fault.
 func (j *watched) judgeSilence(w *followed) {
 	opened, closed := j.Ops[w.polls[0]].Invoke, j.Ops[w.polls[len(w.polls)-1]].Return
-	came := map[uint64]time.Duration{} // :: seq → when
+	came := map[uint64]time.Duration{} // :: seq → when it came
 	for _, call := range w.polls {
 		if w.out[call].End != "" {
-			closed = min(closed, j.Ops[call].Invoke) // it may have ended long before somebody asked
+			closed = min(closed, j.Ops[call].Invoke) // it may have ended long before it was polled
 		}
 		for _, seq := range w.out[call].Seqs {
 			came[seq] = j.Ops[call].Return
@@ -159,7 +161,7 @@ func (j *watched) judgeSilence(w *followed) {
 			continue
 		}
 		j.Findings.Add("silent watch", j.Key, j.Of(author, w.polls[0], w.polls[len(w.polls)-1]),
-			"watch %d was open, and seq %d had not come %v after it was acknowledged, though nothing was wrong", w.in.Watch, version-1, silenceMax)
+			"watch %d was open, and seq %d had not come %v after it was acknowledged, without any fault", w.in.Watch, version-1, silenceMax)
 		return
 	}
 }

@@ -1,5 +1,5 @@
-// Package watch drives watches of threads, and checks that a watch delivers
-// every entry once and in order.
+// Package watch drives watches of threads. It checks that a watch delivers every entry
+// once and in order.
 package watch
 
 import (
@@ -13,20 +13,19 @@ import (
 	"dormouse/jepsen/workload"
 )
 
-// watch has some processes append to threads, and now and then compact or
-// delete one, while others follow them. A follower keeps one watch open for a
-// while and asks it again and again for what came: each such poll is a call.
-// Then it goes on in a new watch where the old one was cut.
+// watch lets some processes append to threads, and sometimes compact or delete one,
+// while other processes follow the threads. A follower keeps one watch open for a
+// while and polls it; each poll is a call. Afterwards it may continue in a new watch.
 type watch struct {
 	keys    *workload.Keys
-	began   atomic.Int64 // processes; one in three writes
-	appends atomic.Int64 // made so far; numbers them
-	watches atomic.Int64 // likewise
+	began   atomic.Int64 // number of processes so far; one in three writes
+	appends atomic.Int64 // number of appends so far; numbers them
+	watches atomic.Int64 // number of watches so far; numbers them
 }
 
 const (
-	callsMax    = 500 // picks of a key; a follower's polls are not counted
-	watchTail   = 3   // entries that a read lists
+	callsMax    = 500 // picks of a key; polls are not counted
+	watchTail   = 3   // entries that a read returns
 	pollMax     = 500 * time.Millisecond
 	pollEntries = 64
 )
@@ -40,24 +39,24 @@ func (*watch) About() string {
 	return "threads followed while they grow, are compacted and deleted: every entry once and in order, resumable anywhere, ended by the right event"
 }
 
-// watchAppend is an append of so many entries, called By.0, By.1, …
+// watchAppend is the input of an append. Its entries are called By.0, By.1, …
 type watchAppend struct {
 	By      string `json:"by"`
 	Entries int    `json:"entries"`
-	IDs     bool   `json:"ids,omitempty"` // chosen rather than generated
+	IDs     bool   `json:"ids,omitempty"` // chosen ids, otherwise generated ones
 }
 
 func (a watchAppend) name(at int) string { return fmt.Sprintf("%s.%d", a.By, at) }
 
-// appended is where it went: into one incarnation, from a seq on.
+// appended is the answer of an append.
 type appended struct {
 	Incarnation uint64 `json:"incarnation"`
 	Seq         uint64 `json:"seq"`
-	Rev         uint64 `json:"rev"` // after it
+	Rev         uint64 `json:"rev"` // rev after the append
 }
 
-// loaded is a thread as it was read: its last entries, up to Rev. The
-// zero value says that there is none.
+// loaded is the answer of a read: a thread's last entries, up to Rev. The zero value
+// means that the thread does not exist.
 type loaded struct {
 	Incarnation uint64   `json:"incarnation,omitempty"`
 	Rev         uint64   `json:"rev,omitempty"`
@@ -65,15 +64,15 @@ type loaded struct {
 	Entries     []string `json:"entries,omitempty"`
 }
 
-// watchPoll asks an open watch for what came. From and Incarnation are what
-// the watch was opened with.
+// watchPoll is the input of a poll of an open watch. The watch was opened with From
+// and Incarnation.
 type watchPoll struct {
 	Watch       int64  `json:"watch"`
 	From        uint64 `json:"from"`
-	Incarnation uint64 `json:"incarnation,omitempty"` // 0 for the one that is there
+	Incarnation uint64 `json:"incarnation,omitempty"` // 0 means the current one
 }
 
-// polled is what came: entries with their seqs, or the watch's end.
+// polled is the answer of a poll: entries with their seqs, or the watch's end.
 type polled struct {
 	Seqs    []uint64 `json:"seqs,omitempty"`
 	Entries []string `json:"entries,omitempty"`
@@ -84,7 +83,7 @@ type polled struct {
 const (
 	endDeleted   = "event deleted"
 	endCompacted = "event compacted"
-	endSilent    = "nothing" // it ended without a word
+	endSilent    = "nothing" // it ended without an event or an error
 )
 
 func (w *watch) Run(ctx context.Context, p *workload.Process) {
@@ -97,9 +96,9 @@ func (w *watch) Run(ctx context.Context, p *workload.Process) {
 	}
 }
 
-// write appends to threads, and changes them otherwise now and then.
+// write appends to threads, and sometimes reads, compacts or deletes one.
 func (w *watch) write(ctx context.Context, p *workload.Process) {
-	revs := map[string]uint64{} // as the process knows them
+	revs := map[string]uint64{} // :: key → rev in the last answer to the process
 	for workload.Pace(ctx, p) {
 		key := w.keys.Pick(p)
 		switch draw := p.Rand.IntN(100); {
@@ -130,21 +129,21 @@ func (w *watch) follow(ctx context.Context, p *workload.Process, key string) {
 		poll.Incarnation = there.Incarnation
 	}
 	for again := true; again; again = p.Rand.IntN(2) == 0 {
-		life := time.Duration((0.2 + p.Rand.ExpFloat64()) * float64(6*time.Second))
+		openFor := time.Duration((0.2 + p.Rand.ExpFloat64()) * float64(6*time.Second))
 		if p.Rand.IntN(5) == 0 {
-			life += 2 * silenceMax // long enough to notice that nothing comes
+			openFor += 2 * silenceMax // long enough for silenceMax to pass
 		}
 		ended := false
-		if poll.From, ended = w.watch(ctx, p, key, poll, life); ended {
+		if poll.From, ended = w.watch(ctx, p, key, poll, openFor); ended {
 			return
 		}
 	}
 }
 
-// watch keeps one watch open for the duration life, and polls it. It returns the
-// seq to go on from, and whether the watch ended by itself.
-func (w *watch) watch(ctx context.Context, p *workload.Process, key string, poll watchPoll, life time.Duration) (next uint64, ended bool) {
-	ctx, cut := context.WithTimeout(ctx, life)
+// watch keeps one watch open for the duration openFor and polls it. It returns the seq
+// to continue from, and whether the watch ended by itself.
+func (w *watch) watch(ctx context.Context, p *workload.Process, key string, poll watchPoll, openFor time.Duration) (next uint64, ended bool) {
+	ctx, cut := context.WithTimeout(ctx, openFor)
 	defer cut()
 	poll.Watch = w.watches.Add(1)
 	open := openWatch(ctx, p, agent.Watch{Scope: p.Scope, Thread: key, From: poll.From, Incarnation: poll.Incarnation})
@@ -161,8 +160,8 @@ func (w *watch) watch(ctx context.Context, p *workload.Process, key string, poll
 	return next, false
 }
 
-// Final reads every thread whole, and watches those that are there from the
-// floor on. On the newest it waits for an entry that is yet to come.
+// Final reads every whole thread, and watches the existing ones from the floor on. On
+// the newest threads it also waits for a new entry.
 func (w *watch) Final(ctx context.Context, p *workload.Process) error {
 	all := w.keys.All()
 	last := all[max(0, len(all)-watchedLast):]
@@ -175,13 +174,13 @@ func (w *watch) Final(ctx context.Context, p *workload.Process) error {
 	})
 }
 
-// watchedLast is on how many threads Final waits for another entry.
+// watchedLast is the number of threads on which Final waits for a new entry.
 const watchedLast = 6
 
-// finish watches a thread until it has seen what is there, and, where more is
-// set, an entry that is appended then.
+// finish watches a thread until it has seen all entries and, if more is set, a new
+// entry that finish appends.
 func (w *watch) finish(ctx context.Context, p *workload.Process, key string, there loaded, more bool) {
-	// One that nothing comes from is polled until the judge may call it silent.
+	// A watch without events is polled until the checker may call it silent.
 	ctx, cut := context.WithTimeout(ctx, 2*silenceMax)
 	defer cut()
 	poll := watchPoll{Watch: w.watches.Add(1), From: there.Floor, Incarnation: there.Incarnation}
