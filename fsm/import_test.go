@@ -126,7 +126,7 @@ func exportOf(r *subject, scope string) (out exportedScope) {
 	return out
 }
 
-// chunks packs rows, each times of them.
+// chunks packs the rows into chunks of at most times rows.
 func (e exportedScope) chunks(times int) (chunks [][]byte) {
 	for rows := range slices.Chunk(e.rows, times) {
 		var chunk []byte
@@ -256,7 +256,7 @@ func TestAScopeThatIsBeingImportedIsNeitherReadNorWritten(t *testing.T) {
 	r.refused(agent.CodeConflict, "is not empty", e.begin("i"))
 }
 
-// refused is refusal whose text says something.
+// refused is refusal with a check of the message.
 func (r *subject) refused(code agent.Code, text string, op agent.Op) {
 	r.tb.Helper()
 	_, err := r.try(op)
@@ -293,8 +293,7 @@ func TestWhatExpiresGoesAfterAnImportToo(t *testing.T) {
 	}
 }
 
-// Rows that do not fit together are refused as corrupt where they are met, and
-// stop no replica.
+// Inconsistent rows are refused as corrupt when an op reads them, and stop no replica.
 func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	meta, err := proto.Marshal(&logpb.ThreadMeta{Incarnation: 1, Rev: 5, Head: make([]byte, 32), ExpiresAt: startWall + 1000})
 	if err != nil {
@@ -328,8 +327,8 @@ func TestRowsThatAreNoneAreRefused(t *testing.T) {
 	r.refuse(agent.CodeInvalid, &agent.ImportScope{ID: "i", Rows: []byte("\x05ab")})
 }
 
-// FuzzImport imports rows that nobody has made, and then works on the scope:
-// apply never panics, nor stops the replica.
+// FuzzImport imports arbitrary rows and then works on the scope: apply never panics, nor stops the
+// replica.
 func FuzzImport(f *testing.F) {
 	source := newSubject(f)
 	fillEverything(source)
