@@ -9,8 +9,7 @@ import (
 	"dormouse/placement"
 )
 
-// Leases is which processes keep instances, and with which handlers, as this
-// node has applied it.
+// Leases holds the processes that keep instances and their handlers, as this node has applied them.
 type Leases interface {
 	NodeLeases() []agent.NodeLease
 	Members() []agent.Member
@@ -35,7 +34,7 @@ type RemoteTurns struct {
 	pings  *pings
 }
 
-// NewRemoteTurns sends the remote turns of the process of that name.
+// NewRemoteTurns returns a sender of the remote turns of the process of that name.
 func NewRemoteTurns(node string, leases Leases, peers HandlerPeers) *RemoteTurns {
 	return &RemoteTurns{node: node, leases: leases, peers: peers, pings: newPings(peers)}
 }
@@ -117,7 +116,7 @@ func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn)
 // untilLapsed ends a call once the lease has ended. It returns when ctx ends, too.
 func (r *RemoteTurns) untilLapsed(ctx context.Context, l agent.NodeLease, end context.CancelCauseFunc) {
 	for {
-		changed := r.leases.PartitionsChanged() // taken before the look
+		changed := r.leases.PartitionsChanged() // taken before the leases are read
 		if !r.isCurrent(l) {
 			end(errMoved)
 			return
