@@ -33,8 +33,7 @@ var notYet = []string{
 	"jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase", "jepsen/workload/fork",
 	"jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/register",
 	"jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set", "jepsen/workload/timer", "jepsen/workload/turn",
-	"jepsen/workload/watch", "node", "node/nodetest", "placement", "proto/api", "proto/log", "proto/peer", "scripts", "server/grpc",
-	"server/rest", "storage", "store",
+	"jepsen/workload/watch", "node", "node/nodetest", "placement", "proto/api", "proto/log", "proto/peer", "scripts", "storage", "store",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.
