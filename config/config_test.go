@@ -14,7 +14,7 @@ import (
 	"dormouse/config"
 )
 
-// sources are settings as a test writes them: YAML, environment, arguments.
+// sources are settings in a test: YAML, environment, arguments.
 type sources struct {
 	yaml string
 	env  []string

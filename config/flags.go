@@ -2,7 +2,7 @@ package config
 
 import "github.com/spf13/pflag"
 
-// flagKeys says which setting each flag sets.
+// flagKeys maps each flag to its setting.
 var flagKeys = map[string]string{ // :: flag → key
 	"dev":              "node.dev",
 	"ephemeral":        "node.ephemeral",
@@ -27,8 +27,8 @@ var flagKeys = map[string]string{ // :: flag → key
 	"log-format":       "log.format",
 }
 
-// Flags defines the flags that are settings. Their defaults are for --help
-// alone: a flag that is not given sets nothing.
+// Flags defines the flags of settings. Their defaults are only for --help: a flag that is not given
+// sets nothing.
 func Flags(fs *pflag.FlagSet) {
 	d := Default()
 	fs.Bool("dev", false, "one node that founds its own cluster, on loopback, data in "+dataDirDefault)

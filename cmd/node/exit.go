@@ -8,8 +8,8 @@ import (
 	"dormouse/config"
 )
 
-// The exit codes. Package node names those of its faults by number; the table
-// below is their one description.
+// The exit codes. Package node uses the numbers of its faults; the table below is their only
+// description.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -22,8 +22,7 @@ const (
 	exitDisk        = 8
 )
 
-// exits says for each code what happened, and what to do where the error
-// itself does not.
+// exits describes each code, and what to do if the error does not say so.
 var exits = []struct {
 	code          int
 	meaning, hint string
@@ -39,13 +38,13 @@ var exits = []struct {
 	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; look after the disk, then start the node again"},
 }
 
-// coded is what node's errors are: they know their exit code.
+// coded is implemented by node's errors: they have an exit code.
 type coded interface {
 	error
 	ExitCode() int
 }
 
-// usageError is a command line that cannot be followed.
+// usageError is an invalid command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -67,7 +66,7 @@ func exitCode(err error) int {
 	}
 }
 
-// exitHint is what to do about err.
+// exitHint returns what to do about err.
 func exitHint(err error, code int) string {
 	for _, e := range exits {
 		if e.code == code && !strings.Contains(err.Error(), e.hint) {
@@ -77,7 +76,7 @@ func exitHint(err error, code int) string {
 	return ""
 }
 
-// exitTable is the table of exit codes, for --help.
+// exitTable returns the table of exit codes, for --help.
 func exitTable() string {
 	var b strings.Builder
 	for _, e := range exits {
