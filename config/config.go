@@ -57,10 +57,10 @@ type Raft struct {
 	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read confirms the leader: index (asks the voters) or log (writes an entry)
 	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, even if the log ends before entries that this node has acknowledged
 
-	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // take a snapshot after so many bytes of log
-	SnapshotEntries int64 `yaml:"snapshot_entries"` // or after so many entries, which a restart replays
+	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // bytes of log after which a snapshot is taken
+	SnapshotEntries int64 `yaml:"snapshot_entries"` // entries of log after which a snapshot is taken; a restart replays them
 	TrailingBytes   int64 `yaml:"trailing_bytes"`   // bytes of log that are kept behind a snapshot, for slow followers
-	TrailingEntries int64 `yaml:"trailing_entries"` // at most so many entries of log that are kept behind a snapshot
+	TrailingEntries int64 `yaml:"trailing_entries"` // most entries of log that are kept behind a snapshot
 }
 
 // Listen returns the address of the connections between nodes.
@@ -79,14 +79,14 @@ type Gossip struct {
 // belongs to one.
 type Cluster struct {
 	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of join has answered that it belongs to none
-	Expect    int      `yaml:"expect"`    // found a cluster once so many nodes have met and none belongs to one; 0 means never
+	Expect    int      `yaml:"expect"`    // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
 	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
 	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second in a fast network
 }
 
 // Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
-	Lease  time.Duration `yaml:"lease"`  // the node loses its partitions when it has not been heard of for this time; 0: it keeps no instances
+	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 0: it keeps no instances
 	Zone   string        `yaml:"zone"`   // its location, such as a data center; for people
 	Weight int           `yaml:"weight"` // its share of the partitions, relative to the other nodes': 1 to 10,000
 }
@@ -106,7 +106,7 @@ type Storage struct {
 // Limits has the limits of the node's resources. Limits of requests are constants; limits of scopes
 // are replicated.
 type Limits struct {
-	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused while the disk has less free space; 0 derives it from the disk's size, from 16 to 256 MiB
+	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 derives it from the disk's size, from 16 to 256 MiB
 }
 
 // Log has the settings of the node's log output.

@@ -101,7 +101,7 @@ func (c Config) validateCluster(v *checks) {
 		v.add("cluster.join is set, but a --dev node is alone: drop --dev and give --node-id and --data-dir, or drop --join")
 	}
 	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
-		v.add("an ephemeral node has no cluster to come back to: say --bootstrap or --join (or --dev)")
+		v.add("an ephemeral node cannot return to a cluster: use --bootstrap or --join (or --dev)")
 	}
 	switch expect := c.Cluster.Expect; {
 	case expect < 0 || expect > expectMax:
@@ -146,11 +146,11 @@ func (c Config) validateAddresses(v *checks) {
 			continue
 		}
 		if other, ok := taken[s.addr]; ok && port != 0 {
-			v.add("%s.addr is %s, which %s has already: give each a port of its own", s.name, s.addr, other)
+			v.add("%s.addr is %s, which %s already uses: give each its own port", s.name, s.addr, other)
 		}
 		taken[s.addr] = s.name + ".addr"
 		if !loopback(s.addr) && !s.secure && !c.Node.Insecure {
-			v.add("%s.addr %s is reachable from other machines, in the clear: %s, listen on 127.0.0.1, or allow it by name with --insecure",
+			v.add("%s.addr %s is reachable from other machines, without encryption: %s, listen on 127.0.0.1, or allow it by name with --insecure",
 				s.name, s.addr, s.remedy)
 		}
 		checkAdvertise(v, s)

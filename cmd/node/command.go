@@ -61,8 +61,8 @@ func (p process) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.SetVersionTemplate("dormoused {{.Version}}\n")
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file with settings")
-	root.Flags().BoolVar(&printConfig, "print-config", false, "print what the settings come to, and exit")
-	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "address of loopback to serve Go's profiles at, for debugging (default off)")
+	root.Flags().BoolVar(&printConfig, "print-config", false, "print the effective settings, and exit")
+	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "loopback address that serves Go's profiles, for debugging (default off)")
 	config.Flags(root.Flags())
 	root.AddCommand(p.restoreCommand(&file))
 	return root

@@ -27,15 +27,15 @@ var exits = []struct {
 	code          int
 	meaning, hint string
 }{
-	{exitOK, "stopped as it was asked to", ""},
+	{exitOK, "stopped as requested", ""},
 	{exitFailed, "another failure", ""},
-	{exitConfig, "wrong usage or configuration", "see dormoused --help; --print-config shows what the settings come to"},
+	{exitConfig, "wrong usage or configuration", "see dormoused --help; --print-config shows the effective settings"},
 	{exitForeignData, "the data directory belongs to another cluster or a newer format", "name another --data-dir, or start the version that wrote this one"},
 	{exitLocked, "the data directory is in use by another process", "stop that process, or name another --data-dir"},
-	{exitDamaged, "a file of the data directory is damaged or gone", "keep a copy of the data directory until the node is well again"},
+	{exitDamaged, "a file of the data directory is damaged or gone", "keep a copy of the data directory until the node has recovered"},
 	{exitListen, "cannot listen on an address", "stop what listens there, or choose another --http-addr, --grpc-addr, --raft-addr or --gossip-addr"},
 	{exitRemoved, "the node was removed from its cluster, or is refused by it", ""},
-	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; look after the disk, then start the node again"},
+	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; repair the disk or free space, then start the node again"},
 }
 
 // coded is implemented by node's errors: they have an exit code.

@@ -32,8 +32,7 @@ var notYet = []string{
 	"jepsen/testbed", "jepsen/testbed/disk", "jepsen/workload", "jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe",
 	"jepsen/workload/deletes", "jepsen/workload/erase", "jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance",
 	"jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session",
-	"jepsen/workload/set", "jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch", "proto/api", "proto/log", "proto/peer",
-	"scripts",
+	"jepsen/workload/set", "jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch", "scripts",
 }
 
 // TestProse holds comments, doc comments, messages and pages to plain English.
