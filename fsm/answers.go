@@ -150,7 +150,7 @@ func (b *batch) answered(p *logpb.Commit, client *clientState) (decided agent.De
 		return agent.Decided{}, false, err
 	}
 	if answer.BodyHash != p.BodyHash {
-		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another commit", p.Seq, p.Client)
+		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was used for another commit", p.Seq, p.Client)
 		return refused(e), true, nil
 	}
 	decided, err = command.DecodeOutcome(answer.Outcome)

@@ -182,7 +182,7 @@ func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) 
 		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep
 	}
 	if base <= old.Index {
-		return fmt.Errorf("the new log would begin at %d, inside the old one, which went on from %d", base, old.Index)
+		return fmt.Errorf("the new log would begin at %d, inside the old one, which continued from %d", base, old.Index)
 	}
 	engine, err := storage.Open(dir, h.engines)
 	if err != nil {

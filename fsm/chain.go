@@ -10,7 +10,7 @@ import (
 
 // nextChain returns the running checksum over the log after one more applied entry:
 //
-// chain' = CRC-32C(chain ‖ index ‖ term ‖ CRC-32C of the entry)
+//	chain' = CRC-32C(chain ‖ index ‖ term ‖ CRC-32C of the entry)
 //
 // each big-endian, starting at 0. Two replicas with different chains at one index have applied
 // different logs (docs/hazards.md R1). Only entries that reach the state machine count: Raft's own

@@ -39,7 +39,7 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		_, scope, id, ok := kv.SplitID(key)
 		manager, instance, is := agent.InstanceOf(id)
 		if !ok || !is {
-			return 0, fmt.Errorf("the index of instances to be ended holds %q", key)
+			return 0, fmt.Errorf("the index of instances to end holds %q", key)
 		}
 		if view.imports[scope] != nil {
 			return 0, nil // the end of the import notifies the leader

@@ -55,7 +55,7 @@ func (b *batch) sweep() error {
 func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	_, scope, client, ok := kv.SplitID(kv.KindClient + rest + kv.Separator)
 	if !ok {
-		return 0, fmt.Errorf("the tick queue holds %q, which names no client", rest)
+		return 0, fmt.Errorf("the tick queue holds %q, which is not a key of a client", rest)
 	}
 	row, err := b.client(scope, client)
 	if err != nil || !row.known || row.ReviewTick != when {
@@ -75,7 +75,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {
-		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
+		return 0, fmt.Errorf("the wall queue holds %q, which is not a key of a row", row)
 	}
 	m, told, cost := b.Rows.Begin(), len(b.Changes), 0
 	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {

@@ -182,7 +182,7 @@ func indexesComplete(rows kv.Reader, level uint32) error {
 			return err
 		}
 		if !complete {
-			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry in a moment")
+			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry later")
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (h *home) accept(header *logpb.SnapshotHeader) error {
 // acceptLevel returns an error if the snapshot may hold data that this version does not know.
 func acceptLevel(header *logpb.SnapshotHeader) error {
 	if header.FeatureLevel > featureLevelMax {
-		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version knows %d: upgrade this node",
+		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version supports %d: upgrade this node",
 			storage.ErrForeign, header.FeatureLevel, featureLevelMax)
 	}
 	return nil

@@ -19,11 +19,11 @@ import (
 
 // A machine's directory:
 //
-// LOCK                 locked while a process uses it
-// FORMAT               the format of the directory and its cluster id
-// CURRENT              the name of the current engine
-// engine-<index>-<n>   the engine; any other one is unfinished or replaced
-// snapshots            see snapshot.Store
+//	LOCK                 locked while a process uses it
+//	FORMAT               the format of the directory and its cluster id
+//	CURRENT              the name of the current engine
+//	engine-<index>-<n>   the engine; any other one is unfinished or replaced
+//	snapshots            see snapshot.Store
 //
 // CURRENT is replaced atomically, so a crash leaves the old engine or the new one. The next start
 // removes the engines that CURRENT does not name.

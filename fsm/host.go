@@ -99,7 +99,7 @@ func inTheWay(m, host agent.Member) error {
 	if m.Host {
 		code, who = agent.CodeAlreadyClaimed, "host"
 	}
-	e := agent.Errorf(code, "the %s is that of %s %s: choose another", what, who, m.ID)
+	e := agent.Errorf(code, "the %s is used by %s %s: choose another", what, who, m.ID)
 	if m.Host {
 		e.Detail += ", or wait until its lease lapses"
 	}
@@ -130,7 +130,7 @@ func (b *batch) agreeable(node string, handlers []string) error {
 			return err
 		}
 		if i > 0 && handlers[i-1] >= handler {
-			return agent.Invalid("handlers", "the handlers are not in order, or one comes twice: %q after %q", handler, handlers[i-1])
+			return agent.Invalid("handlers", "the handlers are not sorted, or one is duplicated: %q after %q", handler, handlers[i-1])
 		}
 	}
 	if b.Level >= agent.RemoteTurnsLevel {

@@ -148,7 +148,7 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 	case op.Scope != nil:
 		return c.beginImport(op, row)
 	case row == nil || row.Import != op.ID:
-		return nil, agent.Errorf(agent.CodeConflict, "import %q is not under way in scope %q: begin it first", op.ID, c.Scope)
+		return nil, agent.Errorf(agent.CodeConflict, "import %q is not in progress in scope %q: begin it first", op.ID, c.Scope)
 	case op.Finish:
 		return c.finishImport(row)
 	default:
@@ -189,7 +189,7 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 	case op.Chunk < row.Chunks:
 		return importResult(row), nil // a retry
 	case op.Chunk > row.Chunks || row.Finishing:
-		return nil, agent.Errorf(agent.CodeConflict, "chunk %d of import %q does not come next: %d chunks are applied", op.Chunk, op.ID, row.Chunks)
+		return nil, agent.Errorf(agent.CodeConflict, "chunk %d of import %q is not the next one: %d chunks are applied", op.Chunk, op.ID, row.Chunks)
 	}
 	for rest, n := op.Rows, 0; len(rest) > 0; n++ {
 		var one agent.ScopeRow
@@ -261,5 +261,5 @@ func (b *batch) guarded(scope string, run func() ([]agent.OpResult, error)) (res
 }
 
 func corruptImport(scope string, err error) *agent.Error {
-	return agent.Errorf(agent.CodeCorrupt, "rows of scope %q, which was imported, do not fit together: %v", scope, err)
+	return agent.Errorf(agent.CodeCorrupt, "rows of scope %q, which was imported, are inconsistent: %v", scope, err)
 }

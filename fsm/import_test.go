@@ -246,7 +246,7 @@ func TestAScopeThatIsBeingImportedIsNeitherReadNorWritten(t *testing.T) {
 	do[*agent.ImportResult](r, &agent.ImportScope{ID: "i", Rows: e.chunks(5)[0]})
 	r.refused(agent.CodeConflict, "is being imported", &agent.PutValue{Key: "v"})
 	r.refused(agent.CodeConflict, "is being imported", e.begin("another"))
-	r.refused(agent.CodeConflict, "does not come next", &agent.ImportScope{ID: "i", Chunk: 2, Rows: e.chunks(5)[1]})
+	r.refused(agent.CodeConflict, "is not the next one", &agent.ImportScope{ID: "i", Chunk: 2, Rows: e.chunks(5)[1]})
 	r.missing(agent.CodeConflict, &agent.GetValue{Key: "v"})
 	if got := scopeOf(r); got.Policy != e.header.Scope.Policy {
 		t.Errorf("the scope's policy is %+v", got.Policy)
@@ -301,7 +301,7 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	}
 	r := newSubject(t)
 	importInto(r, agent.DefaultScope, exportedScope{rows: []agent.ScopeRow{{Key: []byte("\x40t\x00"), Value: meta}}}, 1)
-	r.refused(agent.CodeCorrupt, "do not fit together", &agent.HibernateThread{Thread: "t", Rev: 5, FromSeq: 3, Entries: drafts(`{}`, `{}`)})
+	r.refused(agent.CodeCorrupt, "are inconsistent", &agent.HibernateThread{Thread: "t", Rev: 5, FromSeq: 3, Entries: drafts(`{}`, `{}`)})
 	r.after(time.Hour)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
 }

@@ -190,7 +190,7 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
 	level := p.GetLevel()
 	if level > featureLevelMax {
-		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version can do %d: upgrade this node", level, featureLevelMax)
+		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version supports %d: upgrade this node", level, featureLevelMax)
 	}
 	r := c.batch.ownRoster()
 	if level < r.level {

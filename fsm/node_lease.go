@@ -54,7 +54,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 	}
 	old, had := c.batch.placed.lease(p.Node)
 	if had && old.Incarnation != p.Incarnation {
-		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it lapses", p.Node)
+		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it expires", p.Node)
 	}
 	now := c.Progress.Tick
 	lease := agent.NodeLease{

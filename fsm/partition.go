@@ -110,7 +110,7 @@ func wrongState(p agent.Partition, what string) error {
 func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventKind) error {
 	lease, ok := m.batch.placed.lease(to)
 	if !ok {
-		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so partition %d cannot be its", to, now.ID)
+		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so it cannot own partition %d", to, now.ID)
 	}
 	if m.epoch == 0 {
 		m.epoch = m.NewIncarnation()

@@ -164,7 +164,7 @@ func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
 		return err
 	}
 	if done != headerProgress(header) {
-		return fmt.Errorf("its files stand at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
+		return fmt.Errorf("its files are at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
 			done.Index, done.Term, done.Chain, header.Index, header.Term, header.Chain)
 	}
 	return nil

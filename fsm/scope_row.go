@@ -174,7 +174,7 @@ func checkScopeRow(row agent.ScopeRow) (due int64, err error) {
 	}
 	shape, known := movedKinds[string(row.Key[:1])]
 	if !known {
-		return 0, fmt.Errorf("key %q is of a kind that does not move, or that this version does not know", row.Key)
+		return 0, fmt.Errorf("key %q is of a kind that is not exported, or that this version does not know", row.Key)
 	}
 	if !shape.fits(string(row.Key[1:])) {
 		return 0, fmt.Errorf("key %q does not have the form of its kind", row.Key)

@@ -180,7 +180,7 @@ func (n *Node) openService() error {
 // fail stops the node after a fault of any part, once: the node can no longer keep its guarantees.
 func (n *Node) fail(err error) {
 	n.fatalOnce.Do(func() {
-		n.logger.Error("this node stops: it can no longer keep what it promised", "error", err)
+		n.logger.Error("this node stops: it can no longer keep its guarantees", "error", err)
 		n.fatal <- fault("this node had to stop", err, codeDisk)
 	})
 }

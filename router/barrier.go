@@ -29,7 +29,7 @@ func (r *Router) Barrier(ctx context.Context) (uint64, error) {
 			return 0, err
 		}
 		if time.Now().Add(wait).After(giveUp) {
-			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read now: %v; ask for a stale one, or again later", err)
+			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read now: %v; use a stale read, or retry later", err)
 		}
 		select {
 		case <-time.After(wait):

@@ -62,7 +62,7 @@ func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.Rem
 		}
 		last = err
 	}
-	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, does what it is asked: %v",
+	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, handled the turn: %v",
 		len(all), e.Handler, e.Manager, e.Version, last)
 	err.Reason = "not_registered"
 	return agent.RemoteTurnResult{}, err
@@ -94,7 +94,7 @@ func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
 // errNoCandidate returns the error for a remote turn that no process can handle
 // now.
 func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
-	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start the program that has",
+	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start a program that has it",
 		e.Handler, e.Version, e.Manager)
 	err.Reason = "not_registered"
 	return err

@@ -66,10 +66,10 @@ type Router struct {
 	ctx    context.Context //nolint:containedctx // the router's own context; waiting retries and rounds end with it
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool               // guarded by mu
-	work    sync.WaitGroup     // rounds and waiting commits; Add is guarded by mu and !closed
-	asked   string             // the leader that the latest round asks; guarded by mu
+	mu          sync.Mutex
+	closed      bool               // guarded by mu
+	work        sync.WaitGroup     // rounds and waiting commits; Add is guarded by mu and !closed
+	asked       string             // the leader that the latest round asks; guarded by mu
 	cancelRound context.CancelFunc // ends that round; guarded by mu
 }
 

@@ -23,7 +23,7 @@ func (s *Store) newFeed(w agent.Watch, barrier uint64) (*feed, error) {
 	case w.From == 0:
 		f.next = barrier + 1
 	case w.From > barrier+1:
-		return nil, agent.Invalid("from_index", "from_index = %d has not come yet, the log is at %d: "+
+		return nil, agent.Invalid("from_index", "from_index = %d is past the end of the log, which is at %d: "+
 			"name an index that was told, or none for what comes", w.From, barrier)
 	}
 	return f, nil
@@ -45,7 +45,7 @@ func (f *feed) page(yield func(agent.Event, error) bool) bool {
 			return false
 		case f.next < page.Floor && f.watch.From == 0 && !f.open:
 			// Recording began, or more kinds are recorded, after the barrier.
-			yield(agent.Event{}, agent.Errorf(agent.CodeUnavailable, "changes are recorded from index %d on, just now: try again", page.Floor))
+			yield(agent.Event{}, agent.Errorf(agent.CodeUnavailable, "changes are recorded only from index %d on: try again", page.Floor))
 			return false
 		case f.next < page.Floor:
 			yield(agent.Event{Kind: agent.EventCompacted, Floor: page.Floor}, nil)

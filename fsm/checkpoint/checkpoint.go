@@ -272,7 +272,7 @@ func MissingThread(id string) *agent.Error {
 
 // ThreadMismatch returns the error of a pointer that a thread does not satisfy.
 func ThreadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
-	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d is not the one pointed to: %s", thread.Id, thread.Rev, why)
+	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d does not match the pointer: %s", thread.Id, thread.Rev, why)
 	e.Thread, e.Rev, e.Head, e.Incarnation = thread.Id, thread.Rev, hex.EncodeToString(thread.Head), thread.Incarnation
 	return e
 }

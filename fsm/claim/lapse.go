@@ -47,7 +47,7 @@ func Sweep(b *txn.Entry, tick uint64, limit int, ended func(c *txn.Tx, claim str
 	return b.SweepQueue(kv.KindDueClaim, tick, limit, func(when uint64, rest string) (int, error) {
 		scope, name, ok := strings.Cut(rest, kv.Separator)
 		if !ok {
-			return 0, fmt.Errorf("the claims' queue holds %q, which names no claim", rest)
+			return 0, fmt.Errorf("the claims' queue holds %q, which is not a key of a claim", rest)
 		}
 		return 0, dueClaim(b, when, scope, name, tick, ended)
 	})

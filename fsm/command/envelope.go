@@ -13,11 +13,11 @@ import (
 
 // One log entry is a frame around a logpb.Batch:
 //
-// 0  magic     2 bytes
-// 2  format    1 byte: the version of what follows the frame
-// 3  flags     1 byte: none are defined yet
-// 4  CRC-32C   4 bytes, little-endian, of bytes 0–3 and of all from 8 on
-// 8  the batch, as protobuf
+//	0  magic     2 bytes
+//	2  format    1 byte: the version of what follows the frame
+//	3  flags     1 byte: none are defined yet
+//	4  CRC-32C   4 bytes, little-endian, of bytes 0–3 and of all from 8 on
+//	8  the batch, as protobuf
 //
 // The frame is the same in every format, so any version can check any entry, and can distinguish a
 // newer entry from a damaged one.
@@ -159,5 +159,5 @@ func setStamp(b *logpb.Batch, field protowire.Number, v uint64) {
 }
 
 func badBatch(err error) error {
-	return fmt.Errorf("log entry holds no batch that this version knows: %w", err)
+	return fmt.Errorf("cannot decode the batch in the log entry: %w", err)
 }

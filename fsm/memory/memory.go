@@ -121,7 +121,7 @@ func (w *Work) room(op *agent.WriteMemory) error {
 		others--
 	}
 	if others > 0 && len(op.Embedding) > 0 && len(op.Embedding) != int(whole.Dims) {
-		return agent.Invalid("embedding", "embedding has %d numbers, the others that agent %q has are of %d: embed all with one model",
+		return agent.Invalid("embedding", "embedding has %d numbers, but those of agent %q have %d: embed all with one model",
 			len(op.Embedding), op.Agent, whole.Dims)
 	}
 	return nil

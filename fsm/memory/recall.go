@@ -188,7 +188,7 @@ func (c *recalling) ranked() error {
 		return nil
 	}
 	if n := len(c.Embedding); n > 0 && c.whole.Dims > 0 && n != int(c.whole.Dims) {
-		return agent.Invalid("embedding", "embedding has %d numbers, those that agent %q has are of %d: embed the query with the model of the memories",
+		return agent.Invalid("embedding", "embedding has %d numbers, but those of agent %q have %d: embed the query with the model of the memories",
 			n, c.Agent, c.whole.Dims)
 	}
 	var hits []recall.Hit

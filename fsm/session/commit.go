@@ -54,7 +54,7 @@ func commitMatches(s *Session, op *agent.CommitSession) error {
 	switch op.Status {
 	case agent.SessionHibernated, agent.SessionWaiting, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
 	default:
-		return agent.Invalid("status", "a turn does not end as %q", op.Status)
+		return agent.Invalid("status", "a turn cannot end with status %q", op.Status)
 	}
 	match := ours(op.Agent, s.Row.Agent) && (s.classic() || ours(op.RequestID, s.Row.Request))
 	for i := range op.Snapshots {

@@ -102,7 +102,7 @@ func policyFits(op *agent.PutSession, classic bool) error {
 		return err
 	}
 	if classic && op.Busy != "" && op.Busy != agent.BusyReject {
-		return agent.Invalid("busy", "busy = %q needs leases: leave the classic mode, or reject", op.Busy)
+		return agent.Invalid("busy", "busy = %q needs leases: do not use classic mode, or set busy to reject", op.Busy)
 	}
 	if !classic && op.Request != nil {
 		return agent.Invalid("request", "a request is put in classic mode only: claim the session with it")

@@ -242,7 +242,7 @@ func (s *Store) Create(version raft.SnapshotVersion, index, term uint64, configu
 func (s *Store) refuses(index uint64) error {
 	for _, held := range s.held {
 		if held.Meta.Index > index {
-			return fmt.Errorf("snapshot at index %d is older than the one at %d that is here", index, held.Meta.Index)
+			return fmt.Errorf("snapshot at index %d is older than the stored one at %d", index, held.Meta.Index)
 		}
 	}
 	return nil
@@ -286,7 +286,7 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 			}, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("snapshot %s is not here", id)
+	return nil, nil, fmt.Errorf("there is no snapshot %s", id)
 }
 
 // unpin releases a snapshot after a read.

@@ -17,12 +17,12 @@ import (
 
 // A snapshot is one stream, between nodes and as a backup:
 //
-// magic           8 bytes
-// header length   4 bytes, big-endian
-// header CRC-32C  4 bytes
-// header          a logpb.SnapshotHeader, which names the files
-// files           their bytes, one after the other, in the header's order
-// end mark        8 bytes
+//	magic           8 bytes
+//	header length   4 bytes, big-endian
+//	header CRC-32C  4 bytes
+//	header          a logpb.SnapshotHeader, which names the files
+//	files           their bytes, one after the other, in the header's order
+//	end mark        8 bytes
 //
 // The header holds each file's size and CRC-32C, so the length of the stream is known from the
 // start. A stream that is truncated, damaged or too long is never accepted as a snapshot.
@@ -55,7 +55,7 @@ func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 // HeaderLength checks a stream's first PrefixBytes and returns the length of the header.
 func HeaderLength(prefix []byte) (int, error) {
 	if !bytes.Equal(prefix[:8], []byte(streamMagic)) {
-		return 0, errors.New("this is no Dormouse snapshot: it does not begin like one")
+		return 0, errors.New("this is not a Dormouse snapshot: its first bytes are wrong")
 	}
 	length := binary.BigEndian.Uint32(prefix[8:])
 	if length > headerMax {

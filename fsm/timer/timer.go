@@ -62,7 +62,7 @@ func Put(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
 // setTimer sets a timer, with the generation that mint returns.
 func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
-		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
+		return nil, agent.Invalid("at", "at = %d is not a valid time", op.Next)
 	}
 	t, err := Open(c, op.Manager, op.Key, op.ID)
 	if err != nil {
@@ -147,7 +147,7 @@ func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant
 	case row.Generation != generation:
 		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has been replaced: it is of generation %d, not %d", id, key, row.Generation, generation)
 	case row.Next != instant:
-		e = agent.Errorf(agent.CodeConflict, "of timer %q of instance %q %d is pending, not %d", id, key, row.Next, instant)
+		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has occurrence %d pending, not %d", id, key, row.Next, instant)
 	default:
 		return t, nil
 	}
@@ -175,7 +175,7 @@ func Ack(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 // Fail runs fail_timer.
 func Fail(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	if op.NotBefore < 0 {
-		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
+		return nil, agent.Invalid("not_before", "not_before = %d must not be negative", op.NotBefore)
 	}
 	t, err := pendingTimer(c, op.Manager, op.Key, op.ID, op.Generation, op.Instant)
 	if err != nil {

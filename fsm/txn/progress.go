@@ -37,7 +37,7 @@ func ReadProgress(r storage.Reader) (Progress, error) {
 			"start the newer version again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) > 0 && raw[0] < engineFormat {
-		return Progress{}, fmt.Errorf("%w: the state was written by a version of before the first release (format %d; this one reads %d): "+
+		return Progress{}, fmt.Errorf("%w: the state was written by a version before the first release (format %d; this one reads %d): "+
 			"give the node an empty data directory, and let it join again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) != progressBytes {

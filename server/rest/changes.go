@@ -61,7 +61,7 @@ func (c *request) firstOf(came <-chan watched) (watched, error) {
 	case first, ok := <-came:
 		switch {
 		case !ok:
-			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: ask again")
+			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: retry")
 		case first.err != nil:
 			return first, readOutcome(first.err)
 		case first.event.Last():
@@ -72,7 +72,7 @@ func (c *request) firstOf(came <-chan watched) (watched, error) {
 	case <-c.r.Context().Done():
 	case <-late.C:
 	}
-	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: ask again")
+	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")
 }
 
 // changes writes an event for each change, with its position as the id. Without changes it writes

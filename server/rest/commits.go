@@ -18,7 +18,7 @@ func (f *api) routeCommits() {
 func (c *request) commitOps(body *document.CommitBody) error {
 	if fence := body.Fence.ToAgent(); fence != nil {
 		if c.fence != nil && *c.fence != *fence {
-			return agent.Invalid("fence", "the body says %s at %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
+			return agent.Invalid("fence", "the body has fence %s at epoch %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
 		}
 		c.fence = fence
 	}
