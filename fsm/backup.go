@@ -15,7 +15,7 @@ import (
 	"dormouse/storage"
 )
 
-// A backup is a snapshot stream (see stream.go) of the state at the time of the call.
+// A backup is a snapshot stream (see fsm/snapshot/stream.go) of the state at the time of the call.
 
 // WriteBackup writes the whole state to w, at an index no older than the call. The machine
 // continues to apply entries meanwhile.

@@ -51,7 +51,7 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// fsm.thread.HeadAt is a thread's head at a rev.
+// headAt returns a thread's head at a rev.
 func (t modelThread) headAt(rev uint64) agent.Head {
 	var h agent.Head
 	for _, e := range t.entries[:rev] {

@@ -54,7 +54,7 @@ func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON,
 	return m.storeThread(t, stamps), ""
 }
 
-// fsm.thread.Store answers without the summary, which only reads give.
+// storeThread answers like thread.Store, without the summary, which only reads give.
 func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) agent.OpResult {
 	t.Head = t.headAt(t.Rev)
 	m.threads[t.ID] = t

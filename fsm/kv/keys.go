@@ -52,7 +52,7 @@ const (
 	KindClaim               = "\x48" // claim → logpb.ClaimRow
 	KindErasure             = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
 	KindErasing             = "\x8d" // agent → incarnation, while rows below that incarnation are still to be removed
-	KindEnding              = "\x8e" // agent: an index of those whose live instance must be ended; see erase_instance.go
+	KindEnding              = "\x8e" // agent: an index of those whose live instance must be ended; see fsm/erase_instance.go
 	KindManager             = "\x90" // name → logpb.ManagerRow
 )
 

@@ -18,7 +18,7 @@ const (
 	KindMemoryAgent     = "\x55" // agent → logpb.MemoryAgentRow
 	KindMemoryGone      = "\x56" // agent, delete → logpb.MemoryGone, of the last deletes
 	KindMemoryTombstone = "\x57" // agent, id → logpb.Tombstone
-	KindMemoryList      = "\x68" // last write, agent, order → id: of all agents; see memory_list.go
+	KindMemoryList      = "\x68" // last write, agent, order → id: of all agents; see fsm/memory/list.go
 	KindMemoryPlace     = "\x69" // agent, last write, order: the agent's places there
 )
 

@@ -55,7 +55,7 @@ func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 // HeaderLength checks a stream's first PrefixBytes and returns the length of the header.
 func HeaderLength(prefix []byte) (int, error) {
 	if !bytes.Equal(prefix[:8], []byte(streamMagic)) {
-		return 0, errors.New("this is not a Dormouse snapshot: its first bytes are wrong")
+		return 0, errors.New("this is no Dormouse snapshot: its first bytes are wrong")
 	}
 	length := binary.BigEndian.Uint32(prefix[8:])
 	if length > headerMax {

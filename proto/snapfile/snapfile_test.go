@@ -91,8 +91,8 @@ func TestWhatIsNoSnapshotIsRefused(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"empty":            {nil, "not a Dormouse snapshot"},
-		"something else":   {[]byte(strings.Repeat("x", 100)), "not a Dormouse snapshot"},
+		"empty":            {nil, "no Dormouse snapshot"},
+		"something else":   {[]byte(strings.Repeat("x", 100)), "no Dormouse snapshot"},
 		"a damaged header": {badHeader, "header is damaged"},
 		"a cut header":     {whole[:filesAt-1], "header is damaged"},
 		"a huge header":    {long, "more than"},
