@@ -1,18 +1,15 @@
-// Package config turns a file, the environment and the command line into one
-// validated value.
+// Package config loads a file, the environment and the command line into one validated value.
 //
-// Each source outdoes the one before it: defaults, the YAML file, environment
-// variables named DORMOUSE_SECTION__KEY, flags. A key that no setting has is an
-// error that names the nearest one, wherever it comes from. What Load returns
-// is complete and valid: nothing after it needs a default or a check.
+// Later sources override earlier ones: defaults, the YAML file, environment variables named
+// DORMOUSE_SECTION__KEY, flags. An unknown key in any source is an error that names the nearest
+// setting. The result of Load is complete and valid: later code needs no defaults and no checks.
 //
-// Only the daemon and package node see a Config; node translates it into the
-// options of each part.
+// Only the daemon and package node use a Config; node translates it into the options of each part.
 package config
 
 import "time"
 
-// Config is every setting of a node.
+// Config holds all settings of a node.
 type Config struct {
 	Node      Node      `yaml:"node"`
 	HTTP      Listen    `yaml:"http"`
@@ -27,98 +24,98 @@ type Config struct {
 	Log       Log       `yaml:"log"`
 }
 
-// Node is what concerns the process as a whole.
+// Node has the settings of the whole process.
 type Node struct {
-	ID          string        `yaml:"id"`           // the operator's name for it, unique in the cluster; one that left is free for a node with an empty data directory
-	DataDir     string        `yaml:"data_dir"`     // where it keeps its data; ./dormouse-data where none is given and it is not ephemeral
+	ID          string        `yaml:"id"`           // the node's name, unique in the cluster; the name of a node that left can be reused by a node with an empty data directory
+	DataDir     string        `yaml:"data_dir"`     // directory of its data; ./dormouse-data if not set and not ephemeral
 	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
-	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all is lost when it stops
-	Insecure    bool          `yaml:"insecure"`     // may listen off loopback without TLS
-	StopTimeout time.Duration `yaml:"stop_timeout"` // an orderly stop takes at most so long
+	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all data is lost when it stops
+	Insecure    bool          `yaml:"insecure"`     // may listen on other addresses than loopback without TLS
+	StopTimeout time.Duration `yaml:"stop_timeout"` // longest duration of an orderly stop
 }
 
 // Listen is one address that the node serves on.
 type Listen struct {
 	Addr      string `yaml:"addr"`      // host:port; no host means every interface
-	Advertise string `yaml:"advertise"` // where others reach it; addr where none is given
+	Advertise string `yaml:"advertise"` // the address for clients and other nodes; addr if not set
 	CertFile  string `yaml:"cert_file"` // PEM; "" means no TLS
 	KeyFile   string `yaml:"key_file"`  // PEM; the certificate's private key
-	CAFile    string `yaml:"ca_file"`   // PEM; whose certificates peers and clients must have; "" means that none is asked for
+	CAFile    string `yaml:"ca_file"`   // PEM; peers and clients must have a certificate of this CA; "" means that none is required
 }
 
 // TLS reports whether the address is served with TLS.
 func (l Listen) TLS() bool { return l.CertFile != "" }
 
-// Raft is the stream between nodes and the log.
+// Raft has the settings of the connections between nodes and of the log.
 type Raft struct {
 	Addr         string `yaml:"addr"`          // host:port; no host means every interface
-	Advertise    string `yaml:"advertise"`     // where other nodes reach it; addr where none is given
+	Advertise    string `yaml:"advertise"`     // the address for other nodes; addr if not set
 	CertFile     string `yaml:"cert_file"`     // PEM; "" means no TLS
 	KeyFile      string `yaml:"key_file"`      // PEM; the certificate's private key
-	CAFile       string `yaml:"ca_file"`       // PEM; whose certificates other nodes must have; "" means that none is asked for
+	CAFile       string `yaml:"ca_file"`       // PEM; other nodes must have a certificate of this CA; "" means that none is required
 	LogStore     string `yaml:"log_store"`     // wal or bolt
-	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read learns that its leader still leads: index (the voters are asked) or log (an entry is written)
-	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, although the log ends below what this node has acknowledged
+	ReadBarrier  string `yaml:"read_barrier"`  // how a linearizable read confirms the leader: index (asks the voters) or log (writes an entry)
+	AcceptDamage bool   `yaml:"accept_damage"` // start, and vote, even if the log ends before entries that this node has acknowledged
 
-	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // a snapshot is due after so many bytes of log
-	SnapshotEntries int64 `yaml:"snapshot_entries"` // …or after so many entries, which a restart replays
-	TrailingBytes   int64 `yaml:"trailing_bytes"`   // bytes of log that stay behind a snapshot, for followers that lag
-	TrailingEntries int64 `yaml:"trailing_entries"` // …in so many entries at most
+	SnapshotBytes   int64 `yaml:"snapshot_bytes"`   // bytes of log after which a snapshot is taken
+	SnapshotEntries int64 `yaml:"snapshot_entries"` // entries of log after which a snapshot is taken; a restart replays them
+	TrailingBytes   int64 `yaml:"trailing_bytes"`   // bytes of log that are kept behind a snapshot, for slow followers
+	TrailingEntries int64 `yaml:"trailing_entries"` // most entries of log that are kept behind a snapshot
 }
 
-// Listen is the address of the stream between nodes.
+// Listen returns the address of the connections between nodes.
 func (r Raft) Listen() Listen {
 	return Listen{Addr: r.Addr, Advertise: r.Advertise, CertFile: r.CertFile, KeyFile: r.KeyFile, CAFile: r.CAFile}
 }
 
-// Gossip is how nodes find each other and notice failures.
+// Gossip has the settings of gossip, with which nodes find each other and detect failures.
 type Gossip struct {
 	Addr      string `yaml:"addr"`      // host:port, TCP and UDP
-	Advertise string `yaml:"advertise"` // where other nodes reach it; addr where none is given
-	KeyFile   string `yaml:"key_file"`  // base64 of 16, 24 or 32 bytes, the same on every node; "" means in the clear
+	Advertise string `yaml:"advertise"` // the address for other nodes; addr if not set
+	KeyFile   string `yaml:"key_file"`  // base64 of 16, 24 or 32 bytes, the same on every node; "" means no encryption
 }
 
-// Cluster is how the node comes to a cluster. It is ignored once the data
-// directory holds one.
+// Cluster sets how the node joins or founds a cluster. It is ignored once the data directory
+// belongs to one.
 type Cluster struct {
 	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of join has answered that it belongs to none
-	Expect    int      `yaml:"expect"`    // found a cluster once so many nodes have met and none belongs to one; 0 means never
+	Expect    int      `yaml:"expect"`    // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
 	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
-	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second where the network is good
+	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second in a fast network
 }
 
-// Placement is this node's part in keeping live instances.
+// Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
-	Lease  time.Duration `yaml:"lease"`  // it owns its partitions for so long after it was last heard from; 0: it keeps no instances
-	Zone   string        `yaml:"zone"`   // where it stands, such as a data center; for people
+	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 0: it keeps no instances
+	Zone   string        `yaml:"zone"`   // its location, such as a data center; for people
 	Weight int           `yaml:"weight"` // its share of the partitions, relative to the other nodes': 1 to 10,000
 }
 
-// Instances is what this node gives live instances.
+// Instances has the settings of live instances on this node.
 type Instances struct {
-	AwakeMax  int      `yaml:"awake_max"`  // awake at once, past which the least recently used hibernate; 0 means 200,000
-	HTTPAllow []string `yaml:"http_allow"` // hosts that HTTP handlers may be on, with a port where it is not the scheme's
-	Keys      []string `yaml:"keys"`       // name=file of each secret that requests to HTTP handlers are signed with
+	AwakeMax  int      `yaml:"awake_max"`  // most awake instances, beyond which the least recently used hibernate; 0 means 200,000
+	HTTPAllow []string `yaml:"http_allow"` // allowed hosts of HTTP handlers, with the port if it is not the scheme's default
+	Keys      []string `yaml:"keys"`       // name=file of each secret that signs requests to HTTP handlers
 }
 
-// Storage is the engine under the state machine.
+// Storage has the settings of the storage engine.
 type Storage struct {
-	CacheBytes int64 `yaml:"cache_bytes"` // memory of the engine, for what waits for a flush and for blocks that were read
+	CacheBytes int64 `yaml:"cache_bytes"` // memory of the engine, for unflushed writes and for cached blocks
 }
 
-// Limits is what the node keeps clear of on its own account. What bounds
-// requests is a constant; what bounds a scope is replicated.
+// Limits has the limits of the node's resources. Limits of requests are constants; limits of scopes
+// are replicated.
 type Limits struct {
-	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused while the disk has less than this free; 0 sizes it by the disk, from 16 to 256 MiB
+	DiskReserveBytes int64 `yaml:"disk_reserve_bytes"` // writes are refused if the disk has less free space; 0 derives it from the disk's size, from 16 to 256 MiB
 }
 
-// Log is what the node tells about itself.
+// Log has the settings of the node's log output.
 type Log struct {
 	Level  string `yaml:"level"`  // trace, debug, info, warn or error
 	Format string `yaml:"format"` // text or json
 }
 
-// Default is the configuration that a node starts from.
+// Default returns the default configuration.
 func Default() Config {
 	return Config{
 		Node: Node{StopTimeout: 20 * time.Second},
@@ -137,11 +134,11 @@ func Default() Config {
 	}
 }
 
-// dataDirDefault is where a node keeps its data unless told otherwise.
+// dataDirDefault is the default data directory.
 const dataDirDefault = "./dormouse-data"
 
-// Resolve fills in what follows from other settings. Load does, and so does
-// node.Open, for programs that make a Config by themselves.
+// Resolve sets what follows from other settings. Load calls it, and so does node.Open, for programs
+// that create a Config themselves.
 func (c *Config) Resolve() {
 	if c.Node.Dev {
 		c.Cluster.Bootstrap = true
@@ -165,7 +162,7 @@ func (c *Config) Resolve() {
 		{c.Gossip.Addr, &c.Gossip.Advertise},
 	} {
 		if _, port, err := splitAddr(a.addr); *a.advertise == "" && !unspecified(a.addr) && (err != nil || port != 0) {
-			*a.advertise = a.addr // others may dial just this
+			*a.advertise = a.addr // the default: other nodes dial addr itself
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"dormouse/config"
 )
 
-// sources are settings as a test writes them: YAML, environment, arguments.
+// sources are settings in a test: YAML, environment, arguments.
 type sources struct {
 	yaml string
 	env  []string
@@ -176,7 +176,7 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"no port", sources{yaml: ok + "http:\n  addr: 127.0.0.1\n"}, `http.addr "127.0.0.1" is no address to listen on: write host:port, such as 127.0.0.1:7600`},
 		{"a port by name", sources{yaml: ok + "raft:\n  addr: 127.0.0.1:raft\n"}, "raft.addr"},
 		{"a port out of range", sources{yaml: ok + "grpc:\n  addr: 127.0.0.1:70000\n"}, "grpc.addr"},
-		{"one port twice", sources{args: []string{"--dev", "--grpc-addr", "127.0.0.1:7600"}}, "which http.addr has already"},
+		{"one port twice", sources{args: []string{"--dev", "--grpc-addr", "127.0.0.1:7600"}}, "which http.addr already uses"},
 		{"every interface in the clear", sources{args: []string{"--dev", "--http-addr", ":7600", "--http-advertise", "h:7600"}}, "with --insecure"},
 		{"another interface in the clear", sources{args: []string{"--dev", "--raft-addr", "10.0.0.1:7602"}}, "set raft.cert_file and raft.key_file"},
 		{"a name that is not localhost", sources{args: []string{"--dev", "--grpc-addr", "db:7601"}}, "with --insecure"},

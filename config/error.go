@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Error is what is wrong with a configuration: all of it, each problem a
-// sentence that names the setting and says what to do.
+// Error lists all problems of a configuration. Each is a sentence that names the setting and says
+// what to do.
 type Error struct {
 	Problems []string
 }

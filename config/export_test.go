@@ -1,6 +1,6 @@
 package config
 
-// FlagOf is the flag that sets a setting; "" is none.
+// FlagOf returns the flag of a setting; "" if there is none.
 func FlagOf(key string) string {
 	for flag, sets := range flagKeys {
 		if sets == key {

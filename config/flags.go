@@ -2,7 +2,7 @@ package config
 
 import "github.com/spf13/pflag"
 
-// flagKeys says which setting each flag sets.
+// flagKeys maps each flag to its setting.
 var flagKeys = map[string]string{ // :: flag → key
 	"dev":              "node.dev",
 	"ephemeral":        "node.ephemeral",
@@ -27,15 +27,15 @@ var flagKeys = map[string]string{ // :: flag → key
 	"log-format":       "log.format",
 }
 
-// Flags defines the flags that are settings. Their defaults are for --help
-// alone: a flag that is not given sets nothing.
+// Flags defines the flags of settings. Their defaults are only for --help: a flag that is not given
+// sets nothing.
 func Flags(fs *pflag.FlagSet) {
 	d := Default()
 	fs.Bool("dev", false, "one node that founds its own cluster, on loopback, data in "+dataDirDefault)
-	fs.Bool("ephemeral", false, "keep nothing on disk: all is lost when the node stops")
-	fs.String("node-id", "", "this node's name, unique in the cluster; one that left is free for a node with an empty data directory")
+	fs.Bool("ephemeral", false, "keep nothing on disk: all data is lost when the node stops")
+	fs.String("node-id", "", "this node's name, unique in the cluster; the name of a node that left can be reused with an empty data directory")
 	fs.String("data-dir", "", "where the node keeps its data (default "+dataDirDefault+")")
-	fs.Bool("insecure", false, "allow listening off loopback without TLS")
+	fs.Bool("insecure", false, "allow addresses other than loopback without TLS")
 	fs.Duration("stop-timeout", d.Node.StopTimeout, "how long an orderly stop may take")
 	fs.String("http-addr", d.HTTP.Addr, "address of the HTTP API")
 	fs.String("http-advertise", "", "address at which others reach the HTTP API (default --http-addr)")
@@ -44,7 +44,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.String("raft-addr", d.Raft.Addr, "address for other nodes")
 	fs.String("raft-advertise", "", "address at which other nodes reach this one (default --raft-addr)")
 	fs.String("log-store", d.Raft.LogStore, "store of the Raft log: wal or bolt")
-	fs.Bool("accept-damage", false, "vote although the log's tail is missing: what only this node had acknowledged is lost")
+	fs.Bool("accept-damage", false, "vote even if the end of the log is missing: entries that only this node had acknowledged are lost")
 	fs.String("gossip-addr", d.Gossip.Addr, "address for gossip")
 	fs.String("gossip-advertise", "", "address at which others reach gossip (default --gossip-addr)")
 	fs.Bool("bootstrap", false, "found a cluster once every --join address has answered that it belongs to none")

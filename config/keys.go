@@ -9,7 +9,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 )
 
-// keys is the set of settings that exist, dotted and sorted.
+// keys is the set of existing settings, dotted and sorted.
 type keys []string
 
 func newKeys(all []string) keys {
@@ -23,8 +23,7 @@ func (keys) list(key string) bool {
 	return slices.Contains([]string{"cluster.join", "instances.http_allow", "instances.keys"}, key)
 }
 
-// check reports the keys of a source that are no settings. spell turns a key
-// into what the source calls it.
+// check reports unknown keys of a source. spell returns the source's form of a key.
 func (k keys) check(source string, given []string, spell func(key string) string) error {
 	var problems []string
 	for _, key := range given {
@@ -45,7 +44,7 @@ func (k keys) check(source string, given []string, spell func(key string) string
 	return &Error{Problems: problems}
 }
 
-// under is the first setting in the section that key names, if it names one.
+// under returns the first setting in the section that key names, if it names one.
 func (k keys) under(key string) string {
 	for _, setting := range k {
 		if strings.HasPrefix(setting, key+".") {
@@ -55,8 +54,8 @@ func (k keys) under(key string) string {
 	return ""
 }
 
-// nearest is the setting that takes the fewest edits to become key. A right
-// name in the wrong section counts as near.
+// nearest returns the setting with the smallest edit distance to key. A right name in the wrong
+// section counts as near.
 func (k keys) nearest(key string) string {
 	_, name, found := strings.Cut(key, ".")
 	if !found {
@@ -76,8 +75,7 @@ func (k keys) nearest(key string) string {
 	return best
 }
 
-// decoder reads text as numbers, booleans and durations, since that is all
-// that the environment has.
+// decoder parses text as numbers, booleans and durations, because the environment only has text.
 func decoder() *mapstructure.DecoderConfig {
 	return &mapstructure.DecoderConfig{
 		DecodeHook:       mapstructure.StringToTimeDurationHookFunc(),
@@ -85,8 +83,8 @@ func decoder() *mapstructure.DecoderConfig {
 	}
 }
 
-// decodeError says of wrong types what to write instead. mapstructure gives a
-// line for each, which begins with the quoted key.
+// decodeError says for values of a wrong type what to write instead. mapstructure returns a line
+// for each, which begins with the quoted key.
 func decodeError(err error) error {
 	var problems []string
 	for line := range strings.Lines(err.Error()) {

@@ -14,20 +14,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Sources is where settings come from, the later outdoing the earlier.
+// Sources are the sources of settings; later ones override earlier ones.
 type Sources struct {
 	File    string         // a YAML file; "" means none
 	Environ []string       // KEY=value, as os.Environ gives them
 	Flags   *pflag.FlagSet // as Flags defined them, parsed; nil means none
 }
 
-// EnvPrefix begins the name of every environment variable that is a setting.
-// What follows is SECTION__KEY; variables without the double underscore are
-// left alone, since schedulers make up names such as DORMOUSE_PORT.
+// EnvPrefix begins the names of environment variables that are settings. The rest is SECTION__KEY.
+// Variables without the double underscore are ignored, since schedulers define names such as
+// DORMOUSE_PORT.
 const EnvPrefix = "DORMOUSE_"
 
-// Load merges the sources over the defaults and validates what comes out. Its
-// error is an *Error: a mistake of whoever configured the node.
+// Load merges the sources over the defaults and validates the result. Its error is an *Error: a
+// mistake in the configuration.
 func Load(s Sources) (Config, error) {
 	merged := koanf.New(".")
 	if err := merged.Load(structs.Provider(Default(), "yaml"), nil); err != nil {
@@ -104,7 +104,7 @@ func readEnviron(s Sources, known keys) (*koanf.Koanf, error) {
 	return layer, known.check("environment", layer.Keys(), envName)
 }
 
-// envName is the environment variable that sets key.
+// envName returns the environment variable of key.
 func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 }

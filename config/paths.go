@@ -11,8 +11,8 @@ import (
 // isPath reports whether a setting names a file or a directory.
 func isPath(key string) bool { return key == "node.data_dir" || strings.HasSuffix(key, "_file") }
 
-// beside makes the paths in a file's settings relative to that file. Those of the
-// environment and of flags stay relative to the working directory.
+// beside makes relative paths in a file's settings relative to that file. Those of the environment
+// and of flags stay relative to the working directory.
 func beside(file string, layer *koanf.Koanf) error {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -50,7 +50,7 @@ func beside(file string, layer *koanf.Koanf) error {
 	return nil
 }
 
-// absolute is c with its paths made absolute, from the working directory.
+// absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
 	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile}

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Print writes c as YAML that, given as the file wherever that is, loads to c again.
-// Paths are made absolute.
+// Print writes c as YAML. A file with that content, in any directory, loads to c again. Paths are
+// made absolute.
 func (c Config) Print(w io.Writer) error {
 	printed, err := c.absolute()
 	if err != nil {

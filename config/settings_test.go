@@ -19,8 +19,8 @@ var rewrite = flag.Bool("rewrite", false, "write docs/settings.md")
 
 const settingsPage = "../docs/settings.md"
 
-// The page of settings is made from the code: each setting that a Config has, with
-// its default, its flag and the comment of its field.
+// The settings page is generated from the code: each setting of a Config, with its default, its
+// flag and the comment of its field.
 func TestThePageOfSettingsIsWhatTheCodeSays(t *testing.T) {
 	page := []byte(settingsOf(t))
 	if *rewrite {
@@ -67,7 +67,7 @@ This page is made from the code: ` + "`go test ./config -run PageOfSettings -rew
 	return out.String()
 }
 
-// fieldComments are the comments behind the fields, by type and field.
+// fieldComments returns the comments after the fields, by type and field.
 func fieldComments(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "config.go", nil, parser.ParseComments)
@@ -92,7 +92,7 @@ func fieldComments(t *testing.T) map[string]string {
 	return comments
 }
 
-// shown is a default as the file has it.
+// shown returns a default as in the file.
 func shown(v reflect.Value) string {
 	switch value := v.Interface().(type) {
 	case time.Duration:
@@ -107,7 +107,7 @@ func shown(v reflect.Value) string {
 	}
 }
 
-// flagOf is the flag that sets a setting.
+// flagOf returns the flag of a setting.
 func flagOf(key string) string {
 	if name := config.FlagOf(key); name != "" {
 		return "`--" + name + "`"

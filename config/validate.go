@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Bounds of what may be set.
+// Bounds of settings.
 const (
 	nodeIDBytesMax      = 64 // it is in every handshake and log line
 	joinMax             = 64
-	expectMax           = 9 // more voters than that slow each write down
+	expectMax           = 9 // more voters slow down each write
 	stopTimeoutMin      = time.Second
 	stopTimeoutMax      = 10 * time.Minute
 	cacheBytesMin       = 1 << 20
 	cacheBytesMax       = 1 << 40
 	diskReserveBytesMax = 1 << 40
-	logBytesMin         = 64 << 10 // the log's bytes are counted no finer
+	logBytesMin         = 64 << 10 // the log's bytes are counted in these units
 	logBytesMax         = 1 << 40
-	snapshotEntriesMin  = 100 // a snapshot is a flush: not one for a handful of writes
+	snapshotEntriesMin  = 100 // a snapshot is a flush: too expensive for a handful of writes
 	logEntriesMax       = 100_000_000
 	leaseMin            = 500 * time.Millisecond
 	leaseMax            = 10 * time.Minute
@@ -32,7 +32,7 @@ const (
 	awakeMost           = 1_000_000
 )
 
-// checks gathers problems, so that one run shows all of them.
+// checks collects problems, so that one run shows all of them.
 type checks struct{ problems []string }
 
 func (c *checks) add(format string, args ...any) {
@@ -101,7 +101,7 @@ func (c Config) validateCluster(v *checks) {
 		v.add("cluster.join is set, but a --dev node is alone: drop --dev and give --node-id and --data-dir, or drop --join")
 	}
 	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
-		v.add("an ephemeral node has no cluster to come back to: say --bootstrap or --join (or --dev)")
+		v.add("an ephemeral node cannot return to a cluster: use --bootstrap or --join (or --dev)")
 	}
 	switch expect := c.Cluster.Expect; {
 	case expect < 0 || expect > expectMax:
@@ -123,11 +123,11 @@ func (c Config) validatePlacement(v *checks) {
 	between(v, "placement.weight", int64(c.Placement.Weight), 1, weightMax)
 }
 
-// service is one listener, as validation sees it.
+// service is one listener during validation.
 type service struct {
 	name, addr, advertise string
 	secure                bool   // traffic is encrypted
-	remedy                string // how to make it so
+	remedy                string // how to encrypt it
 }
 
 func (c Config) validateAddresses(v *checks) {
@@ -146,11 +146,11 @@ func (c Config) validateAddresses(v *checks) {
 			continue
 		}
 		if other, ok := taken[s.addr]; ok && port != 0 {
-			v.add("%s.addr is %s, which %s has already: give each a port of its own", s.name, s.addr, other)
+			v.add("%s.addr is %s, which %s already uses: give each its own port", s.name, s.addr, other)
 		}
 		taken[s.addr] = s.name + ".addr"
 		if !loopback(s.addr) && !s.secure && !c.Node.Insecure {
-			v.add("%s.addr %s is reachable from other machines, in the clear: %s, listen on 127.0.0.1, or allow it by name with --insecure",
+			v.add("%s.addr %s is reachable from other machines, without encryption: %s, listen on 127.0.0.1, or allow it by name with --insecure",
 				s.name, s.addr, s.remedy)
 		}
 		checkAdvertise(v, s)
@@ -223,8 +223,8 @@ func splitAddr(addr string) (host string, port uint16, err error) {
 	return host, uint16(number), nil
 }
 
-// loopback reports whether only this machine can reach addr. A name that is not
-// localhost may resolve to anything, so it is taken for an outside address.
+// loopback reports whether only this machine can reach addr. A name that is not localhost may
+// resolve to any address, so it counts as an outside address.
 func loopback(addr string) bool {
 	host, _, err := splitAddr(addr)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package eraser ends the live instances of agents that were erased.
+// Package eraser ends the live instances of erased agents.
 //
-// The state machine erases what is stored, and keeps a list of erased agents that
-// are instances: one may be awake in the memory of its partition's owner. The
-// Eraser runs on every node and works on the one that leads. It has the owner end
-// each of them, and notes in the log that it has; only then is the receipt of the
-// erasure complete. Whoever leads next finds in the list what is left.
+// The state machine erases what is stored, and lists erased agents that are instances: such an
+// instance may be awake in the memory of its partition's owner. The Eraser runs on every node and
+// works on the leader. It makes the owner end each instance, and records that in the log; only then
+// is the erasure's receipt complete. The next leader finds the rest in the list.
 package eraser
 
 import (
@@ -22,8 +21,8 @@ import (
 
 // Source is this node's state machine.
 type Source interface {
-	// Endings lists live instances that are to be ended, from a place on that an
-	// earlier call gave; "" is the beginning, and the end.
+	// Endings returns at most limit live instances that their owners must end. It starts at from,
+	// which is the next of an earlier call or "" for the beginning. next is "" at the end.
 	Endings(from string, limit int) (all []agent.Ending, next string, err error)
 
 	// WatchEndings signals after each entry that added one.
@@ -33,12 +32,12 @@ type Source interface {
 	Owned(ref agent.InstanceRef) bool
 }
 
-// Log is where the Eraser notes that an instance has ended.
+// Log records that an instance has ended.
 type Log interface {
 	EndInstance(ctx context.Context, e agent.Ending, awake bool) error
 }
 
-// Options make an Eraser. All but Logger must be there.
+// Options configure an Eraser. All but Logger are required.
 type Options struct {
 	Source    Source
 	Leader    leading.Leader
@@ -51,7 +50,7 @@ type Options struct {
 const (
 	endsMax   = 16 // instances that are being ended at once
 	endsPage  = 256
-	callLimit = 10 * time.Second // what an owner, and the log, are given
+	callLimit = 10 * time.Second // timeout of calls to an owner, and to the log
 	retryWait = 500 * time.Millisecond
 )
 
@@ -62,10 +61,10 @@ type Eraser struct {
 	mu   sync.Mutex
 	busy map[agent.Ending]bool // guarded by mu
 
-	retry chan struct{} // of one: something that failed is to be tried again
+	retry chan struct{} // capacity one: an instance that failed must be tried again
 }
 
-// New makes an Eraser. It does nothing before Run.
+// New returns an Eraser. It does nothing before Run.
 func New(o Options) *Eraser {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -73,14 +72,13 @@ func New(o Options) *Eraser {
 	return &Eraser{o: o, busy: map[agent.Ending]bool{}, retry: make(chan struct{}, 1)}
 }
 
-// Run works whenever this node leads, until ctx ends and what is under way has
-// ended. It returns nil.
+// Run works while this node leads, until ctx ends and all calls have ended. It returns nil.
 func (e *Eraser) Run(ctx context.Context) error {
 	leading.Run(ctx, e.o.Leader, e.lead)
 	return nil
 }
 
-// lead ends what is to be ended until ctx ends.
+// lead ends the listed instances until ctx ends.
 func (e *Eraser) lead(ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -125,7 +123,7 @@ func (e *Eraser) lead(ctx context.Context) {
 	}
 }
 
-// begin takes an instance to work on, unless somebody does.
+// begin marks an instance as being ended; it returns false if it already is.
 func (e *Eraser) begin(one agent.Ending) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,7 +134,7 @@ func (e *Eraser) begin(one agent.Ending) bool {
 	return true
 }
 
-// done gives it back, and has the list looked at again.
+// done removes the mark, and triggers another read of the list.
 func (e *Eraser) done(one agent.Ending) {
 	e.mu.Lock()
 	delete(e.busy, one)
@@ -147,8 +145,8 @@ func (e *Eraser) done(one agent.Ending) {
 	}
 }
 
-// end has the owner end an instance, and notes it in the log. A partition that
-// nobody owns has none: who owned it answers no more.
+// end makes the owner end an instance, and records it in the log. If the partition has no owner,
+// the instance is not live: a former owner answers no more calls.
 func (e *Eraser) end(ctx context.Context, one agent.Ending) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -12,8 +12,7 @@ import (
 	"dormouse/eraser"
 )
 
-// world is an Eraser's surroundings: a list of instances that are to be ended, and
-// their owners.
+// world simulates an Eraser's source, owners and log.
 type world struct {
 	agent.Instances
 
@@ -23,10 +22,10 @@ type world struct {
 	leads bool
 	led   chan struct{}
 	news  chan struct{}
-	stop  func(ctx context.Context, key string) error // what an owner answers
+	stop  func(ctx context.Context, key string) error // the owner's answer
 	stops int
-	fails int // reads of the list that fail from now on
-	reads int // of the list
+	fails int // number of reads of the list that will fail
+	reads int // number of reads of the list
 }
 
 // run starts an Eraser in a world, until the test ends.
@@ -66,7 +65,7 @@ func (w *world) Endings(from string, limit int) ([]agent.Ending, string, error) 
 
 func (w *world) WatchEndings() (<-chan struct{}, func()) { return w.news, func() {} }
 
-// Owned says that everybody but "free" has an owner.
+// Owned returns true for all instances but "free".
 func (w *world) Owned(ref agent.InstanceRef) bool { return ref.Key != "free" }
 
 func (w *world) IsLeader() bool {
@@ -81,7 +80,7 @@ func (w *world) LeaderChanged() <-chan struct{} {
 	return w.led
 }
 
-// lead makes the node lead, or not.
+// lead sets whether the node leads.
 func (w *world) lead(leads bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +89,7 @@ func (w *world) lead(leads bool) {
 	w.led = make(chan struct{})
 }
 
-// add puts instances on the list.
+// add adds instances to the list.
 func (w *world) add(index uint64, keys ...string) {
 	w.mu.Lock()
 	for _, key := range keys {
@@ -160,7 +159,7 @@ func TestTheLeaderEndsWhatIsOnTheList(t *testing.T) {
 	})
 }
 
-// An owner that hangs is asked again and again, and holds up nobody else.
+// An owner that hangs is called again and again, and does not delay other instances.
 func TestAnOwnerThatHangsHoldsUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := time.Now().Add(time.Minute)
@@ -211,7 +210,7 @@ func TestAListThatCannotBeReadIsReadAgainAfterAPause(t *testing.T) {
 	})
 }
 
-// Who leads no more leaves what is under way to the next leader.
+// A node that loses leadership leaves pending work to the next leader.
 func TestWhoLeadsNoMoreEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{stop: func(ctx context.Context, _ string) error {

@@ -12,10 +12,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Answers are kept by the entry, not by the request: the requests of a client
-// that share a log entry share a row, and the client's row says which request
-// is in which. So a request costs no row of its own, and one that comes out of
-// order is known to be new without a look at the engine.
+// The dedup table keeps answers per entry, not per request. The requests of a client that share a
+// log entry share an answers row, and the client's row lists which request is in which answers row.
+// So a request needs no row of its own, and the client's row alone shows that an out-of-order
+// request is new.
 
 // clientState is a client's row while an entry is applied.
 type clientState struct {
@@ -23,14 +23,14 @@ type clientState struct {
 	known   bool
 	changed bool
 
-	answered []answered // what ClientRow tells in columns
+	answered []answered // the columns of ClientRow, decoded
 
 	fresh    []*logpb.Answer // of this entry
-	notAfter uint64          // of fresh: when the last may go
+	notAfter uint64          // the tick when the last of fresh may be removed
 }
 
-// client is what is known of a client: the entry's own copy, to be changed in
-// place. storeClients writes it.
+// client returns the entry's own copy of a client's row, which callers change in place.
+// storeClients writes it.
 func (b *batch) client(scope, client string) (row *clientState, err error) {
 	key := kv.IDKey(kv.KindClient, scope, client)
 	if row, ok := b.clients[key]; ok {
@@ -60,14 +60,14 @@ func (c *clientState) answer(a *logpb.Answer, notAfter uint64) {
 	c.notAfter = max(c.notAfter, notAfter)
 }
 
-// answered says which requests a row of answers is of.
+// answered lists the requests whose answers are in one row.
 type answered struct {
-	max      uint64   // the highest, which names the row
-	notAfter uint64   // the tick when the last of them may go
+	max      uint64   // the highest request, which names the row
+	notAfter uint64   // the tick when the last of them may be removed
 	back     []uint64 // how far each is below max, in descending order; the last is 0
 }
 
-// lowest is the row's first request.
+// lowest returns the row's first request.
 func (a answered) lowest() uint64 { return a.max - a.back[0] }
 
 // has reports whether the answer to a request is in the row.
@@ -79,7 +79,7 @@ func (a answered) has(seq uint64) bool {
 	return ok
 }
 
-// answeredOf reads the columns of a client's row.
+// answeredOf decodes the columns of a client's row.
 func answeredOf(row *logpb.ClientRow) ([]answered, error) {
 	n, back := len(row.AnsweredMax), row.AnsweredBack
 	if len(row.AnsweredNotAfter) != n || len(row.AnsweredCount) != n {
@@ -100,7 +100,7 @@ func answeredOf(row *logpb.ClientRow) ([]answered, error) {
 	return out, nil
 }
 
-// columns writes what rows of answers there are into the client's row.
+// columns encodes c.answered into the columns of the client's row.
 func (c *clientState) columns() {
 	requests := 0
 	for _, in := range c.answered {
@@ -116,8 +116,8 @@ func (c *clientState) columns() {
 	}
 }
 
-// answeredIn is the row that a request's answer is in: its highest request.
-// There is none where the request is new, or was settled.
+// answeredIn returns the highest request of the row that holds a request's answer. ok is false if
+// the request is new or was settled.
 func answeredIn(low uint64, rows []answered, seq uint64) (highest uint64, ok bool) {
 	if seq < low {
 		return 0, false
@@ -130,7 +130,7 @@ func answeredIn(low uint64, rows []answered, seq uint64) (highest uint64, ok boo
 	return 0, false
 }
 
-// decodeAnswer picks a request's answer from its row.
+// decodeAnswer returns a request's answer from its row.
 func decodeAnswer(raw []byte, client string, seq uint64) (*logpb.Answer, error) {
 	var row logpb.AnswersRow
 	if err := command.Unmarshal(raw, &row); err != nil {
@@ -143,14 +143,14 @@ func decodeAnswer(raw []byte, client string, seq uint64) (*logpb.Answer, error) 
 	return row.Answers[at], nil
 }
 
-// answered looks for the answer that the request got before.
+// answered returns the answer that the request got before, if there is one.
 func (b *batch) answered(p *logpb.Commit, client *clientState) (decided agent.Decided, found bool, err error) {
 	answer, err := b.answer(p, client)
 	if err != nil || answer == nil {
 		return agent.Decided{}, false, err
 	}
 	if answer.BodyHash != p.BodyHash {
-		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was another commit", p.Seq, p.Client)
+		e := agent.Errorf(agent.CodeIdempotencyMismatch, "request %d of client %q was used for another commit", p.Seq, p.Client)
 		return refused(e), true, nil
 	}
 	decided, err = command.DecodeOutcome(answer.Outcome)
@@ -202,8 +202,8 @@ func (b *batch) storeClients() error {
 	return nil
 }
 
-// storeAnswers writes what a client was answered in this entry; prefix begins
-// the keys of its answers.
+// storeAnswers writes the answers that a client got in this entry. prefix begins the keys of its
+// answers.
 func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	fresh := slices.DeleteFunc(client.fresh, func(a *logpb.Answer) bool { return a.Seq < client.Low })
 	if len(fresh) == 0 {
@@ -223,7 +223,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	return nil
 }
 
-// forgetSettled lets go of the rows of which every request is settled.
+// forgetSettled removes the rows whose requests are all settled.
 func (b *batch) forgetSettled(prefix string, client *clientState) {
 	client.answered = slices.DeleteFunc(client.answered, func(in answered) bool {
 		if in.max >= client.Low {
@@ -234,9 +234,9 @@ func (b *batch) forgetSettled(prefix string, client *clientState) {
 	})
 }
 
-// review settles the requests of a client that have expired, up to the first
-// that has not, in at most limit rows of answers, and lets go of the client
-// where none are left. It returns how many rows.
+// review settles the expired requests of a client, up to the first that has not expired, in at most
+// limit rows of answers. It removes the client if no requests are left. It returns the number of
+// rows.
 func (b *batch) review(scope, client string, limit int) (int, error) {
 	row, err := b.client(scope, client)
 	if err != nil || !row.known {
@@ -251,11 +251,11 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 		row.Low = max(row.Low, gone[len(gone)-1].max+1)
 	}
 	switch {
-	case more: // go on in the next entry
+	case more: // continue in the next entry
 		b.reviewClient(scope, client, row, b.Progress.Tick)
 	case standing != nil:
 		b.reviewClient(scope, client, row, txn.AddTicks(standing.notAfter, 1))
-	case row.LastTick >= b.Progress.Tick: // low still guards what was acknowledged
+	case row.LastTick >= b.Progress.Tick: // low still rejects requests that were acknowledged
 		b.reviewClient(scope, client, row, txn.AddTicks(row.LastTick, 1))
 	default:
 		b.forgetSettled(kv.IDKey(kv.KindAnswers, scope, client), row)
@@ -264,7 +264,7 @@ func (b *batch) review(scope, client string, limit int) (int, error) {
 	return len(gone), nil
 }
 
-// firstStanding is the row with the lowest request that can still apply, or nil.
+// firstStanding returns the row with the lowest request that can still apply, or nil.
 func firstStanding(rows []answered, tick uint64) (first *answered) {
 	for i := range rows {
 		if in := &rows[i]; in.notAfter >= tick && (first == nil || in.lowest() < first.lowest()) {
@@ -274,7 +274,7 @@ func firstStanding(rows []answered, tick uint64) (first *answered) {
 	return first
 }
 
-// expiredBefore lists the rows that have nothing from standing on, in order.
+// expiredBefore returns, in order, the rows whose requests all precede those of standing.
 func expiredBefore(rows []answered, standing *answered) (gone []answered) {
 	for _, in := range rows {
 		if standing == nil || in.max < standing.lowest() {

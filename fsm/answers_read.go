@@ -10,8 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// readAnswer is what a retry of the request would be told as of the view's
-// entry.
+// readAnswer returns the answer that a retry of the request would get at the view's entry.
 func readAnswer(r txn.Reader, q *agent.GetAnswer) (agent.Found, error) {
 	var client logpb.ClientRow
 	raw, err := r.Get(kv.IDKey(kv.KindClient, r.Scope, q.Client))

@@ -11,7 +11,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// withTTL is a request that can apply for so long.
+// withTTL returns a request that can apply for ttl.
 func withTTL(seq uint64, ttl time.Duration) agent.Commit {
 	c := requested(seq, 0, appendTo("t", `{}`))
 	c.Request.TTL = ttl
@@ -63,8 +63,8 @@ func TestARowOfAnswersGoesWithItsLastRequest(t *testing.T) {
 	}
 }
 
-// An answer never goes before its request can no longer apply, whatever those
-// around it in its row and in other rows do.
+// An answer is never removed before its request can no longer apply, whatever the other requests in
+// its row and in other rows do.
 func TestAnswersOutliveOthersOfTheirRow(t *testing.T) {
 	r := newSubject(t)
 	start := r.tick
@@ -91,8 +91,7 @@ func TestAnswersOutliveOthersOfTheirRow(t *testing.T) {
 	}
 }
 
-// Columns that do not fit each other are damage, which is told and not guessed
-// at.
+// Inconsistent columns are reported as damage, not guessed at.
 func TestColumnsOfAnswersFitEachOther(t *testing.T) {
 	for name, row := range map[string]*logpb.ClientRow{
 		"a time is missing":   {AnsweredMax: []uint64{9}, AnsweredCount: []uint64{1}, AnsweredBack: []uint64{0}},

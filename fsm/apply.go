@@ -15,26 +15,25 @@ import (
 	"dormouse/recall"
 )
 
-// batch is one log entry while it is applied, and the next value of all that the
-// machine keeps in memory.
+// batch is one log entry while it is applied, and the next value of the machine's in-memory state.
 type batch struct {
 	*txn.Entry
 	machine  *Machine
 	clients  map[string]*clientState // :: row key → the client
-	roster   *roster                 // nil while it is the machine's
+	roster   *roster                 // nil until the entry changes it
 	placed   placed
-	moved    bool // placed has changed, other than by renewals
+	moved    bool // placed has changed other than by lease renewals
 	imports  imports
 	imported bool // an import has ended
 }
 
-// entryRowsBytesMax is how much an entry may have written for another commit to
-// run in it: the engine takes its rows as one batch. Past it a commit is
-// overloaded, and comes with a later entry.
+// entryRowsBytesMax is how much an entry may have written when another commit begins to run in it:
+// the engine takes the rows of an entry as one batch. Beyond it a commit is refused as overloaded;
+// the client retries it in a later entry.
 const entryRowsBytesMax = 64 << 20
 
-// applyBatch applies one log entry: all of it in one engine batch, which says
-// how far the engine is. An error means that this replica must stop.
+// applyBatch applies one log entry in one engine batch, which also records the applied index. An
+// error means that this replica must stop.
 func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decided, error) {
 	b := &batch{
 		Entry: &txn.Entry{
@@ -77,7 +76,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 	return decided, nil
 }
 
-// commit writes the batch to the engine and then shows it to everybody.
+// commit writes the batch to the engine and then publishes the new state to readers.
 func (b *batch) commit() error {
 	m := b.machine
 	invariant.Check(b.Progress.Tick >= m.progress.Tick && b.Progress.Wall >= m.progress.Wall,
@@ -121,7 +120,7 @@ func (b *batch) commit() error {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
 	m.mintBase = b.MintBase
-	if b.imported { // a memory index of an earlier scope of that name may have the same numbers
+	if b.imported { // a memory index of an earlier scope of this name may have the same numbers
 		m.recalls = recall.NewCache(memory.RecallBytesMax)
 	}
 	m.showPlaced(b.placed, b.Opening, b.moved)
@@ -133,14 +132,14 @@ func (b *batch) commit() error {
 	return nil
 }
 
-// machineCommit is a commit that changes what the machine keeps in memory as well
-// as rows: members, node leases, partitions and imports.
+// machineCommit is a commit that also changes the machine's in-memory state: members, node leases,
+// partitions and imports.
 type machineCommit struct {
 	*txn.Tx
 	batch *batch
 }
 
-// decide runs a commit's ops: all of them, or none and a refusal.
+// decide runs a commit's ops: either all of them apply, or none and it returns a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	m, told := b.Rows.Begin(), len(b.Changes)
 	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.MintBase
@@ -150,7 +149,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 			Index: b.Progress.Index, Time: b.Progress.Wall, Results: results,
 		}}, nil
 	}
-	refusal, ok := err.(*agent.Error) //nolint:errorlint // a wrapped one would be a fault of ours, which must stop the replica
+	refusal, ok := err.(*agent.Error) //nolint:errorlint // a wrapped one is a bug, which must stop the replica
 	if !ok {
 		return agent.Decided{}, err
 	}
@@ -164,7 +163,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 
 func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 	if b.Minted+txn.MintsMax*uint64(len(p.Ops)+len(p.ClusterOps)) > txn.MintedMax || b.Rows.Size() > entryRowsBytesMax {
-		return nil, agent.Errorf(agent.CodeOverloaded, "too much shares a log entry: try again")
+		return nil, agent.Errorf(agent.CodeOverloaded, "the log entry is full: retry")
 	}
 	began := b.Rows.Size()
 	if err := b.fenced(p.Scope, p.Fence); err != nil {

@@ -14,7 +14,7 @@ import (
 
 const benchBatch = 256
 
-// benchApply applies entries of benchBatch commits; make gives commit n.
+// benchApply applies entries of benchBatch commits; make returns commit n.
 func benchApply(b *testing.B, make func(n uint64) agent.Commit) {
 	b.Helper()
 	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
@@ -39,8 +39,8 @@ func benchApply(b *testing.B, make func(n uint64) agent.Commit) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/commit")
 }
 
-// request is what a pipelining client sends with commit n: with each entry it
-// acknowledges what the entry before it answered.
+// request is the request id of commit n from a pipelining client: each entry acknowledges the
+// answers of the entry before it.
 func request(n uint64) agent.Request {
 	return agent.Request{Client: "client", Seq: n + 1, Low: n/benchBatch*benchBatch + 1}
 }

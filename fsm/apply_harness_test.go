@@ -14,8 +14,7 @@ import (
 	"dormouse/storage"
 )
 
-// subject is a machine in memory that is fed entries by hand, under a clock of
-// its own.
+// subject is an in-memory machine to which the test feeds entries, with a simulated clock.
 type subject struct {
 	tb      testing.TB
 	machine *fsm.Machine
@@ -27,7 +26,7 @@ type subject struct {
 	closed  bool
 }
 
-// startWall is when the subjects' time begins, in Unix ms.
+// startWall is the start of the subjects' wall time, in Unix ms.
 const startWall = 1_000_000
 
 func newSubject(tb testing.TB) *subject {
@@ -60,7 +59,7 @@ func (r *subject) close() {
 	}
 }
 
-// encode encodes commits as the door leaves them.
+// encode encodes commits as after request validation.
 func (r *subject) encode(commits ...agent.Commit) [][]byte {
 	r.tb.Helper()
 	encoded := make([][]byte, len(commits))
@@ -116,7 +115,7 @@ func (r *subject) try(ops ...agent.Op) (agent.Result, *agent.Error) {
 	return d.Result, d.Err
 }
 
-// do applies ops that must succeed, and gives the last one's result.
+// do applies ops that must succeed, and returns the last one's result.
 func do[R agent.OpResult](r *subject, ops ...agent.Op) R {
 	r.tb.Helper()
 	result, err := r.try(ops...)
@@ -146,20 +145,20 @@ func (r *subject) refusal(code agent.Code, ops ...agent.Op) *agent.Error {
 	return err
 }
 
-// refuse is refusal where only its code matters.
+// refuse is refusal without a result.
 func (r *subject) refuse(code agent.Code, ops ...agent.Op) {
 	r.tb.Helper()
 	_ = r.refusal(code, ops...)
 }
 
-// after lets time pass in the log.
+// after advances the log's time.
 func (r *subject) after(d time.Duration) *subject {
 	r.tick += uint64(d.Milliseconds())
 	r.wall += d.Milliseconds()
 	return r
 }
 
-// answer reads one thing now.
+// answer answers one read now.
 func (r *subject) answer(q agent.Read) agent.Answer {
 	r.tb.Helper()
 	view := r.machine.View()
@@ -167,7 +166,7 @@ func (r *subject) answer(q agent.Read) agent.Answer {
 	return view.Answer("", q)
 }
 
-// read reads what must be there.
+// read answers a read that must find something.
 func read[F agent.Found](r *subject, q agent.Read) F {
 	r.tb.Helper()
 	a := r.answer(q)
@@ -181,7 +180,7 @@ func read[F agent.Found](r *subject, q agent.Read) F {
 	return found
 }
 
-// missing reads what must not be there.
+// missing checks that a read fails with a code.
 func (r *subject) missing(code agent.Code, q agent.Read) {
 	r.tb.Helper()
 	a := r.answer(q)
@@ -190,7 +189,7 @@ func (r *subject) missing(code agent.Code, q agent.Read) {
 	}
 }
 
-// hash is the hash over all that the machine holds.
+// hash returns the hash over all rows.
 func (r *subject) hash() string {
 	r.tb.Helper()
 	view := r.machine.View()

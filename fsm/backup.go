@@ -15,11 +15,10 @@ import (
 	"dormouse/storage"
 )
 
-// A backup is a snapshot's stream (see stream.go), taken of the state as it is
-// when asked for.
+// A backup is a snapshot stream (see fsm/snapshot/stream.go) of the state at the time of the call.
 
-// WriteBackup writes the whole state to w, as of an index no older than the
-// call. Applying goes on meanwhile.
+// WriteBackup writes the whole state to w, at an index no older than the call. The machine
+// continues to apply entries meanwhile.
 func (m *Machine) WriteBackup(w io.Writer) error {
 	m.mu.RLock()
 	g := m.gen
@@ -43,7 +42,7 @@ func (m *Machine) WriteBackup(w io.Writer) error {
 	return nil
 }
 
-// SnapshotInfo is what a snapshot or a backup says of itself.
+// SnapshotInfo describes a snapshot or a backup.
 type SnapshotInfo struct {
 	ClusterID    string
 	Index, Term  uint64 // of the last entry in it
@@ -62,8 +61,7 @@ func describeStream(encoded []byte, h *logpb.SnapshotHeader) SnapshotInfo {
 	}
 }
 
-// Inspect reads a whole snapshot or backup, checks every byte of it, and tells
-// what it says of itself.
+// Inspect reads a whole snapshot or backup, verifies all checksums, and returns its description.
 func Inspect(r io.Reader) (SnapshotInfo, error) {
 	encoded, header, err := readHeader(r)
 	if err != nil {
@@ -108,26 +106,26 @@ func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error
 	return encoded, h, err
 }
 
-// RestoreOptions say what becomes of a backup.
+// RestoreOptions configure RestoreBackup.
 type RestoreOptions struct {
 	Dir       string      // the new machine's directory, which must be empty or missing
 	FS        storage.FS  // nil means the disk
-	ClusterID string      // of the new cluster: a backup never goes on as the old one
-	IndexBase uint64      // where the new log begins; 0 means IndexBaseStep past the backup's end, rounded up
-	Voter     raft.Server // the node that founds the new cluster, as its one voter
+	ClusterID string      // of the new cluster; it must differ from the backup's
+	IndexBase uint64      // first index of the new log; 0 means IndexBaseStep past the backup's end, rounded up
+	Voter     raft.Server // the only voter of the new cluster
 }
 
-// IndexBaseStep is how far apart the logs of a cluster and of one restored
-// from its backup are. Incarnations and epochs are log indexes, so nothing
-// that was handed out after the backup is ever handed out again.
+// IndexBaseStep is the distance between the logs of a cluster and of one restored from its backup.
+// Incarnations and epochs are log indexes, so the new cluster never reuses one that the old cluster
+// assigned after the backup.
 const IndexBaseStep = 1 << 32
 
-// restoredTerm is the term of the entry that a restored state stands for.
+// restoredTerm is the term of the last entry of a restored state.
 const restoredTerm = 1
 
-// RestoreBackup makes the directory of a new cluster's first node out of a
-// backup, offline. The state is the backup's, less its members; the log begins
-// far ahead of the old cluster's. It returns what the backup said of itself.
+// RestoreBackup creates the directory of a new cluster's first node from a backup, offline. The
+// state is the backup's without its members. The log begins far beyond the old cluster's. It
+// returns the description of the backup.
 func RestoreBackup(backup io.Reader, o RestoreOptions) (SnapshotInfo, error) {
 	info, err := restoreBackup(backup, o)
 	if err != nil {
@@ -176,15 +174,15 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 	return info, errors.Join(err, h.fs.RemoveAll(dir))
 }
 
-// refound makes the received state in dir the new cluster's first snapshot;
-// the first start restores it.
+// refound makes the received state in dir the new cluster's first snapshot; the first start
+// restores it.
 func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) error {
 	base := o.IndexBase
 	if base == 0 {
 		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep
 	}
 	if base <= old.Index {
-		return fmt.Errorf("the new log would begin at %d, inside the old one, which went on from %d", base, old.Index)
+		return fmt.Errorf("the new log would begin at %d, inside the old one, which continued from %d", base, old.Index)
 	}
 	engine, err := storage.Open(dir, h.engines)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"dormouse/fsm"
 )
 
-// queueRows is the kind of rows that say when others go.
+// queueRows is the kind of the rows of the wall queue.
 const queueRows = "\x13"
 
-// A fork is a few bytes in the log, and copies much.
+// A fork is a few bytes in the log, and copies many rows.
 func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
 	r := newSubject(t)
 	state := agent.JSON(`{"x":"` + strings.Repeat("x", 1<<20-8) + `"}`)
@@ -24,12 +24,12 @@ func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
 		}
 		return ops
 	}
-	const fit = agent.CommitRowsBytesMax>>20 - 1 // each is its state and a little
+	const fit = agent.CommitRowsBytesMax>>20 - 1 // each is its state and some overhead
 	if e := r.refusal(agent.CodeTooLarge, forks(0, fit+1)...); e.Limit != "commit_rows_bytes_max=67108864" || e.Op != fit {
 		t.Fatalf("refused with %+v", e)
 	}
 	r.missing(agent.CodeNotFound, &agent.GetCheckpoint{Key: "b0"})
-	// Nor does an entry, however many commits are in it.
+	// An entry is bounded too, however many commits are in it.
 	commit := agent.Commit{Ops: forks(0, fit)}
 	last := agent.Commit{Ops: forks(2*fit, 1)}
 	decided := r.batch(commit, agent.Commit{Ops: forks(fit, fit)}, last)
@@ -42,7 +42,7 @@ func TestACommitWritesSoMuchAndNotMore(t *testing.T) {
 	do[*agent.ForkedAgent](r, last.Ops...)
 }
 
-// What an entry can hand out is counted by its ops, however many timers they set.
+// The incarnations that an entry can assign are counted by its ops, however many timers they set.
 func TestAPatchOfManyJobsTakesAsManyIncarnationsAsAnyOp(t *testing.T) {
 	r := newSubject(t)
 	jobs := make([]string, agent.CronSpecsMax)
@@ -61,8 +61,8 @@ func TestAPatchOfManyJobsTakesAsManyIncarnationsAsAnyOp(t *testing.T) {
 	read[*agent.Timer](r, &agent.GetTimer{Manager: "m", Key: "k", ID: agent.CronTimerPrefix + "j127"})
 }
 
-// The places of older revisions in the queue go with them, else a checkpoint
-// that is written often leaves one for each write until the age is over.
+// The queue entries of older revisions are removed with them. Otherwise a checkpoint that is
+// written often leaves one for each write until the age has passed.
 func TestRevisionsThatGoByNumberLeaveNothingBehind(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: 3, HistoryAgeMS: 3_600_000}})
@@ -90,14 +90,14 @@ func TestAForkIsToldWhichRevisionsAreKept(t *testing.T) {
 	r.after(500 * time.Millisecond)
 	put()
 	put()
-	r.after(500 * time.Millisecond) // revision 1 is over now, and not swept yet
+	r.after(500 * time.Millisecond) // revision 1 has expired now, and is not swept yet
 	e := r.refusal(agent.CodeNotFound, &agent.ForkAgent{Agent: "a", NewAgent: "b", Revision: 1})
 	if e.Floor != 2 || e.Revision != 4 {
 		t.Fatalf("refused with %+v", e)
 	}
 }
 
-// A session whose ttl ends while its agent is being erased is in the receipt.
+// A session that expires while its agent is being erased is counted in the receipt.
 func TestAReceiptTellsOfSessionsThatExpireMeanwhile(t *testing.T) {
 	r := newSubject(t)
 	const sessions = 150
@@ -121,7 +121,7 @@ func TestAReceiptTellsOfSessionsThatExpireMeanwhile(t *testing.T) {
 	}
 }
 
-// The erasures of many agents take their turns.
+// The erasures of many agents are worked on in turn.
 func TestAnEntryGoesOnWithOneErasure(t *testing.T) {
 	r := newSubject(t)
 	var erase []agent.Op

@@ -8,13 +8,13 @@ import (
 	"dormouse/fsm/command"
 )
 
-// The chain is a running checksum over the log as it was applied:
+// nextChain returns the running checksum over the log after one more applied entry:
 //
 //	chain' = CRC-32C(chain ‖ index ‖ term ‖ CRC-32C of the entry)
 //
-// each big-endian, from 0. Two replicas that stand at one index with different
-// chains have applied different logs (docs/hazards.md R1). Only entries that reach the
-// state machine count: Raft's own (no-ops, barriers, configurations) do not.
+// each big-endian, starting at 0. Two replicas with different chains at one index have applied
+// different logs (docs/hazards.md R1). Only entries that reach the state machine count: Raft's own
+// entries (no-ops, barriers, configurations) do not.
 func nextChain(chain uint32, index, term uint64, entry uint32) uint32 {
 	var b [24]byte
 	binary.BigEndian.PutUint32(b[0:], chain)
@@ -24,24 +24,24 @@ func nextChain(chain uint32, index, term uint64, entry uint32) uint32 {
 	return crc32.Checksum(b[:], command.Castagnoli)
 }
 
-// chainsKept is how many of the last applied entries' chains are remembered.
-// The stamp of a batch speaks of an entry that its leader had applied when it
-// was packed, so it looks back over what was in flight then: a handful.
+// chainsKept is the number of last applied entries whose chains are kept. The stamp of a batch
+// names an entry that its leader had applied when it packed the batch. So lookups go back only over
+// the entries that were in flight then: a handful.
 const chainsKept = 4096
 
-// chainRing remembers the chain at each of the last chainsKept entries.
+// chainRing keeps the chain at each of the last chainsKept entries.
 type chainRing struct {
 	mu    sync.Mutex
 	links [chainsKept]chainLink // guarded by mu
-	next  int                   // guarded by mu; where the next link goes
+	next  int                   // guarded by mu; index of the next write
 }
 
 type chainLink struct {
-	index uint64 // 0: none
+	index uint64 // 0 means empty
 	chain uint32
 }
 
-// add remembers the chain after the entry at index; indexes grow.
+// add records the chain after the entry at index; indexes increase.
 func (r *chainRing) add(index uint64, chain uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,11 +49,11 @@ func (r *chainRing) add(index uint64, chain uint32) {
 	r.next = (r.next + 1) % chainsKept
 }
 
-// at is the chain after the entry at index, where it is remembered.
+// at returns the chain after the entry at index; ok is false if it is not kept.
 func (r *chainRing) at(index uint64) (chain uint32, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// The newest come first: what is asked for is nearly always among them.
+	// Search from the newest: lookups are nearly always for recent entries.
 	for i := 1; i <= chainsKept; i++ {
 		link := r.links[(r.next-i+chainsKept)%chainsKept]
 		switch {
@@ -66,7 +66,7 @@ func (r *chainRing) at(index uint64) (chain uint32, ok bool) {
 	return 0, false
 }
 
-// reset forgets all: the state has been replaced.
+// reset removes all links: the state has been replaced.
 func (r *chainRing) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

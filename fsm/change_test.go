@@ -17,7 +17,7 @@ import (
 	"dormouse/storage"
 )
 
-// recording is a subject whose cluster can record changes.
+// recording returns a subject whose cluster records changes.
 func recording(tb testing.TB) *subject {
 	tb.Helper()
 	r := newSubject(tb)
@@ -47,7 +47,7 @@ func (r *subject) page(scope string, from, skip uint64, prefix string, limit int
 	return page
 }
 
-// told is what entry index changed in the default scope, a line each.
+// told returns the changes of entry index in the default scope, one per line.
 func (r *subject) told(index uint64) string {
 	r.tb.Helper()
 	var lines []string
@@ -128,7 +128,7 @@ func TestEveryWriteIsTold(t *testing.T) {
 		{"a manager", []agent.Op{&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}}}, 0, "managers/m at 1"},
 		{"a manager goes", []agent.Op{&agent.DeleteManager{Name: "m"}}, 0, "managers/m gone"},
 		{"a timer", []agent.Op{timer("t", time.Second)}, 0, "timers/m/k/t"},
-		{"a timer falls due", nil, time.Second, ""}, // which nobody sees
+		{"a timer falls due", nil, time.Second, ""}, // which does not change anything that clients see
 		{"a timer goes", []agent.Op{&agent.DeleteTimer{Manager: "m", Key: "k", ID: "t"}}, 0, "timers/m/k/t gone"},
 		{"a policy", []agent.Op{&agent.PutScope{}}, 0, "scopes/default"},
 		{"a session", session(&agent.PutSession{Session: "s", Agent: "a", Thread: "st"}), 0, "sessions/s at 1 new"},
@@ -272,7 +272,7 @@ func TestAFeedForgetsItsOldestChanges(t *testing.T) {
 	if rows := r.rows(kv.KindChange); rows > (100+agent.ChangesSlack)/50+2 {
 		t.Errorf("%d rows are left", rows)
 	}
-	// A policy that is lowered takes many entries to work, each a little.
+	// A lowered policy takes effect over many entries, a little in each.
 	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{ChangesMax: 10_000}})
 	for range 3*agent.ChangesTrimMax + agent.ChangesSlack {
 		do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
@@ -289,7 +289,7 @@ func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	r := recording(t)
 	put := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "v"}}}
 	gone := agent.Commit{Ops: []agent.Op{&agent.DeleteScope{}}}
-	r.batch(gone) // of what is not there
+	r.batch(gone) // deletes of missing things
 	if page := r.page(agent.DefaultScope, r.index, 0, "", 10); page.Gone != 0 || page.Floor > r.index {
 		t.Fatalf("a scope that never was: %+v", page)
 	}
@@ -306,7 +306,7 @@ func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	}
 	r.batch(gone)
 	deleted = r.index
-	// What it was is forgotten after a while, but not that there was something.
+	// Details of the deletion are forgotten after a while, but the floor stays.
 	r.after(agent.TombstoneTTL).batch()
 	if page := r.page(agent.DefaultScope, r.index, 0, "", 10); page.Gone != 0 || page.Floor != deleted+1 || r.rows(kv.KindFeed) != 0 {
 		t.Fatalf("long after %d: %+v", deleted, page)
@@ -316,8 +316,8 @@ func TestDeletingAScopeEndsItsFeed(t *testing.T) {
 	}
 }
 
-// A state that was written before changes were recorded is whole, and its feed
-// begins where all nodes could record.
+// A state that was written before changes were recorded is complete, and its feed begins at the
+// entry where all nodes could record changes.
 func TestOldEntriesAreNotTold(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})
@@ -348,7 +348,7 @@ func TestOldEntriesAreNotTold(t *testing.T) {
 	}
 }
 
-// What was not told from the beginning is told from its own level on.
+// A kind of change that was added later is recorded from its feature level on.
 func TestALaterKindIsToldFromItsLevelOn(t *testing.T) {
 	r := newSubject(t)
 	r.raise(txn.ChangesLevel)
@@ -433,8 +433,8 @@ func TestAWatcherOfChangesIsSignalled(t *testing.T) {
 	}
 }
 
-// The log of a cluster that is founded from a backup is another one than that
-// which went on after the backup was made.
+// The log of a cluster that is restored from a backup differs from the old cluster's log after the
+// backup.
 func TestARestoredBackupBeginsItsFeedsAnew(t *testing.T) {
 	r := recording(t)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"})

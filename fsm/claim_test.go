@@ -35,16 +35,16 @@ func releasing(c agent.Claim) *agent.ReleaseClaim {
 	return &agent.ReleaseClaim{Claim: c.Name, Holder: c.Holder, Epoch: c.Epoch}
 }
 
-// lead lets another leader take over.
+// lead makes another leader take over.
 func (r *subject) lead() *subject {
 	r.term++
 	return r
 }
 
-// pass applies an entry without commits, as the leader does when something is due.
+// pass applies an entry without commits, as the leader proposes when something is due.
 func (r *subject) pass() { r.tb.Helper(); r.feed(nil) }
 
-// under commits a write under a fence.
+// under commits a write with a fence.
 func (r *subject) under(fence *agent.Fence) *agent.Error {
 	r.tb.Helper()
 	return r.batch(agent.Commit{Fence: fence, Ops: []agent.Op{&agent.PutValue{Key: "v"}}})[0].Err
@@ -82,8 +82,8 @@ func (r *subject) free() {
 	r.missing(agent.CodeNotFound, &agent.GetClaim{Claim: "c"})
 }
 
-// At its last tick but one a holding stands, at its last it has ended: the
-// worked clock of docs/semantics.md JL-8.
+// A claim is held until its last tick but one, and has ended at its last: the worked example of
+// docs/semantics.md JL-8.
 func TestAClaimLapsesAtItsTick(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", 50*time.Second)
@@ -115,7 +115,7 @@ func TestAClaimLapsesAtItsTick(t *testing.T) {
 	r.admitted(b.Fence())
 }
 
-// A claim that lapses in the very entry of a commit is lapsed for it.
+// A claim whose last tick is the tick of a commit's entry has ended for that commit.
 func TestALapseNeedsNoSweep(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Second)
@@ -128,7 +128,7 @@ func TestALapseNeedsNoSweep(t *testing.T) {
 		t.Fatalf("epoch %d follows %d", b.Epoch, a.Epoch)
 	}
 	r.after(500 * time.Millisecond).pass()
-	r.held("b") // it took a's place in the queue, which has come by now
+	r.held("b") // its row replaced a's row in the queue, which is due by now
 	r.after(500 * time.Millisecond).pass()
 	r.free()
 	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
@@ -188,7 +188,7 @@ func TestAReleaseEndsAHoldingOrHandsItOver(t *testing.T) {
 	}
 }
 
-// A renewal may shorten a claim; what was queued for later must not hide that.
+// A renewal may shorten a claim; the later queue entry must not hide that.
 func TestARenewalMayShortenAClaim(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Hour)
@@ -204,15 +204,15 @@ func TestARenewalMayShortenAClaim(t *testing.T) {
 	}
 }
 
-// A change of leader gives each claim that stands its full ttl again, from the
-// last entry of the term before, and gives nothing back to one that has ended.
+// A change of leader restarts the full TTL of each unexpired claim, from the last entry of the term
+// before. It does not revive claims that have ended.
 func TestAChangeOfLeaderRearmsClaims(t *testing.T) {
 	r := newSubject(t)
 	r.lead().pass()
 	a := r.take("a", 10*time.Second)
 	gone := do[*agent.ClaimResult](r, &agent.TakeClaim{Claim: "gone", Holder: "g", TTL: 5 * time.Second}).Claim
 	r.after(9 * time.Second).pass()
-	r.after(9 * time.Second).lead() // without an entry all the while
+	r.after(9 * time.Second).lead() // without an entry in between
 	r.admitted(a.Fence())
 	if c := r.held("a"); c.ExpiresAt != r.wall+1000 {
 		t.Fatalf("expires at %d, want %d", c.ExpiresAt, r.wall+1000)
@@ -232,8 +232,8 @@ func TestAChangeOfLeaderRearmsClaims(t *testing.T) {
 	}
 }
 
-// More claims than one entry clears away lapse all the same, each for every
-// caller at its tick; and a term opens only once the last of them has gone.
+// When more claims end than one entry clears, each has ended for all callers at its tick. A term
+// opens only once the last of them has been cleared.
 func TestManyClaimsLapseAtOnce(t *testing.T) {
 	r := newSubject(t)
 	r.lead().pass()
@@ -276,8 +276,8 @@ func TestManyClaimsLapseAtOnce(t *testing.T) {
 	r.admitted(kept.Fence())
 }
 
-// The fence is judged before the ops: what a commit takes does not fence it,
-// and what it releases does.
+// The fence is checked before the ops: an op that takes the claim does not fence its own commit,
+// and a release in a commit does not unfence it.
 func TestTheFenceIsJudgedBeforeTheOps(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
@@ -295,7 +295,7 @@ func TestTheFenceIsJudgedBeforeTheOps(t *testing.T) {
 	r.free()
 }
 
-// One commit sees what those before it in the same entry did to the claim.
+// A commit sees what earlier commits in the same entry did to the claim.
 func TestAFenceSeesTheCommitsBeforeItsOwn(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Minute)
@@ -308,7 +308,7 @@ func TestAFenceSeesTheCommitsBeforeItsOwn(t *testing.T) {
 	}
 }
 
-// A retry gets its first answer, whatever has become of the claim.
+// A retry gets its first answer, whatever happened to the claim since.
 func TestARequestIsLookedUpBeforeItsFence(t *testing.T) {
 	r := newSubject(t)
 	a := r.take("a", time.Second)
@@ -353,7 +353,7 @@ func TestClaimsBelongToTheirScope(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteScope{})
 	r.fenced(a.Fence(), 0, "")
 	b := r.take("b", 2*time.Minute)
-	r.after(time.Minute).pass() // a's place in the queue has come
+	r.after(time.Minute).pass() // a's queue entry is due
 	r.admitted(b.Fence())
 	r.after(time.Minute).pass()
 	if n := r.rows(kv.KindClaim) + r.rows(kv.KindDueClaim); n > 0 {
@@ -410,7 +410,7 @@ func TestWatchersOfAClaimAreWoken(t *testing.T) {
 	woken("deleting its scope", true)
 }
 
-// Claims survive a restart with their clock, and so does the term's opening.
+// Claims survive a restart with their time left, and so does the start of the term.
 func TestClaimsSurviveARestart(t *testing.T) {
 	fs := storage.MemFS()
 	r := openSubject(t, fsm.Options{Dir: "state", FS: fs})
@@ -437,13 +437,13 @@ func TestClaimsSurviveARestart(t *testing.T) {
 	again.fenced(a.Fence(), 0, "")
 }
 
-// A backup does not know who took a claim over since, so a state restored from
-// it has none: nobody who lost one may write under it again.
+// A backup lacks takeovers that happened after it, so a state restored from it has no claims: a
+// holder that lost its claim cannot write again.
 func TestARestoredBackupHoldsNoClaims(t *testing.T) {
 	r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), ClusterID: func() string { return "one" }})
 	r.lead()
 	a := r.take("a", time.Hour)
-	r.admitted(a.Fence()) // and so makes value v
+	r.admitted(a.Fence()) // and so creates value v
 	var backup bytes.Buffer
 	if err := r.machine.WriteBackup(&backup); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Each part of a change but its place is in its row, under the same name.
+// Each field of a change except its position is in its row, under the same name.
 func TestAChangeComesBackAsItWas(t *testing.T) {
 	places := []string{"Index", "Ordinal", "Time"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,8 +42,8 @@ func TestAChangeComesBackAsItWas(t *testing.T) {
 	})
 }
 
-// Whatever is in a row of changes, a page of it ends, and pages of any size have
-// the same changes.
+// For any content of a row of changes, a page of it ends, and pages of all sizes return the same
+// changes.
 func FuzzPageOfChanges(f *testing.F) {
 	for _, row := range []*logpb.ChangeRow{
 		{},
@@ -77,7 +77,7 @@ func FuzzPageOfChanges(f *testing.F) {
 			got = append(got, page.Changes...)
 			next, skip = page.Next, page.Skip
 			if whole.Next == index && skip >= whole.Skip {
-				break // its bytes were enough
+				break // the limit on bytes ended the page
 			}
 		}
 		if len(got) < len(whole.Changes) || !cmp.Equal(got[:len(whole.Changes)], whole.Changes) {

@@ -30,8 +30,7 @@ func (r *subject) talks(name string, n, messages int) {
 	}
 }
 
-// settled lets all be done that falls due at once, and tells how many entries
-// that took.
+// settled feeds entries until nothing is due at once, and returns how many that took.
 func (r *subject) settled() (entries int) {
 	r.tb.Helper()
 	for _, wall := r.machine.Due(); wall != 0 && wall <= r.wall; _, wall = r.machine.Due() {
@@ -48,8 +47,8 @@ func (r *subject) conversationsOf(name string) int {
 	return len(read[*agent.ConversationList](r, &agent.ListConversations{Agent: name, Page: agent.Page{Limit: agent.ListLimitMax}}).Items)
 }
 
-// An entry puts so many conversations in the indexes and no more, and the next
-// one falls due at once while some are left.
+// An entry adds a bounded number of conversations to the indexes, and the next entry is due at once
+// while some are left.
 func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 	for _, c := range []struct{ before, entries int }{
 		{0, 1},
@@ -79,15 +78,15 @@ func TestConversationsFromBeforeAreFoundAPieceAnEntry(t *testing.T) {
 		if r.rows(kv.KindConversationAgent) != c.before || r.rows(kv.KindConversationOwner) != c.before {
 			t.Errorf("%d of %d are found", r.rows(kv.KindConversationAgent), c.before)
 		}
-		r.raise(txn.FoundLevel) // again: not from the beginning
+		r.raise(txn.FoundLevel) // again: the backfill does not start over
 		if n := r.settled(); n != 0 {
 			t.Errorf("it began anew: %d entries", n)
 		}
 	}
 }
 
-// An erasure from before goes on as it was asked for: what it did not say that it
-// takes stays, though the level rises in the middle of it.
+// An erasure that began below the level keeps its original extent. It does not remove what it did
+// not announce, even if the level rises meanwhile.
 func TestAnErasureThatBeganBelowTheLevelLeavesConversations(t *testing.T) {
 	r := newSubject(t)
 	r.raise(txn.FoundLevel - 1)
@@ -106,7 +105,7 @@ func TestAnErasureThatBeganBelowTheLevelLeavesConversations(t *testing.T) {
 	if n := r.conversationsOf("a"); n != 3 {
 		t.Fatalf("%d conversations are left", n)
 	}
-	// Asked again, it takes them, with a receipt of its own.
+	// A second erasure removes them, with a receipt of its own.
 	if again := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); !again.Complete() || again.Sessions != 0 || *again.Conversations != 3 {
 		t.Fatalf("erased again: %+v", again)
 	}
@@ -115,8 +114,8 @@ func TestAnErasureThatBeganBelowTheLevelLeavesConversations(t *testing.T) {
 	}
 }
 
-// A receipt from below the level does not stand for one that would say that there
-// are no conversations.
+// A receipt from below the level is not returned for an erasure above it that finds no
+// conversations.
 func TestAReceiptFromBelowTheLevelIsNotTheOneOfAnErasureAboveIt(t *testing.T) {
 	r := newSubject(t)
 	r.whole("a")
@@ -129,8 +128,8 @@ func TestAReceiptFromBelowTheLevelIsNotTheOneOfAnErasureAboveIt(t *testing.T) {
 	}
 }
 
-// Where it is not known yet which conversations an agent has, they are gone all
-// the same, and the receipt is not complete.
+// If the backfill has not found all conversations of an agent, they are hidden all the same, and
+// the receipt is not complete.
 func TestAnErasureWaitsUntilConversationsAreFound(t *testing.T) {
 	r := newSubject(t)
 	r.raise(txn.FoundLevel - 1)
@@ -148,7 +147,7 @@ func TestAnErasureWaitsUntilConversationsAreFound(t *testing.T) {
 	if list := read[*agent.ConversationList](r, &agent.ListConversations{}); len(list.Items) != 1 || list.Items[0].ID != "z-00000" {
 		t.Fatalf("%+v are listed", list.Items)
 	}
-	// Its id is free at once, and what is made under it stays.
+	// The id can be reused at once, and the new conversation stays.
 	anew := do[*agent.ConversationResult](r, &agent.PendMessage{ConversationRef: agent.ConversationRef{ID: last.ID, Agent: "a"}, Message: agent.JSON(`{}`)})
 	if anew.Conversation.PendingCount != 1 {
 		t.Fatalf("made anew: %+v", anew.Conversation)
@@ -169,8 +168,8 @@ func TestAnErasureWaitsUntilConversationsAreFound(t *testing.T) {
 	}
 }
 
-// What an agent has after it was erased stays, however long the clearing away
-// takes: a conversation that is named to it then, though it was made before.
+// Conversations that are assigned to an agent after its erasure stay, even if they were created
+// before and the removal is still going on.
 func TestAConversationThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
 	r := newSubject(t)
 	r.record()
@@ -181,7 +180,7 @@ func TestAConversationThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
 	if erased.Complete() {
 		t.Fatal("erased at once")
 	}
-	for range 2 { // as the write that names it, and as one after it
+	for range 2 { // as the write that assigns it, and as one after it
 		do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: agent.ConversationRef{ID: "nobody's", Agent: "a"}})
 	}
 	r.settled()
@@ -196,8 +195,8 @@ func TestAConversationThatIsNamedToAnAgentWhileItIsErasedStays(t *testing.T) {
 	}
 }
 
-// However many conversations and messages there are, an entry removes about
-// EraseRowsMax rows, and none stays in the end.
+// With any number of conversations and messages, an entry removes about EraseRowsMax rows, and none
+// stays in the end.
 func TestConversationsOfAnErasedAgentAreClearedAwayAPieceAtATime(t *testing.T) {
 	const conversations, messages = 100, 100
 	r := newSubject(t)

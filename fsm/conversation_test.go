@@ -74,7 +74,7 @@ func TestConversationsGoWithTheirScope(t *testing.T) {
 	}
 }
 
-// What waits for a person is found by rows of its own: there are as many as wait.
+// The index of pending conversations has one row for each of them.
 func TestTheIndexHoldsWhatWaitsAndNothingElse(t *testing.T) {
 	r := newSubject(t)
 	for i := range 20 {
@@ -103,8 +103,8 @@ func TestTheIndexHoldsWhatWaitsAndNothingElse(t *testing.T) {
 	}
 }
 
-// SG-6: what is pending is in the log as anything is, so a node that stops and
-// starts again has it, and what was consumed stays consumed.
+// SG-6: pending messages are in the log. A node that restarts still has them, and consumed messages
+// stay consumed.
 func TestSG6WhatIsPendingOutlivesARestart(t *testing.T) {
 	fs := storage.MemFS()
 	r := openSubject(t, fsm.Options{Dir: "state", FS: fs})
@@ -117,7 +117,7 @@ func TestSG6WhatIsPendingOutlivesARestart(t *testing.T) {
 	restart := func() *subject {
 		t.Helper()
 		again := openSubject(t, fsm.Options{Dir: "state", FS: fs})
-		for _, entry := range log { // as Raft does with what the engine has not
+		for _, entry := range log { // as Raft replays what the engine lacks
 			if entry.Index > again.machine.Applied() {
 				again.replay(entry)
 			}
@@ -156,7 +156,7 @@ func TestWhatIsPendingIsBoundedInBytes(t *testing.T) {
 	}
 }
 
-// textOf is n bytes of text.
+// textOf returns n bytes of text.
 func textOf(n int) []byte {
 	out := make([]byte, n)
 	for i := range out {
@@ -178,7 +178,7 @@ func TestAMoveKeepsWhatTheScopeCounts(t *testing.T) {
 		t.Fatalf("%+v, was %+v", got, before)
 	}
 	r.after(2 * time.Minute)
-	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"}) // the first is expired, as it would have been
+	do[*agent.ValueResult](r, &agent.PutValue{Key: "v"}) // the first is expired, as it would have been without it
 	if got := scopeOf(r); got.Keys != 1 || got.Bytes != 0 {
 		t.Fatalf("after its ttl: %+v", got)
 	}

@@ -9,7 +9,7 @@ import (
 	"dormouse/storage"
 )
 
-// A state that is not where it was is never taken for one that has not begun.
+// A state whose files were moved away is reported as damaged, and never treated as a new one.
 func TestADirectoryThatLostItsStateIsDamaged(t *testing.T) {
 	h := makeHistory(t, 28, 20)
 	for name, damage := range map[string]func(fs storage.FS, engine string) error{
@@ -33,12 +33,12 @@ func TestADirectoryThatLostItsStateIsDamaged(t *testing.T) {
 			if err := damage(fs, engine); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // it does not heal by asking twice
+			for range 2 { // a second attempt does not repair it
 				if _, err := tryOpen(fs, "m", cluster); !errors.Is(err, storage.ErrDamaged) {
 					t.Fatalf("got %v, want it damaged", err)
 				}
 			}
-			// What is left was not touched: put back, all is there.
+			// The open did not change the rest: with the files put back, the state is complete.
 			if _, err := fs.Stat("m/moved"); err == nil {
 				if err := errors.Join(fs.RemoveAll(engine), fs.Rename("m/moved", engine)); err != nil {
 					t.Fatal(err)
@@ -56,8 +56,7 @@ func TestADirectoryThatLostItsStateIsDamaged(t *testing.T) {
 	}
 }
 
-// The power goes at every operation in turn of a first start. None of them
-// leaves what the next start takes for damage.
+// The power fails at every operation of a first start. The next start never reports damage.
 func TestAFirstStartThatWasCutShortIsNoDamage(t *testing.T) {
 	const least = 10 // operations of a first start
 	for crashes := 1; ; crashes++ {

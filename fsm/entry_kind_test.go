@@ -9,7 +9,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// ofKinds appends one entry of each kind, in commits as large as they may be.
+// ofKinds appends one entry of each kind, in commits of maximal size.
 func ofKinds(r *subject, thread string, kinds ...string) {
 	r.tb.Helper()
 	for chunk := range slices.Chunk(kinds, agent.CommitEntriesMax) {
@@ -28,8 +28,7 @@ func seqs(entries []agent.Entry) (all []uint64) {
 	return all
 }
 
-// pages reads all that a load asks for, page by page, as callers do. A page
-// without entries must be the end.
+// pages reads all pages of a load. A page without entries must be the last.
 func pages(r *subject, q agent.LoadEntries) (all []agent.Entry) {
 	r.tb.Helper()
 	for {
@@ -72,7 +71,7 @@ func TestAKindIsFoundBeyondManyBytesOfOthers(t *testing.T) {
 			t.Errorf("%+v finds %d, want %d", c.load, got, c.want)
 		}
 	}
-	// A tail that is larger than a page goes on.
+	// A tail that is larger than a page is continued.
 	if got := pages(r, agent.LoadEntries{Thread: "t", Kinds: []string{"other"}, Tail: 19}); len(got) != 19 || got[18].Seq != 21 {
 		t.Errorf("a tail of 19 MiB finds %d", seqs(got))
 	}
@@ -89,7 +88,7 @@ func TestKindsAreFoundInEveryBlockOfAThreadAndItsForks(t *testing.T) {
 	for _, seq := range marks {
 		kinds[seq] = "mark"
 	}
-	kinds[3] = "mark and more" // begins with the other's name
+	kinds[3] = "mark and more" // begins with the other kind's name
 	ofKinds(r, "t", kinds...)
 	check := func(thread string, from uint64, want ...uint64) {
 		t.Helper()
@@ -137,7 +136,7 @@ func TestCompactionTrimsTheIndexByKind(t *testing.T) {
 	compact(block+2, 2*block)
 	compact(block+4, 2*block)
 
-	// A fork holds the rows that it reads.
+	// A fork keeps the rows that it reads.
 	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "f"})
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "f"})
 	compact(3*block-2, block)

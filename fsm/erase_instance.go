@@ -11,21 +11,22 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// An agent that is an instance may be live in the memory of its partition's owner,
-// with state that is not stored. Its erasure is complete only once the owner has
-// ended it. The fence of each of the owner's commits names the agent and the index
-// that the instance is as of, so what began before the erasure is not stored.
+// An agent that is an instance may be live in the memory of its partition's owner, with state that
+// is not stored. Its erasure is complete only once the owner has ended it. The fence of each of the
+// owner's commits names the agent and the index that the instance was loaded at. So the machine
+// refuses commits of turns that began before the erasure.
 
-// EncodeEndInstance encodes a commit which notes that a live instance has ended.
-// awake reports whether it was in its owner's memory until then.
+// EncodeEndInstance encodes a commit that records the end of a live instance. awake reports whether
+// it was in its owner's memory until then.
 func (m *Machine) EncodeEndInstance(e agent.Ending, awake bool) []byte {
 	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, ClusterOps: []*logpb.ClusterOp{{Op: &logpb.ClusterOp_EndInstance{
 		EndInstance: &logpb.EndInstance{Agent: e.Checkpoint(), ErasedIndex: e.Index, Awake: awake},
 	}}}})
 }
 
-// Endings lists live instances of all scopes that are to be ended, limit of them at
-// most, from a place on that an earlier call gave; "" is the beginning, and the end.
+// Endings returns at most limit live instances, of all scopes, that their owners must end. It
+// starts at from, which is the next of an earlier call or "" for the beginning. next is "" at the
+// end.
 func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next string, err error) {
 	view := m.View()
 	defer view.Close()
@@ -38,10 +39,10 @@ func (m *Machine) Endings(from string, limit int) (all []agent.Ending, next stri
 		_, scope, id, ok := kv.SplitID(key)
 		manager, instance, is := agent.InstanceOf(id)
 		if !ok || !is {
-			return 0, fmt.Errorf("the index of instances to be ended holds %q", key)
+			return 0, fmt.Errorf("the index of instances to end holds %q", key)
 		}
 		if view.imports[scope] != nil {
-			return 0, nil // the end of the import wakes the leader
+			return 0, nil // the end of the import notifies the leader
 		}
 		raw, err := view.Get(kv.IDKey(kv.KindErasure, scope, id))
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// erasedInstance is a machine with an instance of manager m that has a checkpoint,
-// a thread and two timers, and what the newest erasure says of it.
+// erasedInstance is a machine with an instance of manager m that has a checkpoint, a thread and two
+// timers, and the result of the newest erasure.
 type erasedInstance struct {
 	clusterOps
 	ref  agent.InstanceRef
@@ -36,14 +36,14 @@ func (r erasedInstance) fill() {
 	)
 }
 
-// under commits as the owner of partition 7 does, for the instance as of an index.
+// under commits as the owner of partition 7, for the instance loaded at an index.
 func (r erasedInstance) under(since uint64, ops ...agent.Op) *agent.Error {
 	fence := r.machine.Partition(7).Fence()
 	fence.Agent, fence.Since = r.name, since
 	return r.batch(agent.Commit{Scope: agent.DefaultScope, Fence: fence, Ops: ops})[0].Err
 }
 
-// endings is what is to be ended.
+// endings returns the instances that their owners must end.
 func (r erasedInstance) endings() []agent.Ending {
 	r.tb.Helper()
 	all, next, err := r.machine.Endings("", 10)
@@ -53,7 +53,7 @@ func (r erasedInstance) endings() []agent.Ending {
 	return all
 }
 
-// end says that an instance has ended.
+// end records that an instance has ended.
 func (r erasedInstance) end(e agent.Ending, awake bool) {
 	r.tb.Helper()
 	if err := r.say(r.machine.EncodeEndInstance(e, awake)); err != nil {
@@ -83,7 +83,7 @@ func TestAnErasureIsCompleteOnceItsLiveInstanceHasEnded(t *testing.T) {
 	if len(all) != 1 || all[0] != (agent.Ending{InstanceRef: r.ref, Index: erased.Index}) {
 		t.Fatalf("to be ended: %+v", all)
 	}
-	r.end(agent.Ending{InstanceRef: r.ref, Index: erased.Index - 1}, true) // of an erasure before
+	r.end(agent.Ending{InstanceRef: r.ref, Index: erased.Index - 1}, true) // of an earlier erasure
 	if r.receipt().Complete() {
 		t.Fatal("it is complete by the end of another one")
 	}
@@ -98,7 +98,7 @@ func TestAnErasureIsCompleteOnceItsLiveInstanceHasEnded(t *testing.T) {
 	}
 }
 
-// What nobody has stored may be live all the same: its receipt is its own.
+// An instance without stored rows may be live all the same: its receipt is its own.
 func TestAnInstanceOfWhichNothingIsStoredHasItsOwnReceipt(t *testing.T) {
 	r := newErasedInstance(t)
 	r.fill()
@@ -109,7 +109,7 @@ func TestAnInstanceOfWhichNothingIsStoredHasItsOwnReceipt(t *testing.T) {
 	if again.Complete() || again.Index != first.Index || again.Instances != 1 {
 		t.Fatalf("erased again: %+v", again)
 	}
-	r.end(r.endings()[0], false) // nothing was awake
+	r.end(r.endings()[0], false) // it was not in memory
 	if now := r.receipt(); !now.Complete() || now.Index != first.Index || now.Instances != 1 {
 		t.Fatalf("the receipt of before is now %+v", now)
 	}
@@ -146,7 +146,7 @@ func TestWhatAnInstanceBeganBeforeItsErasureIsNotStored(t *testing.T) {
 	r.missing(agent.CodeNotFound, &agent.GetTimer{Manager: "m", Key: "a", ID: "t1"})
 }
 
-// A build that knows nothing of it must come to the same state.
+// Below its level the erasure has the same result as in a build that does not know it.
 func TestBelowItsLevelAnErasureEndsNoInstance(t *testing.T) {
 	r := newSubject(t)
 	r.raise(5)
@@ -157,7 +157,7 @@ func TestBelowItsLevelAnErasureEndsNoInstance(t *testing.T) {
 	}
 }
 
-// A live instance does not bring back what went with its scope.
+// A live instance does not restore data that was deleted with its scope.
 func TestWhatAnInstanceBeganBeforeItsScopeWasDeletedIsNotStored(t *testing.T) {
 	r := newErasedInstance(t)
 	r.fill()

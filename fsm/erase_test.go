@@ -8,8 +8,7 @@ import (
 	"dormouse/agent"
 )
 
-// agentKinds are the kinds of rows that an agent has, of keys.go and its
-// neighbours, but for receipts and tombstones.
+// agentKinds are the kinds of rows that an agent has, except receipts and tombstones.
 var agentKinds = []string{
 	"\x38", "\x39", "\x3a", "\x40", "\x41", "\x42", "\x43", "\x44", "\x45", "\x47", "\x48", "\x14",
 	"\x50", "\x51", "\x52", "\x53", "\x54", "\x55", "\x56", "\x68", "\x69",
@@ -26,8 +25,7 @@ func (r *subject) leftovers() (n int) {
 	return n
 }
 
-// sessionsOf makes sessions of an agent, each with a thread of its own, a
-// request and a review.
+// sessionsOf creates sessions of an agent, each with its own thread, a request and a review.
 func (r *subject) sessionsOf(name string, n int) (leases []*agent.Lease) {
 	r.tb.Helper()
 	for i := range n {
@@ -44,7 +42,7 @@ func (r *subject) sessionsOf(name string, n int) (leases []*agent.Lease) {
 	return leases
 }
 
-// whole makes an agent that has some of everything.
+// whole creates an agent with rows of all kinds.
 func (r *subject) whole(name string) {
 	r.tb.Helper()
 	do[*agent.MemoryResult](r,
@@ -58,7 +56,7 @@ func (r *subject) whole(name string) {
 
 func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *testing.T) {
 	r := newSubject(t)
-	const sessions = 150 // some 30 rows each, so several entries' worth
+	const sessions = 150 // some 30 rows each, so the erasure takes several entries
 	r.whole("a")
 	leases := r.sessionsOf("a", sessions)
 	before := r.leftovers()
@@ -70,7 +68,7 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 		t.Fatalf("the first entry removed %d rows", gone)
 	}
 
-	// Nothing of it is there, though most rows are.
+	// All of it is hidden, though most rows still exist.
 	last := fmt.Sprintf("a-%04d", sessions-1)
 	fence := &agent.Fence{Claim: agent.SessionClaim(last), Epoch: leases[sessions-1].Epoch}
 	for _, q := range []agent.Read{
@@ -101,7 +99,7 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 	r.refuse(agent.CodeNotFound, &agent.RenewSession{Session: last, LeaseID: leases[sessions-1].LeaseID, Owner: "o"})
 	r.refuse(agent.CodeNotFound, &agent.DecideReview{Review: "review of " + last, Decision: agent.DecideApprove, By: "b"})
 
-	// The ids are free again: for the agent too, which begins again.
+	// The ids can be reused, also by the agent itself.
 	do[*agent.SessionResult](r, &agent.PutSession{Session: last, Agent: "a"})
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "new", Content: "new"})
 	entries := 0
@@ -136,8 +134,8 @@ func TestAnErasureOfManySessionsHoldsAtOnceAndIsClearedAwayAPieceAtATime(t *test
 	}
 }
 
-// A session made again under the id of one that is being erased must not take
-// what the old one has along, nor go with it.
+// A session that is created again under the id of one that is being erased keeps its own rows, and
+// is not removed with the old one.
 func TestASessionMadeAnewWhileItsAgentIsErasedIsWhole(t *testing.T) {
 	r := newSubject(t)
 	const sessions = 120
@@ -169,8 +167,8 @@ func TestASessionMadeAnewWhileItsAgentIsErasedIsWhole(t *testing.T) {
 	}
 }
 
-// A review of an erased session may fall due before its session is cleared
-// away: that must stop nobody.
+// A review of an erased session may fall due before its session is removed: sweeps continue all the
+// same.
 func TestAReviewOfAnErasedSessionMayFallDue(t *testing.T) {
 	r := newSubject(t)
 	r.sessionsOf("a", 100)

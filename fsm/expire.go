@@ -14,8 +14,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Due is when something falls due next, in ticks and in wall time, for the
-// leader to propose an entry then, empty if need be. 0 means nothing.
+// Due returns when something falls due next, as a tick and as a wall time. The leader then proposes
+// an entry, empty if need be. 0 means that nothing falls due.
 func (m *Machine) Due() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -29,8 +29,7 @@ func (m *Machine) Due() (tick uint64, wall int64) {
 	return tick, int64(min(m.due.Wall, math.MaxInt64))
 }
 
-// sweep removes what has fallen due by this entry's stamps, at most txn.SweepMax
-// of each queue.
+// sweep removes what is due at this entry's stamps, at most txn.SweepMax rows of each queue.
 func (b *batch) sweep() error {
 	if b.Due.Tick != 0 && b.Due.Tick <= b.Progress.Tick {
 		b.Due.TickSwept = true
@@ -52,11 +51,11 @@ func (b *batch) sweep() error {
 	return nil
 }
 
-// dueClient handles the tick queue: a client whose answers may go.
+// dueClient handles a row of the tick queue: a client whose answers may be removed.
 func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	_, scope, client, ok := kv.SplitID(kv.KindClient + rest + kv.Separator)
 	if !ok {
-		return 0, fmt.Errorf("the tick queue holds %q, which names no client", rest)
+		return 0, fmt.Errorf("the tick queue holds %q, which is not a key of a client", rest)
 	}
 	row, err := b.client(scope, client)
 	if err != nil || !row.known || row.ReviewTick != when {
@@ -65,8 +64,9 @@ func (b *batch) dueClient(when uint64, rest string) (int, error) {
 	return b.review(scope, client, txn.SweepMax)
 }
 
-// dueRow handles the wall queue: data that has expired, or a tombstone, or work that is left. A row
-// that was written again since, or went with its scope, has another time.
+// dueRow handles a row of the wall queue: expired data, a tombstone, or a backfill that is not
+// complete. It ignores a row that was rewritten or deleted since: the queue then has another time
+// for it.
 func (b *batch) dueRow(when uint64, row string) (int, error) {
 	for _, f := range backfills {
 		if row == f.Cursor {
@@ -75,7 +75,7 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	}
 	kind, scope, id, ok := splitDueRow(row)
 	if !ok {
-		return 0, fmt.Errorf("the wall queue holds %q, which names no row", row)
+		return 0, fmt.Errorf("the wall queue holds %q, which is not a key of a row", row)
 	}
 	m, told, cost := b.Rows.Begin(), len(b.Changes), 0
 	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {
@@ -85,12 +85,12 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
 		b.Rows.Rollback(m)
 		b.Changes = b.Changes[:told]
-		return 0, nil // its place in the queue goes, and what is left of it stays
+		return 0, nil // the queue entry is removed, the rest of the row stays
 	}
 	return cost, err
 }
 
-// dueScopeRow is dueRow of a row of a scope.
+// dueScopeRow is dueRow for a row of a scope.
 func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int, err error) {
 	c := &txn.Tx{Entry: b.Entry, Scope: scope}
 	if err := c.OpenScope(); err != nil {
@@ -109,9 +109,8 @@ func (b *batch) dueScopeRow(when uint64, row, kind, scope, id string) (cost int,
 	return cost, nil
 }
 
-// splitDueRow takes the name of a row apart that expires. The id of a memory's
-// is its agent's, a NUL and its own; that of a revision of a checkpoint is the
-// key, a NUL and two numbers.
+// splitDueRow splits the key of a row that expires. The id of a memory row is its agent's id, a NUL
+// and its own. The id of a checkpoint revision is the key, a NUL and two numbers.
 func splitDueRow(row string) (kind, scope, id string, ok bool) {
 	if strings.HasPrefix(row, kv.KindCheckpointHistory) {
 		scope, id, ok := strings.Cut(row[1:], kv.Separator)
@@ -128,10 +127,9 @@ func splitDueRow(row string) (kind, scope, id string, ok bool) {
 	return kv.SplitID(row)
 }
 
-// openTerm notes that another leader has taken over, at the log's time of the
-// entry before. What had lapsed by then must go first, since it must not come
-// back to life. Where that is too much for one entry, the term opens with the
-// one that clears away the last of it.
+// openTerm records that another leader has taken over, with the tick of the entry before. It first
+// clears the claims that had lapsed by then, so that the new term does not extend them. If they are
+// too many for one entry, the term opens with the entry that clears the last of them.
 func (b *batch) openTerm() error {
 	before := b.machine.progress.Tick
 	if b.Opening.Term == b.Progress.Term {
@@ -152,6 +150,6 @@ func (b *batch) openTerm() error {
 	return nil
 }
 
-// openSweepMax is how many lapsed claims are cleared away at once when a term
-// opens. The due entries leave few behind, if any: see txn.SweepMax.
+// openSweepMax is how many lapsed claims one entry clears when a term opens. Sweeps leave few
+// behind: see txn.SweepMax.
 const openSweepMax = 4096

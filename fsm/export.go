@@ -14,9 +14,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// ExportScope hands the rows of a scope to write, in the order of their keys,
-// as of the view. The first part has the header. Claims do not move: the turn
-// of a session that somebody leases is to be recovered, as after a restore.
+// ExportScope passes the rows of a scope in the view to write, in key order. The first part has the
+// header. Claims are not exported: the turn of a session with a lease is recoverable afterwards, as
+// after a restore.
 func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uint32, write func(agent.ScopePart) error) error {
 	if v.err != nil {
 		return v.err
@@ -64,7 +64,7 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 }
 
 type export struct {
-	live   func() error // of the caller's context
+	live   func() error // the error of the caller's context
 	view   *View
 	scope  string
 	write  func(agent.ScopePart) error
@@ -72,7 +72,7 @@ type export struct {
 	leased []string // keys of the rows that leased sessions get, in order
 }
 
-// claims counts the scope's claims and notes which are leases.
+// claims counts the scope's claims and collects those that are leases of sessions.
 func (e *export) claims() (n int64, err error) {
 	err = e.each(kv.KindClaim, func(key, _ []byte) error {
 		n++
@@ -117,8 +117,8 @@ func (e *export) kind(kind string) error {
 	}
 }
 
-// receipt exports a receipt of an erasure without its index in this cluster's
-// log, which fences instances that live here.
+// receipt exports an erasure receipt without its index in this cluster's log, which only fences
+// instances of this cluster.
 func (e *export) receipt(key, value []byte) error {
 	row := &logpb.Erasure{}
 	if err := command.Unmarshal(value, row); err != nil {
@@ -132,8 +132,7 @@ func (e *export) receipt(key, value []byte) error {
 	return e.row(key, value)
 }
 
-// recoverable exports which sessions are to be recovered: those that somebody
-// leases are among them.
+// recoverable exports the rows that list recoverable sessions, including all sessions with a lease.
 func (e *export) recoverable() error {
 	leased := e.leased
 	err := e.each(kv.KindSessionRecoverable, func(key, value []byte) error {
@@ -168,12 +167,11 @@ func (e *export) flush() error {
 		return nil
 	}
 	part := agent.ScopePart{Rows: e.chunk}
-	e.chunk = nil // the part may be kept
+	e.chunk = nil // write may have kept the part
 	return e.write(part)
 }
 
-// indexesComplete refuses an export while an index lacks rows: an import does
-// not add them.
+// indexesComplete refuses an export while an index lacks rows: an import does not add them.
 func indexesComplete(rows kv.Reader, level uint32) error {
 	for _, f := range backfills {
 		if level < f.Level {
@@ -184,7 +182,7 @@ func indexesComplete(rows kv.Reader, level uint32) error {
 			return err
 		}
 		if !complete {
-			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry in a moment")
+			return agent.Errorf(agent.CodeUnavailable, "the indexes of the new feature level are not complete yet: retry later")
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"dormouse/storage"
 )
 
-// RowsOf counts the rows of a kind, to see what is left behind.
+// RowsOf returns the number of rows of a kind.
 func (v *View) RowsOf(kind string) (int, error) {
 	cursor, err := v.view.Scan([]byte(kind), []byte(kv.After(kind)))
 	if err != nil {
@@ -25,24 +25,24 @@ func (v *View) RowsOf(kind string) (int, error) {
 // The kinds that tests count.
 const ()
 
-// MemoryKinds are the kinds of the rows that memories leave, tombstones apart.
+// MemoryKinds are the kinds of the rows that memories leave, except tombstones.
 var MemoryKinds = []string{
 	kv.KindMemory, kv.KindMemoryBody, kv.KindMemoryOrder, kv.KindMemorySession, kv.KindMemoryTime, kv.KindMemoryAgent, kv.KindMemoryGone,
 }
 
-// ProgressRow is the row that says how far the engine is, and its key.
+// ProgressRow returns the row of the engine's progress, and its key.
 func (m *Machine) ProgressRow() (key, value []byte, err error) {
 	value, _, err = m.gen.engine.Get(txn.ProgressKey)
 	return txn.ProgressKey, value, err
 }
 
-// CheckFormat reports whether an engine's rows are of the format that is read.
+// CheckFormat returns an error if the format of an engine's rows is not supported.
 func CheckFormat(r storage.Reader) error {
 	_, err := txn.ReadProgress(r)
 	return err
 }
 
-// CheckAnswered reports whether a client's rows of answers can be read.
+// CheckAnswered returns an error if a client's rows of answers cannot be decoded.
 func CheckAnswered(row *logpb.ClientRow) error {
 	_, err := answeredOf(row)
 	return err

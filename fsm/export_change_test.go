@@ -5,11 +5,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// DecodeChange is a change as a reader of the feed sees it, its place apart.
+// DecodeChange returns a change as readers of the feed see it, without its position.
 func DecodeChange(p *logpb.Change) agent.Changed { return decodeChange(p) }
 
-// PageOfRow is what a page of the feed has of the row of entry index, past skip
-// changes.
+// PageOfRow returns a page of the feed with only the row of entry index, after skip changes.
 func PageOfRow(raw []byte, index, skip uint64, prefix string, limit int) (ChangesPage, error) {
 	row, err := decodeChangeRow(raw)
 	if err != nil {

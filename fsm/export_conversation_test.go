@@ -8,15 +8,13 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// ConversationKinds are the kinds of the rows that conversations leave,
-// tombstones apart.
+// ConversationKinds are the kinds of the rows that conversations leave, except tombstones.
 var ConversationKinds = []string{
 	kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted, kv.KindMessage, kv.KindMessageID,
 }
 
-// Found tells how far conversations are found: rows of
-// the indexes that no conversation stands behind, rows that must be there by now
-// and are not, and whether no more are to come.
+// Found compares the indexes with the conversations. stale are index rows without a conversation,
+// lacking are required rows that are missing, and all reports whether the backfill is complete.
 func (v *View) Found() (stale, lacking []string, all bool, err error) {
 	cursor, err := v.Get(conversation.Backfill.Cursor)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// MovedKinds are the kinds that an export has.
+// MovedKinds returns the kinds that an export has.
 func MovedKinds() []string { return txn.SortedKeys(movedKinds) }
 
-// StayingKinds are the kinds of a scope that an export does not have.
+// StayingKinds returns the kinds of a scope that an export lacks.
 func StayingKinds() []string { return txn.SortedKeys(stayingKinds) }
 
-// ScopedKinds are the kinds that go with their scope.
+// ScopedKinds returns the kinds that are deleted with their scope.
 func ScopedKinds() []string {
 	kinds := slices.Clone(kv.ScopedKinds)
 	slices.Sort(kinds)

@@ -19,13 +19,13 @@ type ChainRing = chainRing
 func (r *chainRing) Add(index uint64, chain uint32)          { r.add(index, chain) }
 func (r *chainRing) At(index uint64) (chain uint32, ok bool) { return r.at(index) }
 
-// HotRows is how many rows apply keeps in memory, WarmRows how many views do.
+// HotRows returns the size of the apply cache, and WarmRows that of the read cache.
 func (m *Machine) HotRows() int { return m.hot.Len() }
 
 func (m *Machine) WarmRows() int { return m.gen.warm.Len() }
 
-// ReadsAlike reports whether a value's row is the same in memory, if it is there
-// (hit is 1), as in the engine.
+// ReadsAlike reports whether a value's row in the read cache, if it is there (hit is 1), equals the
+// engine's.
 func (v *View) ReadsAlike(scope, key string) (same bool, hit int) {
 	for _, kind := range []string{kv.KindValue, kv.KindValueBytes} {
 		row := kv.IDKey(kind, scope, key)

@@ -8,8 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// fenced refuses a commit whose fence names another holding than the one that
-// stands as of this entry.
+// fenced refuses a commit whose fence does not match the current holder and epoch at this entry.
 func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if fence == nil || seededbug.Is(seededbug.NoFenceCheck) || seededbug.Is(seededbug.FenceCheckedEarly) {
 		return nil
@@ -40,8 +39,8 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	return erasedSince(b.Entry, scope, fence)
 }
 
-// erasedSince refuses a commit on behalf of an agent that was erased, or whose scope
-// was deleted, after the index that its sender knows the agent as of.
+// erasedSince refuses a commit on behalf of an agent that was erased, or whose scope was deleted,
+// after the index at which its sender loaded the agent.
 func erasedSince(b *txn.Entry, scope string, fence *logpb.Fence) error {
 	if fence.Agent == "" {
 		return nil
@@ -60,18 +59,18 @@ func erasedSince(b *txn.Entry, scope string, fence *logpb.Fence) error {
 	if err != nil || row.GetErasedIndex() <= fence.Since {
 		return err
 	}
-	e := agent.Errorf(agent.CodeDeleted, "agent %q was erased at index %d, after this turn of it began: send the signal again to start it anew", fence.Agent, row.ErasedIndex)
+	e := agent.Errorf(agent.CodeDeleted, "agent %q was erased at index %d, after this turn of it began: send the signal again to start a new one", fence.Agent, row.ErasedIndex)
 	e.Reason, e.Incarnation = agent.ReasonErased, row.Incarnation
 	return e
 }
 
-// scopeGone is the index at which a scope was deleted last, or replaced by an import;
-// 0 where it never was, or longer ago than is remembered.
+// scopeGone returns the index at which a scope was last deleted, or replaced by an import. It
+// returns 0 if that never happened, or if the record of it has expired.
 func scopeGone(b *txn.Entry, scope string) (uint64, error) {
 	if b.Level < txn.EndingLevel {
 		return 0, nil
 	}
-	for _, told := range b.Changes { // in this entry, which the feed does not say yet
+	for _, told := range b.Changes { // changes of this entry, which are not in the feed yet
 		if told.Scope == scope && told.Change == nil {
 			return b.Progress.Index, nil
 		}

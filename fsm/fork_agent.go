@@ -58,7 +58,7 @@ func forkAgent(c *txn.Tx, op *agent.ForkAgent) (agent.OpResult, error) {
 	return forked, err
 }
 
-// forkSource is the revision of the checkpoint that is forked.
+// forkSource returns the revision of the checkpoint that is forked.
 func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	now, err := checkpoint.Live(c, op.Agent)
 	if err != nil {
@@ -90,7 +90,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	return then, nil
 }
 
-// oldestKept is the oldest revision of a checkpoint whose age has not come yet.
+// oldestKept returns the oldest revision of a checkpoint that has not expired by age.
 func oldestKept(c *txn.Tx, key string, now *logpb.CheckpointRow) (uint64, error) {
 	for n := uint64(len(now.Kept)); n > 0; n-- {
 		row, err := checkpoint.StoredRevision(c, key, now, now.Revision-n)
@@ -104,7 +104,7 @@ func oldestKept(c *txn.Tx, key string, now *logpb.CheckpointRow) (uint64, error)
 	return now.Revision, nil
 }
 
-// vacantAgent refuses a fork onto what is there already.
+// vacantAgent returns an error if the target of a fork exists.
 func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
 	there, err := checkpoint.Live(c, op.NewAgent)
 	if err != nil {
@@ -125,13 +125,13 @@ func vacantAgent(c *txn.Tx, op *agent.ForkAgent) error {
 	return c.CheckWritable(kv.KindCheckpointTombstone, op.NewAgent, 0, 0)
 }
 
-// forkPointed forks the thread that the checkpoint points to, as it points to
-// it; it is nil if there is none to fork.
+// forkPointed forks the thread that the checkpoint points to, at that rev. The pointer is nil if
+// there is none to fork.
 func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Pointer, *agent.Thread, error) {
 	if p == nil {
 		return nil, nil, nil
 	}
-	if p.Incarnation == 0 { // of an agent that has said nothing yet: see point
+	if p.Incarnation == 0 { // of an agent without messages: see point
 		return &logpb.Pointer{Thread: op.NewThread, Head: thread.ZeroHead}, nil, thread.CheckVacant(c, op.NewThread)
 	}
 	t, err := thread.Load(c, p.Thread)
@@ -141,7 +141,7 @@ func forkPointed(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*logpb.Point
 	case t == nil:
 		return nil, nil, checkpoint.MissingThread(p.Thread)
 	case t.Incarnation != p.Incarnation:
-		return nil, nil, checkpoint.ThreadMismatch(t, "it was deleted and made anew since")
+		return nil, nil, checkpoint.ThreadMismatch(t, "it was deleted and created again since")
 	}
 	thread, err := forkedThread(c, &agent.ForkThread{Thread: p.Thread, NewThread: op.NewThread, AtRev: &p.Rev})
 	if err != nil {
@@ -160,7 +160,7 @@ func forkedThread(c *txn.Tx, op *agent.ForkThread) (*agent.Thread, error) {
 	return &result.(*agent.ThreadResult).Thread, nil //nolint:forcetypeassert // thread.Fork answers with nothing else
 }
 
-// forkAgentSession forks the session that goes along, if one does.
+// forkAgentSession forks the session that op names, if any.
 func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.SessionRow, error) {
 	if op.Session == "" {
 		return nil, nil
@@ -185,7 +185,7 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 		fork.Row.Thread = op.NewThread
 	}
 	if source.Row.Checkpoint == op.Agent {
-		fork.Row.Checkpoint = op.NewAgent // another one stays the source's alone
+		fork.Row.Checkpoint = op.NewAgent // the source's other checkpoint stays with the source
 	}
 	result, err := session.Stored(c, fork)
 	if err != nil {
@@ -194,8 +194,8 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 	return &result.Session, nil
 }
 
-// forkSessionThread forks the thread that only the session names; one that is
-// not there yet is not made.
+// forkSessionThread forks the thread that only the session names. It does not create a missing
+// thread.
 func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 	s, err := session.Load(c, op.Session)
 	if err != nil || s.Row.Thread == "" {
@@ -208,9 +208,9 @@ func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 	return forkedThread(c, &agent.ForkThread{Thread: t.Id, NewThread: op.NewThread})
 }
 
-// forkMemories copies what the agent remembers, in the order of writing. All
-// copies have one incarnation: it tells the lives of an id apart, and each id
-// is the new agent's first.
+// forkMemories copies the agent's memories in the order of writing. All copies have the same
+// incarnation: it only has to differ from those of the same id, and each id is the new agent's
+// first.
 func forkMemories(c *txn.Tx, op *agent.ForkAgent) (uint64, error) {
 	whole, err := erasure.Remembered(c, op.Agent)
 	if err != nil {
@@ -256,8 +256,7 @@ func forkMemoriesFit(name string, whole *logpb.MemoryAgentRow) error {
 	return e
 }
 
-// forkMemory copies one memory to the end of another agent's. What has expired
-// stays behind.
+// forkMemory appends a copy of one memory to another agent's. It skips expired memories.
 func forkMemory(c *txn.Tx, op *agent.ForkAgent, to *memory.Work) error {
 	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, op.Agent, to.Id))
 	if err != nil {

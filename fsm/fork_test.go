@@ -154,7 +154,7 @@ func TestCompactionStopsAtLivePointersAndForks(t *testing.T) {
 	do[*agent.CheckpointResult](r, pointer(3))
 	do[*agent.ThreadResult](r, compact(2))
 	r.refuse(agent.CodeConflict, compact(4))
-	r.wall += 1000 // the checkpoint expires; nobody needs to have swept it
+	r.wall += 1000 // the checkpoint has expired, swept or not
 	do[*agent.ThreadResult](r, &agent.ForkThread{Thread: "t", NewThread: "f", AtRev: ptr(uint64(3))})
 	r.refuse(agent.CodeConflict, compact(4))
 	do[*agent.ThreadResult](r, compact(3))

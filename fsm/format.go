@@ -10,13 +10,13 @@ import (
 	"dormouse/storage"
 )
 
-// format is what the format file holds.
+// format is the content of the format file.
 type format struct {
 	Format    int    `json:"format"`
 	ClusterID string `json:"cluster_id"` // "" until one is known
 }
 
-// readFormat reads whose directory this is, and refuses a newer format.
+// readFormat reads the directory's format and cluster id, and refuses a newer format.
 func (h *home) readFormat() error {
 	path := h.fs.PathJoin(h.dir, formatFile)
 	raw, err := storage.ReadFile(h.fs, path, smallFileBytesMax)
@@ -45,11 +45,11 @@ func (h *home) writeFormat(f format) error {
 	return storage.WriteFile(h.fs, h.fs.PathJoin(h.dir, formatFile), raw)
 }
 
-// Claim notes that the machine's state is that of a cluster, and refuses where
-// it is another's. Nothing of that cluster may be applied before.
+// Claim records the cluster that the machine's state belongs to. It returns an error if that is
+// another cluster. Callers call it before they apply any entry of the cluster.
 func (m *Machine) Claim(cluster string) error { return m.home.claim(cluster) }
 
-// claim notes which cluster the directory belongs to, and refuses another's.
+// claim records the cluster of the directory, or returns an error if it belongs to another.
 func (h *home) claim(cluster string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,8 +68,8 @@ func (h *home) claim(cluster string) error {
 	return nil
 }
 
-// foreign refuses a cluster that is not the one that the directory belongs to.
-// mu is held, or there is nobody else yet.
+// foreign returns an error if the directory belongs to another cluster. Callers hold mu, or no
+// other goroutine has the home yet.
 func (h *home) foreign(cluster string) error {
 	if cluster == "" || h.format.ClusterID == "" || cluster == h.format.ClusterID {
 		return nil
@@ -78,8 +78,7 @@ func (h *home) foreign(cluster string) error {
 		"give the node back its own data directory, or an empty one to join with", storage.ErrForeign, h.format.ClusterID, cluster)
 }
 
-// accept reports whether a snapshot is one of this cluster's that this version
-// can read.
+// accept returns an error unless the snapshot is of this cluster and this version can read it.
 func (h *home) accept(header *logpb.SnapshotHeader) error {
 	own := h.clusterID()
 	if own == "" {
@@ -93,10 +92,10 @@ func (h *home) accept(header *logpb.SnapshotHeader) error {
 	return acceptLevel(header)
 }
 
-// acceptLevel reports whether this version knows all that a snapshot may hold.
+// acceptLevel returns an error if the snapshot may hold data that this version does not know.
 func acceptLevel(header *logpb.SnapshotHeader) error {
 	if header.FeatureLevel > featureLevelMax {
-		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version knows %d: upgrade this node",
+		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version supports %d: upgrade this node",
 			storage.ErrForeign, header.FeatureLevel, featureLevelMax)
 	}
 	return nil

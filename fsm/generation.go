@@ -11,21 +11,21 @@ import (
 	"dormouse/storage"
 )
 
-// generation is one engine directory in use. A restore makes the next one;
-// the old one goes when its last reader has gone.
+// generation is one engine directory in use. A restore creates the next one; the old one is closed
+// when its last reader is done.
 type generation struct {
 	engine *storage.Engine
 	fs     storage.FS
 	dir    string
 	warm   *kv.ReadCache
-	warn   func(error) // told what went wrong with removing it
+	warn   func(error) // called with an error of closing or removing it
 
 	mu      sync.Mutex
 	readers int                            // guarded by mu
-	retired bool                           // guarded by mu: no new readers; the last one out closes it
-	remove  bool                           // guarded by mu: …and removes the directory
+	retired bool                           // guarded by mu: no new readers; the last release closes it
+	remove  bool                           // guarded by mu: also removes the directory
 	gone    chan struct{}                  // closed when the engine has been closed
-	known   map[string]*logpb.SnapshotFile // :: name → what earlier cuts found; guarded by mu
+	known   map[string]*logpb.SnapshotFile // :: name → description from an earlier cut; guarded by mu
 }
 
 func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
@@ -35,8 +35,8 @@ func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(
 	}
 }
 
-// acquire keeps the generation's engine open until release. It is false where
-// the generation has been retired: take the current one.
+// acquire keeps the generation's engine open until release. It returns false if the generation has
+// been retired: use the current one.
 func (g *generation) acquire() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,11 +58,10 @@ func (g *generation) release() {
 	}
 }
 
-// retire ends the generation and removes its directory, at once or when its
-// last reader is done.
+// retire ends the generation and removes its directory, at once or when its last reader is done.
 func (g *generation) retire() { g.leave(true) }
 
-// close ends the generation, whose directory stays, and waits for its readers.
+// close ends the generation, keeps its directory, and waits for its readers.
 func (g *generation) close() {
 	g.leave(false)
 	<-g.gone
@@ -78,7 +77,8 @@ func (g *generation) leave(remove bool) {
 	}
 }
 
-// end is called once: by whoever leaves the retired generation last.
+// end closes the engine. It is called once, by the last release of the retired generation or by
+// leave.
 func (g *generation) end() {
 	defer close(g.gone)
 	err := g.engine.Close()
@@ -90,15 +90,14 @@ func (g *generation) end() {
 	}
 }
 
-// described is what is known of the engine's files from earlier cuts.
+// described returns the descriptions of the engine's files from earlier cuts.
 func (g *generation) described() map[string]*logpb.SnapshotFile {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.known)
 }
 
-// describe remembers the files of a cut; what the cut no longer has is
-// forgotten.
+// describe replaces the kept descriptions by those of a cut's files.
 func (g *generation) describe(files []*logpb.SnapshotFile) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 
 // A machine's directory:
 //
-//	LOCK                 held while a process uses it
-//	FORMAT               the format of all this, and whose it is
-//	CURRENT              the name of the engine that counts
-//	engine-<index>-<n>   the engine; another one is unfinished or replaced
+//	LOCK                 locked while a process uses it
+//	FORMAT               the format of the directory and its cluster id
+//	CURRENT              the name of the current engine
+//	engine-<index>-<n>   the engine; any other one is unfinished or replaced
 //	snapshots            see snapshot.Store
 //
-// CURRENT is replaced in one step, so a crash leaves the old engine or the new
-// one, and whatever CURRENT does not name is removed at the next start.
+// CURRENT is replaced atomically, so a crash leaves the old engine or the new one. The next start
+// removes the engines that CURRENT does not name.
 const (
 	formatFile   = "FORMAT"
 	currentFile  = "CURRENT"
@@ -41,7 +41,7 @@ const (
 type home struct {
 	fs        storage.FS
 	dir       string
-	engines   storage.Options // how engines are opened
+	engines   storage.Options // used to open engines
 	clusterID func() string
 	logger    hclog.Logger
 	lock      io.Closer
@@ -49,20 +49,19 @@ type home struct {
 
 	mu     sync.Mutex
 	format format // guarded by mu; as on disk
-	serial uint64 // of the last name of an engine or a cut; guarded by mu
+	serial uint64 // number of the last name of an engine or a cut; guarded by mu
 
 	// failed is set once this replica must neither apply nor snapshot again.
 	failed atomic.Bool
 
-	// Raft replays entries that the engine has applied already, and while it
-	// does its idea of the state is behind the engine's: seen is the last
-	// entry that it brought, replayTo the one that ends this. Both belong to
-	// the goroutine that applies.
+	// Raft replays entries that the engine has applied already. Until the replay ends, Raft's state
+	// is behind the engine's. seen is the last replayed entry, and replayTo the one that ends the
+	// replay. Both belong to the applying goroutine.
 	seen, replayTo uint64
 }
 
-// openHome locks the directory, checks whose it is and opens what it holds:
-// the newest state that there is, be it the engine's or a snapshot's.
+// openHome locks the directory, checks its cluster and opens the newest state, which is the
+// engine's or a snapshot's.
 func openHome(o Options) (*home, *generation, error) {
 	h := &home{
 		fs: o.FS, dir: o.Dir, clusterID: o.ClusterID, logger: o.Logger,
@@ -94,7 +93,7 @@ func openHome(o Options) (*home, *generation, error) {
 		return nil, nil, err
 	}
 	g, err := h.prepareStart()
-	if err == nil { // only now: a directory that is some cluster's has a CURRENT
+	if err == nil { // after CURRENT is written: a directory that has a cluster id has a CURRENT
 		if err = h.claim(h.clusterID()); err != nil {
 			g.close()
 		}
@@ -105,7 +104,7 @@ func openHome(o Options) (*home, *generation, error) {
 	return h, g, nil
 }
 
-// close gives the directory free.
+// close unlocks the directory.
 func (h *home) close() error {
 	if err := h.lock.Close(); err != nil {
 		return fmt.Errorf("unlock %s: %w", h.dir, err)
@@ -113,8 +112,8 @@ func (h *home) close() error {
 	return nil
 }
 
-// prepareStart makes the newest state current and opens it. A snapshot that is
-// not ahead of the engine is in the engine already, and is not read again.
+// prepareStart makes the newest state current and opens it. It does not read a snapshot again that
+// is not ahead of the engine: its state is in the engine already.
 func (h *home) prepareStart() (*generation, error) {
 	if err := h.readFormat(); err != nil {
 		return nil, err
@@ -131,8 +130,8 @@ func (h *home) prepareStart() (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "" && h.format.ClusterID != "" { // no crash leaves that: see openHome
-		return nil, fmt.Errorf("%w: %s is missing, which names the engine that counts", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile))
+	if name == "" && h.format.ClusterID != "" { // no crash leaves this state: see openHome
+		return nil, fmt.Errorf("%w: %s is missing, which names the current engine", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile))
 	}
 	newest := h.snapshots.Newest()
 	if newest != nil {
@@ -162,8 +161,8 @@ func (h *home) prepareStart() (*generation, error) {
 	return g, nil
 }
 
-// resume opens the current engine, and removes the others only then: what
-// names it may be damaged. It is nil where the newest snapshot is ahead of it.
+// resume opens the current engine, and only then removes the others: CURRENT itself may be damaged.
+// It returns nil if the newest snapshot is ahead of the engine.
 func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 	g, err := h.openEngine(name)
 	if err != nil {
@@ -188,7 +187,7 @@ func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 	return g, nil
 }
 
-// found makes the first, empty engine.
+// found creates the first, empty engine.
 func (h *home) found() (*generation, error) {
 	name := h.engineName(0)
 	g, err := h.makeEngine(name)
@@ -213,14 +212,14 @@ func (h *home) nextSerial() uint64 {
 	return h.serial
 }
 
-// openEngine opens an engine that is there.
+// openEngine opens an existing engine.
 func (h *home) openEngine(name string) (*generation, error) {
 	existing := h.engines
 	existing.Existing = true
 	return h.engine(name, existing)
 }
 
-// makeEngine makes an empty engine.
+// makeEngine creates an empty engine.
 func (h *home) makeEngine(name string) (*generation, error) { return h.engine(name, h.engines) }
 
 func (h *home) engine(name string, o storage.Options) (*generation, error) {
@@ -232,7 +231,7 @@ func (h *home) engine(name string, o storage.Options) (*generation, error) {
 	return newGeneration(h.fs, dir, engine, func(err error) { h.logger.Warn("old engine", "error", err) }), nil
 }
 
-// current is the name of the current engine; "" before there is one.
+// current returns the name of the current engine, or "" if there is none yet.
 func (h *home) current() (string, error) {
 	raw, err := storage.ReadFile(h.fs, h.fs.PathJoin(h.dir, currentFile), smallFileBytesMax)
 	if errors.Is(err, os.ErrNotExist) {
@@ -248,15 +247,15 @@ func (h *home) current() (string, error) {
 	return name, nil
 }
 
-// point makes name the current engine, durably.
+// point durably makes name the current engine.
 func (h *home) point(name string) error {
-	if err := storage.SyncDir(h.fs, h.dir); err != nil { // the engine's own entry, before it is named
+	if err := storage.SyncDir(h.fs, h.dir); err != nil { // sync the engine's directory entry before CURRENT names it
 		return err
 	}
 	return storage.WriteFile(h.fs, h.fs.PathJoin(h.dir, currentFile), []byte(name+"\n"))
 }
 
-// removeOthers removes the engines that were never finished, or replaced.
+// removeOthers removes engines that are unfinished or replaced.
 func (h *home) removeOthers(current string) error {
 	names, err := h.fs.List(h.dir)
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A host is a member that keeps instances and no data. Its row is there for as
-// long as its lease is: the commit that begins the lease writes it, and the
-// entry that ends the lease removes it.
+// A host is a member that keeps instances and no data. Its member row exists exactly as long as its
+// lease. The commit that begins the lease writes it, and the entry that ends the lease removes it.
 
-// roll is the roster as it stands, which is not the caller's to change.
+// roll returns the current roster, which the caller must not change.
 func (b *batch) roll() roster {
 	if b.roster != nil {
 		return *b.roster
@@ -23,7 +22,7 @@ func (b *batch) roll() roster {
 	return roster{members: b.machine.members, removed: b.machine.removed, level: b.machine.level}
 }
 
-// beHost makes the row of a host, or brings it up to date.
+// beHost writes or updates the member row of a host.
 func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	row := agent.Member{
 		ID: p.Node, Incarnation: p.Incarnation, RaftAddr: p.Host.Addr, Version: p.Host.Version,
@@ -34,7 +33,7 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	}
 	r := c.batch.roll()
 	if _, gone := r.removed[row.Incarnation]; gone {
-		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it anew", row.ID)
+		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it again", row.ID)
 	}
 	hosts := 0
 	for _, m := range r.members {
@@ -84,8 +83,8 @@ func validHost(row agent.Member) error {
 	return agent.ValidID("host.zone", row.Zone)
 }
 
-// inTheWay refuses a host whose name or address is another member's: for good
-// where that is a node, and for as long as its lease stands where it is a host.
+// inTheWay returns an error if a host has the name or the address of another member. The error is
+// final if that is a node; if it is a host, it lasts until its lease ends.
 func inTheWay(m, host agent.Member) error {
 	var what string
 	switch {
@@ -100,7 +99,7 @@ func inTheWay(m, host agent.Member) error {
 	if m.Host {
 		code, who = agent.CodeAlreadyClaimed, "host"
 	}
-	e := agent.Errorf(code, "the %s is that of %s %s: choose another", what, who, m.ID)
+	e := agent.Errorf(code, "the %s is used by %s %s: choose another", what, who, m.ID)
 	if m.Host {
 		e.Detail += ", or wait until its lease lapses"
 	}
@@ -108,7 +107,7 @@ func inTheWay(m, host agent.Member) error {
 	return e
 }
 
-// dropHost removes the row of a host whose lease is gone; others' rows stay.
+// dropHost removes the member row of a host whose lease has ended. It keeps the rows of nodes.
 func (b *batch) dropHost(l agent.NodeLease) {
 	is := func(m agent.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
 	if !slices.ContainsFunc(b.roll().members, is) {
@@ -119,10 +118,9 @@ func (b *batch) dropHost(l agent.NodeLease) {
 	b.Rows.Remove(kv.KindMember + l.Node)
 }
 
-// agreeable refuses a lease whose Go handlers are out of order, or more than may
-// be. Below agent.RemoteTurnsLevel it refuses those too that are neither all of
-// another's nor all that another has: whoever has the most keeps the instances
-// there, so somebody must.
+// agreeable refuses a lease whose Go handlers are unordered or too many. Below
+// agent.RemoteTurnsLevel the handlers of any two leases must be such that one has all of the
+// other's. The node with the most handlers then owns the instances, so one must have them all.
 func (b *batch) agreeable(node string, handlers []string) error {
 	if len(handlers) > agent.LeaseHandlersMax {
 		return agent.TooLarge("handlers", "lease_handlers_max", len(handlers), agent.LeaseHandlersMax)
@@ -132,7 +130,7 @@ func (b *batch) agreeable(node string, handlers []string) error {
 			return err
 		}
 		if i > 0 && handlers[i-1] >= handler {
-			return agent.Invalid("handlers", "the handlers are not in order, or one comes twice: %q after %q", handler, handlers[i-1])
+			return agent.Invalid("handlers", "the handlers are not sorted, or one is duplicated: %q after %q", handler, handlers[i-1])
 		}
 	}
 	if b.Level >= agent.RemoteTurnsLevel {

@@ -12,7 +12,7 @@ import (
 	"dormouse/agent"
 )
 
-// hosted is the lease of a host's first process, and hostRow its member row.
+// hosted returns the lease of a host's first process, and hostRow its member row.
 func hosted(name string, handlers ...string) agent.NodeLease {
 	return agent.NodeLease{Node: name, Incarnation: "data-" + name, Life: "life-1", TTL: leaseTTL, Handlers: handlers}
 }
@@ -25,7 +25,7 @@ func (r clusterOps) host(l agent.NodeLease, row *agent.Member) *agent.Error {
 	return r.say(r.machine.EncodeRenewNodeLease(l, row))
 }
 
-// member is the row of that name; nil if there is none.
+// member returns the row of that name, or nil.
 func (r clusterOps) member(name string) *agent.Member {
 	for _, m := range r.machine.Members() {
 		if m.ID == name {
@@ -135,7 +135,7 @@ func TestARemovedHostStaysOut(t *testing.T) {
 }
 
 func TestOfTwoLeasesOneHasAllHandlersOfTheOther(t *testing.T) {
-	r := newOwners(t) // of nodes that have none
+	r := newOwners(t) // the nodes have none
 	for _, step := range []struct {
 		host     string
 		handlers []string
@@ -168,8 +168,7 @@ func TestOfTwoLeasesOneHasAllHandlersOfTheOther(t *testing.T) {
 	}
 }
 
-// From the level on where owners can send remote turns, leases go together whatever
-// their handlers; what stood before it stays.
+// From that level on, leases with any handlers can exist together; earlier leases stay.
 func TestLeasesOfOtherHandlersGoTogetherOnceRemoteTurnsAreSent(t *testing.T) {
 	r := newOwners(t)
 	r.raise(agent.RemoteTurnsLevel - 1)
@@ -232,8 +231,8 @@ func TestHostsKeepToTheirLimits(t *testing.T) {
 	}
 }
 
-// CL-1: whatever hosts and nodes ask, in any order: a host's row goes with its
-// lease, nodes stay, and whoever keeps instances can be told.
+// CL-1: for any order of requests of hosts and nodes, a host's row is removed with its lease, nodes
+// stay, and one process has all handlers.
 func TestHostsKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := clusterOps{newSubject(t)}

@@ -6,7 +6,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// agentOp draws an op on a whole agent that no door has seen.
+// agentOp draws an unvalidated op on a whole agent.
 func (h hostile) agentOp() *oppb.Op {
 	switch rapid.IntRange(0, 2).Draw(h.T, "agent op") {
 	case 0:

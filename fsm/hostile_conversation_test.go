@@ -19,7 +19,7 @@ func (h hostile) ref() *oppb.ConversationRef {
 	return &oppb.ConversationRef{Id: h.id(), Agent: h.id(), Owner: h.id(), IfIncarnation: rapid.SampledFrom([]uint64{0, 0, 0, 1<<16 + 1}).Draw(h.T, "incarnation")}
 }
 
-// level is a command that raises the feature level.
+// level returns a command that raises the feature level.
 func (h hostile) level() []byte {
 	level := rapid.Uint32Range(1, fsm.FeatureLevelMax).Draw(h.T, "level")
 	raw, err := proto.Marshal(&logpb.Commit{Scope: "s", ClusterOps: []*logpb.ClusterOp{{Op: &logpb.ClusterOp_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}}}})
@@ -29,7 +29,7 @@ func (h hostile) level() []byte {
 	return raw
 }
 
-// states are such that some are fine.
+// state draws a state, some of them valid.
 func (h hostile) state() []byte {
 	return []byte(rapid.SampledFrom([]string{
 		"", "{", "[]", `{"version":1}`, `{"version":1,"state":{}}`, `{"version":2,"state":{"a":1}}`, `{"version":1,"state":{}`, `{"version":-1,"state":{}}`,
@@ -94,7 +94,7 @@ func TestWhateverIsSaidOfConversationsIsDecidedAlikeByAll(t *testing.T) {
 				entries[i] = append(entries[i], raw)
 			}
 		}
-		if rapid.Bool().Draw(rt, "raised") { // what is told, and found
+		if rapid.Bool().Draw(rt, "raised") { // changes are recorded, and conversations found
 			entries = slices.Insert(entries, rapid.IntRange(0, len(entries)).Draw(rt, "when"), [][]byte{h.level()})
 		}
 		hash, stopped := applyAnything(t, entries)

@@ -20,7 +20,7 @@ func (h hostile) status() string {
 	return h.word("new", "running", "hibernated", "waiting", "finished", "error", "cancelled")
 }
 
-// lease draws the lease that entry 1, 2 or 3 may have given, or none.
+// lease draws a lease that entry 1, 2 or 3 may have assigned, or none.
 func (h hostile) lease() string {
 	epoch := uint64(rapid.IntRange(1, 3).Draw(h.T, "entry"))<<16 + uint64(rapid.IntRange(1, 4).Draw(h.T, "ordinal"))
 	return rapid.SampledFrom([]string{agent.LeaseID(epoch), agent.LeaseID(epoch), "", "lease_x", "lease_18446744073709551616"}).Draw(h.T, "lease")
@@ -100,8 +100,8 @@ func (h hostile) endingOp() *oppb.Op {
 	return &oppb.Op{Op: &oppb.Op_DeleteSession{DeleteSession: &oppb.DeleteSession{Session: h.id(), IfRevision: h.maybe(), SealMs: h.ttl()}}}
 }
 
-// Answers are part of the state: of two faults that no door has seen all
-// replicas name the same.
+// Answers are part of the state: if an unvalidated op has two faults, all replicas name the same
+// one.
 func TestAllReplicasNameTheSameFaultOfASession(t *testing.T) {
 	commit, err := proto.Marshal(&logpb.Commit{Scope: "s", Client: "c", Seq: 1, NotAfterTick: 1 << 40, Ops: []*oppb.Op{
 		{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{Session: "s", AgentId: "a", Thread: strings.Repeat("t", 600), Checkpoint: "."}}},

@@ -17,8 +17,8 @@ import (
 	"dormouse/storage"
 )
 
-// applyAnything feeds a fresh machine entries of raw commits and returns what
-// it holds, and whether it has stopped.
+// applyAnything applies entries of raw commits to a new machine. It returns the state hash, and
+// whether the machine stopped.
 func applyAnything(tb testing.TB, entries [][][]byte) (hash string, stopped bool) {
 	tb.Helper()
 	r := openSubject(tb, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})
@@ -38,8 +38,8 @@ func applyAnything(tb testing.TB, entries [][][]byte) (hash string, stopped bool
 	return r.hash(), stopped
 }
 
-// Whatever is in an entry, apply decides it or stops the replica. It never
-// panics: that would stop all replicas at once, and again at each start.
+// For any content of an entry, apply decides it or stops the replica. It never panics: that would
+// stop all replicas at once, and again at each start.
 func FuzzApply(f *testing.F) {
 	r := newSubject(f)
 	seeds := []agent.Op{
@@ -71,7 +71,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// hostile draws commits that no door has seen.
+// hostile draws unvalidated commits.
 type hostile struct{ *rapid.T }
 
 func (h hostile) id() string {

@@ -10,7 +10,7 @@ func (h hostile) instant() int64 {
 	return rapid.SampledFrom([]int64{0, 1, 500_000, 1_000_000, 1_000_000_000_000, -1, 1<<63 - 1, -1 << 63}).Draw(h.T, "instant")
 }
 
-// generation draws what entry 1, 2 or 3 may have given, or none.
+// generation draws a generation that entry 1, 2 or 3 may have assigned, or none.
 func (h hostile) generation() uint64 {
 	return uint64(rapid.IntRange(0, 3).Draw(h.T, "entry"))<<16 + uint64(rapid.IntRange(0, 4).Draw(h.T, "ordinal"))
 }

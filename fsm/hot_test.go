@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// Answers that their client has acknowledged go, many at once.
-// None of them is a row that apply or reads keep in memory, so those stay.
+// Many acknowledged answers are removed at once. None of them is in the apply cache or the read
+// cache, so both caches stay.
 func TestAcknowledgingAnswersKeepsWhatIsInMemory(t *testing.T) {
 	r := newSubject(t)
 	const agents = 300

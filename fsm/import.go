@@ -17,24 +17,23 @@ import (
 	"dormouse/storage"
 )
 
-// An import puts the rows of an exported scope into a scope that holds nothing,
-// byte for byte, in steps of one commit each. While it is under way the scope
-// is neither read nor written otherwise. What falls due is kept aside in
-// kv.KindImportDue rows, so that no sweep meets half a scope, and moves to the
-// queue in the steps that end the import.
+// An import writes the rows of an exported scope into an empty scope, byte for byte, in steps of
+// one commit each. Until it ends, all other reads and writes of the scope are refused. Expiry times
+// are kept in kv.KindImportDue rows, so that no sweep sees half a scope. The steps that end the
+// import move them to the queue.
 
-// imports are the imports of scopes that are there, by scope. Neither the map
-// nor its rows are changed in place.
+// imports holds the imports of existing scopes, by scope. Neither the map nor its rows are changed
+// in place.
 type imports map[string]*logpb.ImportRow
 
 // ImportLevel is the feature level from which on all nodes know import_scope.
 const ImportLevel = txn.EndingLevel
 
-// importDueMax is how many places in the queue one step makes.
+// importDueMax is how many rows one step adds to the queue.
 const importDueMax = 1024
 
-// mintBaseKey names the row of what mint adds to a log index: imports raise it
-// past what the source has handed out.
+// mintBaseKey names the row of the number that mint adds to a log index. Imports raise it beyond
+// what the source cluster has assigned.
 const mintBaseKey = kv.KindSystem + "minted"
 
 func readImports(r storage.Reader) (imports, error) {
@@ -55,7 +54,7 @@ func readMintBase(r storage.Reader) (uint64, error) {
 	return kv.DecodeNumber(raw), err
 }
 
-// underWay returns the imports that have not ended in one of two readings.
+// underWay returns the unfinished imports of two states.
 func underWay(before, after imports) imports {
 	var all imports
 	for _, some := range []imports{before, after} {
@@ -71,7 +70,7 @@ func underWay(before, after imports) imports {
 	return all
 }
 
-// importing is the refusal of what meets a scope in the middle of an import.
+// importing returns the error of a read or write during an import of its scope.
 func importing(scope string, row *logpb.ImportRow) *agent.Error {
 	return agent.Errorf(agent.CodeConflict, "scope %q is being imported (import %q, %d chunks applied): "+
 		"wait until the import has ended, or delete the scope to give it up", scope, row.Import, row.Chunks)
@@ -92,7 +91,7 @@ func (b *batch) writable(p *logpb.Commit) error {
 	return importing(p.Scope, row)
 }
 
-// readable refuses reads of what a scope holds while it is being imported.
+// readable refuses reads of a scope's data while it is being imported.
 func (v *View) readable(scope string, r agent.Read) error {
 	row := v.imports[scope]
 	if row == nil {
@@ -119,7 +118,7 @@ func (c machineCommit) setImport(row *logpb.ImportRow) {
 	c.batch.imports[c.Scope] = row
 }
 
-// storeImport is setImport of a changed row, with the op's result.
+// storeImport calls setImport with a changed row and returns the op's result.
 func (c machineCommit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
@@ -139,17 +138,17 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
 	}
 	whole := agent.Commit{Scope: c.Scope, Ops: []agent.Op{op}}
-	if err := whole.Validate(); err != nil { // the entry may come from elsewhere
+	if err := whole.Validate(); err != nil { // the entry may come from another build
 		return nil, err
 	}
 	row := c.batch.imports[c.Scope]
 	switch {
 	case row != nil && row.Import == op.ID && (op.Scope != nil || row.Done):
-		return importResult(row), nil // sent again
+		return importResult(row), nil // a retry
 	case op.Scope != nil:
 		return c.beginImport(op, row)
 	case row == nil || row.Import != op.ID:
-		return nil, agent.Errorf(agent.CodeConflict, "import %q is not under way in scope %q: begin it first", op.ID, c.Scope)
+		return nil, agent.Errorf(agent.CodeConflict, "import %q is not in progress in scope %q: begin it first", op.ID, c.Scope)
 	case op.Finish:
 		return c.finishImport(row)
 	default:
@@ -181,16 +180,16 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 	}
 	state := txn.ScopeState{Scope: *op.Scope, Exists: true, Changed: true}
 	state.Name = c.Scope
-	c.Scopes[c.Scope], c.Record = state, state // no quota refuses what the source held
+	c.Scopes[c.Scope], c.Record = state, state // the source has checked its quota
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
 }
 
 func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) (agent.OpResult, error) {
 	switch {
 	case op.Chunk < row.Chunks:
-		return importResult(row), nil // sent again
+		return importResult(row), nil // a retry
 	case op.Chunk > row.Chunks || row.Finishing:
-		return nil, agent.Errorf(agent.CodeConflict, "chunk %d of import %q does not come next: %d chunks are applied", op.Chunk, op.ID, row.Chunks)
+		return nil, agent.Errorf(agent.CodeConflict, "chunk %d of import %q is not the next one: %d chunks are applied", op.Chunk, op.ID, row.Chunks)
 	}
 	for rest, n := op.Rows, 0; len(rest) > 0; n++ {
 		var one agent.ScopeRow
@@ -211,8 +210,8 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
 }
 
-// finishImport gives what falls due its places in the queue, as many as fit
-// into one step, and opens the scope after the last one.
+// finishImport adds expiry times to the queue, as many as fit into one step. The last step opens
+// the scope.
 func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error) {
 	next := &logpb.ImportRow{Import: row.Import, Chunks: row.Chunks, Finishing: true}
 	prefix := kv.ScopeKey(kv.KindImportDue, c.Scope)
@@ -230,7 +229,7 @@ func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error
 	}
 	if !more {
 		next.Done, c.batch.imported = true, true
-		c.RecordChange(nil) // whoever watched the scope's changes reads it again
+		c.RecordChange(nil) // tells watchers of the scope's changes to read it again
 		c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 		c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))
 		c.NotifyWatchers(kv.TimersDueKey)
@@ -239,10 +238,9 @@ func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error
 	return c.storeImport(next)
 }
 
-// guarded runs what works on a scope. An import's rows come from a client, and
-// only each by itself has been checked. So where rows of an imported scope do
-// not fit together, what meets them is refused as corrupt: it must not stop the
-// replicas.
+// guarded calls run on a scope. An import's rows come from a client, and each has only been checked
+// by itself. So if rows of an imported scope are inconsistent, guarded refuses the request as
+// corrupt: it must not stop the replicas.
 func (b *batch) guarded(scope string, run func() ([]agent.OpResult, error)) (results []agent.OpResult, err error) {
 	if b.imports[scope] == nil {
 		return run()
@@ -263,5 +261,5 @@ func (b *batch) guarded(scope string, run func() ([]agent.OpResult, error)) (res
 }
 
 func corruptImport(scope string, err error) *agent.Error {
-	return agent.Errorf(agent.CodeCorrupt, "rows of scope %q, which was imported, do not fit together: %v", scope, err)
+	return agent.Errorf(agent.CodeCorrupt, "rows of scope %q, which was imported, are inconsistent: %v", scope, err)
 }

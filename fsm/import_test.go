@@ -126,7 +126,7 @@ func exportOf(r *subject, scope string) (out exportedScope) {
 	return out
 }
 
-// chunks packs rows, each times of them.
+// chunks packs the rows into chunks of at most times rows.
 func (e exportedScope) chunks(times int) (chunks [][]byte) {
 	for rows := range slices.Chunk(e.rows, times) {
 		var chunk []byte
@@ -246,7 +246,7 @@ func TestAScopeThatIsBeingImportedIsNeitherReadNorWritten(t *testing.T) {
 	do[*agent.ImportResult](r, &agent.ImportScope{ID: "i", Rows: e.chunks(5)[0]})
 	r.refused(agent.CodeConflict, "is being imported", &agent.PutValue{Key: "v"})
 	r.refused(agent.CodeConflict, "is being imported", e.begin("another"))
-	r.refused(agent.CodeConflict, "does not come next", &agent.ImportScope{ID: "i", Chunk: 2, Rows: e.chunks(5)[1]})
+	r.refused(agent.CodeConflict, "is not the next one", &agent.ImportScope{ID: "i", Chunk: 2, Rows: e.chunks(5)[1]})
 	r.missing(agent.CodeConflict, &agent.GetValue{Key: "v"})
 	if got := scopeOf(r); got.Policy != e.header.Scope.Policy {
 		t.Errorf("the scope's policy is %+v", got.Policy)
@@ -256,7 +256,7 @@ func TestAScopeThatIsBeingImportedIsNeitherReadNorWritten(t *testing.T) {
 	r.refused(agent.CodeConflict, "is not empty", e.begin("i"))
 }
 
-// refused is refusal whose text says something.
+// refused is refusal with a check of the message.
 func (r *subject) refused(code agent.Code, text string, op agent.Op) {
 	r.tb.Helper()
 	_, err := r.try(op)
@@ -293,8 +293,7 @@ func TestWhatExpiresGoesAfterAnImportToo(t *testing.T) {
 	}
 }
 
-// Rows that do not fit together are refused as corrupt where they are met, and
-// stop no replica.
+// Inconsistent rows are refused as corrupt when an op reads them, and stop no replica.
 func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	meta, err := proto.Marshal(&logpb.ThreadMeta{Incarnation: 1, Rev: 5, Head: make([]byte, 32), ExpiresAt: startWall + 1000})
 	if err != nil {
@@ -302,7 +301,7 @@ func TestRowsThatDoNotFitTogetherStopNoReplica(t *testing.T) {
 	}
 	r := newSubject(t)
 	importInto(r, agent.DefaultScope, exportedScope{rows: []agent.ScopeRow{{Key: []byte("\x40t\x00"), Value: meta}}}, 1)
-	r.refused(agent.CodeCorrupt, "do not fit together", &agent.HibernateThread{Thread: "t", Rev: 5, FromSeq: 3, Entries: drafts(`{}`, `{}`)})
+	r.refused(agent.CodeCorrupt, "are inconsistent", &agent.HibernateThread{Thread: "t", Rev: 5, FromSeq: 3, Entries: drafts(`{}`, `{}`)})
 	r.after(time.Hour)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "other"})
 }
@@ -328,8 +327,8 @@ func TestRowsThatAreNoneAreRefused(t *testing.T) {
 	r.refuse(agent.CodeInvalid, &agent.ImportScope{ID: "i", Rows: []byte("\x05ab")})
 }
 
-// FuzzImport imports rows that nobody has made, and then works on the scope:
-// apply never panics, nor stops the replica.
+// FuzzImport imports arbitrary rows and then works on the scope: apply never panics, nor stops the
+// replica.
 func FuzzImport(f *testing.F) {
 	source := newSubject(f)
 	fillEverything(source)

@@ -15,30 +15,28 @@ import (
 	"dormouse/storage"
 )
 
-// Options say how a machine is opened. The zero value but for Dir is on disk
-// with default sizes.
+// Options configure a machine. Only Dir is required; the defaults are the disk and default sizes.
 type Options struct {
 	Dir        string        // the machine's own directory: engine and snapshots
 	FS         storage.FS    // nil means the disk
 	CacheBytes int64         // of the engine's block cache; 0 means its default
-	ClusterID  func() string // asked when a snapshot is cut; nil means ""
-	Fatal      func(error)   // told the first error after which this replica must not answer; nil panics
+	ClusterID  func() string // called when a snapshot is cut; nil means ""
+	Fatal      func(error)   // called with the first error after which this replica must not answer; nil panics
 	Logger     hclog.Logger  // nil is silent
 }
 
-// Machine is the state machine of one node: the engine, what apply keeps in
-// memory beside it, and those who wait for it.
+// Machine is the state machine of one node: the engine, the in-memory state of apply, and the
+// waiters and watchers.
 //
-// Apply, Snapshot and Restore are called by Raft from one goroutine. All other
-// methods may be called concurrently, but for Close, which must be the last.
+// Raft calls Apply, Snapshot and Restore from one goroutine. All other methods may be called
+// concurrently, except Close, which must be the last call.
 type Machine struct {
 	options Options
 	home    *home     // directories and snapshots
 	chains  chainRing // the last entries' chains
 
-	// What follows belongs to the goroutine that applies. chainNext is the
-	// chain with the entry in it that is being applied: Apply sets it,
-	// applyBatch writes it down.
+	// The next fields belong to the applying goroutine. chainNext is the chain including the entry
+	// that is being applied: Apply sets it, applyBatch writes it.
 	hot       *kv.ApplyCache
 	chainNext uint32
 	opening   txn.TermStart
@@ -48,25 +46,24 @@ type Machine struct {
 
 	mu       sync.RWMutex
 	gen      *generation       // guarded by mu; replaced by adopt
-	progress txn.Progress      // guarded by mu; written by the goroutine that applies, which may read it without
+	progress txn.Progress      // guarded by mu; written by the applying goroutine, which may read it without
 	due      txn.DueTimes      // guarded by mu, as progress
 	members  []agent.Member    // guarded by mu, as progress; in id order, never changed in place
 	removed  map[string]string // :: incarnation → id; guarded by mu, as progress
 	level    uint32            // guarded by mu, as progress; the feature level
 	placed   placed            // guarded by mu, as progress
-	leaseDue uint64            // the tick at which the next lease lapses; 0 means never; guarded by mu
+	leaseDue uint64            // the tick at which the next lease ends; 0 means never; guarded by mu
 	moved    chan struct{}     // closed and replaced when placed changes; guarded by mu
 
-	restores atomic.Uint64 // snapshots that took the state's place
+	restores atomic.Uint64 // number of snapshots that replaced the state
 
 	waiters waiters
 	watches watches
 	recalls *recall.Cache // guarded by mu; replaced by adopt
 }
 
-// adopt makes a generation's engine the machine's own in place of the one that
-// is there, which is retired. It is called by the goroutine that applies, or
-// before there is one.
+// adopt makes a generation's engine the current one and retires the old. The applying goroutine
+// calls it, or Open before that goroutine starts.
 func (m *Machine) adopt(g *generation) error {
 	done, err := txn.ReadProgress(g.engine)
 	if err != nil {
@@ -99,13 +96,13 @@ func (m *Machine) adopt(g *generation) error {
 	m.hot = kv.NewApplyCache(kv.ApplyCacheBytesMax)
 	m.chains.reset()
 	if m.chainNext = done.Chain; done.Index > 0 {
-		m.chains.add(done.Index, done.Chain) // a leader's stamp may be of just this entry
+		m.chains.add(done.Index, done.Chain) // a leader's stamp may name this entry
 	}
 
 	m.mu.Lock()
 	old := m.gen
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
-	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be another one
+	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be a different one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
 	m.showPlaced(owned, opened, m.moved != nil)
 	if m.moved == nil {
@@ -121,30 +118,30 @@ func (m *Machine) adopt(g *generation) error {
 	return nil
 }
 
-// Applied is the index of the newest entry that views see.
+// Applied returns the index of the newest entry that views see.
 func (m *Machine) Applied() uint64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.progress.Index
 }
 
-// Stamps are the newest entry's tick and wall time.
+// Stamps returns the newest entry's tick and wall time.
 func (m *Machine) Stamps() (tick uint64, wall int64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.progress.Tick, m.progress.Wall
 }
 
-// Chain is the CRC chain over all entries up to index. It is equal on equal
-// replicas.
+// Chain returns the newest index and the CRC chain over all entries up to it. Equal replicas have
+// equal chains.
 func (m *Machine) Chain() (index uint64, chain uint32) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.progress.Index, m.progress.Chain
 }
 
-// Engine reads the engine's gauges; they begin again where a snapshot takes the
-// state's place. It is false once the machine is closed.
+// Engine returns the engine's metrics. They restart when a snapshot replaces the state. ok is false
+// once the machine is closed.
 func (m *Machine) Engine() (storage.Metrics, bool) {
 	m.mu.RLock()
 	g := m.gen
@@ -157,7 +154,7 @@ func (m *Machine) Engine() (storage.Metrics, bool) {
 	return g.engine.Metrics(), true
 }
 
-// fatal ends this replica: see Options.Fatal.
+// fatal reports an error that ends this replica: see Options.Fatal.
 func (m *Machine) fatal(err error) {
 	if m.options.Fatal == nil {
 		panic(fmt.Sprintf("state machine: %v", err))

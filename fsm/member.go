@@ -14,16 +14,16 @@ import (
 	"dormouse/storage"
 )
 
-// featureLevelMax is the highest feature level that this version can do. The
-// cluster's own level is replicated, and rises once all members can do it.
+// featureLevelMax is the highest feature level that this version supports. The cluster's own level
+// is replicated, and rises once all members support it.
 const featureLevelMax uint32 = txn.ListedLevel
 
-// FeatureLevelMax is what a member says of itself: see agent.Member.
+// FeatureLevelMax is the level that a member reports: see agent.Member.
 const FeatureLevelMax = featureLevelMax
 
 const levelKey = kv.KindSystem + "level"
 
-// roster is who is in the cluster, and who may not come back.
+// roster holds the members of the cluster and the incarnations that may not return.
 type roster struct {
 	members []agent.Member    // in id order
 	removed map[string]string // :: incarnation → id
@@ -58,8 +58,8 @@ func readRoster(r storage.Reader) (*roster, error) {
 	return out, nil
 }
 
-// forgetCluster deletes what ties the state to its cluster: the members, who
-// may not come back, who owns what, and the claims. A restored backup founds another cluster.
+// forgetCluster deletes what ties the state to its cluster: members, removed incarnations, leases,
+// partitions and claims. A restored backup founds another cluster.
 func forgetCluster(r storage.Reader, b *storage.Batch) error {
 	if err := forgetClaims(r, b); err != nil {
 		return err
@@ -77,15 +77,14 @@ func forgetCluster(r storage.Reader, b *storage.Batch) error {
 	return nil
 }
 
-// Members are the cluster's members in id order. The caller must not change
-// the slice.
+// Members returns the cluster's members in id order. The caller must not change the slice.
 func (m *Machine) Members() []agent.Member {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.members
 }
 
-// Removed reports whether a member of that incarnation has left for good.
+// Removed reports whether the member of that incarnation was removed for good.
 func (m *Machine) Removed(incarnation string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -93,14 +92,14 @@ func (m *Machine) Removed(incarnation string) bool {
 	return ok
 }
 
-// FeatureLevel is the cluster's level.
+// FeatureLevel returns the cluster's feature level.
 func (m *Machine) FeatureLevel() uint32 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.level
 }
 
-// EncodePutMember encodes a commit that adds a member, or changes it.
+// EncodePutMember encodes a commit that adds or changes a member.
 func (m *Machine) EncodePutMember(member agent.Member) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
 }
@@ -121,7 +120,7 @@ func encodeClusterOp(op *logpb.ClusterOp) []byte {
 	return command.EncodeLogCommit(&logpb.Commit{Scope: agent.DefaultScope, ClusterOps: []*logpb.ClusterOp{op}})
 }
 
-// ownRoster is the entry's copy of the roster, before the commit changes it.
+// ownRoster returns the entry's copy of the roster, which the commit may change.
 func (b *batch) ownRoster() *roster {
 	old := roster{members: b.machine.members, removed: b.machine.removed, level: b.machine.level}
 	if b.roster != nil {
@@ -131,8 +130,8 @@ func (b *batch) ownRoster() *roster {
 	return b.roster
 }
 
-// putMember adds a member or changes it. A name belongs to one incarnation at
-// a time: a node that lost its data is removed before it comes back.
+// putMember adds or changes a member. A name belongs to one incarnation at a time: a node that lost
+// its data must be removed before it returns.
 func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	member := p.GetMember()
 	id, incarnation := member.GetId(), member.GetIncarnation()
@@ -186,12 +185,12 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 
-// setFeatureLevel raises the level, never lowers it. A level that this version
-// cannot do stops the node before it meets an op that it does not know.
+// setFeatureLevel raises the level, and never lowers it. A level that this version does not support
+// stops the node before it applies an unknown op.
 func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult, error) {
 	level := p.GetLevel()
 	if level > featureLevelMax {
-		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version can do %d: upgrade this node", level, featureLevelMax)
+		return nil, fmt.Errorf("the cluster has moved to feature level %d, this version supports %d: upgrade this node", level, featureLevelMax)
 	}
 	r := c.batch.ownRoster()
 	if level < r.level {

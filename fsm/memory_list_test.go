@@ -24,8 +24,8 @@ func (r *subject) remember(name string, n int) {
 	}
 }
 
-// listedMemories returns the agents and ids of the list of all memories, oldest
-// write first, read with pages of a limit.
+// listedMemories returns the agents and ids of the list of all memories, oldest write first, read
+// in pages of limit.
 func (r *subject) listedMemories(limit uint64) (all []string) {
 	r.tb.Helper()
 	for q := (agent.ListMemories{Page: agent.Page{Limit: limit}}); ; {
@@ -100,8 +100,8 @@ func TestMemoriesFromBelowTheLevelAreListedAPieceAnEntry(t *testing.T) {
 	}
 }
 
-// Memories that are written, overwritten, copied, deleted and erased between the
-// raise of the level and the end of the backfill are each listed once.
+// Memories that are written, overwritten, copied, deleted and erased during the backfill are each
+// listed once.
 func TestWritesBesideTheBackfillAreListedOnce(t *testing.T) {
 	r := newSubject(t)
 	r.raise(txn.ListedLevel - 1)
@@ -142,7 +142,7 @@ func TestErasedMemoriesLeaveTheListAPieceAnEntry(t *testing.T) {
 		t.Fatalf("erased: %+v", erased)
 	}
 	lists(t, r.listedMemories(0), "b/other")
-	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "m-00000", Content: "c"}) // an id of an erased one
+	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "m-00000", Content: "c"}) // an id of an erased memory
 	lists(t, r.listedMemories(0), "b/other", "a/m-00000")
 	for before := r.rows(kv.KindMemoryPlace); !read[*agent.Erasure](r, &agent.GetErasure{Agent: "a"}).Complete(); {
 		if _, wall := r.machine.Due(); wall == 0 || wall > r.wall {
@@ -169,13 +169,13 @@ func TestATokenOfAllMemoriesIsHeldToItsForm(t *testing.T) {
 	for _, after := range []string{"x", "abc", "a/1"} {
 		r.missing(agent.CodeInvalid, &agent.ListMemories{Page: agent.Page{After: after}})
 	}
-	for _, after := range []string{"", "00", "ff"} { // of a form that a page may have had
+	for _, after := range []string{"", "00", "ff"} { // in the form of a page token
 		read[*agent.MemoryList](r, &agent.ListMemories{Page: agent.Page{After: after}})
 	}
 }
 
-// The list has exactly the memories that are there, whatever writes, deletes,
-// forks, erasures and expiries came, and in the order of their last writes.
+// The list has exactly the existing memories in the order of their last writes, after any writes,
+// deletes, forks, erasures and expiries.
 func TestTheListHasEachMemoryOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)

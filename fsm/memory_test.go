@@ -22,7 +22,7 @@ func note(id, content string) *agent.WriteMemory {
 	return &agent.WriteMemory{Agent: "a", ID: id, Content: content}
 }
 
-// recalled is the ids that a recall finds.
+// recalled returns the ids that a recall finds.
 func recalled(r *subject, q agent.Recall) string {
 	r.tb.Helper()
 	if q.Agent == "" {
@@ -71,7 +71,7 @@ func TestAMemoryIsReadBackWhole(t *testing.T) {
 	}
 }
 
-// countMemoryRows counts all rows that memories leave, tombstones apart.
+// countMemoryRows counts all rows that memories leave, except tombstones.
 func countMemoryRows(r *subject) (n int) {
 	for _, kind := range fsm.MemoryKinds {
 		n += r.rows(kind)
@@ -146,7 +146,7 @@ func TestAMemoryIsHeldToItsRevision(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "m", IfRevision: ptr(uint64(2))})
 }
 
-// ME-11: expires_at ≤ now has expired, in the log's time, swept or not.
+// ME-11: a memory with expires_at ≤ now has expired, in the log's time, swept or not.
 func TestAMemoryIsGoneAtTheMillisecondThatItExpires(t *testing.T) {
 	for _, mode := range []string{agent.ModeRecent, agent.ModeQuery, agent.ModeText, agent.ModeVector, agent.ModeHybrid} {
 		t.Run(mode, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAnAgentsMemoriesAreBoundedByThePolicy(t *testing.T) {
 	do[*agent.MemoryResult](r, sized("o", 92))
 	full("memories_max=3", note("p", "x"))
 	full("memory_bytes_max=100", sized("m", 5))
-	do[*agent.MemoryResult](r, sized("m", 4)) // written again, it takes nothing more
+	do[*agent.MemoryResult](r, sized("m", 4)) // an overwrite adds nothing
 	do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "b", Content: "another agent's"})
 	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "o"})
 	do[*agent.MemoryResult](r, note("p", "x"))
@@ -267,7 +267,7 @@ func TestAllEmbeddingsOfAnAgentHaveOneLength(t *testing.T) {
 	if a := r.answer(wrong); a.Err == nil || a.Err.Code != agent.CodeInvalid || a.Err.Field != "embedding" {
 		t.Fatalf("recalled by another length: %+v", a)
 	}
-	do[*agent.MemoryResult](r, with("m", 1, 2, 3)) // the only one that there is
+	do[*agent.MemoryResult](r, with("m", 1, 2, 3)) // the only one that exists
 	do[*agent.DeleteResult](r, &agent.DeleteMemory{Agent: "a", ID: "m"})
 	do[*agent.MemoryResult](r, with("m", 1))
 	if got := recalled(r, *wrong); got != "m" {
@@ -276,8 +276,7 @@ func TestAllEmbeddingsOfAnAgentHaveOneLength(t *testing.T) {
 	r.refuse(agent.CodeInvalid, with("n", 1, 2))
 }
 
-// A recall is as of its own view, whichever way the index of the agent has
-// gone since.
+// A recall reads its own view, even if the agent's index has moved past it.
 func TestARecallIsAsOfItsView(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.MemoryResult](r, note("m", "tea"))
@@ -301,8 +300,8 @@ func TestARecallIsAsOfItsView(t *testing.T) {
 	}
 }
 
-// After any writes and deletes an index that has followed them finds what one
-// does that is built at the end.
+// An index that was updated by any writes and deletes finds the same as one that is built at the
+// end.
 func TestAnIndexThatFollowsFindsWhatANewOneDoes(t *testing.T) {
 	r := newSubject(t)
 	words := []string{"tea", "coffee", "milk", "water", "wine"}

@@ -12,8 +12,8 @@ import (
 	"dormouse/agent"
 )
 
-// modelAgent is what an agent has, as plainly as it can be said: each agent has
-// one thread, which goes with it.
+// modelAgent is a simple model of an agent's data: each agent has one thread, which is deleted with
+// it.
 type modelAgent struct {
 	revision uint64
 	entries  []string
@@ -25,8 +25,7 @@ func (m *modelAgent) empty() bool {
 	return m == nil || m.revision == 0 && len(m.memories) == 0 && len(m.sessions) == 0
 }
 
-// Forks and erasures in any order leave each agent what is its own, and at the
-// end nothing.
+// Forks and erasures in any order leave each agent its own data, and at the end nothing.
 func TestForksAndErasuresLeaveEachAgentItsOwn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)
@@ -122,7 +121,7 @@ func wantCode(t *rapid.T, refusal *agent.Error, code agent.Code) {
 	}
 }
 
-// sameAgent compares what can be read of an agent with the model.
+// sameAgent compares all that can be read of an agent with the model.
 func sameAgent(t *rapid.T, r *subject, name string, m *modelAgent) {
 	if m.empty() {
 		m = &modelAgent{}

@@ -12,13 +12,13 @@ import (
 	"dormouse/storage"
 )
 
-// Standing is how a thing stands, as far as its changes tell.
+// Standing is the state of a thing, as far as its changes tell.
 type Standing struct {
 	revision uint64
 	status   string
 }
 
-// picture is how all that is in the model stands, by path.
+// picture returns the state of all things in the model, by path.
 func (m *model) picture() map[string]Standing {
 	all := map[string]Standing{}
 	for key, v := range m.values {
@@ -48,14 +48,14 @@ func (m *model) picture() map[string]Standing {
 	return all
 }
 
-// follower knows nothing of a scope but what its feed tells.
+// follower knows only what a scope's feed told it.
 type follower struct {
 	picture    map[string]Standing
 	next, skip uint64
-	answered   map[uint64]bool // :: seq of a request → its commit was among those before
+	answered   map[uint64]bool // :: seq of a request → its commit was among the earlier ones
 }
 
-// follow reads what is new, in pages of limit, and gives it back.
+// follow reads new changes in pages of limit, and returns them.
 func (f *follower) follow(t *rapid.T, r *subject, limit int) []agent.Changed {
 	t.Helper()
 	var all []agent.Changed
@@ -78,8 +78,8 @@ func (f *follower) follow(t *rapid.T, r *subject, limit int) []agent.Changed {
 	return all
 }
 
-// results are the paths and revisions that an entry's commits were answered
-// with, where they were applied in it: those that an op changes one thing of.
+// results returns the paths and revisions in the answers of an entry's commits that it applied:
+// those of ops that change one thing.
 func (f *follower) results(commits []agent.Commit, decided []agent.Decided) (said []string) {
 	for i, d := range decided {
 		seq := commits[i].Request.Seq
@@ -104,8 +104,8 @@ func (f *follower) results(commits []agent.Commit, decided []agent.Decided) (sai
 	return said
 }
 
-// sameFeed compares what an entry's changes tell with the results of its
-// commits, and what has come of all changes with the model.
+// sameFeed compares an entry's changes with the results of its commits, and the sum of all changes
+// with the model.
 func sameFeed(t *rapid.T, f *follower, m *model, changes []agent.Changed, results []string) {
 	t.Helper()
 	var said []string
@@ -122,7 +122,7 @@ func sameFeed(t *rapid.T, f *follower, m *model, changes []agent.Changed, result
 		t.Fatalf("(-results +feed):\n%s", diff)
 	}
 	want := m.picture()
-	for path := range f.picture { // reviews go with their session
+	for path := range f.picture { // reviews are deleted with their session
 		if _, there := want[path]; !there && len(path) > 8 && path[:8] == "reviews/" {
 			delete(f.picture, path)
 		}
@@ -132,8 +132,8 @@ func sameFeed(t *rapid.T, f *follower, m *model, changes []agent.Changed, result
 	}
 }
 
-// Who follows the feed from the beginning knows of everything that there is how
-// it stands, after each entry; and each write is told once, in order.
+// A reader that follows the feed from the beginning knows the state of all things after each entry;
+// and each write is reported once, in order.
 func TestTheFeedTellsAllThatTheModelDoes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, m := newSubject(t), newModel()

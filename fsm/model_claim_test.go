@@ -9,7 +9,7 @@ import (
 	"dormouse/agent"
 )
 
-// modelClaim is a claim that somebody holds, and the tick at which it ends.
+// modelClaim is a held claim, and the tick at which it ends.
 type modelClaim struct {
 	holder    string
 	epoch     uint64
@@ -24,8 +24,8 @@ func (c modelClaim) seen(name string, m *model) agent.Claim {
 	}
 }
 
-// pass lets ticks pass. Where another leader took over, those who hold a claim
-// have its full ttl from the last tick of the one before.
+// pass advances the ticks. When another leader takes over, held claims restart their full TTL from
+// the last tick of the leader before.
 func (m *model) pass(tick uint64, anotherLeads bool) {
 	if anotherLeads {
 		for name, c := range m.claims {
@@ -41,7 +41,7 @@ func (m *model) fenced(f *agent.Fence) bool {
 	return f != nil && (f.Epoch == 0 || m.claims[f.Claim].epoch != f.Epoch)
 }
 
-// begin is a new holding; what the machine answered tells its epoch.
+// begin starts a new holding; its epoch is taken from the machine's answer.
 func (m *model) begin(name, holder string, ttl time.Duration, got agent.OpResult) agent.OpResult {
 	c := modelClaim{holder: holder, ttl: ttl, claimedAt: m.now}
 	if got, ok := got.(*agent.ClaimResult); ok {
@@ -94,7 +94,7 @@ var (
 	claimTTLs = rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Second, time.Minute, time.Hour})
 )
 
-// holding draws who holds a claim and under which epoch, or nearly so.
+// holding draws the holder and the epoch of a claim, or values close to them.
 func (g *generator) holding(t *rapid.T, name string) (holder string, epoch uint64) {
 	c := g.model.claims[name]
 	holder, epoch = c.holder, max(c.epoch, 1)
@@ -128,7 +128,7 @@ func (g *generator) claimOp(t *rapid.T, name string) agent.Op {
 	}
 }
 
-// fence draws none, the one that holds now, or one that does not.
+// fence draws no fence, the current one, or a wrong one.
 func (g *generator) fence(t *rapid.T) *agent.Fence {
 	if rapid.IntRange(0, 3).Draw(t, "fenced") != 0 {
 		return nil

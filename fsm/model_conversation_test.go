@@ -15,8 +15,8 @@ import (
 	"dormouse/storage"
 )
 
-// talk is the model of conversations during an op that the machine answered
-// with got: incarnations are the machine's to choose.
+// talk is the model of conversations during an op to which the machine answered got: the machine
+// chooses incarnations.
 type talk struct {
 	now    int64
 	got    agent.OpResult
@@ -53,7 +53,7 @@ var (
 	toolStatuses = rapid.SampledFrom([]agent.ToolStatus{agent.ToolExecuting, agent.ToolCompleted, agent.ToolFailed})
 )
 
-// drawTalk draws an op that often means something: it looks at the model.
+// drawTalk draws an op that is often valid: it looks at the model.
 func drawTalk(t *rapid.T, m agenttest.ConversationModel) agent.Op {
 	id := keys.Draw(t, "conversation")
 	c := m[id]
@@ -124,13 +124,13 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 			op := drawTalk(rt, m)
 			judgeTalk(rt, m, op, r.batch(agent.Commit{Ops: []agent.Op{op}})[0], r.wall, sealed)
 		}
-		r.pass() // what has expired is swept
+		r.pass() // sweeps what has expired
 		m.Expire(r.wall)
 		sameTalk(rt, r, m)
 	})
 }
 
-// judgeTalk compares what the machine made of an op with what the model does.
+// judgeTalk compares the machine's decision on an op with the model's.
 func judgeTalk(t *rapid.T, m agenttest.ConversationModel, op agent.Op, d agent.Decided, now int64, sealed map[string]int64) {
 	t.Helper()
 	h := talk{now: now, sealed: sealed}

@@ -15,16 +15,16 @@ import (
 	"dormouse/agent"
 )
 
-// modelCron is an instance's jobs, as plainly as it can be said.
+// modelCron is a simple model of an instance's jobs.
 type modelCron struct {
 	revision uint64
-	other    int               // all else of the state
-	stored   map[string]string // :: job → its spec as it is stored, or what is none
+	other    int               // the rest of the state
+	stored   map[string]string // :: job → its stored spec, valid or not
 	declared map[string]bool   // by the manager
 	timers   map[string]string // :: job → its expression
 }
 
-const noJob = "7" // what a manifest may hold from outside, and is no job
+const noJob = "7" // a key that a manifest may get from outside, and is not a job
 
 func drawSpec(t *rapid.T) (sent, kept, expression string) {
 	expression = rapid.SampledFrom([]string{"@daily", "@hourly", "0 2 * * *"}).Draw(t, "expression")
@@ -34,7 +34,7 @@ func drawSpec(t *rapid.T) (sent, kept, expression string) {
 	return sent, kept, expression
 }
 
-// patch draws a patch, makes it, and does to the model what it is to do.
+// patch draws a patch, sends it, and applies its expected effect to the model.
 func (m *modelCron) patch(t *rapid.T, r *subject, key string, names []string) {
 	sent, next, timers, refused := []string{}, maps.Clone(m.stored), maps.Clone(m.timers), false
 	maps.DeleteFunc(next, func(job, spec string) bool {
@@ -106,8 +106,8 @@ func (m *modelCron) same(t *rapid.T, r *subject, key string) {
 	}
 }
 
-// C-2, C-4, C-5, C-7, C-12 and C-14 in any order: patches leave a manifest, all
-// else of its state, and the jobs' timers as a map of jobs says.
+// C-2, C-4, C-5, C-7, C-12 and C-14 in any order: after patches the manifest, the rest of its
+// state, and the jobs' timers agree with a map of jobs.
 func TestPatchesOfAManifestFollowAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)
@@ -116,7 +116,7 @@ func TestPatchesOfAManifestFollowAMap(t *testing.T) {
 		m := &modelCron{stored: map[string]string{}, declared: map[string]bool{}, timers: map[string]string{}}
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 5).Draw(rt, "step") {
-			case 0: // from outside: no timer follows before the instance wakes
+			case 0: // from outside: no timer changes before the instance is activated
 				m.other++
 				m.revision++
 				m.stored = map[string]string{}

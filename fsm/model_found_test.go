@@ -16,7 +16,7 @@ import (
 	"dormouse/storage"
 )
 
-// found holds what conversations are found by to a count of them.
+// found compares the rows of the conversation indexes with a count of the conversations.
 func found(t rapid.TB, r *subject) (stale, lacking []string, all bool) {
 	t.Helper()
 	view := r.machine.View()
@@ -31,15 +31,14 @@ func found(t rapid.TB, r *subject) (stale, lacking []string, all bool) {
 	return stale, lacking, all
 }
 
-// finder is a cluster that comes to find its conversations at some moment, with
-// the model of it.
+// finder is a cluster that starts to index its conversations at some moment, with the model of it.
 type finder struct {
 	*subject
 	t      *rapid.T
 	model  agenttest.ConversationModel
 	sealed map[string]int64
-	erased map[string]uint64 // :: agent → conversations that its newest receipt is to count
-	before int               // conversations that were there to begin with
+	erased map[string]uint64 // :: agent → conversations that its newest receipt must count
+	before int               // number of conversations at the start
 	raised bool
 }
 
@@ -69,8 +68,8 @@ func newFinder(tb testing.TB, t *rapid.T) *finder {
 	return f
 }
 
-// id is that of a conversation which was there to begin with: between those that
-// ops make, and around them.
+// id returns the id of a conversation that existed at the start. These sort between and around
+// those that ops create.
 func (f *finder) id(i int) string { return fmt.Sprintf("%c%04d", "Abz"[i%3], i) }
 
 // raise raises the level, in an entry that may have an op too.
@@ -90,7 +89,7 @@ func (f *finder) raise() {
 	f.raised = true
 }
 
-// draw draws an op on a conversation, of those from before too.
+// draw draws an op on a conversation, possibly one from the start.
 func (f *finder) draw() agent.Op {
 	if f.before > 0 && rapid.Bool().Draw(f.t, "an old one") {
 		ref := agent.ConversationRef{ID: f.id(rapid.IntRange(0, f.before-1).Draw(f.t, "which"))}
@@ -152,7 +151,7 @@ func (f *finder) step() {
 	f.look()
 }
 
-// look compares what is found with what there is.
+// look compares the indexes with the conversations.
 func (f *finder) look() {
 	_, _, all := found(f.t, f.subject)
 	for _, q := range []*agent.ListConversations{{Agent: "x"}, {Agent: "y"}, {Owner: "x"}, {Page: agent.Page{Prefix: "a"}, Agent: "x"}} {
@@ -170,7 +169,7 @@ func (f *finder) look() {
 	}
 }
 
-// finish has all done that is left, which falls due at once.
+// finish feeds entries until all pending work is done.
 func (f *finder) finish() {
 	for range 100 {
 		if _, wall := f.machine.Due(); wall == 0 || wall > f.wall {
@@ -190,10 +189,9 @@ func (f *finder) finish() {
 	sameTalk(f.t, f.subject, f.model)
 }
 
-// Whenever the level rises, and whatever is done while conversations are put in
-// the indexes, these are what a count of the conversations says; nothing of an
-// erased agent is seen again; and a machine that is fed the same log, or gets a
-// snapshot of any moment and the rest, holds the same.
+// For any moment of the level's rise, and any ops during the backfill, the indexes equal a count of
+// the conversations. Nothing of an erased agent appears again. A machine that applies the same log,
+// or a snapshot and the rest, has the same state.
 func TestWhatFindsConversationsIsACountOfThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newFinder(t, rt)

@@ -49,8 +49,8 @@ func (g *generator) managerOp(t *rapid.T, name string) agent.Op {
 	}
 }
 
-// sameManagers compares all managers with the model, and what is told of
-// requests. It gives the managers' bytes.
+// sameManagers compares all managers, and the answers about requests, with the model. It returns
+// the managers' bytes.
 func sameManagers(t *rapid.T, r *subject, m *model) (bytes uint64) {
 	t.Helper()
 	for _, name := range []string{"a", "b", "c"} {

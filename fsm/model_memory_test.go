@@ -81,8 +81,8 @@ func (g *generator) memoryOp(t *rapid.T, id string) agent.Op {
 	return op
 }
 
-// sameMemories compares what is read and recalled with the model, and gives
-// the bytes that the memories count for.
+// sameMemories compares reads and recalls with the model, and returns the bytes that the memories
+// count for.
 func sameMemories(t *rapid.T, r *subject, m *model) (bytes uint64) {
 	t.Helper()
 	if r.machine.FeatureLevel() >= txn.ListedLevel {
@@ -95,7 +95,7 @@ func sameMemories(t *rapid.T, r *subject, m *model) (bytes uint64) {
 		same(t, r, &agent.ListMemories{}, &agent.MemoryList{Items: whole}, true)
 	}
 	for _, name := range []string{"x", "y"} {
-		var all []agent.Memory // the last written first
+		var all []agent.Memory // last written first
 		for _, key := range slices.Backward(m.written) {
 			if v, found := m.memories[key]; found && v.Agent == name {
 				all = append(all, v)

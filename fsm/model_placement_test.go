@@ -12,9 +12,8 @@ import (
 	"dormouse/fsm"
 )
 
-// wellOwned checks what must hold after any entry: whatever is owned has an
-// owner with a lease, of that very process; a host has a lease; and of any two
-// processes one has all the handlers of the other.
+// wellOwned checks invariants that hold after any entry: the owner of a partition is a process with
+// a lease; a host has a lease; and of any two processes one has all the handlers of the other.
 func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 	lives, data := map[string]string{}, map[string]string{}
 	for _, l := range m.NodeLeases() {
@@ -48,16 +47,16 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 	}
 }
 
-// ownersModel is what the rules say, in the plainest words.
+// ownersModel is a simple model of partition ownership.
 type ownersModel struct {
 	clusterOps
 	ends   map[string]uint64 // :: node → the tick at which its lease ends
 	lives  map[string]string
 	owners map[int]agent.Partition
-	epochs map[int]uint64 // :: partition → the greatest it ever had
+	epochs map[int]uint64 // :: partition → its greatest epoch so far
 }
 
-// pass lets leases lapse.
+// pass ends leases that have expired.
 func (m *ownersModel) pass() {
 	for node, at := range m.ends {
 		if at <= m.tick {
@@ -80,7 +79,7 @@ func (m *ownersModel) give(n int, to string) {
 	m.owners[n] = agent.Partition{Owner: to, Incarnation: m.lives[to], State: agent.PartitionOwned}
 }
 
-// move makes a move that is allowed, and reports whether it is.
+// move applies a move to the model, and reports whether it is allowed.
 func (m *ownersModel) move(n int, action agent.PartitionAction, to string) bool {
 	p, owned := m.owners[n]
 	_, leased := m.lives[to]
@@ -203,8 +202,8 @@ func (m *ownersModel) step(t *rapid.T) {
 	}
 }
 
-// CL-1, CL-6: one owner an epoch, epochs that never run backwards, and nobody
-// loses a partition before its lease lapsed in the log's time, whatever is asked.
+// CL-1, CL-6: one owner an epoch, and epochs never decrease. A node never loses a partition before
+// its lease has ended in the log's time, whatever is requested.
 func TestOwnersKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &ownersModel{

@@ -13,8 +13,8 @@ import (
 	"dormouse/storage"
 )
 
-// commit is what the model makes of a commit, given how the machine decided
-// it: the results that it should have had, or the code and the op of a refusal.
+// commit applies a commit to the model, given the machine's decision. It returns the expected
+// results, or the code and the op of a refusal.
 func (m *model) commit(c agent.Commit, got agent.Decided) (results []agent.OpResult, op int, code agent.Code) {
 	if m.fenced(c.Fence) {
 		return nil, -1, agent.CodeFenced
@@ -72,13 +72,13 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 	}
 }
 
-// generator draws commits that often mean something: it looks at the model.
+// generator draws commits that are often valid: it looks at the model.
 type generator struct {
 	model  *model
-	n      int // grows, so that payloads differ
+	n      int // increases, so that payloads differ
 	seq    uint64
 	sent   []agent.Commit // with request ids
-	epochs []uint64       // that were named before
+	epochs []uint64       // that were used before
 }
 
 var (
@@ -89,7 +89,7 @@ var (
 	seals          = rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute})
 )
 
-// near draws a number about n, or none at all.
+// near draws a number about n, or nil.
 func near(t *rapid.T, n uint64) *uint64 {
 	switch rapid.IntRange(0, 5).Draw(t, "near") {
 	case 0:
@@ -122,7 +122,7 @@ func (g *generator) drafts(t *rapid.T, most int) []agent.Draft {
 			Kind: rapid.SampledFrom(kindsOfEntries).Draw(t, "kind"),
 		}
 		if d.ID != "" && rapid.Bool().Draw(t, "same") {
-			d.Payload, d.Kind = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)), "" // equal content comes again
+			d.Payload, d.Kind = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)), "" // equal content with equal ids
 		}
 		out = append(out, d)
 	}
@@ -202,7 +202,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	}
 }
 
-// hibernate knows the end of the thread, or nearly so.
+// hibernate draws a hibernate op at the end of the thread, or close to it.
 func (g *generator) hibernate(t *rapid.T, key string, thread modelThread) agent.Op {
 	from := rapid.Uint64Range(0, thread.Rev).Draw(t, "from")
 	var all []agent.Draft
@@ -238,7 +238,7 @@ func (g *generator) commit(t *rapid.T) agent.Commit {
 	return c
 }
 
-// judge compares how the machine decided a commit with what the model says.
+// judge compares the machine's decision on a commit with the model's.
 func judge(t *rapid.T, m *model, c agent.Commit, got agent.Decided) {
 	t.Helper()
 	if seq := c.Request.Seq; seq != 0 {
@@ -345,9 +345,8 @@ func same(t *rapid.T, r *subject, q agent.Read, want agent.Found, found bool) {
 	}
 }
 
-// Whatever commits come, the machine decides and holds what the model does, and
-// other machines that are fed the same log, or restore a snapshot of it and get
-// the rest, hold the same bytes.
+// For any commits, the machine has the model's decisions and state. Other machines that apply the
+// same log, or restore a snapshot and apply the rest, have the same bytes.
 func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r, m := newSubject(t), newModel()
@@ -376,8 +375,8 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 		if len(r.log) == 0 {
 			return
 		}
-		// Another machine takes a snapshot at some entry; a third one restores
-		// it and gets the rest.
+		// Another machine takes a snapshot at some entry; a third one restores it and applies the
+		// rest.
 		at := rapid.IntRange(1, len(r.log)).Draw(rt, "snapshot at")
 		again := openPeer(t, storage.MemFS())
 		defer again.close(t)

@@ -9,9 +9,9 @@ import (
 	"dormouse/agent"
 )
 
-// sessionHost is the model as the one of sessions stands on it, during an op
-// that the machine answered with got. Its sessions name no thread and no
-// checkpoint: what is written there has ids that only the machine knows.
+// sessionHost connects the model of sessions to the model, during an op to which the machine
+// answered got. Its sessions name no thread and no checkpoint: only the machine knows the ids
+// written there.
 type sessionHost struct {
 	*model
 	got agent.OpResult
@@ -73,7 +73,7 @@ func (h sessionHost) Mark(agent.Session) any   { return nil }
 
 func (h sessionHost) PutBack(agent.Session, any) (*agent.Draft, *agent.Error) { return nil, nil }
 
-// sessionOp is what the model makes of an op on a session.
+// sessionOp returns the model's result of an op on a session.
 func (m *model) sessionOp(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code) {
 	result, e, ok := m.sessions.Apply(sessionHost{m, got}, op)
 	switch {
@@ -85,8 +85,8 @@ func (m *model) sessionOp(op agent.Op, got agent.OpResult) (agent.OpResult, agen
 	return result, ""
 }
 
-// seen is a session as the model shows it; when a lease ended that has been
-// cleared away is the machine's to tell.
+// seen returns a session as the model shows it. Only the machine knows when a lease ended that has
+// been cleared.
 func (m *model) seen(id string, got agent.Answer) (*agent.Session, bool) {
 	s := m.sessions.Shown(sessionHost{model: m}, id)
 	if s == nil {
@@ -98,7 +98,7 @@ func (m *model) seen(id string, got agent.Answer) (*agent.Session, bool) {
 	return s, true
 }
 
-// sameSessions compares what can be read of sessions and reviews with the model.
+// sameSessions compares all that can be read of sessions and reviews with the model.
 func sameSessions(t *rapid.T, r *subject, m *model) {
 	t.Helper()
 	for _, id := range []string{"a", "b", "c"} {
@@ -140,7 +140,7 @@ func sameSessions(t *rapid.T, r *subject, m *model) {
 	}
 }
 
-// lease draws the lease that stands or stood, or nearly so.
+// lease draws a lease that is or was current, or values close to it.
 func (g *generator) lease(t *rapid.T, session string) (lease, owner string) {
 	s := g.model.sessions.Sessions[session]
 	if s.Lease != nil && rapid.IntRange(0, 5).Draw(t, "its lease") != 0 {

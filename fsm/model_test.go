@@ -9,10 +9,9 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// model is the state machine once more, as plainly as it can be said: one
-// scope, everything in maps, copied whole before each commit. It knows nothing
-// of rows. Incarnations it takes from what the machine answers, and checks
-// that they grow.
+// model is a simple reference model of the state machine: one scope, everything in maps, copied
+// whole before each commit. It has no rows. It takes incarnations from the machine's answers, and
+// checks that they increase.
 type model struct {
 	now         int64
 	tick        uint64
@@ -22,7 +21,7 @@ type model struct {
 	threads     map[string]modelThread
 	claims      map[string]modelClaim
 	memories    map[string]agent.Memory // :: agent/id → the memory
-	written     []string                // of memories, the last written last
+	written     []string                // ids of memories, the last written last
 	managers    map[string]agent.Manager
 	sessions    agenttest.SessionModel
 	sealed      map[string]int64 // :: noun/id → until
@@ -32,7 +31,7 @@ type model struct {
 
 type modelThread struct {
 	agent.Thread
-	entries []agent.Entry // all, compacted ones too
+	entries []agent.Entry // all, including compacted ones
 }
 
 func newModel() *model {
@@ -52,7 +51,7 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// fsm.thread.HeadAt is a thread's head at a rev.
+// headAt returns a thread's head at a rev.
 func (t modelThread) headAt(rev uint64) agent.Head {
 	var h agent.Head
 	for _, e := range t.entries[:rev] {
@@ -61,7 +60,7 @@ func (t modelThread) headAt(rev uint64) agent.Head {
 	return h
 }
 
-// expire forgets what has expired.
+// expire removes what has expired.
 func (m *model) expire(now int64) {
 	m.now = now
 	maps.DeleteFunc(m.values, func(_ string, v agent.Value) bool { return v.ExpiresAt != 0 && v.ExpiresAt <= now })
@@ -73,8 +72,7 @@ func (m *model) expire(now int64) {
 	m.sessions.Pass(sessionHost{model: m})
 }
 
-// enter is what holds for every write to an id: is it sealed, is it another
-// incarnation?
+// enter checks a write to an id: it must not be sealed, and the incarnation must match.
 func (m *model) enter(id string, want, current uint64) agent.Code {
 	switch {
 	case current == 0 && m.sealed[id] > m.now, want != 0 && want != current:
@@ -139,7 +137,7 @@ func (m *model) deleteValue(op *agent.DeleteValue) (agent.OpResult, agent.Code) 
 	return &agent.DeleteResult{Existed: found, Incarnation: v.Incarnation}, ""
 }
 
-// point is a pointer filled in, or why it does not match.
+// point returns a pointer with all fields, or the code why it does not match.
 func (m *model) point(p *agent.Pointer) (*agent.Pointer, agent.Code) {
 	if p == nil {
 		return nil, ""

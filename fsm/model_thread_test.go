@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-// entered is a thread that is written to, made where it is missing.
+// entered returns a thread for a write, and creates it if it is missing.
 func (m *model) entered(id string, got agent.OpResult) modelThread {
 	t, found := m.threads[id]
 	if !found {
@@ -54,7 +54,7 @@ func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON,
 	return m.storeThread(t, stamps), ""
 }
 
-// fsm.thread.Store answers without the summary, which only reads give.
+// storeThread answers like thread.Store, without the summary, which only reads give.
 func (m *model) storeThread(t modelThread, stamps []agent.EntryStamp) agent.OpResult {
 	t.Head = t.headAt(t.Rev)
 	m.threads[t.ID] = t
@@ -73,7 +73,7 @@ func (m *model) hibernateThread(op *agent.HibernateThread, got agent.OpResult) (
 	case op.FromSeq > old.Rev:
 		return nil, agent.CodeConflict
 	case op.FromSeq < old.Floor && len(op.Entries) > 0:
-		return nil, agent.CodeCompacted // the generator gives no times, so the chain cannot tell
+		return nil, agent.CodeCompacted // the generator gives no times, so the chain cannot be checked
 	}
 	t := m.entered(op.Thread, got)
 	var stamps []agent.EntryStamp
@@ -152,9 +152,8 @@ func (m *model) compactThread(op *agent.CompactThread) (agent.OpResult, agent.Co
 	return m.storeThread(t, nil), ""
 }
 
-// pinnedBelow reports whether a live checkpoint or a fork points below a seq.
-// A pointer to no thread has incarnation 0, and so has a thread that begins in
-// a commit that the machine refused.
+// pinnedBelow reports whether a live checkpoint or a fork points below a seq. A pointer to no
+// thread has incarnation 0, and so has a thread that begins in a commit that the machine refused.
 func (m *model) pinnedBelow(t modelThread, before uint64) bool {
 	for key := range m.checkpoints {
 		p := m.current(key).Thread
@@ -170,8 +169,8 @@ func (m *model) pinnedBelow(t modelThread, before uint64) bool {
 	return false
 }
 
-// readsOf is up to where f shares entries with t that t appended itself, and
-// f has not compacted: by way of forks of forks too, be they deleted since.
+// readsOf returns the rev up to which f reads entries that t itself appended and f has not
+// compacted. It follows forks of forks, deleted or not.
 func (m *model) readsOf(f, t modelThread) (rev uint64, reads bool) {
 	if f.ID == t.ID {
 		return 0, false
@@ -184,8 +183,8 @@ func (m *model) readsOf(f, t modelThread) (rev uint64, reads bool) {
 	return rev, reads
 }
 
-// appended reports whether t itself made the entry, which then is the same piece
-// of memory: the generator makes every payload again.
+// appended reports whether t itself appended the entry. It compares addresses, since the generator
+// makes every payload separately.
 func (t modelThread) appended(e agent.Entry) bool {
 	from := uint64(0)
 	if t.ForkedFrom != nil {

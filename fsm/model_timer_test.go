@@ -18,8 +18,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// timerModel is agenttest's, and which timers are due: that is not kept, but
-// told from the time.
+// timerModel is agenttest's model. Due timers are not stored, but computed from the time.
 type timerModel struct {
 	now    int64
 	newest uint64
@@ -30,7 +29,7 @@ func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.
 	result, refusal, ok := m.timers.Apply(op, m.now, func() uint64 {
 		made, ok := got.(*agent.TimerResult)
 		switch {
-		case !ok: // of a commit that is refused: nobody knows it
+		case !ok: // of a commit that is refused: its value is unknown
 			return 0
 		case made.Timer.Generation <= m.newest:
 			panic("a generation was used before")
@@ -50,14 +49,14 @@ func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.
 
 func timerPath(manager, key, id string) string { return manager + "/" + key + "/" + id }
 
-// names are the timers' in the order of their rows.
+// names returns the timers in the order of their rows.
 func (m *timerModel) names() []agenttest.TimerName {
 	return slices.SortedFunc(maps.Keys(m.timers), func(a, b agenttest.TimerName) int {
 		return cmp.Compare(timerPath(a.Manager, a.Key, a.ID), timerPath(b.Manager, b.Key, b.ID))
 	})
 }
 
-// due lists the paths of the timers that are to be fired or reckoned.
+// due lists the paths of the timers that must be fired or computed.
 func (m *timerModel) due() (paths []string) {
 	for _, n := range m.names() {
 		if t := m.timers[n]; !t.Parked && max(t.Next, t.NotBefore) <= m.now {
@@ -67,7 +66,7 @@ func (m *timerModel) due() (paths []string) {
 	return paths
 }
 
-// draw draws an op that often means something.
+// draw draws an op that is often valid.
 func (m *timerModel) draw(t *rapid.T) agent.Op {
 	manager, key := rapid.SampledFrom([]string{"m", "n"}).Draw(t, "manager"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")
 	id := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "id")
@@ -120,7 +119,7 @@ func TestTimersAreAsTheModelSays(t *testing.T) {
 	})
 }
 
-// commit applies some ops to both.
+// commit applies some ops to machine and model.
 func (m *timerModel) commit(t *rapid.T, r *subject, ops []agent.Op) {
 	got := r.batch(agent.Commit{Ops: ops})[0]
 	before, newest := m.timers.Clone(), m.newest
@@ -191,7 +190,7 @@ func (m *timerModel) same(t *rapid.T, r *subject) {
 	}
 }
 
-// duePaths are the timers that the machine has as due, page by page.
+// duePaths returns the due timers of the machine, read page by page.
 func duePaths(t interface{ Fatal(...any) }, r *subject) (paths []string) {
 	for from := ""; ; {
 		due, next, wall, err := r.machine.DueTimers(from, 2)

@@ -13,15 +13,14 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// leaseLapse is the tick at which a lease ends unless it is renewed. A change of
-// leader gives each lease that stands its full ttl again, as it does claims.
+// leaseLapse returns the tick at which a lease ends unless it is renewed. A change of leader
+// restarts the full TTL of each unexpired lease, as it does for claims.
 func leaseLapse(l agent.NodeLease, o txn.TermStart) uint64 {
 	return txn.AddTicks(max(l.ArmedTick, o.Tick), command.Millis(l.TTL))
 }
 
-// EncodeRenewNodeLease encodes a commit that renews the lease of a node's
-// process, or begins it where it has none. Of a host, row is its member row,
-// which is written with the lease; nil for all others.
+// EncodeRenewNodeLease encodes a commit that renews or begins the lease of a node's process. row is
+// the member row of a host, which is written with the lease; nil for nodes.
 func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
 	p := &logpb.RenewNodeLease{
 		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), Handlers: l.Handlers,
@@ -34,15 +33,14 @@ func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []b
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_RenewNodeLease{RenewNodeLease: p}})
 }
 
-// EncodeEndNodeLease encodes a commit that ends it, which frees what it owns.
+// EncodeEndNodeLease encodes a commit that ends a lease and frees the partitions of its node.
 func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
 }
 
-// renewNodeLease renews a lease. What has lapsed is not there any more, so it
-// begins again then, and owns nothing. A process takes over from an earlier one
-// of the same data directory at once: that has ended, since a directory is
-// locked by the process that uses it.
+// renewNodeLease renews a lease. A lease that has ended begins again and owns nothing. A new
+// process takes over at once from an earlier one of the same data directory: the earlier one has
+// ended, because a process locks its directory.
 func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, error) {
 	if err := validLease(p.Node, p.Life, command.Duration(p.TtlMs)); err != nil {
 		return nil, err
@@ -56,7 +54,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 	}
 	old, had := c.batch.placed.lease(p.Node)
 	if had && old.Incarnation != p.Incarnation {
-		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it lapses", p.Node)
+		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it expires", p.Node)
 	}
 	now := c.Progress.Tick
 	lease := agent.NodeLease{
@@ -72,14 +70,14 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		c.batch.moved = true
 	}
 	if had && old.Life != p.Life {
-		if err := c.batch.free(p.Node, agent.EventEnded, "node "+p.Node+" was started anew"); err != nil {
+		if err := c.batch.free(p.Node, agent.EventEnded, "node "+p.Node+" was restarted"); err != nil {
 			return nil, err
 		}
 	}
 	return &agent.DeleteResult{Existed: had}, c.batch.storeLease(lease)
 }
 
-// endNodeLease ends a lease; one that is not there is fine.
+// endNodeLease ends a lease; a missing lease is no error.
 func (c machineCommit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, error) {
 	if err := validLease(p.Node, p.Life, agent.NodeLeaseTTLMin); err != nil {
 		return nil, err
@@ -126,7 +124,7 @@ func (b *batch) storeLease(l agent.NodeLease) error {
 	return nil
 }
 
-// dropLease forgets a lease, and frees what its node owns. A host goes with it.
+// dropLease removes a lease and the member row of its host, and frees the partitions of its node.
 func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string) error {
 	if lease, ok := b.placed.lease(node); ok {
 		b.dropHost(lease)
@@ -137,10 +135,10 @@ func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string
 	return b.free(node, kind, why)
 }
 
-// sweepLeases ends the leases that have lapsed by a tick, all of them: there is
-// one a member at most. It costs a look at each lease in memory.
+// sweepLeases ends all leases that have expired at a tick. It visits each lease in memory: at most
+// one per member.
 func (b *batch) sweepLeases(tick uint64) error {
-	for _, l := range b.placed.leases { // of the slice as it was
+	for _, l := range b.placed.leases { // ranges over the slice as it was before
 		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
@@ -151,7 +149,7 @@ func (b *batch) sweepLeases(tick uint64) error {
 	return nil
 }
 
-// free takes from a node all that it owns.
+// free frees all partitions that a node owns.
 func (b *batch) free(node string, kind agent.PlacementEventKind, why string) error {
 	var freed []int
 	table := b.ownTable()
@@ -170,15 +168,14 @@ func (b *batch) free(node string, kind agent.PlacementEventKind, why string) err
 	return b.trail(&logpb.PlacementEvent{Kind: string(kind), From: node, Why: why}, freed)
 }
 
-// ownTable is a copy of the table for the commit to change.
+// ownTable returns a copy of the table, which the commit may change.
 func (b *batch) ownTable() *partitionTable {
 	table := *b.placed.table
 	b.placed.table = &table
 	return &table
 }
 
-// storePartition writes how a partition stands from now on. The table is the
-// commit's own.
+// storePartition writes the new state of a partition. The commit must own the table: see ownTable.
 func (b *batch) storePartition(p agent.Partition) error {
 	p.SinceIndex, p.Since = b.Progress.Index, b.Progress.Wall
 	raw, err := command.Marshal(&logpb.PartitionRow{
@@ -194,7 +191,7 @@ func (b *batch) storePartition(p agent.Partition) error {
 	return nil
 }
 
-// trail adds an event to the trail, which keeps the newest.
+// trail adds an event to the placement history, which keeps the newest events.
 func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	e.Index, e.TimeMs, e.Why = b.Progress.Index, b.Progress.Wall, strings.ToValidUTF8(e.Why, "�")
 	for _, n := range partitions {

@@ -2,9 +2,9 @@ package fsm
 
 import "fmt"
 
-// Open opens the machine in o.Dir, making it if there is none. If a crash
-// has left the engine behind the newest snapshot, that snapshot is restored
-// first, so that Raft may go on from where the snapshot ends.
+// Open opens the machine in o.Dir, and creates it if it does not exist. If a crash has left the
+// engine behind the newest snapshot, Open restores that snapshot first, so that Raft can continue
+// from its end.
 func Open(o Options) (*Machine, error) {
 	m := &Machine{options: o}
 	h, g, err := openHome(o)
@@ -23,8 +23,8 @@ func Open(o Options) (*Machine, error) {
 	return m, nil
 }
 
-// Close closes the machine, which Raft must have left, and waits for the views
-// that are open. What was not flushed is replayed from the log.
+// Close closes the machine and waits for open views. Raft must not use the machine any more. Raft
+// replays from its log what was not flushed.
 func (m *Machine) Close() error {
 	m.gen.close()
 	return m.home.close()

@@ -7,7 +7,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// EncodeMovePartitions encodes a commit that makes all the moves, or none.
+// EncodeMovePartitions encodes a commit that makes either all the moves or none.
 func (m *Machine) EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte {
 	p := &logpb.MovePartitions{Why: why}
 	for _, move := range moves {
@@ -25,15 +25,15 @@ var actions = map[agent.PartitionAction]logpb.PartitionAction{
 	agent.PartitionRelease: logpb.PartitionAction_PARTITION_ACTION_RELEASE,
 }
 
-// moving is one commit's moves while they are made. What is assigned by them has
-// one epoch in common: each partition's is still never used again.
+// moving is one commit's moves while they are applied. All partitions that it assigns get the same
+// new epoch, so no partition reuses an epoch.
 type moving struct {
 	machineCommit
 
 	why    string
-	epoch  uint64 // 0 until one is needed
+	epoch  uint64 // 0 until the first assignment
 	events []*logpb.PlacementEvent
-	of     map[eventKey]int // :: what happened → its place in events and parts
+	of     map[eventKey]int // :: event → its place in events and parts
 	parts  [][]int
 }
 
@@ -42,8 +42,8 @@ type eventKey struct {
 	from, to string
 }
 
-// movePartitions makes the moves, and tells of them in the trail: once for all
-// that share what happened, from whom and to whom.
+// movePartitions makes the moves and records events: one for all moves with the same kind, source
+// and target.
 func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
 	if len(p.Moves) > agent.Partitions {
 		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), agent.Partitions)
@@ -110,7 +110,7 @@ func wrongState(p agent.Partition, what string) error {
 func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventKind) error {
 	lease, ok := m.batch.placed.lease(to)
 	if !ok {
-		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so partition %d cannot be its", to, now.ID)
+		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so it cannot own partition %d", to, now.ID)
 	}
 	if m.epoch == 0 {
 		m.epoch = m.NewIncarnation()
@@ -120,8 +120,8 @@ func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventK
 	return m.store(next, kind, now.Owner, to)
 }
 
-// release is the owner's, or for its sake: whom it drained for has it at once,
-// if that one still can.
+// release ends the ownership of a partition. If it was draining for a node that still has a lease,
+// that node becomes the owner at once.
 func (m *moving) release(now agent.Partition) error {
 	if now.State == agent.PartitionFree {
 		return wrongState(now, "released")
@@ -150,8 +150,8 @@ func (m *moving) store(p agent.Partition, kind agent.PlacementEventKind, from, t
 	return nil
 }
 
-// fencedPartition refuses a commit under another owning of a partition than the
-// one that stands. Its owner's lease stands too: see placed.
+// fencedPartition refuses a commit whose epoch is not the partition's current one. The owner of a
+// partition always has a lease: see placed.
 func (b *batch) fencedPartition(n int, epoch uint64) error {
 	now := b.placed.partition(n)
 	if epoch != 0 && now.Epoch == epoch || seededbug.Is(seededbug.NoPartitionFence) {
@@ -159,7 +159,7 @@ func (b *batch) fencedPartition(n int, epoch uint64) error {
 	}
 	e := agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended: node %q owns it now, at epoch %d", epoch, n, now.Owner, now.Epoch)
 	if now.Owner == "" {
-		e = agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended, and nobody owns it now", epoch, n)
+		e = agent.Errorf(agent.CodeFenced, "epoch %d of partition %d has ended, and no node owns it now", epoch, n)
 	}
 	e.Epoch, e.Holder = now.Epoch, now.Owner
 	return e

@@ -74,8 +74,7 @@ func (r *peer) hash(tb testing.TB) string {
 	return hash
 }
 
-// apply applies entries, all of which are to be applied or skipped without a
-// failure.
+// apply applies entries, each of which must be applied or skipped without a failure.
 func (r *peer) apply(tb testing.TB, entries ...*raft.Log) {
 	tb.Helper()
 	for _, e := range entries {
@@ -112,7 +111,7 @@ func (r *peer) trySnapshot(index, term uint64) error {
 	return sink.Close()
 }
 
-// install sends from's newest snapshot to r as Raft does.
+// install sends from's newest snapshot to r, as Raft does.
 func (r *peer) install(from *peer) error {
 	meta, stream, err := from.Snapshots().Open(newest(from.Snapshots()).ID)
 	if err != nil {
@@ -152,7 +151,7 @@ func voters(ids ...string) raft.Configuration {
 	return c
 }
 
-// streamOf is the whole stream of a snapshot.
+// streamOf returns the whole stream of a snapshot.
 func streamOf(tb testing.TB, s raft.SnapshotStore, id string) []byte {
 	tb.Helper()
 	meta, stream, err := s.Open(id)
@@ -175,7 +174,7 @@ type history struct {
 	hashes  map[uint64]string // :: index → hash; at 0 that of the empty state
 }
 
-// upTo are the entries from after `from` up to `to`.
+// between returns the entries after `from`, up to `to`.
 func (h *history) between(from, to uint64) []*raft.Log {
 	var out []*raft.Log
 	for _, e := range h.entries {
@@ -188,8 +187,8 @@ func (h *history) between(from, to uint64) []*raft.Log {
 
 func (h *history) last() uint64 { return h.entries[len(h.entries)-1].Index }
 
-// makeHistory writes n entries of random commits, as a leader's that applies
-// what it packs. Indexes have gaps, where Raft's own entries would be.
+// makeHistory writes n entries of random commits, as a leader that applies what it packs. Indexes
+// have gaps for Raft's own entries.
 func makeHistory(tb testing.TB, seed uint64, n int) *history {
 	tb.Helper()
 	leader, err := tryOpen(storage.MemFS(), "leader", cluster)
@@ -261,7 +260,7 @@ func wantHash(tb testing.TB, what string, r *peer, h *history) {
 	}
 }
 
-// inspectAll checks that every listed snapshot can be read whole.
+// inspectAll checks that every listed snapshot is complete.
 func inspectAll(tb testing.TB, s raft.SnapshotStore) {
 	tb.Helper()
 	metas, err := s.List()

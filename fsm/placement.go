@@ -14,14 +14,14 @@ import (
 	"dormouse/storage"
 )
 
-// partitionTable is who owns what. A row is never changed, but replaced: tables
-// share those that they have in common, and readers keep them.
+// partitionTable holds the owner of each partition. Rows are replaced, never changed: tables share
+// unchanged rows, and readers keep them.
 type partitionTable struct {
 	rows     [agent.Partitions]*agent.Partition
-	draining agent.PartitionSet // of rows, those that drain
+	draining agent.PartitionSet // the numbers of the draining rows
 }
 
-// noOwners is the table where nobody ever owned anything.
+// noOwners is the table of a cluster in which no partition was ever owned.
 var noOwners = func() *partitionTable {
 	t := &partitionTable{}
 	for n := range t.rows {
@@ -39,15 +39,14 @@ func (t *partitionTable) set(p *agent.Partition) {
 	}
 }
 
-// placed is the nodes' leases and what the nodes own, all of it in memory.
+// placed holds the nodes' leases and partitions, all in memory.
 //
-// Whatever is owned has an owner whose lease is in leases, and stands: a lease
-// that lapses frees what its node owns in the very entry whose tick has come to
-// its end, before the entry's commits. So a fence needs to look at the table
-// alone.
+// Invariant: the owner of a partition has an unexpired lease in leases. The entry whose tick ends a
+// lease frees its node's partitions before the entry's commits run. So a fence check only needs the
+// table.
 //
-// It is copied before it is changed, so that a refused commit leaves the one
-// before it, and readers theirs.
+// It is copied before a change, so that a refused commit leaves the previous one, and readers keep
+// theirs.
 type placed struct {
 	leases []agent.NodeLease // in node order
 	table  *partitionTable
@@ -109,12 +108,12 @@ func decodePartition(name string, raw []byte) (*agent.Partition, error) {
 	return p, nil
 }
 
-// partition is how a partition stands.
+// partition returns the state of a partition.
 func (p placed) partition(n int) agent.Partition {
 	return *p.table.rows[n]
 }
 
-// lease is the lease of a node, which stands; ok is false where it has none.
+// lease returns the unexpired lease of a node; ok is false if it has none.
 func (p placed) lease(node string) (lease agent.NodeLease, ok bool) {
 	at, ok := p.find(node)
 	if !ok {
@@ -127,7 +126,7 @@ func (p placed) find(node string) (at int, ok bool) {
 	return slices.BinarySearchFunc(p.leases, node, func(l agent.NodeLease, node string) int { return strings.Compare(l.Node, node) })
 }
 
-// lapse is the tick at which the first of the leases ends; 0 if there is none.
+// lapse returns the tick at which the first lease ends; 0 if there is none.
 func (p placed) lapse(o txn.TermStart) uint64 {
 	var first uint64
 	for _, l := range p.leases {
@@ -136,24 +135,23 @@ func (p placed) lapse(o txn.TermStart) uint64 {
 	return first
 }
 
-// Partition is how partition n stands, as of the newest entry; n must be from 0
-// to agent.Partitions-1. It costs next to nothing.
+// Partition returns the state of partition n at the newest entry; n must be from 0 to
+// agent.Partitions-1. It only copies a row from memory.
 func (m *Machine) Partition(n int) agent.Partition {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.partition(n)
 }
 
-// Partitions are all partitions, by number. They are the machine's own, at no
-// cost: the caller must change neither the slice nor what is in it. One that has
-// not changed is the same pointer as before.
+// Partitions returns all partitions, by number. The caller must change neither the slice nor its
+// elements, which belong to the machine. An unchanged partition keeps its pointer.
 func (m *Machine) Partitions() []*agent.Partition {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.table.rows[:]
 }
 
-// PartitionsDraining are those that drain, by number.
+// PartitionsDraining returns the draining partitions, by number.
 func (m *Machine) PartitionsDraining() (all []agent.Partition) {
 	m.mu.RLock()
 	table := m.placed.table
@@ -164,23 +162,23 @@ func (m *Machine) PartitionsDraining() (all []agent.Partition) {
 	return all
 }
 
-// NodeLeases are the leases that stand as of the newest entry, in node order.
-// The caller must not change the slice.
+// NodeLeases returns the unexpired leases at the newest entry, in node order. The caller must not
+// change the slice.
 func (m *Machine) NodeLeases() []agent.NodeLease {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.leases
 }
 
-// PartitionsChanged is closed after the next entry that changes who owns what,
-// or who has a lease; renewing one is no change. Take it, then look.
+// PartitionsChanged returns a channel that is closed after the next entry that changes an owner, or
+// begins or ends a lease; renewals do not count. Get the channel first, then read the state.
 func (m *Machine) PartitionsChanged() <-chan struct{} {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.moved
 }
 
-// showPlaced lets everybody see who owns what now. Callers hold mu.
+// showPlaced publishes the new owners to readers. Callers hold mu.
 func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	m.placed, m.leaseDue = p, p.lapse(o)
 	if moved {
@@ -189,16 +187,14 @@ func (m *Machine) showPlaced(p placed, o txn.TermStart, moved bool) {
 	}
 }
 
-// forgetPlaced forgets who owned what, and the trail: those were nodes of
-// another cluster.
+// forgetPlaced deletes all owners, leases and events: they name nodes of another cluster.
 func forgetPlaced(b *storage.Batch) {
 	for _, kind := range []string{kv.KindPartition, kv.KindNodeLease, kv.KindPlacementEvent} {
 		b.DeleteRange([]byte(kind), []byte(kv.After(kind)))
 	}
 }
 
-// PlacementEvents are the newest changes of owners, at most limit of them, the
-// newest first.
+// PlacementEvents returns the newest changes of owners, at most limit, newest first.
 func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
 	view := m.View()
 	defer view.Close()

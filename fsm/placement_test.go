@@ -18,10 +18,10 @@ import (
 
 const leaseTTL = 5 * time.Second
 
-// clusterOps feeds what a leader says of members, leases and partitions.
+// clusterOps applies commits about members, leases and partitions, as a leader does.
 type clusterOps struct{ *subject }
 
-// newOwners is a machine with members n1 to n3, each with a lease.
+// newOwners returns a machine with members n1 to n3, each with a lease.
 func newOwners(tb testing.TB) clusterOps {
 	tb.Helper()
 	r := clusterOps{newSubject(tb)}
@@ -53,7 +53,7 @@ func (r clusterOps) move(n int, action agent.PartitionAction, to string) *agent.
 	}}, "because"))
 }
 
-// must makes a move that is fine, and gives the partition as it stands then.
+// must makes a move that is allowed, and returns the new state of the partition.
 func (r clusterOps) must(n int, action agent.PartitionAction, to string) agent.Partition {
 	r.tb.Helper()
 	if err := r.move(n, action, to); err != nil {
@@ -62,7 +62,7 @@ func (r clusterOps) must(n int, action agent.PartitionAction, to string) agent.P
 	return r.machine.Partition(n)
 }
 
-// fencedWrite writes under a partition's epoch.
+// fencedWrite writes with a partition's epoch.
 func (r clusterOps) fencedWrite(n int, epoch uint64) *agent.Error {
 	return r.batch(agent.Commit{
 		Fence: &agent.Fence{Claim: agent.PartitionClaim(n), Epoch: epoch},
@@ -83,7 +83,7 @@ func TestThePartitionsAreWhatPlacementMakesThem(t *testing.T) {
 	}
 }
 
-// CL-1, CL-3, CL-10: from owner to owner, each under an epoch of its own.
+// CL-1, CL-3, CL-10: a partition moves between owners, each with an epoch of its own.
 func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 	r := newOwners(t)
 	if p := r.machine.Partition(7); p.State != agent.PartitionFree || p.Fence() != nil || p.ID != 7 {
@@ -109,7 +109,7 @@ func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 	if draining.Owner != "n1" || draining.To != "n2" || draining.Epoch != owned.Epoch {
 		t.Fatalf("%+v", draining)
 	}
-	if err := r.fencedWrite(7, owned.Epoch); err != nil { // it hibernates its instances
+	if err := r.fencedWrite(7, owned.Epoch); err != nil { // the owner hibernates its instances
 		t.Fatal(err)
 	}
 	if kept := r.must(7, agent.PartitionKeep, ""); kept.State != agent.PartitionOwned || kept.To != "" || kept.Epoch != owned.Epoch {
@@ -180,8 +180,8 @@ func TestAMoveThatIsNotAsExpectedIsRefusedWhole(t *testing.T) {
 	}
 }
 
-// CL-4, CL-6: what lapsed owns nothing from that very entry on, and is not
-// renewed but begun again.
+// CL-4, CL-6: an expired lease owns nothing from that entry on, and begins again instead of being
+// renewed.
 func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 	r := newOwners(t)
 	owned := r.must(1, agent.PartitionAssign, "n1")
@@ -220,7 +220,7 @@ func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 		t.Errorf("epoch %d after %d", again.Epoch, owned.Epoch)
 	}
 	r.after(leaseTTL - 2*time.Millisecond)
-	if p := r.must(3, agent.PartitionRelease, ""); p.Owner != "n1" { // its lease is a new one, and as good
+	if p := r.must(3, agent.PartitionRelease, ""); p.Owner != "n1" { // n1 has a new lease, which is enough
 		t.Errorf("%+v", p)
 	}
 }
@@ -230,12 +230,12 @@ func TestAChangeOfLeaderGivesLeasesTheirFullTimeAgain(t *testing.T) {
 	owned := r.must(1, agent.PartitionAssign, "n1")
 	r.after(4 * time.Second)
 	r.batch()
-	r.after(3 * time.Second) // nobody led
+	r.after(3 * time.Second) // without a leader
 	r.term++
 	if err := r.fencedWrite(1, owned.Epoch); err != nil {
 		t.Fatalf("its owner could not renew: %v", err)
 	}
-	r.after(2 * time.Second) // 5 s after the term before was last heard of
+	r.after(2 * time.Second) // 5 s after the last entry of the term before
 	r.wantFenced(1, owned.Epoch, "")
 }
 
@@ -246,15 +246,15 @@ func TestALeaseThatLapsedBeforeAnotherLedStaysLapsed(t *testing.T) {
 	r.batch()
 	r.after(time.Second)
 	r.term++
-	r.batch() // it opens at the time of the entry before
+	r.batch() // the term starts at the time of the entry before
 	if err := r.fencedWrite(1, owned.Epoch); err != nil {
 		t.Fatal(err)
 	}
 	r.after(leaseTTL - time.Millisecond)
 	r.term++
-	r.wantFenced(1, owned.Epoch+1, "n1") // armed again
+	r.wantFenced(1, owned.Epoch+1, "n1") // the TTL was restarted
 	r.after(leaseTTL)
-	r.batch() // lapsed, and another leader does not bring it back
+	r.batch() // the lease has ended, and another leader does not restore it
 	r.term++
 	r.wantFenced(1, owned.Epoch, "")
 }
@@ -285,8 +285,8 @@ func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 	}
 }
 
-// A node that was removed keeps what it has until its lease lapses, and cannot
-// renew it; its name with another data directory waits for that.
+// A removed node keeps its partitions until its lease ends, and cannot renew it. Its name with
+// another data directory must wait for that.
 func TestARemovedNodesLeaseRunsOut(t *testing.T) {
 	r := newOwners(t)
 	owned := r.must(1, agent.PartitionAssign, "n1")
@@ -378,7 +378,7 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 	kept.close()
 	reopened := openSubject(t, fsm.Options{Dir: "state", FS: fs})
 	for _, other := range []*subject{replayed, reopened} {
-		if reopened == other && other.machine.Applied() < r.index { // what was not flushed is replayed
+		if reopened == other && other.machine.Applied() < r.index { // replays what was not flushed
 			for _, entry := range r.log[other.machine.Applied():] {
 				other.replay(entry)
 			}

@@ -4,8 +4,8 @@ package fsm_test
 
 import "flag"
 
-// Under the race detector a model's test costs ten times as much, and tells
-// nothing of races that a few draws do not.
+// Under the race detector a model's test costs ten times as much, and finds no more races than a
+// few draws do.
 func init() {
 	if err := flag.Set("rapid.checks", "20"); err != nil {
 		panic(err)

@@ -11,17 +11,16 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// errStopped is what a machine that has failed says to everything.
-var errStopped = errors.New("the state machine has failed and does nothing more")
+// errStopped is the error of all calls after the machine has failed.
+var errStopped = errors.New("the state machine has failed and is stopped")
 
-// Apply implements raft.FSM. It returns []agent.Decided, one for each commit
-// of the entry; nil where the entry had been applied before, and where this
-// replica has failed: then nobody here knows how the commits were decided.
+// Apply implements raft.FSM. It returns []agent.Decided, one for each commit of the entry. It
+// returns nil if the entry was applied before, or if this replica has failed: then the decisions
+// are unknown here.
 //
-// A failure (an engine that cannot be written, an entry that cannot be
-// understood, a chain that differs from the leader's) is told to
-// Options.Fatal, and from then on nothing is applied: skipping one entry and
-// going on would make this replica another one.
+// A failure is an engine that cannot be written, an entry that cannot be decoded, or a chain that
+// differs from the leader's. Apply reports it to Options.Fatal and applies nothing from then on:
+// skipping an entry would make this replica diverge.
 func (m *Machine) Apply(entry *raft.Log) any {
 	var none []agent.Decided
 	h := m.home
@@ -58,9 +57,8 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 	return decided, nil
 }
 
-// audit compares the leader's chain, as it stood when it packed the batch,
-// with ours at the same entry. Where we no longer know ours, as after a
-// restart, it says nothing.
+// audit compares the leader's chain at the time it packed the batch with this replica's chain at
+// the same entry. It does nothing if that chain is not kept, as after a restart.
 func (m *Machine) audit(b *logpb.Batch) error {
 	if b.AuditIndex == 0 {
 		return nil
@@ -72,7 +70,7 @@ func (m *Machine) audit(b *logpb.Batch) error {
 }
 
 func diverged(index uint64, own, others uint32) error {
-	return fmt.Errorf("this replica has diverged from the leader's: at entry %d its chain is %08x, the leader's %08x; "+
+	return fmt.Errorf("this replica has diverged from the leader: at entry %d its chain is %08x, the leader's %08x; "+
 		"compare the chains that dormctl status shows, stop the odd node, empty its data directory and let it join again",
 		index, own, others)
 }
@@ -83,17 +81,17 @@ func (m *Machine) stop(err error) {
 	m.fatal(err)
 }
 
-// Snapshots is the store that Raft is to keep its snapshots in.
+// Snapshots returns the store in which Raft keeps its snapshots.
 func (m *Machine) Snapshots() raft.SnapshotStore { return m.home.snapshots }
 
-// Pack frames commits, each encoded, as one log entry, under the leader's
-// stamps, and adds how this replica's chain stands, for the others to compare.
+// Pack encodes commits as one log entry, with the leader's stamps and with this replica's chain,
+// which the others compare.
 func (m *Machine) Pack(tick uint64, wall int64, commits [][]byte) []byte {
 	index, chain := m.Chain()
 	return command.Pack(&logpb.Batch{TickMs: tick, WallMs: wall, AuditIndex: index, AuditChain: chain, Commits: commits})
 }
 
-// Check reports whether an entry is as it was packed, whatever it means.
+// Check returns an error if the checksum or the framing of an entry is wrong.
 func (m *Machine) Check(entry []byte) error {
 	_, err := command.CheckEntry(entry)
 	return err

@@ -51,7 +51,7 @@ func TestAnEntryThatCannotBeUnderstoodStopsTheReplicaForGood(t *testing.T) {
 			if len(r.fatal) != 1 {
 				t.Fatalf("fatal told %d times", len(r.fatal))
 			}
-			// Going on with the next, or with the right one, would be as wrong.
+			// To continue with the next entry, or with the right one, would be equally wrong.
 			for _, e := range h.entries[2:] {
 				r.Apply(e)
 			}
@@ -68,14 +68,14 @@ func TestAnEntryThatCannotBeUnderstoodStopsTheReplicaForGood(t *testing.T) {
 	}
 }
 
-// docs/hazards.md R1: two leaders' entries at one index and term (hashicorp/raft#695)
-// give two logs. The peer on the wrong side of it must notice and stop.
+// docs/hazards.md R1: two leaders' entries at one index and term (hashicorp/raft#695) make two
+// logs. A replica with the wrong entry must notice and stop.
 func TestAReplicaThatAppliedAnotherEntryStopsAtTheLeadersNextStamp(t *testing.T) {
 	h := makeHistory(t, 3, 10)
 	r := openPeer(t, storage.MemFS())
 	r.apply(t, h.entries[:4]...)
 	other := *h.entries[4]
-	other.Data = r.Pack(1, 1, nil) // what the other leader wrote there
+	other.Data = r.Pack(1, 1, nil) // the other leader's entry at that index
 	r.apply(t, &other)
 	if got := r.Apply(h.entries[5]).([]agent.Decided); got != nil {
 		t.Errorf("the diverged peer decided %v", got)
@@ -115,7 +115,7 @@ func TestAStampOfAnEntryThatIsNoLongerKnownIsLetPass(t *testing.T) {
 	late := *h.entries[5]
 	leader := openPeer(t, storage.MemFS())
 	leader.apply(t, h.entries[:2]...)
-	late.Data = leader.Pack(1, 1, nil) // stamped when the leader stood at the second entry
+	late.Data = leader.Pack(1, 1, nil) // stamped when the leader was at the second entry
 	r.apply(t, &late)
 }
 
@@ -129,7 +129,7 @@ func TestNoSnapshotIsGivenWhileReplayIsBehindTheState(t *testing.T) {
 	if err := r.trySnapshot(r.Applied(), 9); err != nil {
 		t.Fatal(err)
 	}
-	// The newest snapshot is as far as the engine: there is nothing to replay.
+	// The newest snapshot is at the engine's index: nothing is replayed.
 	r.close(t)
 	r = openPeer(t, fs)
 	if err := r.trySnapshot(r.Applied(), 9); err != nil {

@@ -13,29 +13,29 @@ import (
 
 // Bounds of a page of changes, besides the caller's.
 const (
-	changesBytesMax = 1 << 20 // of keys and the like
-	changesSeenMax  = 4096    // that are looked at, past which a page ends with its row
+	changesBytesMax = 1 << 20 // of keys and similar fields
+	changesSeenMax  = 4096    // rows that one page reads; beyond it a page ends with the current row
 )
 
-// ChangesPage is a part of the feed of a scope's changes.
+// ChangesPage is a page of a scope's change feed.
 type ChangesPage struct {
 	Changes []agent.Changed
-	Next    uint64 // the index to go on from; past the view's own where this was all
-	Skip    uint64 // changes of Next that have been looked at
-	Floor   uint64 // no change from this index on has been forgotten
-	Gone    uint64 // the index at which the scope was deleted last; 0 for never
+	Next    uint64 // the index to continue from; past the view's own if there are no more
+	Skip    uint64 // number of changes of entry Next that were read
+	Floor   uint64 // all changes from this index on are kept
+	Gone    uint64 // the index at which the scope was last deleted; 0 means never
 }
 
-// ChangesPage reads the feed from a place on, past skip changes of that index:
-// those whose path begins with prefix, at most limit. Nothing is read below the
-// floor. It is unavailable where changes are not recorded yet.
+// ChangesPage reads at most limit changes whose path begins with prefix, starting at index from,
+// after skip changes of that index. It reads nothing below the floor. It returns an error with code
+// unavailable while changes are not recorded yet.
 func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit int) (ChangesPage, error) {
 	if v.err != nil {
 		return ChangesPage{}, v.err
 	}
 	if recorded, err := v.Get(txn.FeedsKey); err != nil || recorded == nil {
 		if err == nil {
-			err = agent.Errorf(agent.CodeUnavailable, "changes are recorded once all nodes of the cluster can: upgrade the older ones, or wait")
+			err = agent.Errorf(agent.CodeUnavailable, "changes are recorded once all nodes support it: upgrade the older nodes, or wait")
 		}
 		return ChangesPage{}, err
 	}
@@ -54,8 +54,7 @@ func (v *View) ChangesPage(scope string, from, skip uint64, prefix string, limit
 	return page.ChangesPage, err
 }
 
-// eachChange visits the rows of a feed from an index on, until visit says that
-// it is enough.
+// eachChange visits the rows of a feed from an index on, until visit returns false.
 func (v *View) eachChange(scope string, from uint64, visit func(index uint64, row *logpb.ChangeRow) (more bool)) error {
 	cursor, err := v.view.Scan([]byte(kv.ChangeKey(scope, from)), []byte(kv.After(kv.ScopeKey(kv.KindChange, scope))))
 	if err != nil {
@@ -64,7 +63,7 @@ func (v *View) eachChange(scope string, from uint64, visit func(index uint64, ro
 	for more := true; more && cursor.Next(); {
 		key, raw := string(cursor.Key()), cursor.Value()
 		if raw == nil {
-			break // Close tells why
+			break // Close returns the error
 		}
 		row, err := decodeChangeRow(raw)
 		if err != nil {
@@ -82,7 +81,7 @@ type changesPage struct {
 	prefix      string
 	limit       int
 	seen, bytes int
-	full        bool // Next and Skip are where it ended
+	full        bool // Next and Skip are set
 }
 
 func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {

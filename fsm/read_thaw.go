@@ -11,11 +11,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// readThaw reads a checkpoint and its thread at the pointer's rev. It fails closed:
-// a thread that is gone, or is another, is an error, never an empty one.
+// readThaw reads a checkpoint and its thread at the pointer's rev. If the thread is missing or has
+// another incarnation, it returns an error, never an empty thread.
 //
-// All entries come in one answer, so a thread larger than agent.ReadBytesMax
-// takes a tail.
+// All entries are in one answer, so a thread larger than agent.ReadBytesMax needs a tail.
 func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	checkpoint, err := checkpoint.At(r, q.Key, q.Revision)
 	if err != nil {
@@ -67,7 +66,7 @@ func readThaw(r txn.Reader, q *agent.Thaw) (agent.Found, error) {
 	return thawed, nil
 }
 
-// pointsTo holds a pointer to the journal that is there.
+// pointsTo returns an error if a pointer does not match the thread.
 func pointsTo(p *agent.Pointer, j thread.Journal) error {
 	if j.Meta == nil {
 		return checkpoint.MissingThread(p.Thread)
@@ -76,7 +75,7 @@ func pointsTo(p *agent.Pointer, j thread.Journal) error {
 		return nil // the thread was made after the checkpoint
 	}
 	if p.Incarnation != j.Meta.Incarnation {
-		return checkpoint.ThreadMismatch(j.Meta, "it was deleted and made anew since")
+		return checkpoint.ThreadMismatch(j.Meta, "it was deleted and created again since")
 	}
 	if p.Rev > j.Meta.Rev {
 		return checkpoint.ThreadMismatch(j.Meta, fmt.Sprintf("it has not come to rev %d", p.Rev))

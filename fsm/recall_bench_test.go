@@ -11,11 +11,11 @@ import (
 	"dormouse/storage"
 )
 
-// benchDims is a small embedding model's.
+// benchDims is the dimension count of a small embedding model.
 const benchDims = 384
 
-// remembering is a machine in which agent a remembers n things: sentences of
-// 20 words out of 5,000, and vectors.
+// remembering returns a machine in which agent a has n memories: sentences of 20 words out of
+// 5,000, and vectors.
 func remembering(b *testing.B, n int) (*subject, *rand.Rand) {
 	b.Helper()
 	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
@@ -84,7 +84,7 @@ func BenchmarkRecall(b *testing.B) {
 			view := r.machine.View()
 			defer view.Close()
 			do[*agent.MemoryResult](r, &agent.WriteMemory{Agent: "a", ID: "m000000", Content: "x"})
-			read[*agent.Recalled](r, &q) // goes past the view, which then builds one of its own
+			read[*agent.Recalled](r, &q) // moves past the view, which then builds its own index
 			for b.Loop() {
 				if a := view.Answer("", &q); a.Err != nil {
 					b.Fatal(a.Err)

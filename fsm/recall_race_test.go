@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// Readers that share the index of an agent which is being written to each get
-// what their own view holds, all of it and nothing else.
+// Readers that share the index of an agent during writes each get exactly what their own view
+// holds.
 func TestRecallsAmongWritesAreEachAsOfTheirView(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.MemoryResult](r, note("m0", "tea 0"))
@@ -43,7 +43,7 @@ func TestRecallsAmongWritesAreEachAsOfTheirView(t *testing.T) {
 	readers.Wait()
 }
 
-// recallOwnView compares what words find in a view with what is listed there.
+// recallOwnView compares what a text recall finds in a view with the list in that view.
 func recallOwnView(r *subject) (why string) {
 	view := r.machine.View()
 	defer view.Close()

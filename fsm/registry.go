@@ -59,8 +59,8 @@ func op[T agent.Op](run func(*txn.Tx, T) (agent.OpResult, error)) registered[run
 	}}
 }
 
-// machineOp registers an op that must be its commit's only one, or changes what
-// the machine keeps in memory.
+// machineOp registers an op that must be its commit's only one, or that changes the machine's
+// in-memory state.
 func machineOp[T agent.Op](run func(machineCommit, T, bool) (agent.OpResult, error)) registered[runOp] {
 	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error) {
 		return run(c, op.(T), alone) //nolint:forcetypeassert // the registry's key
@@ -142,11 +142,11 @@ func answerRead(r txn.Reader, q agent.Read) (agent.Found, error) {
 	return run(r, q)
 }
 
-// expiry removes what a row of the wall queue names if it is due at when. cost is
-// the work beyond that of one row, as a share of what an entry may do.
+// expiry removes the row of a wall queue entry if it is due at when. cost is the work beyond that
+// of one row, counted against the entry's limit.
 type expiry func(c *txn.Tx, row, id string, when int64) (cost int, err error)
 
-// expiries holds what falls due, by the kind of its row.
+// expiries holds how rows expire, by kind.
 var expiries = func() map[string]expiry {
 	all := map[string]expiry{
 		kv.KindValue:        expire(value.Expire),
@@ -174,5 +174,5 @@ func expire(run func(c *txn.Tx, id string, when int64) error) expiry {
 	return func(c *txn.Tx, _, id string, when int64) (int, error) { return 0, run(c, id, when) }
 }
 
-// backfills are the indexes that came with a feature level.
+// backfills are the indexes that a feature level added.
 var backfills = []*txn.Backfill{&conversation.Backfill, &memory.Backfill}

@@ -11,8 +11,8 @@ import (
 	"dormouse/fsm"
 )
 
-// Each op and each read of the contract is registered: one that is forgotten would
-// stop the replica, or be refused.
+// Each op and each read of the contract is registered: a missing op would stop the replica, and a
+// missing read would be refused.
 func TestTheContractIsRegistered(t *testing.T) {
 	ops, reads := implementers(t, "isOp"), implementers(t, "isRead")
 	if len(ops) < 40 || len(reads) < 30 {

@@ -11,14 +11,13 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// request decides one commit, once: a commit with a request id that has been
-// decided gets the same answer again, refusals too.
+// request decides one commit once: a retry with a decided request id gets the same answer again,
+// also a refusal.
 //
-// The order is fixed: what is remembered comes before what has expired, and
-// both before the fence, the quota and the ops.
+// The order is fixed: first remembered answers, then expiry, then the fence, the quota and the ops.
 //
-// What a client's row promises: requests below low are settled and forgotten,
-// none above max has been answered, and max - low < RequestWindowMax.
+// Invariants of a client's row: requests below low are settled and forgotten, no request above max
+// has been answered, and max - low < RequestWindowMax.
 func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 	if p.Client == "" || seededbug.Is(seededbug.NoDedupe) {
 		return b.decide(p)
@@ -49,7 +48,7 @@ func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 	if err != nil {
 		return agent.Decided{}, err
 	}
-	if decided.Err != nil && !decided.Err.Final { // "try again" is no answer to keep giving
+	if decided.Err != nil && !decided.Err.Final { // "retry" must not become the remembered answer
 		return decided, nil
 	}
 	return decided, b.remember(p, client, low, decided)
@@ -68,13 +67,13 @@ func validRequest(p *logpb.Commit) *agent.Error {
 	return nil
 }
 
-// notAfter is the tick past which the request cannot apply, within reason.
+// notAfter returns the tick after which the request cannot apply, at most RequestTTLMax ahead.
 func (b *batch) notAfter(p *logpb.Commit) uint64 {
 	return min(p.NotAfterTick, txn.AddTicks(b.Progress.Tick, uint64(agent.RequestTTLMax.Milliseconds())))
 }
 
-// refused is a refusal. One that says "try again" is not final and never
-// remembered, since another attempt of the same request may yet apply.
+// refused returns a refusal. An overloaded error is not final and never remembered, because a retry
+// of the same request may apply.
 func refused(e *agent.Error) agent.Decided {
 	e.Final = e.Code != agent.CodeOverloaded
 	return agent.Decided{Err: e}
@@ -93,8 +92,7 @@ func windowRefusal(low uint64) *agent.Error {
 	return e
 }
 
-// lowOf is the client's low after a request. A client that is new may begin
-// anywhere.
+// lowOf returns the client's low after a request. A new client may begin at any number.
 func lowOf(client *clientState, p *logpb.Commit) uint64 {
 	low := max(client.Low, min(p.Low, p.Seq), 1)
 	if !client.known && p.Seq >= agent.RequestWindowMax {
@@ -103,15 +101,15 @@ func lowOf(client *clientState, p *logpb.Commit) uint64 {
 	return low
 }
 
-// remember keeps an answer until its request can no longer apply, and lets go
-// of those that the client has acknowledged.
+// remember keeps an answer until its request can no longer apply, and removes those that the client
+// has acknowledged.
 func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) error {
 	outcome, err := command.EncodeOutcome(decided)
 	if err != nil {
 		return err
 	}
 	notAfter := b.notAfter(p)
-	b.Rows.Begin() // what follows is not the commit's to roll back
+	b.Rows.Begin() // the rows that follow are not rolled back with the commit
 	b.Rows.Count(len(outcome))
 	client.answer(&logpb.Answer{Seq: p.Seq, BodyHash: p.BodyHash, Outcome: outcome}, notAfter)
 	client.Low = low
@@ -124,7 +122,7 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 	return nil
 }
 
-// reviewClient puts the client's row of the tick queue where it is due.
+// reviewClient adds the client to the tick queue.
 func (b *batch) reviewClient(scope, client string, row *clientState, tick uint64) {
 	row.ReviewTick = tick
 	b.Rows.Set(kv.DueTickKey(tick, scope, client), nil)

@@ -147,7 +147,7 @@ func TestAnswersLiveUntilTheirRequestExpires(t *testing.T) {
 	if got := r.rows(kv.KindClient); got != 1 {
 		t.Fatalf("%d clients, want 1", got)
 	}
-	r.tick = 1000 + uint64(agent.RequestTTLDefault.Milliseconds()) // the last tick at which they count
+	r.tick = 1000 + uint64(agent.RequestTTLDefault.Milliseconds()) // the last tick at which they are valid
 	r.batch()
 	if got := r.rows(kv.KindAnswers); got != 100 {
 		t.Fatalf("%d answers, want 100", got)

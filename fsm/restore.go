@@ -19,13 +19,12 @@ import (
 	"dormouse/storage"
 )
 
-// Restore implements raft.FSM: the state becomes the snapshot's. Until the new
-// engine has been opened and checked the old one is untouched, and a crash at
-// any point leaves one or the other. Views that are open keep the old engine
-// until they are closed.
+// Restore implements raft.FSM: it replaces the state by the snapshot's. The old engine is unchanged
+// until the new one is open and checked, and a crash leaves one or the other. Open views keep the
+// old engine until they are closed.
 //
-// A snapshot that is not ahead of the engine changes nothing: its state is a
-// prefix of the engine's, and Raft's replay of what follows is skipped.
+// A snapshot that is not ahead of the engine changes nothing: its state is a prefix of the
+// engine's, and Raft's replay of later entries is skipped.
 func (m *Machine) Restore(stream io.ReadCloser) error {
 	if m.home.failed.Load() {
 		return errStopped
@@ -45,10 +44,10 @@ func (m *Machine) Restore(stream io.ReadCloser) error {
 	return nil
 }
 
-// onlyWriter hides what else a receiver may do.
+// onlyWriter hides the other methods of a receiver.
 type onlyWriter struct{ io.Writer }
 
-// restore makes the state that of the files in dir.
+// restore makes the files in dir the state.
 func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 	if err := m.home.accept(header); err != nil {
 		return err
@@ -71,7 +70,7 @@ func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 		return err
 	}
 	if err := m.adopt(g); err != nil {
-		m.stop(err) // CURRENT names the new engine already: go on with neither
+		m.stop(err) // CURRENT names the new engine already: do not continue with either
 		return err
 	}
 	m.home.replayTo = 0
@@ -79,12 +78,12 @@ func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 	return nil
 }
 
-// Restores is how many snapshots have taken the state's place since the machine
-// was opened: what the log no longer has came by them.
+// Restores returns how many snapshots have replaced the state since the machine was opened. A
+// snapshot brings entries that the log no longer has.
 func (m *Machine) Restores() uint64 { return m.restores.Load() }
 
-// held is the snapshot of our own store that the stream reads, if it is one.
-// Raft wraps streams to watch their progress.
+// held returns the snapshot of this machine's store that the stream reads, or nil. It unwraps the
+// readers with which Raft tracks progress.
 func (h *home) held(stream io.ReadCloser) *snapshot.Held {
 	for {
 		if r, ok := stream.(*snapshot.Reader); ok && r.Store == h.snapshots {
@@ -98,13 +97,13 @@ func (h *home) held(stream io.ReadCloser) *snapshot.Held {
 	}
 }
 
-// temporary is a new name that the next start removes.
+// temporary returns a new name that the next start removes.
 func (h *home) temporary(what string) string {
 	return h.fs.PathJoin(h.dir, fmt.Sprintf("%s-%d%s", what, h.nextSerial(), snapshot.TemporarySuffix))
 }
 
-// replace makes an engine of a snapshot's files, which stay where they are,
-// checks it, and makes it current.
+// replace creates an engine from a snapshot's files, which stay in place, checks it, and makes it
+// current.
 func (h *home) replace(dir string, header *logpb.SnapshotHeader) (*generation, error) {
 	name := h.engineName(header.Index)
 	g, err := h.build(name, dir, header)
@@ -116,15 +115,15 @@ func (h *home) replace(dir string, header *logpb.SnapshotHeader) (*generation, e
 		g.close()
 	}
 	err = fmt.Errorf("make an engine of the snapshot at index %d: %w", header.Index, err)
-	// A failed point may yet have named it, on disk: then it has to stay.
+	// A failed point may have written CURRENT all the same: then the engine must stay.
 	if current, unread := h.current(); unread == nil && current != name {
 		err = errors.Join(err, h.fs.RemoveAll(h.fs.PathJoin(h.dir, name)))
 	}
 	return nil, err
 }
 
-// build puts the files into a directory of their own and opens it. Files that
-// engines never change are linked.
+// build copies the files into a new directory and opens it. Files that engines never change are
+// hard-linked.
 func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generation, error) {
 	dir := h.fs.PathJoin(h.dir, name)
 	if err := storage.MakeDir(h.fs, dir); err != nil {
@@ -158,33 +157,33 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 	return g, nil
 }
 
-// matches reports whether an engine is what a snapshot's header says it is.
+// matches returns an error if an engine does not match the snapshot's header.
 func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
 	done, err := txn.ReadProgress(r)
 	if err != nil {
 		return err
 	}
 	if done != headerProgress(header) {
-		return fmt.Errorf("its files stand at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
+		return fmt.Errorf("its files are at index %d, term %d, chain %08x; its header says index %d, term %d, chain %08x",
 			done.Index, done.Term, done.Chain, header.Index, header.Term, header.Chain)
 	}
 	return nil
 }
 
-// headerProgress is how far the state in a snapshot goes.
+// headerProgress returns the progress of the state in a snapshot.
 func headerProgress(h *logpb.SnapshotHeader) txn.Progress {
 	return txn.Progress{Index: h.Index, Term: h.Term, Tick: h.TickMs, Wall: h.WallMs, Chain: h.Chain}
 }
 
-// forgetClaims ends all claims. Who took one over after the backup was made is
-// not in it, so whoever held it then must not be let in again.
+// forgetClaims ends all claims. The backup lacks takeovers that happened after it, so the holders
+// that it names must not be accepted again.
 func forgetClaims(r storage.Reader, b *storage.Batch) error {
 	held := map[string]int64{} // :: the scope's row → claims
 	err := txn.EachRow(r, kv.KindClaim, func(name string, _ []byte) error {
 		scope, claim, _ := strings.Cut(name, kv.Separator)
 		held[kv.ScopeKey(kv.KindScope, scope)]++
 		b.Delete([]byte(kv.KindClaim + name))
-		if id, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is to be recovered
+		if id, ok := agent.ClaimedSession(strings.TrimSuffix(claim, kv.Separator)); ok { // its turn is recoverable
 			b.Set([]byte(kv.IDKey(kv.KindSessionRecoverable, scope, id)), session.RecoverableRow(0))
 		}
 		return nil
@@ -200,7 +199,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("claims are in a scope that is not there: %q", key)
+			return fmt.Errorf("there are claims in a scope that does not exist: %q", key)
 		}
 		var record logpb.ScopeRecord
 		if err := command.Unmarshal(raw, &record); err != nil {

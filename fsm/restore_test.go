@@ -73,7 +73,7 @@ func TestARestoreNeverTurnsTheStateBack(t *testing.T) {
 	if n := p.Restores(); n != 0 {
 		t.Errorf("%d restores, though the state stayed", n)
 	}
-	// Raft now brings again what follows the snapshot.
+	// Raft now replays what follows the snapshot.
 	if err := p.trySnapshot(h.entries[10].Index, 1); err == nil {
 		t.Error("a snapshot was given while Raft is behind the state")
 	}
@@ -90,8 +90,8 @@ func TestAFailedRestoreLeavesTheOldState(t *testing.T) {
 	left.Store(1 << 60)
 	mem := storage.MemFS()
 	fs := storage.Faulty(mem, func(path string) error {
-		// An open engine that cannot write its own manifest ends the process,
-		// and so does one that cannot sync its directory after it.
+		// An open engine that cannot write its own manifest ends the process, and so does one that
+		// cannot sync its directory after it.
 		engine := strings.HasPrefix(path[strings.LastIndex(path, "/")+1:], "engine-")
 		if !engine && !strings.Contains(strings.ToLower(path), "manifest") && left.Add(-1) < 0 {
 			return errors.New("no space left on device")
@@ -119,9 +119,8 @@ func TestAFailedRestoreLeavesTheOldState(t *testing.T) {
 	wantHash(t, "after the disk had space", p, h)
 }
 
-// The power goes at every operation in turn that a persist and an install
-// change the disk with. Whatever is found afterwards is a state of the log's,
-// and the rest of the log leads to the end that was to be.
+// The power fails at every disk operation of a persist and an install. The state found afterwards
+// is one of the log's, and the rest of the log leads to the final state.
 func TestACrashAtAnyOperationLeavesTheOldStateOrTheNew(t *testing.T) {
 	h := makeHistory(t, 23, 40)
 	leader := withSnapshots(t, storage.MemFS(), h, 30)
@@ -176,8 +175,7 @@ func TestACrashAtAnyOperationLeavesTheOldStateOrTheNew(t *testing.T) {
 	}
 }
 
-// The same at random moments of a longer life, with what was not synced lost
-// in part.
+// The same at random moments of a longer run, with a part of the unsynced writes lost.
 func TestReplayAfterACrashEqualsNoCrash(t *testing.T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -205,7 +203,7 @@ func TestReplayAfterACrashEqualsNoCrash(t *testing.T) {
 				if p.Applied() < raftAt {
 					t.Fatalf("the state is at %d, Raft goes on from %d", p.Applied(), raftAt)
 				}
-				// Raft has dropped its log up to there.
+				// Raft has dropped its log up to this index.
 				if got := newest(p.Snapshots()).Index; got < raftAt {
 					t.Fatalf("the newest snapshot is at %d, one at %d was taken", got, raftAt)
 				}
@@ -216,8 +214,8 @@ func TestReplayAfterACrashEqualsNoCrash(t *testing.T) {
 	}
 }
 
-// A crash between the store's taking of an installed snapshot and the restore:
-// Raft goes on from the snapshot, so the state must too.
+// A crash after the store took an installed snapshot and before the restore: Raft continues from
+// the snapshot, so the state must too.
 func TestAStateBehindTheNewestSnapshotIsRestoredAtTheStart(t *testing.T) {
 	h := makeHistory(t, 24, 30)
 	leader := withSnapshots(t, storage.MemFS(), h, 30)
@@ -385,7 +383,7 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	if tick, wall := p.Stamps(); tick != oldTick || wall != oldWall {
 		t.Errorf("its time is %d %d, the old %d %d", tick, wall, oldTick, oldWall)
 	}
-	// A node of the old cluster cannot use it, nor it the old cluster's.
+	// A node of the old cluster cannot use its snapshots, nor it the old cluster's.
 	if err := p.install(old); err == nil {
 		t.Error("it took the old cluster's snapshot")
 	}

@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	benchSessions = 1_000_000 // of which one in benchWaits waits
+	benchSessions = 1_000_000 // of which one in benchWaits has a pending review
 	benchWaits    = 1000
-	benchLarge    = "DORMOUSE_BENCH_LARGE" // asks for all of them: making them takes minutes
+	benchLarge    = "DORMOUSE_BENCH_LARGE" // enables all sizes: creating them takes minutes
 	reviewBatch   = 1000
 )
 
-// waiting is a machine with n sessions, of which one in benchWaits waits for a
-// review.
+// waiting returns a machine with n sessions, of which one in benchWaits has a pending review.
 func waiting(b *testing.B, n int) *subject {
 	b.Helper()
 	r := openSubject(b, fsm.Options{Dir: b.TempDir(), FS: storage.Disk})
@@ -47,8 +46,7 @@ func waiting(b *testing.B, n int) *subject {
 	return r
 }
 
-// What a page of pending reviews costs does not depend on how many sessions
-// there are.
+// The cost of a page of pending reviews does not depend on the number of sessions.
 func BenchmarkPendingReviews(b *testing.B) {
 	sizes := []int{benchSessions / 100, benchSessions / 10}
 	if os.Getenv(benchLarge) != "" {

@@ -18,7 +18,7 @@ func deciding(id string) *agent.DecideReview {
 	return &agent.DecideReview{Review: id, Decision: agent.DecideApprove, By: "ada"}
 }
 
-// waits makes session s wait for reviews.
+// waits adds reviews to session s.
 func (r *subject) waits(drafts ...agent.ReviewDraft) {
 	r.tb.Helper()
 	lease := r.claim("w", "q", time.Minute).Session.Lease
@@ -30,8 +30,8 @@ func (r *subject) review(id string) *agent.Review {
 	return read[*agent.Review](r, &agent.GetReview{Review: id})
 }
 
-// At its last millisecond but one a review can be decided, at its last it has
-// expired, in the entry that sweeps it and in those before.
+// A review can be decided until its last millisecond but one. At its last it has expired, whether
+// or not it has been swept.
 func TestAReviewExpiresAtItsMillisecond(t *testing.T) {
 	r := newSubject(t)
 	r.start()
@@ -55,7 +55,7 @@ func TestAReviewExpiresAtItsMillisecond(t *testing.T) {
 	}
 }
 
-// More reviews expire than one entry sweeps: they have expired all the same.
+// Reviews have expired at their time even if one entry cannot sweep them all.
 func TestAnExpiryNeedsNoSweep(t *testing.T) {
 	r := newSubject(t)
 	const sessions, each = 3, txn.SweepMax/2 + 1
@@ -110,7 +110,7 @@ func TestAReviewIsEscalatedAndStillExpires(t *testing.T) {
 	}
 }
 
-// A decision does not fail for want of a place to record it.
+// A decision does not fail when it cannot be recorded in the thread.
 func TestADecisionIsMadeThoughItsThreadIsSealed(t *testing.T) {
 	r := newSubject(t)
 	r.start(func(op *agent.PutSession) { op.Thread = "t" })
@@ -145,7 +145,7 @@ func TestReviewsOfASessionAreBounded(t *testing.T) {
 	if n := r.rows(kv.KindReview); n != agent.SessionReviewsKept {
 		t.Fatalf("%d reviews are kept", n)
 	}
-	if got := r.review("v001").Status; got != agent.ReviewPending { // none that is pending goes
+	if got := r.review("v001").Status; got != agent.ReviewPending { // pending reviews stay
 		t.Fatalf("it is %s", got)
 	}
 	r.missing(agent.CodeNotFound, &agent.GetReview{Review: "v000"})
@@ -183,7 +183,7 @@ func TestAQueueIsBoundedByBytesToo(t *testing.T) {
 	}
 }
 
-// A restored backup has no claims: what ran then is to be recovered.
+// A restored backup has no claims: turns that ran at the backup are recoverable.
 func TestATurnIsRecoverableInARestoredBackup(t *testing.T) {
 	r := openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), ClusterID: func() string { return "one" }})
 	r.lead().start()

@@ -13,7 +13,7 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// sized is a state of so many bytes.
+// sized returns a state of n bytes.
 func sized(n int) string { return `{"x":"` + strings.Repeat("0", n-len(`{"x":""}`)) + `"}` }
 
 func TestAShortBodyCarriesItsRevisionsRow(t *testing.T) {
@@ -32,9 +32,8 @@ func TestAShortBodyCarriesItsRevisionsRow(t *testing.T) {
 	}
 }
 
-// Whatever sizes revisions have, and however the policy changes in between, the
-// list tells what was put, each revision can be read, and nothing is left when
-// the checkpoint goes.
+// For any sizes of revisions and any changes of the policy, the list shows what was put, each
+// revision can be read, and nothing is left when the checkpoint is deleted.
 func TestHistoryOfAllSizesUnderChangingPolicies(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)
@@ -62,7 +61,7 @@ func TestHistoryOfAllSizesUnderChangingPolicies(t *testing.T) {
 			do[*agent.CheckpointResult](r, put)
 			sizes, pointed = append(sizes, size), append(pointed, put.Thread != nil)
 			items := read[*agent.CheckpointList](r, &agent.CheckpointHistory{Key: "c"}).Items
-			kept = min(kept+1, keep) // unless some went by their age
+			kept = min(kept+1, keep) // unless some expired by age
 			if len(items) > kept || !aged && len(items) != kept {
 				rt.Fatalf("%d revisions are kept, want %d", len(items), kept)
 			}

@@ -6,7 +6,7 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// validScope keeps names out that would break a key.
+// validScope rejects names that would break a key.
 func validScope(c *txn.Tx) error { return agent.ValidID("scope", c.Scope) }
 
 func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
@@ -19,8 +19,8 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	return &agent.ScopeResult{Scope: c.Record.Scope}, nil
 }
 
-// deleteScope deletes all that is in the scope. What is remembered of requests
-// stays, so that retries find their answers; seals go.
+// deleteScope deletes all data of the scope. The dedup table stays, so that retries get their
+// answers; seals are deleted.
 func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpResult, error) {
 	if !alone {
 		return nil, agent.Invalid("ops", "deleting a scope must be the only op of its commit")

@@ -13,17 +13,17 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// rowShape says what a kind's rows look like in an export: after the scope come
-// ids, each with a NUL behind it, then numbers of eight bytes, then a tail.
+// rowShape describes a kind's rows in an export. A key has the scope, ids that each end with a NUL,
+// numbers of eight bytes, and a tail.
 type rowShape struct {
 	ids     int
 	empty   bool                 // the last id may be ""
 	id      func(id string) bool // of the first id; nil means any
 	numbers int
-	tail    func(tail string) bool    // nil means that there is none
-	value   func() command.Coded      // a message to decode the value with; nil where it is none
+	tail    func(tail string) bool    // nil means that there is no tail
+	value   func() command.Coded      // returns a message to decode the value with; nil if the value is not a message
 	length  int                       // of the value: exactly this many bytes; 0 means any; -1 means one or more numbers
-	due     func(command.Coded) int64 // when the row is in the wall queue; nil means never
+	due     func(command.Coded) int64 // returns when the row is due in the wall queue; nil means never
 }
 
 func message[T any, M interface {
@@ -33,7 +33,7 @@ func message[T any, M interface {
 	return M(new(T))
 }
 
-// expiring is the due of messages that say when they expire.
+// expiring returns the expiry time of messages that have one, else 0.
 func expiring(m command.Coded) int64 {
 	if row, ok := m.(interface{ GetExpiresAt() int64 }); ok {
 		return row.GetExpiresAt()
@@ -73,7 +73,7 @@ func isInstance(id string) bool {
 
 func idTail(tail string) bool { return agent.ValidID("id", tail) == nil }
 
-// endedTail is an id with a NUL behind it.
+// endedTail reports whether a tail is an id that ends with a NUL.
 func endedTail(tail string) bool {
 	id, ended := strings.CutSuffix(tail, kv.Separator)
 	return ended && idTail(id)
@@ -85,7 +85,7 @@ func numberedTail(tail string) bool {
 	return ok && idTail(id) && len(number) == 8
 }
 
-// entryKindTail is a kind with its length, and a seq.
+// entryKindTail reports whether a tail is a kind with its length, and a seq.
 func entryKindTail(tail string) bool {
 	return len(tail) >= 10 && len(tail) == 10+int(binary.BigEndian.Uint16([]byte(tail[:2])))
 }
@@ -95,7 +95,7 @@ var (
 	indexShape     = rowShape{ids: 2, length: len(kv.Indexed)}
 )
 
-// movedKinds are the kinds of rows that an export has and an import takes.
+// movedKinds are the kinds of rows that are exported and imported.
 var movedKinds = map[string]rowShape{
 	kv.KindValue:               {ids: 1, value: message[logpb.ValueRow], due: expiring},
 	kv.KindValueBytes:          {ids: 1},
@@ -158,7 +158,7 @@ var movedKinds = map[string]rowShape{
 	kv.KindTimerDue:  {ids: 3, length: len(kv.Indexed)},
 }
 
-// stayingKinds are the kinds of a scope's rows that do not move, and why.
+// stayingKinds are the kinds of a scope's rows that are not exported, and why.
 var stayingKinds = map[string]string{
 	kv.KindClaim:     "claims end with the move: holders take them again, at a higher epoch",
 	kv.KindChange:    "the feed of changes is of one cluster's log",
@@ -166,15 +166,15 @@ var stayingKinds = map[string]string{
 	kv.KindImportDue: "the queue of an import that is under way",
 }
 
-// checkScopeRow checks a row that a client wants to import, and returns its
-// place in the wall queue; 0 means none.
+// checkScopeRow checks a row that a client imports, and returns its time in the wall queue; 0 means
+// none.
 func checkScopeRow(row agent.ScopeRow) (due int64, err error) {
 	if len(row.Key) == 0 {
 		return 0, errors.New("its key is empty")
 	}
 	shape, known := movedKinds[string(row.Key[:1])]
 	if !known {
-		return 0, fmt.Errorf("key %q is of a kind that does not move, or that this version does not know", row.Key)
+		return 0, fmt.Errorf("key %q is of a kind that is not exported, or that this version does not know", row.Key)
 	}
 	if !shape.fits(string(row.Key[1:])) {
 		return 0, fmt.Errorf("key %q does not have the form of its kind", row.Key)

@@ -12,7 +12,7 @@ func TestAScopeCountsWhatItHolds(t *testing.T) {
 	r := newSubject(t)
 	r.missing(agent.CodeNotFound, &agent.GetScope{})
 	r.refuse(agent.CodeMissingThread, pointing("c", "none", 1))
-	r.missing(agent.CodeNotFound, &agent.GetScope{}) // a refused write makes no scope
+	r.missing(agent.CodeNotFound, &agent.GetScope{}) // a refused write creates no scope
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "v", Bytes: []byte("12345")})
 	do[*agent.CheckpointResult](r, state("c", `{"n":1}`))
 	do[*agent.ThreadResult](r, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "id", Kind: "kind"}}})
@@ -40,7 +40,7 @@ func TestAFullScopeRefusesWhatMakesItGrow(t *testing.T) {
 	}
 	do[*agent.ValueResult](r, put("a", "1"), put("b", "123456789"))
 	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{KeysMax: 1, BytesMax: 1}})
-	do[*agent.ValueResult](r, put("b", "12345678")) // over its quota, it may shrink
+	do[*agent.ValueResult](r, put("b", "12345678")) // over its quota, it may still shrink
 	do[*agent.DeleteResult](r, &agent.DeleteValue{Key: "a"})
 }
 

@@ -7,11 +7,10 @@ import (
 	"dormouse/storage"
 )
 
-// What seeded bugs need beyond a line. Nothing here is in a program without
-// the build tag seeded.
+// Code of seeded bugs that needs more than one line. It is only compiled with the build tag seeded.
 
-// spoil makes an engine what its snapshot would be, had that been made wrong:
-// for seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
+// spoil changes an engine as if its snapshot had been made wrong: for
+// seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
 func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()

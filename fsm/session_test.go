@@ -14,7 +14,7 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// start makes session s, and lets more say what else it is to be.
+// start creates session s; more may change the op.
 func (r *subject) start(more ...func(*agent.PutSession)) agent.SessionRow {
 	r.tb.Helper()
 	op := &agent.PutSession{Session: "s", Agent: "agent"}
@@ -78,7 +78,7 @@ func (r *subject) listed(q agent.ListSessions) string {
 	}
 }
 
-// The worked clock of docs/semantics.md JL-8, in seconds for milliseconds.
+// The worked example of docs/semantics.md JL-8, with seconds in place of milliseconds.
 func TestTheWorkedClockOfSessions(t *testing.T) {
 	r := newSubject(t)
 	r.start(func(op *agent.PutSession) { op.Session = "other" })
@@ -128,7 +128,7 @@ func TestTheWorkedClockOfSessions(t *testing.T) {
 	}
 }
 
-// A lease that no entry has cleared away yet is recoverable all the same.
+// An expired lease that has not been swept is listed as recoverable.
 func TestALapsedLeaseIsListedBeforeItIsSwept(t *testing.T) {
 	r := newSubject(t)
 	const sessions = txn.SweepMax + 10
@@ -199,7 +199,7 @@ func TestRequestsAndSnapshotsAreBounded(t *testing.T) {
 	for i := range agent.SessionSnapshotsMax + 1 {
 		do[*agent.SessionResult](r, checkpointing(lease, fmt.Sprintf("n%02d", i)))
 	}
-	do[*agent.SessionResult](r, checkpointing(lease, "n05")) // in place of the one that is there
+	do[*agent.SessionResult](r, checkpointing(lease, "n05")) // replaces the existing checkpoint
 	got := r.session()
 	if n := len(got.Snapshots); n != agent.SessionSnapshotsMax || got.Snapshots[0].ID != "n01" || got.Snapshots[n-1].ID != "n05" {
 		t.Fatalf("%d snapshots, from %q to %q", n, got.Snapshots[0].ID, got.Snapshots[n-1].ID)
@@ -240,7 +240,7 @@ func TestABodyIsBoundedThoughItIsWrittenInParts(t *testing.T) {
 	do[*agent.SessionResult](r, op)
 }
 
-// What a deleted session leaves behind: a tombstone, which a seal keeps.
+// A deleted session leaves a tombstone, which a seal keeps.
 func TestADeletedSessionStaysDeleted(t *testing.T) {
 	r := newSubject(t)
 	first := r.start()
@@ -263,7 +263,7 @@ func TestADeletedSessionStaysDeleted(t *testing.T) {
 		t.Fatalf("incarnation %d follows %d", second.Incarnation, first.Incarnation)
 	}
 	r.refuse(agent.CodeStaleSessionLease, checkpointing(lease, "one"))
-	r.after(time.Minute).pass() // what had been queued for the review means nothing any more
+	r.after(time.Minute).pass() // the review's queue entry is stale
 	for _, kind := range []string{kv.KindReview, kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindClaim} {
 		if n := r.rows(kind); n > 0 {
 			t.Fatalf("%d rows of kind %q are left", n, kind)

@@ -13,22 +13,21 @@ import (
 	"dormouse/storage"
 )
 
-// cut is the state at an index: a directory of its own with the engine's files
-// in it, hard-linked. It implements raft.FSMSnapshot; what is applied later
-// does not change it.
+// cut is the state at an index: a directory with hard links to the engine's files. It implements
+// raft.FSMSnapshot; later entries do not change it.
 type cut struct {
 	home   *home
-	dir    string // gone once it is persisted or released
+	dir    string // removed once it is persisted or released
 	header *logpb.SnapshotHeader
-	gen    *generation // only for what is known of its files
+	gen    *generation // only for the descriptions of its files
 }
 
-// Snapshot implements raft.FSM. The cut is made before it returns, by flushing
-// and linking; nothing else is read or written.
+// Snapshot implements raft.FSM. It flushes the engine and links its files before it returns; it
+// reads and writes nothing else.
 //
-// While Raft replays what the engine has applied already, Raft's index is
-// behind the state's, and a snapshot under that index would hold what its
-// receivers have yet to apply: so it is refused.
+// While Raft replays entries that the engine has applied already, Raft's index is behind the
+// state's. A snapshot at that index would contain entries that its receivers still have to apply,
+// so Snapshot refuses it.
 func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 	switch h := m.home; {
 	case h.failed.Load():
@@ -43,16 +42,14 @@ func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 	return c, nil
 }
 
-// Rebase lets a snapshot be taken although Raft has not replayed what the state
-// holds: for a log whose end was lost, and never will be. It tells how far the
-// state goes. Raft must not have been started.
+// Rebase allows a snapshot although Raft has not replayed all entries of the state: for a log whose
+// end was lost. It returns the last entry of the state. Raft must not have been started.
 func (m *Machine) Rebase() (index, term uint64) {
 	m.home.replayTo = 0
 	return m.progress.Index, m.progress.Term
 }
 
-// describe is the header of a cut that is made now, by the goroutine that
-// applies.
+// describe returns the header of a cut that the applying goroutine makes now.
 func (m *Machine) describe() *logpb.SnapshotHeader {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -66,9 +63,9 @@ func newHeader(p txn.Progress, level uint32) *logpb.SnapshotHeader {
 	}
 }
 
-// cut makes a cut of an engine that stays open during the call. The header
-// says how far the engine goes; it is nil if commits go on meanwhile, and then
-// the cut itself is asked which of them are in it.
+// cut makes a cut of an engine that stays open during the call. The header gives the engine's last
+// entry. It is nil if commits continue meanwhile; then cut reads the last entry from the cut
+// itself.
 func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
 	cluster := h.clusterID()
 	if err := h.claim(cluster); err != nil {
@@ -88,7 +85,7 @@ func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
 	return c, nil
 }
 
-// describeCut reads from a cut itself how far it goes.
+// describeCut reads the header of a cut from its files.
 func (h *home) describeCut(dir string) (*logpb.SnapshotHeader, error) {
 	engine, err := storage.Open(dir, storage.Options{FS: h.fs, ReadOnly: true, CacheBytes: 1, Fatal: h.engines.Fatal})
 	if err != nil {
@@ -113,8 +110,8 @@ func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
 	return newHeader(done, roster.level), nil
 }
 
-// name completes the header with the files. It reads what earlier cuts of the
-// engine have not.
+// name completes the header with the files. It only reads files that earlier cuts of the engine do
+// not have.
 func (c *cut) name() error {
 	files, err := snapshot.DescribeFiles(c.home.fs, c.dir, c.gen.described())
 	if err != nil {
@@ -125,9 +122,9 @@ func (c *cut) name() error {
 	return nil
 }
 
-// Persist implements raft.FSMSnapshot: into our own store by a rename,
-// elsewhere as a stream. Whoever wraps our store's sinks is to have Unwrap, or
-// each snapshot is a copy of all data.
+// Persist implements raft.FSMSnapshot: into this machine's store by a rename, into another as a
+// stream. A wrapper of the store's sinks must have an Unwrap method, or each snapshot copies all
+// data.
 func (c *cut) Persist(to raft.SnapshotSink) error {
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
@@ -141,7 +138,7 @@ func (c *cut) Persist(to raft.SnapshotSink) error {
 	return nil
 }
 
-// innermost is the sink that lies below all that wrap it.
+// innermost returns the sink below all wrappers.
 func innermost(s raft.SnapshotSink) raft.SnapshotSink {
 	for {
 		w, ok := s.(interface{ Unwrap() raft.SnapshotSink })
@@ -152,7 +149,7 @@ func innermost(s raft.SnapshotSink) raft.SnapshotSink {
 	}
 }
 
-// stream writes the cut, whose files have been named, to w.
+// stream writes the cut to w; its files have been described.
 func (c *cut) stream(w io.Writer) error {
 	encoded, err := snapshot.EncodeHeader(c.header)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"dormouse/storage"
 )
 
-// withSnapshots is a peer with a snapshot after every tenth of n entries.
+// withSnapshots returns a peer with a snapshot after every entry whose number is a multiple of
+// every.
 func withSnapshots(tb testing.TB, fs storage.FS, h *history, every int) *peer {
 	tb.Helper()
 	p := openPeer(tb, fs)
@@ -70,8 +71,7 @@ func TestASnapshotSentAndRestoredIsEqualByteForByte(t *testing.T) {
 	}
 }
 
-// Metamorphic: the same entries, with a snapshot and a restore into another
-// replica at random indexes.
+// The same entries, with a snapshot and a restore into another replica at random indexes.
 func TestASnapshotAndRestoreAtARandomIndexLeavesEqualState(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestASnapshotOfALowerIndexThanTheStoreHasIsRefused(t *testing.T) {
 	if _, err := p.Snapshots().Create(1, at-1, 99, voters("n1"), 1, nil); err == nil {
 		t.Error("a lower index was let in")
 	}
-	// One that was begun before the higher one came is refused at its end.
+	// A snapshot that was begun before the higher one arrived is refused at its end.
 	fs := storage.MemFS()
 	q := openPeer(t, fs)
 	q.apply(t, h.entries[:5]...)
@@ -158,7 +158,7 @@ func TestSnapshotsAreListedByTermThenIndexNewestFirst(t *testing.T) {
 	p := openPeer(t, storage.MemFS())
 	p.apply(t, h.entries...)
 	at := h.last()
-	// Term 3 at a lower index was here first, then term 2 came at a higher one.
+	// Term 3 at a lower index came first, then term 2 at a higher one.
 	for _, s := range []struct{ index, term uint64 }{{at, 3}, {at + 5, 2}} {
 		p.snapshot(t, s.index, s.term)
 	}
@@ -238,7 +238,7 @@ func TestACancelledSinkLeavesNothing(t *testing.T) {
 	}
 }
 
-// receive sends raw to a sink of p, in pieces of a random size.
+// receive sends raw to a sink of p, in pieces of random size.
 func receive(p *peer, raw []byte, rng *rand.Rand) error {
 	sink, err := p.Snapshots().Create(1, 1_000_000, 1_000, voters("n1"), 1, nil)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestADeletedThreadComesBackAsAnotherIncarnation(t *testing.T) {
 	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"})
 	r.after(2 * agent.TombstoneTTL)
 	r.batch()
-	r.refuse(agent.CodeDeleted, late) // no tombstone is needed to refuse it
+	r.refuse(agent.CodeDeleted, late) // it is refused without a tombstone
 }
 
 func TestASealRefusesEveryWriteToTheID(t *testing.T) {
@@ -150,12 +150,12 @@ func TestASealRefusesEveryWriteToTheID(t *testing.T) {
 		r.refuse(agent.CodeDeleted, op)
 	}
 	r.after(59 * time.Minute)
-	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"}) // fine, and does not shorten the seal
+	do[*agent.DeleteResult](r, &agent.DeleteThread{Thread: "t"}) // succeeds, and does not shorten the seal
 	r.refuse(agent.CodeDeleted, writes[0])
 	r.after(2 * time.Minute)
 	do[*agent.ThreadResult](r, writes[0])
 	do[*agent.DeleteResult](r, &agent.DeleteValue{Key: "v", Seal: time.Minute})
-	r.refuse(agent.CodeDeleted, &agent.PutValue{Key: "v"}) // what was never there can be sealed
+	r.refuse(agent.CodeDeleted, &agent.PutValue{Key: "v"}) // an id that never existed can be sealed
 }
 
 func TestHibernationAppendsWhatTheJournalLacks(t *testing.T) {
@@ -203,8 +203,8 @@ func TestHibernationComparesCompactedEntriesByTheChain(t *testing.T) {
 	r.refuse(agent.CodeCompacted, &agent.HibernateThread{Thread: "t", FromSeq: 1, Rev: 4, Entries: more[1:]})
 }
 
-// A thread is verified in one answer, though it takes several to load it: the
-// entries that a fork shares, and what a compaction has left.
+// A thread that is longer than a page is verified in one answer, including entries shared with a
+// fork and the rest after a compaction.
 func TestAThreadLongerThanAPageIsVerifiedWhole(t *testing.T) {
 	r := newSubject(t)
 	large := fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("x", agent.EntryBytesMax/2))
@@ -226,7 +226,7 @@ func TestAThreadLongerThanAPageIsVerifiedWhole(t *testing.T) {
 	}
 }
 
-// What the index still holds of compacted ids is no answer to anybody.
+// Index rows of compacted ids are not used for answers.
 func TestACompactedIDIsNobodysAndMayComeAgain(t *testing.T) {
 	r := newSubject(t)
 	add := func(id string) agent.ThreadResult {

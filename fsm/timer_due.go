@@ -6,10 +6,9 @@ import (
 	"dormouse/fsm/timer"
 )
 
-// DueTimers lists timers of all scopes that are to be fired, or reckoned, as of
-// now, from a place on that an earlier call gave; "" is the beginning. It gives
-// the place where to go on, "" at the end. Wall is the log's time as of the same
-// moment.
+// DueTimers returns at most limit timers of all scopes that are due to be fired, or whose next time
+// must be computed. It starts at from, which is the next of an earlier call or "" for the
+// beginning. next is "" at the end. wall is the log's time of the same state.
 func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next string, wall int64, err error) {
 	view := m.View()
 	defer view.Close()
@@ -21,7 +20,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	last, err := r.EachOfPage(lower, kv.After(kv.KindTimerDue), uint64(limit), agent.ReadBytesMax-agent.TimerDataBytesMax, func(key string, _ []byte) (int, error) {
 		scope, n, _ := kv.SplitTimer(key)
 		if view.imports[scope] != nil {
-			return 0, nil // the end of the import wakes the leader
+			return 0, nil // the end of the import notifies the leader
 		}
 		one := view.reader(scope)
 		raw, err := one.Get(n.Row(kv.KindTimer, scope))
@@ -41,8 +40,7 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 	return due, next, view.progress.Wall, err
 }
 
-// WatchDueTimers signals after each entry that made a timer due: see
-// WatchThread.
+// WatchDueTimers signals after each entry that made a timer due: see WatchThread.
 func (m *Machine) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
 	return m.watches.add(kv.TimersDueKey)
 }

@@ -33,8 +33,8 @@ func wantDue(t *testing.T, r *subject, want int) {
 	}
 }
 
-// An occurrence is acknowledged once: a turn that comes again leaves nothing of
-// itself, nor does one of a timer that was put again or has ended.
+// An occurrence is acknowledged once: a retry of its turn changes nothing, nor does a turn of a
+// timer that was replaced or has ended.
 func TestAnAcknowledgedOccurrenceHasOneTurn(t *testing.T) {
 	r := newSubject(t)
 	timer := do[*agent.TimerResult](r, once("t", startWall+1000)).Timer
@@ -111,7 +111,7 @@ func TestAnInstanceHasSoManyTimersAndNoMore(t *testing.T) {
 	if err == nil || err.Code != agent.CodeOverloaded || err.Final || err.Limit != fmt.Sprintf("timers_max=%d", agent.TimersMax) {
 		t.Fatalf("one more: %v", err)
 	}
-	do[*agent.TimerResult](r, once("t1", startWall+2000)) // one that is there
+	do[*agent.TimerResult](r, once("t1", startWall+2000)) // an existing timer
 	do[*agent.TimerResult](r, &agent.PutTimer{Timer: agent.Timer{Manager: "m", Key: "other", ID: "t", Cron: "@daily"}})
 	do[*agent.DeleteResult](r, &agent.DeleteTimer{Manager: "m", Key: "k", ID: "t0"})
 	do[*agent.TimerResult](r, once("one more", startWall+1000))
@@ -136,14 +136,14 @@ func TestTimersGoWithTheirScope(t *testing.T) {
 			t.Errorf("%d rows of kind %q are left", n, kind)
 		}
 	}
-	do[*agent.TimerResult](r, once("later", startWall+3000)) // in the scope made again
-	r.after(time.Second).feed(nil)                           // what the old one left in the queue means nothing
+	do[*agent.TimerResult](r, once("later", startWall+3000)) // in the scope that was created again
+	r.after(time.Second).feed(nil)                           // the old queue entry is ignored
 	wantDue(t, r, 0)
 	r.after(2 * time.Second).feed(nil)
 	wantDue(t, r, 1)
 }
 
-// What its handler can never take would be tried, and fail, forever.
+// A signal that its handler can never take would fail forever, so the timer is refused.
 func TestATimerWhoseSignalADocumentCannotTakeIsRefused(t *testing.T) {
 	r := newSubject(t)
 	r.record()

@@ -9,7 +9,7 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// setTTL says when a thread, a session or a conversation goes by itself.
+// setTTL sets when a thread, a session or a conversation expires.
 func setTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	switch {
 	case op.Conversation != "":

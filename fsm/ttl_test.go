@@ -31,8 +31,8 @@ func TestAThreadGoesAtTheEndOfItsTTLAndForksKeepTheirs(t *testing.T) {
 	}
 }
 
-// What has expired is gone at its very millisecond, swept or not: here so much
-// falls due at once that one entry does not clear it away.
+// A row has expired at its exact millisecond, swept or not: here more rows expire at once than one
+// entry removes.
 func TestSessionsGoAtTheEndOfTheirTTLThoughTheyRun(t *testing.T) {
 	r := newSubject(t)
 	leases := r.sessionsOf("a", 100)
@@ -66,13 +66,13 @@ func TestConversationsGoAtTheEndOfTheirTTLWithTheirMessages(t *testing.T) {
 		do[*agent.ConversationResult](r, &agent.SaveMessages{ConversationRef: conv(id), Messages: []agent.MessageDraft{{Role: agent.RoleUser}}})
 		do[*agent.ConversationResult](r, &agent.SetInterrupted{ConversationRef: conv(id), Interrupted: true})
 	}
-	for i := range 100 { // the second time counts
+	for i := range 100 { // the second TTL counts
 		do[*agent.ConversationResult](r, &agent.SetTTL{Conversation: fmt.Sprintf("c%02d", i), TTL: time.Millisecond})
 		do[*agent.ConversationResult](r, &agent.SetTTL{Conversation: fmt.Sprintf("c%02d", i), TTL: time.Minute})
 	}
 	r.after(time.Minute - time.Millisecond).pass()
 	read[*agent.SavedConversation](r, &agent.GetConversation{ConversationRef: conv("c99")})
-	r.after(time.Millisecond).pass() // more than one entry sweeps
+	r.after(time.Millisecond).pass() // more rows than one entry sweeps
 	r.missing(agent.CodeNotFound, &agent.GetConversation{ConversationRef: conv("c99")})
 	r.missing(agent.CodeNotFound, &agent.ListMessages{ConversationRef: conv("c98")})
 	for _, q := range []*agent.ListConversations{{}, {Interrupted: true}} {
@@ -106,7 +106,7 @@ func TestOlderRevisionsGoWithTheirAge(t *testing.T) {
 		return revisions
 	}
 	put()
-	put() // revision 1 is one of the past now
+	put() // revision 1 is an old revision now
 	r.after(30 * time.Second)
 	put()
 	r.after(30*time.Second - time.Millisecond).pass()
@@ -118,7 +118,7 @@ func TestOlderRevisionsGoWithTheirAge(t *testing.T) {
 		t.Fatalf("after a minute: %v", got)
 	}
 	r.missing(agent.CodeNotFound, &agent.GetCheckpoint{Key: "k", Revision: 1})
-	// A shorter age from now on takes along what is older.
+	// A shorter age applies to existing revisions too.
 	do[*agent.ScopeResult](r, &agent.PutScope{Policy: agent.Policy{History: 10, HistoryAgeMS: 1000}})
 	put()
 	r.after(time.Second).pass()
@@ -135,8 +135,7 @@ func TestOlderRevisionsGoWithTheirAge(t *testing.T) {
 	}
 }
 
-// An agent that has said nothing yet points to a thread that is not there; so
-// does its fork.
+// An agent without messages points to a missing thread; so does its fork.
 func TestAnAgentThatHasSaidNothingIsForked(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: "a", Thread: &agent.Pointer{Thread: "t"}})

@@ -18,20 +18,19 @@ import (
 	"dormouse/storage"
 )
 
-// View is the state as of one entry: all that it answers is of that moment.
-// It holds on to what the engine has changed since, so it is to be closed
-// soon. It may be used by several goroutines at once.
+// View is the state at one entry; all its reads are of that entry. It keeps the engine from
+// removing old data, so close it soon. It may be used by several goroutines at once.
 type View struct {
 	gen      *generation
 	view     *storage.View
 	progress txn.Progress
-	epoch    uint64 // of gen's warm rows before the view was made
+	epoch    uint64 // of gen's read cache before the view was made
 	recalls  *recall.Cache
 	imports  imports // under way when the view was made
-	err      error   // the view could not be made
+	err      error   // why the view could not be made
 }
 
-// View is the state as of now.
+// View returns the current state.
 func (m *Machine) View() *View {
 	m.mu.RLock()
 	g, recalls, done := m.gen, m.recalls, m.progress
@@ -44,7 +43,7 @@ func (m *Machine) View() *View {
 	}
 	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
 	v.imports = underWay(*before, *m.imports.Load())
-	if epoch%2 == 1 || g.warm.Epoch() != epoch { // an entry is under way: the view may have it, or not
+	if epoch%2 == 1 || g.warm.Epoch() != epoch { // an entry is being applied, and the view may include it
 		v.progress, v.err = txn.ReadProgress(v.view)
 	}
 	return v
@@ -59,7 +58,7 @@ func (v *View) Close() {
 	v.gen.release()
 }
 
-// Index is the entry that the view is of.
+// Index returns the entry that the view is of.
 func (v *View) Index() uint64 { return v.progress.Index }
 
 // Get implements kv.Reader.
@@ -84,14 +83,13 @@ func (v *View) Get(key string) ([]byte, error) {
 	return value, nil
 }
 
-// Answer answers one read, which Reads.Validate has let in.
+// Answer answers one read, which Reads.Validate has accepted.
 func (v *View) Answer(scope string, r agent.Read) agent.Answer {
 	return answerOf(v.find(scope, r, false))
 }
 
-// TryAnswer is Answer where that is cheap. It is false where an index in
-// memory that the read needs has gone past the view, for a newer reader: then a
-// newer view is to be asked.
+// TryAnswer is Answer if that is cheap. ok is false if the in-memory index for the read has already
+// moved past the view: use a newer view.
 func (v *View) TryAnswer(scope string, r agent.Read) (answer agent.Answer, ok bool) {
 	found, err := v.find(scope, r, true)
 	if errors.Is(err, recall.ErrTooOld) {
@@ -120,8 +118,8 @@ func (v *View) reader(scope string) txn.Reader {
 	return txn.Reader{Reader: v, Engine: v.view, Progress: v.progress, Scope: scope, Recalls: v.recalls}
 }
 
-// Claim is how a claim stands as of the view's entry; one that has lapsed has no
-// holder, whether it has been swept or not.
+// Claim returns a claim at the view's entry. An expired claim has no holder, even if it has not
+// been swept yet.
 func (v *View) Claim(scope, name string) (agent.Claim, error) {
 	if v.err != nil {
 		return agent.Claim{}, v.err
@@ -129,8 +127,8 @@ func (v *View) Claim(scope, name string) (agent.Claim, error) {
 	return claim.Read(v.reader(scope), name)
 }
 
-// answerOf makes an answer of a finding. What is not a domain's error is the
-// disk's, or ours: stored data that cannot be read.
+// answerOf converts a result of find to an answer. An error that is not an *agent.Error means that
+// stored data cannot be read.
 func answerOf(found agent.Found, err error) agent.Answer {
 	if err == nil {
 		return agent.Answer{Found: found}
@@ -142,8 +140,8 @@ func answerOf(found agent.Found, err error) agent.Answer {
 	return agent.Answer{Err: known}
 }
 
-// StateHash is a hash over all rows: equal on equal replicas at one index. It
-// reads everything, so it is for tests and for operators who suspect a fault.
+// StateHash returns a hash over all rows: equal on equal replicas at one index. It reads
+// everything, so use it only in tests and for diagnosis.
 func (v *View) StateHash(ctx context.Context) (string, error) {
 	if v.err != nil {
 		return "", v.err

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// waiters are those who wait for an index to be applied.
+// waiters are the goroutines that wait for an index to be applied.
 type waiters struct {
 	mu      sync.Mutex
 	applied uint64                   // guarded by mu
 	waiting map[chan struct{}]uint64 // :: closed once applied → index; guarded by mu
 }
 
-// wake lets those go who waited for an index up to applied.
+// wake releases the waiters of indexes up to applied.
 func (w *waiters) wake(applied uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,8 +9,7 @@ import (
 	"dormouse/agent"
 )
 
-// Whatever is applied meanwhile, a view reads from memory what it would read
-// from the engine.
+// For any entries applied meanwhile, a view reads the same rows from the cache as from the engine.
 func TestAViewReadsTheSameFromMemoryAsFromTheEngine(t *testing.T) {
 	r := newSubject(t)
 	const keys, entries, readers = 8, 3000, 4
@@ -64,7 +63,7 @@ func TestAViewReadsTheSameFromMemoryAsFromTheEngine(t *testing.T) {
 	}
 }
 
-// A scope that is deleted goes by the range, from memory too.
+// A deleted scope is removed by ranges, from the cache too.
 func TestWhatIsDeletedByTheRangeIsNotReadFromMemory(t *testing.T) {
 	r := newSubject(t)
 	r.batch(agent.Commit{Scope: "s", Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}})

@@ -8,27 +8,27 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// watches are those who want to know when a thread or a claim changes.
+// watches are the subscriptions to changes of rows and scopes.
 type watches struct {
 	count atomic.Int64
 	mu    sync.Mutex
-	rows  map[string]map[chan struct{}]bool // :: row of a thread or claim → signals; guarded by mu
+	rows  map[string]map[chan struct{}]bool // :: row key → channels to signal; guarded by mu
 }
 
-// WatchThread signals after each entry that changed the thread, once for
-// several that come together: read a view then, and once after WatchThread
-// itself has returned. cancel ends it; the channel is never closed.
+// WatchThread signals after each entry that changed the thread; signals that follow each other
+// closely are merged. Read a view after each signal, and once after WatchThread has returned.
+// cancel ends the watch; the channel is never closed.
 func (m *Machine) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
 	return m.watches.add(kv.IDKey(kv.KindThread, scope, thread))
 }
 
-// WatchClaim is WatchThread for a claim. One that lapses is told of by the
-// entry that clears it away.
+// WatchClaim is WatchThread for a claim. A claim that expires is signalled by the entry that
+// removes it.
 func (m *Machine) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
 	return m.watches.add(kv.IDKey(kv.KindClaim, scope, claim))
 }
 
-// WatchChanges is WatchThread for all that changes in a scope.
+// WatchChanges is WatchThread for all changes in a scope.
 func (m *Machine) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
 	return m.watches.add(kv.FeedKey(scope))
 }
@@ -56,7 +56,7 @@ func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {
 	})
 }
 
-// wake signals to those who watch a touched row, or any in a touched scope.
+// wake signals the watchers of the touched rows and scopes.
 func (w *watches) wake(touched []string) {
 	if len(touched) == 0 || w.count.Load() == 0 {
 		return
@@ -76,7 +76,7 @@ func (w *watches) wake(touched []string) {
 	}
 }
 
-// wakeAll signals to everybody: the whole state may be another.
+// wakeAll signals all watchers: the whole state may have been replaced.
 func (w *watches) wakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func signalAll(signals map[chan struct{}]bool) {
 	for signal := range signals {
 		select {
 		case signal <- struct{}{}:
-		default: // one is waiting already
+		default: // a signal is pending already
 		}
 	}
 }

@@ -6,20 +6,20 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// WatchPage is what a watch has to tell next.
+// WatchPage is the next page of a watch.
 type WatchPage struct {
-	Exists      bool   // the incarnation that is asked for is there
-	Incarnation uint64 // of the thread that is there now; 0 for none
+	Exists      bool   // the requested incarnation exists
+	Incarnation uint64 // of the current thread; 0 means none
 	Rev         uint64
 	Floor       uint64
-	Entries     []agent.Entry // from the seq that is asked for; none where that is below Floor
+	Entries     []agent.Entry // from the requested seq on; none if that is below Floor
 }
 
-// watchPageBytesMax bounds a page: a watch asks for the next one at once.
+// watchPageBytesMax bounds a page: a watch requests the next one at once.
 const watchPageBytesMax = 1 << 20
 
-// WatchPage reads a thread's entries from a seq on, at most limit of them.
-// incarnation 0 means whichever is there.
+// WatchPage reads at most limit entries of a thread, from a seq on. incarnation 0 means the current
+// one.
 func (v *View) WatchPage(scope, id string, incarnation, from uint64, limit int) (WatchPage, error) {
 	if v.err != nil {
 		return WatchPage{}, v.err

@@ -15,13 +15,12 @@ import (
 	"dormouse/cluster/assign"
 )
 
-// BenchmarkAMembersChange is what it costs that a member comes and takes its
-// share: a host joins a node that owns everything, and has the half of all
-// partitions when it is over. What sleeps costs nothing; what is awake hibernates
-// on the one side, in a partition that is released by itself. Each has all stored
-// already, so none of them writes.
+// BenchmarkAMembersChange measures the cost of a new member: a host joins a node that owns all
+// partitions, and owns half of them afterwards. Dormant instances cost nothing. Awake instances
+// hibernate on the old owner before their partition is released. They have stored everything
+// already, so they write nothing.
 //
-// CPU is the whole process's, from the first partition that moves to the last.
+// CPU is that of the whole process, from the first partition that moves to the last.
 func BenchmarkAMembersChange(b *testing.B) {
 	for _, size := range []int{1_000, 10_000, 100_000} {
 		for _, status := range []string{"dormant", "awake"} {
@@ -32,7 +31,7 @@ func BenchmarkAMembersChange(b *testing.B) {
 
 func benchJoin(b *testing.B, size int, awake bool) {
 	b.Helper()
-	w := emptyTown(b)
+	w := newEmptyCluster(b)
 	w.lease = time.Second
 	w.found(1)
 	n1 := w.awake["n1"]
@@ -45,7 +44,7 @@ func benchJoin(b *testing.B, size int, awake bool) {
 		if awake {
 			wake(b, n1, size)
 		}
-		h1 := w.invite("h1", nil)
+		h1 := w.startHost("h1", nil)
 		until(n1, func() bool { return shares(n1)["*"] > 0 })
 		b.StartTimer()
 		before := costNow(n1)
@@ -64,8 +63,8 @@ func benchJoin(b *testing.B, size int, awake bool) {
 	b.ReportMetric(float64(cost.bytes)/float64(b.N), "log-B/op")
 }
 
-// until waits until something is so of who owns what.
-func until(r *resident, done func() bool) {
+// until waits until a condition on the partitions holds.
+func until(r *testNode, done func() bool) {
 	for {
 		changed := r.Machine().PartitionsChanged()
 		if done() {
@@ -75,8 +74,8 @@ func until(r *resident, done func() bool) {
 	}
 }
 
-// settled reports whether everybody owns what placement would give him.
-func settled(r *resident) bool {
+// settled reports whether every node owns the partitions that placement assigns to it.
+func settled(r *testNode) bool {
 	table, shares := r.partitions()
 	if shares["*"] > 0 || shares[""] > 0 {
 		return false
@@ -91,12 +90,12 @@ type cost struct {
 	entries, commits, bytes uint64
 }
 
-func costNow(leader *resident) cost {
+func costNow(leader *testNode) cost {
 	s := leader.Group().Stats()
 	return cost{cpuNow(), s.Entries, s.Commits, s.Bytes}
 }
 
-// cpuNow is the CPU that this process has used.
+// cpuNow returns the CPU time that this process has used.
 func cpuNow() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -105,7 +104,7 @@ func cpuNow() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// add adds what came between before and after.
+// add adds the difference of two costs.
 func (c *cost) add(after, before cost) {
 	c.cpu += after.cpu - before.cpu
 	c.entries += after.entries - before.entries
@@ -117,8 +116,8 @@ func benchRef(i int) agent.InstanceRef {
 	return agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: fmt.Sprint("k", i)}
 }
 
-// fill stores so many instances of a manager, none of which is awake.
-func fill(b *testing.B, r *resident, size int) {
+// fill stores size instances of a manager, none of them awake.
+func fill(b *testing.B, r *testNode, size int) {
 	b.Helper()
 	ops := []agent.Op{&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}, IdleTimeout: 24 * time.Hour}}}
 	for i := range size {
@@ -133,8 +132,8 @@ func fill(b *testing.B, r *resident, size int) {
 	}
 }
 
-// wake wakes those that are not awake.
-func wake(b *testing.B, r *resident, size int) {
+// wake wakes the dormant instances.
+func wake(b *testing.B, r *testNode, size int) {
 	b.Helper()
 	var next atomic.Int64
 	callers, ctx := errgroup.WithContext(context.Background())

@@ -26,7 +26,7 @@ import (
 // varies the size of the state. Each turn changes the state and appends an
 // entry. CPU is that of the whole process.
 func BenchmarkRemoteTurn(b *testing.B) {
-	w := openRoads(b)
+	w := openRemoteTurnHosts(b)
 	for _, size := range []int{64, 4 << 10, 64 << 10} {
 		for _, callers := range []int{1, 64} {
 			for _, owner := range []string{"able", "lacking"} {
@@ -36,31 +36,29 @@ func BenchmarkRemoteTurn(b *testing.B) {
 	}
 }
 
-// roads are two hosts that own half of the partitions each. One lacks the
-// handler.
-type roads struct {
+// remoteTurnHosts are two hosts that each own half of the partitions. One lacks the handler.
+type remoteTurnHosts struct {
 	hosts map[string]*host.Host
-	calls int // of turns
+	calls int // number of turns
 }
 
-// ledger is a Go handler that keeps its state in memory, and parses it on a
-// restore.
-type ledger struct {
+// parsingHandler is a Go handler that keeps its state in memory, and parses it on a restore.
+type parsingHandler struct {
 	kept struct {
 		N    int    `json:"n"`
 		Text string `json:"text"`
 	}
 }
 
-func (l *ledger) Restore(state agent.JSON) error  { return json.Unmarshal(state, &l.kept) }
-func (l *ledger) Checkpoint() (agent.JSON, error) { return json.Marshal(l.kept) }
-func (l *ledger) Handle(_ context.Context, t *instance.Turn) error {
+func (l *parsingHandler) Restore(state agent.JSON) error  { return json.Unmarshal(state, &l.kept) }
+func (l *parsingHandler) Checkpoint() (agent.JSON, error) { return json.Marshal(l.kept) }
+func (l *parsingHandler) Handle(_ context.Context, t *instance.Turn) error {
 	l.kept.N++
 	t.Append(agent.Draft{Kind: "count", Payload: t.Data()})
 	return t.Reply(agent.JSON(fmt.Sprintf(`{"n":%d}`, l.kept.N)))
 }
 
-func openRoads(b *testing.B) *roads {
+func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 	b.Helper()
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
@@ -73,12 +71,12 @@ func openRoads(b *testing.B) *roads {
 	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.RemoteTurnsLevel { // below it these hosts are incompatible
 		time.Sleep(10 * time.Millisecond)
 	}
-	w := &roads{hosts: map[string]*host.Host{}}
+	w := &remoteTurnHosts{hosts: map[string]*host.Host{}}
 	for name, handler := range map[string]string{"able": "ledger", "lacking": "other"} {
 		_, grpcAddr := n.Addrs()
 		o := host.Options{Name: name, Join: []string{n.Group().Addr()}, LeaseTTL: 2 * time.Second}
 		o.Client.Endpoints, o.Client.Fixed = []string{grpcAddr}, true
-		o.Instance.Handlers = map[string]instance.GoHandler{handler: {New: func(agent.InstanceRef) instance.Handler { return &ledger{} }}}
+		o.Instance.Handlers = map[string]instance.GoHandler{handler: {New: func(agent.InstanceRef) instance.Handler { return &parsingHandler{} }}}
 		h, err := host.Open(b.Context(), o)
 		if err != nil {
 			b.Fatal(err)
@@ -111,7 +109,7 @@ func background(b *testing.B, run func(context.Context) error) {
 }
 
 // turns runs turns of instances that a host owns, one instance for each caller.
-func (w *roads) turns(b *testing.B, owner string, size, callers int) {
+func (w *remoteTurnHosts) turns(b *testing.B, owner string, size, callers int) {
 	b.Helper()
 	h := w.hosts[owner]
 	owned := map[uint32]bool{}

@@ -18,9 +18,9 @@ import (
 	"dormouse/node"
 )
 
-// The benchmarks here are the append, the put and the read path end to end:
-// the client over loopback TCP, three nodes on real disks, all in this process
-// and so on the same cores. `make bench` compares them with a baseline.
+// These benchmarks measure appends, puts and reads end to end: the client over loopback TCP, three
+// nodes on real disks, all in this process and so on the same cores. `make bench` compares them
+// with a baseline.
 
 func BenchmarkAppend300B(b *testing.B) {
 	payload := agent.JSON(fmt.Sprintf(`{"text":"%s"}`, bytes.Repeat([]byte("x"), 280)))
@@ -56,8 +56,8 @@ func BenchmarkGet1KiB(b *testing.B) {
 	})
 }
 
-// BenchmarkSignal is a turn of a live instance per call, made by a client that
-// goes to the owner once it knows it, and by one that calls one node only.
+// BenchmarkSignal measures one turn of a live instance per call, with a client that learns the
+// owner, and with one that calls one node only.
 func BenchmarkSignal(b *testing.B) {
 	endpoints := benchNodes(b)
 	for name, fixed := range map[string]bool{"owner": false, "any": true} {
@@ -78,8 +78,8 @@ func BenchmarkSignal(b *testing.B) {
 	}
 }
 
-// benchCallers runs work by 1, 64 and 256 callers that each wait for their own
-// answer before they go on. turn counts a caller's calls from 0.
+// benchCallers runs work with 1, 64 and 256 callers, each with one call at a time. turn counts a
+// caller's calls from 0.
 func benchCallers(b *testing.B, work func(ctx context.Context, s agent.Service, caller int, turn uint64) error) {
 	b.Helper()
 	benchClient(b, client.Options{Endpoints: benchNodes(b), PreferLeader: true}, func(ctx context.Context, c *client.Client, caller int, turn uint64) error {
@@ -87,8 +87,8 @@ func benchCallers(b *testing.B, work func(ctx context.Context, s agent.Service, 
 	})
 }
 
-// benchClient is benchCallers with a client of those options, for each number of
-// callers a new one, in a scope of its own.
+// benchClient is benchCallers with client options. Each number of callers gets a new client and a
+// new scope.
 func benchClient(b *testing.B, o client.Options, work func(ctx context.Context, c *client.Client, caller int, turn uint64) error) {
 	b.Helper()
 	for _, callers := range []int{1, 64, 256} {

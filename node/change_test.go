@@ -14,13 +14,12 @@ import (
 	"dormouse/store"
 )
 
-// A feed that is followed by a client goes on through the loss of whichever node
-// serves it, and of the leader: every write is told once, in the order of the
-// log, and so is what the machine does by itself.
+// A feed that a client follows survives the loss of the node that serves it, and of the leader. It
+// reports every write and every expiry once, in the order of the log.
 func TestAFeedGoesOnWhenNodesAreLostSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		c := w.dial(t, false, slices.Sorted(maps.Keys(w.awake))...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -102,12 +101,11 @@ func TestAFeedGoesOnWhenNodesAreLostSim(t *testing.T) {
 	})
 }
 
-// What the machine clears away by itself is told on every node, though nobody
-// writes.
+// Every node reports an expiry in time, even without writes.
 func TestAFeedTellsOfALapseInTimeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		w.await("changes to be recorded", func() bool { return w.leader().Machine().FeatureLevel() > 1 })
 		for name, r := range w.awake {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -130,12 +128,12 @@ func TestAFeedTellsOfALapseInTimeSim(t *testing.T) {
 	})
 }
 
-// A feed of what comes begins where changes are recorded: one that was asked for
-// just before that is asked for again, since it has lost nothing yet.
+// A feed of new changes that was requested just before changes are recorded is requested again: it
+// has lost nothing yet.
 func TestAFeedFromNowOnIsNeverCompactedSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 1)
+		w := newSimCluster(t, 1)
 		m := w.awake["n1"].Machine()
 		w.await("changes to be recorded", func() bool { return m.FeatureLevel() > 1 })
 		before := func(context.Context) (uint64, error) { return 1, nil }
@@ -147,8 +145,8 @@ func TestAFeedFromNowOnIsNeverCompactedSim(t *testing.T) {
 	})
 }
 
-// beginFeed takes a claim in a scope and gives the index of that.
-func (w *town) beginFeed(t *testing.T, r *resident, scope string) uint64 {
+// beginFeed takes a claim in a scope and returns the index of that.
+func (w *simCluster) beginFeed(t *testing.T, r *testNode, scope string) uint64 {
 	t.Helper()
 	result, err := r.Service().Commit(t.Context(), agent.Commit{
 		Scope: scope, Ops: []agent.Op{&agent.TakeClaim{Claim: "c", Holder: "h", TTL: 2 * time.Second}},

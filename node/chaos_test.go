@@ -15,23 +15,22 @@ import (
 	"dormouse/agent"
 )
 
-// call and answer are one operation on one key, as porcupine sees it.
+// call and answer are one operation on one key, for porcupine.
 type call struct {
 	key   string
 	put   bool
 	value int // of a put; values are never used twice
-	cas   int // what a put expects to replace; -1 for anything
+	cas   int // the value that a put expects to replace; -1 for any
 }
 
 type answer struct {
 	value   int  // of a get
-	refused bool // a swap that found something else
-	nothing bool // surely not applied, for a reason that tells nothing of the key
-	unknown bool // a put that may yet apply, or a get without an answer
+	refused bool // a swap that found another value
+	nothing bool // definitely not applied, for a reason that is not about the key
+	unknown bool // a put that may still apply, or a get without an answer
 }
 
-// register is a checkpoint with compare-and-set: what a Service promises of
-// one key.
+// register is a checkpoint with compare-and-set: the guarantee of a Service for one key.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
@@ -50,7 +49,7 @@ var register = porcupine.Model{
 		switch {
 		case !c.put:
 			return a.unknown || a.value == now, now
-		case a.unknown: // it has no return, so it may also take effect never
+		case a.unknown: // it has no return, so it may also never take effect
 			if c.cas >= 0 && c.cas != now {
 				return true, now
 			}
@@ -64,13 +63,13 @@ var register = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
 }
 
-// recorder collects a history.
+// recorder records a history.
 type recorder struct {
 	began time.Time
 
 	mu      sync.Mutex
 	history []porcupine.Operation // guarded by mu
-	next    int                   // guarded by mu; the newest value handed out
+	next    int                   // guarded by mu; the newest value used
 }
 
 func (r *recorder) value() int {
@@ -94,8 +93,8 @@ func (r *recorder) record(client int, c call, called time.Time, a answer) {
 }
 
 // user makes random calls through random nodes until ctx ends.
-func (r *recorder) user(ctx context.Context, w *streets, client int, rng *rand.Rand) {
-	known := map[string]int{} // what this user last saw
+func (r *recorder) user(ctx context.Context, w *chaosCluster, client int, rng *rand.Rand) {
+	known := map[string]int{} // the last values that this user saw
 	for ctx.Err() == nil {
 		time.Sleep(time.Duration(1+rng.IntN(30)) * time.Millisecond)
 		through := w.someone(rng)
@@ -164,31 +163,30 @@ func revisionOf(ctx context.Context, s agent.Service, key string) (revision uint
 	return found.Revision, n, err
 }
 
-// streets is a town whose nodes come and go while users call on them.
-type streets struct {
-	*town
-	// key is held, as a token in it, by who reads or changes awake. It is no
-	// mutex, since a start or a crash takes virtual time, and none passes while
-	// somebody waits for a mutex.
+// chaosCluster is a cluster whose nodes stop and start while users call them.
+type chaosCluster struct {
+	*simCluster
+	// key is a semaphore that guards awake. It is not a mutex, because a start or a crash takes
+	// virtual time, which does not advance while a goroutine waits for a mutex.
 	key chan struct{}
 }
 
-func (w *streets) lock()   { w.key <- struct{}{} }
-func (w *streets) unlock() { <-w.key }
+func (w *chaosCluster) lock()   { w.key <- struct{}{} }
+func (w *chaosCluster) unlock() { <-w.key }
 
-func (w *streets) someone(rng *rand.Rand) *resident {
+func (w *chaosCluster) someone(rng *rand.Rand) *testNode {
 	w.lock()
 	defer w.unlock()
 	return w.awake[name(rng.IntN(3))]
 }
 
-// trouble does something bad to the town, and after a while makes it good.
-func (w *streets) trouble(rng *rand.Rand) {
+// trouble causes a fault in the cluster, and repairs it after a while.
+func (w *chaosCluster) trouble(rng *rand.Rand) {
 	victim := name(rng.IntN(3))
 	switch rng.IntN(5) {
 	case 0:
 		w.isolate(victim)
-	case 1: // one way only
+	case 1: // in one direction only
 		w.links.Block(victim, name(rng.IntN(3)))
 	case 2:
 		w.links.Delay(name(rng.IntN(3)), victim, time.Duration(rng.IntN(1500))*time.Millisecond)
@@ -205,7 +203,7 @@ func (w *streets) trouble(rng *rand.Rand) {
 		w.lock()
 		through := w.awake[victim]
 		w.unlock()
-		_, _ = through.Operator().Change(ctx, agent.ChangeTransfer, "") // it may well fail just now
+		_, _ = through.Operator().Change(ctx, agent.ChangeTransfer, "") // it may fail now
 		cancel()
 	}
 	time.Sleep(time.Duration(500+rng.IntN(4000)) * time.Millisecond)
@@ -217,16 +215,16 @@ func (w *streets) trouble(rng *rand.Rand) {
 	}
 }
 
-// Users on all nodes read, write and swap a few keys while the network and the
-// nodes fail. Whatever they saw must have one order (Herlihy and Wing 1990),
-// and in the end the nodes must be equal in every row.
+// Users on all nodes read, write and swap a few keys while the network and the nodes fail. Their
+// observations must be linearizable (Herlihy and Wing 1990), and in the end the nodes must be equal
+// in every row.
 func TestChaosIsLinearizableSim(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) ^ rand.Uint64()
 	t.Logf("seed %d", seed)
 	var r *recorder
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &streets{town: simTown(t, 3), key: make(chan struct{}, 1)}
+		w := &chaosCluster{simCluster: newSimCluster(t, 3), key: make(chan struct{}, 1)}
 		r = &recorder{began: time.Now()}
 		ctx, stop := context.WithCancel(context.Background())
 		var users sync.WaitGroup

@@ -14,10 +14,10 @@ import (
 	"dormouse/client"
 )
 
-// here are the everyday calls through one node.
-func here(r *resident) client.Scope { return client.In(r.Service(), agent.DefaultScope) }
+// here returns a client scope of one node.
+func here(r *testNode) client.Scope { return client.In(r.Service(), agent.DefaultScope) }
 
-func take(t *testing.T, r *resident, holder string, ttl time.Duration) agent.Claim {
+func take(t *testing.T, r *testNode, holder string, ttl time.Duration) agent.Claim {
 	t.Helper()
 	c, err := here(r).TakeClaim(t.Context(), agent.TakeClaim{Claim: "c", Holder: holder, TTL: ttl})
 	if err != nil {
@@ -26,13 +26,12 @@ func take(t *testing.T, r *resident, holder string, ttl time.Duration) agent.Cla
 	return c
 }
 
-// A holder that is cut off together with the leader goes on believing that it
-// holds the claim. Whatever it has sent, and whatever it sends once it is back,
-// is refused: by the log, not by anybody's clock.
+// A holder that is cut off together with the leader still believes that it holds the claim. Its
+// writes, in flight and later, are refused by the log, without any clock.
 func TestAStaleHoldersWriteIsRefusedSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		cut := w.leader()
 		const ttl = 5 * time.Second
 		a := take(t, cut, "a", ttl)
@@ -47,7 +46,7 @@ func TestAStaleHoldersWriteIsRefusedSim(t *testing.T) {
 			sent <- err
 		}()
 
-		var other *resident
+		var other *testNode
 		w.await("another leader", func() bool {
 			for _, r := range w.awake {
 				if r != cut && r.Group().IsLeader() {
@@ -102,16 +101,16 @@ func TestAStaleHoldersWriteIsRefusedSim(t *testing.T) {
 	})
 }
 
-// Nobody can renew while nobody leads, so a new leader gives each claim that
-// stands its full ttl, from when it took over; and not a second time.
+// Claims cannot be renewed without a leader. So a new leader gives each unexpired claim its full
+// TTL from the start of its term, but not a second time.
 func TestAChangeOfLeaderGivesAClaimItsFullTTLSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		const ttl = 10 * time.Second
 		a := take(t, w.leader(), "a", ttl)
 		time.Sleep(ttl - time.Second)
-		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil { // the log's time is now
+		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil { // brings the log's time up to now
 			t.Fatal(err)
 		}
 		w.crash(w.leader().name)
@@ -135,17 +134,16 @@ func TestAChangeOfLeaderGivesAClaimItsFullTTLSim(t *testing.T) {
 	})
 }
 
-// Nobody writes, and yet who watches is told of an expiry when it comes, on
-// whichever node.
+// Watchers on all nodes are told of an expiry in time, even without writes.
 func TestAWatchTellsOfAnExpiryInTimeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		const ttl = 7 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var watchers sync.WaitGroup
-		var came sync.Map // :: node → when it said that nobody holds the claim again
+		var came sync.Map // :: node → when it reported that the claim was free
 		for name, r := range w.awake {
 			watchers.Go(func() {
 				held := false
@@ -179,18 +177,18 @@ func TestAWatchTellsOfAnExpiryInTimeSim(t *testing.T) {
 	})
 }
 
-// tenure is one holding as its holder knows it: nobody else can have been
-// given the claim before until.
+// tenure is one holding as its holder knows it: before until, no other holder can have been given
+// the claim.
 type tenure struct {
 	holder       string
 	epoch        uint64
 	asked, given time.Time // of the call that took it
-	until        time.Time // by the holder's own clock, from before it asked
+	until        time.Time // by the holder's own clock, from before its call
 }
 
-// contender takes the claim whenever it can, renews it, and writes under it
-// through any node, until ctx ends.
-func contender(ctx context.Context, w *streets, holder string, rng *rand.Rand, note func(tenure)) {
+// contender takes the claim whenever it can, renews it, and writes with its fence through any node,
+// until ctx ends.
+func contender(ctx context.Context, w *chaosCluster, holder string, rng *rand.Rand, note func(tenure)) {
 	const ttl = 1500 * time.Millisecond
 	var mine agent.Claim
 	for ctx.Err() == nil {
@@ -215,7 +213,7 @@ func contender(ctx context.Context, w *streets, holder string, rng *rand.Rand, n
 				mine = agent.Claim{}
 			}
 		case rng.IntN(8) == 0:
-			time.Sleep(2 * ttl) // it pauses, and does not know that time has passed
+			time.Sleep(2 * ttl) // it pauses, without noticing that time has passed
 		default:
 			draft := agent.Draft{Kind: "note", Payload: agent.JSON(fmt.Sprintf(`{"epoch":%d,"holder":%q}`, mine.Epoch, holder))}
 			_, err := through.Service().Commit(bound, agent.Commit{
@@ -229,16 +227,15 @@ func contender(ctx context.Context, w *streets, holder string, rng *rand.Rand, n
 	}
 }
 
-// Holders contend for a claim, and pause past its ttl, while the network and
-// the nodes fail. What stands in the journal was written by one holder after
-// the other, each under its own epoch; and nobody was given the claim while
-// another had it for certain.
+// Holders contend for a claim, and pause longer than its TTL, while the network and the nodes fail.
+// The journal has the writes of one holder after the other, each with its own epoch. And no holder
+// was given the claim while another definitely had it.
 func TestHoldersNeverInterleaveUnderChaosSim(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) ^ rand.Uint64()
 	t.Logf("seed %d", seed)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &streets{town: simTown(t, 3), key: make(chan struct{}, 1)}
+		w := &chaosCluster{simCluster: newSimCluster(t, 3), key: make(chan struct{}, 1)}
 		ctx, stop := context.WithCancel(context.Background())
 		var mu sync.Mutex
 		var tenures []tenure // guarded by mu
@@ -270,8 +267,8 @@ func TestHoldersNeverInterleaveUnderChaosSim(t *testing.T) {
 				if second.epoch < first.epoch {
 					first, second = second, first
 				}
-				// first stood for certain from when it was given until its end, so
-				// second's taking, which is later, cannot have been answered in between.
+				// first was certain from when it was given until its end, so second's later taking
+				// cannot have been answered in between.
 				if first.holder != second.holder && second.given.Before(first.until) {
 					t.Errorf("%s was given epoch %d at %v, while %s had epoch %d until %v",
 						second.holder, second.epoch, second.given, first.holder, first.epoch, first.until)

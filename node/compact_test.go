@@ -10,9 +10,8 @@ import (
 	"dormouse/storage"
 )
 
-// snapshotted is a node that writes more than its log keeps, and waits for the
-// snapshot.
-func (w *town) snapshotted(name string) config.Config {
+// snapshotted runs a node that writes more than its log keeps, and waits for the snapshot.
+func (w *simCluster) snapshotted(name string) config.Config {
 	w.t.Helper()
 	c := w.config(name)
 	c.Raft.SnapshotEntries = 100
@@ -33,15 +32,15 @@ func (w *town) snapshotted(name string) config.Config {
 
 func TestTheLogIsCutWhereTheConfigurationSaysSim(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { simTown(t, 0).snapshotted("n1") })
+	synctest.Test(t, func(t *testing.T) { newSimCluster(t, 0).snapshotted("n1") })
 }
 
-// What a group wraps round the state machine's snapshots must not come between
-// the two: they would be copies of all data, each time.
+// A group's wrapper of snapshots must let the state machine link its files: otherwise each snapshot
+// copies all data.
 func TestASnapshotHoldsTheStatesOwnFilesSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
+		w := newSimCluster(t, 0)
 		w.disks["n1"] = storage.Disk
 		state := filepath.Join(w.snapshotted("n1").Node.DataDir, "state")
 		kept, err := filepath.Glob(filepath.Join(state, "snapshots", "*[0-9]", "data", "*.sst"))

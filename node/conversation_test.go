@@ -10,13 +10,12 @@ import (
 	"dormouse/agent"
 )
 
-// oldLevel is that of a build which finds no conversations by agent or owner.
+// oldLevel is the feature level of a build that does not index conversations by agent or owner.
 const oldLevel = 3
 
-// conversationsOf asks a node for an agent's conversations, from its own state.
-// It returns how many there are, or the refusal: the index of conversations is not
-// whole yet, or the node has started again and not yet applied the log it holds.
-func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *agent.Error) {
+// conversationsOf lists an agent's conversations from a node's own state. It returns their number,
+// or the refusal: the index is not complete yet, or the restarted node has not yet applied its log.
+func (r *testNode) conversationsOf(t *testing.T, name string) (n int, refusal *agent.Error) {
 	t.Helper()
 	list := &agent.ListConversations{Agent: name, Page: agent.Page{Limit: agent.ListLimitMax}}
 	for {
@@ -38,14 +37,13 @@ func (r *resident) conversationsOf(t *testing.T, name string) (n int, refusal *a
 	}
 }
 
-// A cluster is brought up to a version that finds conversations by agent, a node
-// at a time, and loses its leader while those from before are put in the index:
-// whoever leads next goes on with it, lists are refused until it is whole, and an
-// erasure that is asked for meanwhile takes all of its agent's conversations.
+// A cluster is upgraded, node by node, to a version that indexes conversations by agent, and loses
+// its leader during the backfill. The next leader continues it, lists are refused until it is
+// complete, and an erasure meanwhile erases all conversations of its agent.
 func TestConversationsFromBeforeAreFoundThoughTheLeaderIsLostSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
+		w := newSimCluster(t, 0)
 		w.level = oldLevel
 		w.found(3)
 		const before = 40 * agent.ConversationsFoundMax
@@ -69,7 +67,7 @@ func TestConversationsFromBeforeAreFoundThoughTheLeaderIsLostSim(t *testing.T) {
 			w.start(name(i))
 			w.settle(3)
 		}
-		var lost *resident
+		var lost *testNode
 		for deadline := time.Now().Add(time.Minute); lost == nil; time.Sleep(time.Millisecond) {
 			if leader := w.leader(); leader.Machine().FeatureLevel() > oldLevel {
 				lost = leader

@@ -9,13 +9,13 @@ import (
 	"dormouse/agent"
 )
 
-// deposedMax is what a commit may take that is on its way to a leader that is cut
-// off: until the others have elected one, at worst after a second ballot, and the
-// old one has had its time to answer. Nobody is told sooner that a link is dead.
+// deposedMax bounds a commit that was sent to a leader that is then cut off: the others elect a
+// leader, at worst in a second ballot, and the old one has had its time to answer. A broken link is
+// not reported any sooner.
 const deposedMax = 5 * time.Second
 
-// keyOf is a key of manager "docs" that lives on a node.
-func (s *street) keyOf(owner *resident) string {
+// keyOf returns a key of manager "docs" that a node owns.
+func (s *instanceCluster) keyOf(owner *testNode) string {
 	s.t.Helper()
 	for _, key := range s.keys {
 		if s.signal(owner.name, key).Node == owner.name {
@@ -26,20 +26,20 @@ func (s *street) keyOf(owner *resident) string {
 	return ""
 }
 
-// cutTheLeader cuts the leader off once all have heard how far it is; whatever the
-// others send it from now on is never answered.
-func (w *town) cutTheLeader() (began time.Time) {
+// cutTheLeader cuts the leader off once all nodes have applied its entries. It never answers
+// requests that are sent from then on.
+func (w *simCluster) cutTheLeader() (began time.Time) {
 	time.Sleep(100 * time.Millisecond)
 	w.isolate(w.leader().name)
 	return time.Now()
 }
 
-// A turn whose commit is on its way to a leader that is cut off is stored by the
-// next leader soon after there is one, once.
+// A turn whose commit was sent to a leader that is cut off is stored once, soon after there is a
+// next leader.
 func TestATurnOutlivesTheLeaderThatItsCommitWentToSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := openStreet(t, 3, 24)
+		s := newInstanceCluster(t, 3, 24)
 		s.even("n1", "n2", "n3")
 		at := s.follower()
 		s.keys = []string{s.keyOf(at)}
@@ -54,14 +54,14 @@ func TestATurnOutlivesTheLeaderThatItsCommitWentToSim(t *testing.T) {
 	})
 }
 
-// What a node forwarded to a leader that is cut off is unknown soon after another
-// leads, and the next leader tells what became of it; reads go to it as soon.
+// A commit that a node forwarded to a leader that is cut off fails as unknown soon after another
+// node leads. The next leader then knows its outcome, and reads use it as soon.
 func TestANodeHeedsAChangeOfLeaderSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		through := w.follower()
-		if err := put(t.Context(), through.Service(), "k", 1); err != nil { // the stream is open
+		if err := put(t.Context(), through.Service(), "k", 1); err != nil { // opens the stream
 			t.Fatal(err)
 		}
 		began := w.cutTheLeader()

@@ -19,7 +19,7 @@ import (
 )
 
 // wipe empties the data directory of a node that is not running.
-func (w *town) wipe(name string) {
+func (w *simCluster) wipe(name string) {
 	w.t.Helper()
 	if err := os.RemoveAll(w.config(name).Node.DataDir); err != nil {
 		w.t.Fatal(err)
@@ -27,7 +27,7 @@ func (w *town) wipe(name string) {
 	delete(w.disks, name)
 }
 
-// exitCode is what the daemon would exit with.
+// exitCode returns the daemon's exit code for an error.
 func exitCode(err error) int {
 	var fault interface{ ExitCode() int }
 	if !errors.As(err, &fault) {
@@ -39,7 +39,7 @@ func exitCode(err error) int {
 func TestARestoredBackupIsANewClusterThatOthersJoinSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		old := simTown(t, 3)
+		old := newSimCluster(t, 3)
 		service := old.follower().Service()
 		for i := range 20 {
 			if err := put(t.Context(), service, fmt.Sprint("k", i), i+1); err != nil {
@@ -58,14 +58,14 @@ func TestARestoredBackupIsANewClusterThatOthersJoinSim(t *testing.T) {
 		if err := old.follower().Operator().Backup(t.Context(), &backup); err != nil {
 			t.Fatal(err)
 		}
-		// What the old cluster does after the backup is lost, but the numbers
-		// that it gave out may be known outside.
+		// Changes of the old cluster after the backup are lost, but their numbers may be known
+		// outside.
 		after, err := service.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.AppendThread{Thread: "new"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		next := emptyTown(t)
+		next := newEmptyCluster(t)
 		path := filepath.Join(next.dir, "backup")
 		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func incarnation(r agent.Result) uint64 { return r.Results[0].(*agent.ThreadResu
 func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		leave := func(name string) {
 			t.Helper()
 			victim := w.awake[name]
@@ -132,15 +132,14 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 			}
 		}
 		leave("n2")
-		// Its name may be had by a node that knows nothing.
+		// An empty node may take its name.
 		w.wipe("n2")
 		w.start("n2")
 		w.settle(3)
 		if err := put(t.Context(), w.awake["n2"].Service(), "k", 1); err != nil {
 			t.Error(err)
 		}
-		// The founder leads when it leaves, and has nobody's address but what
-		// its own data tells.
+		// The founder leads when it leaves, and knows addresses only from its own data.
 		if _, err := w.awake["n3"].Operator().Change(t.Context(), agent.ChangeTransfer, "n1"); err != nil {
 			t.Fatal(err)
 		}
@@ -152,12 +151,12 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 	})
 }
 
-// docs/hazards.md R1: should two nodes ever hold different entries at one index, the
-// one that differs from its leader must not go on.
+// docs/hazards.md R1: if two nodes ever have different entries at one index, the one that differs
+// from its leader must stop.
 func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +168,7 @@ func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 			Type: raft.LogCommand, Index: w.leader().Group().LocalStatus().LastIndex + 1, Term: odd.Group().LocalStatus().Term,
 			Data: m.Pack(tick, wall, nil),
 		})
-		// The leader's own entry at that index. Nobody writes from then on.
+		// The leader's own entry at that index. There are no writes from then on.
 		if err := put(t.Context(), w.leader().Service(), "k", 2); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +177,7 @@ func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 			t.Fatal("it stopped without a word")
 		}
 		delete(w.awake, odd.name)
-		// Emptied, it gets the truth from the others.
+		// With an empty directory it gets the correct state from the others.
 		w.wipe(odd.name)
 		w.start(odd.name)
 		w.settle(3)
@@ -189,7 +188,7 @@ func TestAReplicaThatDivergedStopsSim(t *testing.T) {
 func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		grow := func(n int) {
 			t.Helper()
 			if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{
@@ -257,7 +256,7 @@ func TestAWatchGoesOnThroughASnapshotThatIsInstalledSim(t *testing.T) {
 func TestAWatchTellsDeletionAndCompactionOnAnyNodeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		do := func(ops ...agent.Op) {
 			t.Helper()
 			if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: ops}); err != nil {
@@ -302,19 +301,19 @@ func TestAWatchTellsDeletionAndCompactionOnAnyNodeSim(t *testing.T) {
 	})
 }
 
-// Reads of a whole cluster are confirmed by its voters: they write nothing, on
-// the leader and, once it has applied what is committed, on a follower.
+// The voters confirm reads: these write nothing, on the leader and, once it has applied the
+// committed entries, on a follower.
 func TestReadsAreConfirmedByTheVotersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		leader := w.leader()
 		if err := put(t.Context(), leader.Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
 		w.agree()
 		before := leader.Group().Stats()
-		for _, r := range []*resident{leader, w.follower()} {
+		for _, r := range []*testNode{leader, w.follower()} {
 			for range 10 {
 				if _, err := r.Service().Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetCheckpoint{Key: "k"}}}); err != nil {
 					t.Fatal(err)
@@ -331,12 +330,12 @@ func TestReadsAreConfirmedByTheVotersSim(t *testing.T) {
 func TestAStaleReadSaysHowOldItMayBeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
 		w.agree()
-		stale := func(r *resident) agent.Answers {
+		stale := func(r *testNode) agent.Answers {
 			t.Helper()
 			a, err := r.Service().Read(t.Context(), agent.Reads{Stale: true, Reads: []agent.Read{&agent.GetCheckpoint{Key: "k"}}})
 			if err != nil {
@@ -344,7 +343,7 @@ func TestAStaleReadSaysHowOldItMayBeSim(t *testing.T) {
 			}
 			return a
 		}
-		for _, cut := range []*resident{w.follower(), w.leader()} {
+		for _, cut := range []*testNode{w.follower(), w.leader()} {
 			if age := stale(cut).AgeMS; age < 0 || age > 1000 {
 				t.Errorf("in touch, %s says %d ms", cut.name, age)
 			}
@@ -352,7 +351,7 @@ func TestAStaleReadSaysHowOldItMayBeSim(t *testing.T) {
 			began := time.Now()
 			for range 10 {
 				time.Sleep(time.Second)
-				// A leader that hears of nobody learns so within its lease.
+				// A leader without contact to others detects that within its lease.
 				least := time.Since(began) - 2*time.Second
 				if age := stale(cut).AgeMS; age < least.Milliseconds() {
 					t.Errorf("%v after the cut, %s says %d ms", time.Since(began), cut.name, age)

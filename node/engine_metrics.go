@@ -7,7 +7,7 @@ import (
 	"dormouse/storage"
 )
 
-// engineMetric is one thing that the storage engine tells of itself.
+// engineMetric is one metric of the storage engine.
 type engineMetric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -43,8 +43,7 @@ var engineMetrics = []engineMetric{
 		func(m storage.Metrics) int64 { return m.Stalls }),
 }
 
-// engineCollector tells what the storage engine does, as it is when it is
-// asked: all of one look.
+// engineCollector collects the storage engine's metrics, all from one snapshot.
 type engineCollector struct{ machine *fsm.Machine }
 
 // Describe implements prometheus.Collector.

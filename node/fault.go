@@ -13,8 +13,7 @@ import (
 	"dormouse/storage"
 )
 
-// Exit codes of the daemon's faults; cmd/node has the table that describes
-// them.
+// Exit codes of the daemon's faults; cmd/node has the table that describes them.
 const (
 	codeFailed      = 1
 	codeConfig      = 2
@@ -26,7 +25,7 @@ const (
 	codeDisk        = 8
 )
 
-// ExitError is why a node could not start or had to stop.
+// ExitError is the reason why a node could not start or had to stop.
 type ExitError struct {
 	code int
 	err  error
@@ -35,11 +34,11 @@ type ExitError struct {
 func (e *ExitError) Error() string { return e.err.Error() }
 func (e *ExitError) Unwrap() error { return e.err }
 
-// ExitCode is what the daemon exits with.
+// ExitCode returns the daemon's exit code.
 func (e *ExitError) ExitCode() int { return e.code }
 
-// fault wraps err with what was being done, and with the exit code that its
-// cause has, or else otherwise.
+// fault wraps err with the operation that failed, and with the exit code of its cause, or else
+// otherwise.
 func fault(doing string, err error, otherwise int) error {
 	if err == nil {
 		return nil
@@ -58,7 +57,7 @@ func fault(doing string, err error, otherwise int) error {
 		code = codeConfig
 	case errors.Is(err, raftlog.ErrDamaged):
 		code = codeDamaged
-	case errors.Is(err, storage.ErrDamaged): // who found it does not know what else there is
+	case errors.Is(err, storage.ErrDamaged): // the part that found it does not know how to repair it
 		code, err = codeDamaged, fmt.Errorf("%w: %s", err, raftlog.Rebuild)
 	case errors.Is(err, transport.ErrListen), errors.Is(err, gossip.ErrListen):
 		code = codeListen
@@ -70,8 +69,8 @@ func fault(doing string, err error, otherwise int) error {
 	return &ExitError{code: code, err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// isDiskError reports whether err is the operating system's word that a disk is
-// full, has failed or may not be written.
+// isDiskError reports whether the operating system's error says that a disk is full, has failed or
+// is read-only.
 func isDiskError(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
 		if errors.Is(err, errno) {

@@ -8,7 +8,7 @@ import (
 	"dormouse/internal/version"
 )
 
-// openGossip joins the talk about who is alive. It decides nothing.
+// openGossip joins the gossip group, which shares which nodes are alive. It is only a hint.
 func (n *Node) openGossip() error {
 	c := n.o.Config
 	key, err := gossipKey(c.Gossip.KeyFile)
@@ -26,7 +26,7 @@ func (n *Node) openGossip() error {
 	return fault("open gossip", err, codeConfig)
 }
 
-// seeds are the gossip addresses of the other members, by the log.
+// seeds returns the gossip addresses of the other members, from the log.
 func (n *Node) seeds() []string {
 	var addrs []string
 	for _, member := range n.machine.Members() {
@@ -37,7 +37,7 @@ func (n *Node) seeds() []string {
 	return addrs
 }
 
-// heard returns the Raft addresses of the nodes that gossip has told of.
+// heard returns the Raft addresses of the nodes that gossip knows.
 func (n *Node) heard() []string {
 	if n.gossip == nil {
 		return nil
@@ -51,8 +51,8 @@ func (n *Node) heard() []string {
 	return addrs
 }
 
-// lookup returns how host names of Raft addresses are resolved; nil where the
-// network is not the machine's own.
+// lookup returns the resolver for host names of Raft addresses; nil if the network is not the
+// machine's own.
 func (n *Node) lookup() func(ctx context.Context, host string) ([]string, error) {
 	if n.o.Network != nil {
 		return nil
@@ -60,7 +60,7 @@ func (n *Node) lookup() func(ctx context.Context, host string) ([]string, error)
 	return net.DefaultResolver.LookupHost
 }
 
-// quit ends gossip with a goodbye.
+// quitGossip announces the node's leave and closes gossip.
 func (n *Node) quitGossip(ctx context.Context) error {
 	if n.endGossip != nil { // its Run was started
 		n.endGossip()

@@ -15,8 +15,8 @@ import (
 	"dormouse/agent"
 )
 
-// scraped is what Prometheus reads from a host, as its program serves it.
-func scraped(t *testing.T, g *guest) func(series string) float64 {
+// scraped returns what Prometheus reads from a host, as its program serves it.
+func scraped(t *testing.T, g *testHost) func(series string) float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(g.Collector())
@@ -38,13 +38,12 @@ func scraped(t *testing.T, g *guest) func(series string) float64 {
 	}
 }
 
-// A host tells Prometheus what it keeps, and that it keeps nothing once its lease
-// is over.
+// A host exports what it runs, and that it runs nothing once its lease has ended.
 func TestAHostHasMetricsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1 := w.invite("h1", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
 		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
 		for i := range 6 {
@@ -63,11 +62,11 @@ func TestAHostHasMetricsSim(t *testing.T) {
 				t.Errorf("%s is %v, want %v", series, got, want)
 			}
 		}
-		if left := now("dormouse_lease_seconds"); left <= 0 || left > townLease.Seconds() {
+		if left := now("dormouse_lease_seconds"); left <= 0 || left > nodeLease.Seconds() {
 			t.Errorf("the lease stands for another %v s", left)
 		}
 		w.cutOff("h1")
-		time.Sleep(2 * townLease)
+		time.Sleep(2 * nodeLease)
 		now = scraped(t, h1)
 		if owned, left := now("dormouse_partitions_owned"), now("dormouse_lease_seconds"); owned != 0 || left != 0 {
 			t.Errorf("without a lease it owns %v partitions for another %v s", owned, left)

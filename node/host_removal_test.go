@@ -12,8 +12,8 @@ import (
 	"dormouse/cluster/membership"
 )
 
-// dismiss removes a member, as an operator does.
-func (w *inn) dismiss(name string) {
+// removeHost removes a member, as an operator does.
+func (w *hostCluster) removeHost(name string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), rehomedMax+rehomedMax)
 	defer cancel()
@@ -22,18 +22,18 @@ func (w *inn) dismiss(name string) {
 	}
 }
 
-// An operator removes a host that runs on: what it owns drains to the other one,
-// its process ends, and only another process of that name is a member again.
+// An operator removes a running host: its partitions drain to the other one, its process ends, and
+// only a new process of that name becomes a member again.
 func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1, h2 := w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		for i := range 12 {
 			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))
 		}
-		w.dismiss("h1")
+		w.removeHost("h1")
 		if err := <-h1.done; !errors.Is(err, membership.ErrRefused) {
 			t.Errorf("the removed one ended with: %v", err)
 		}
@@ -46,11 +46,11 @@ func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 				t.Errorf("k%d lives on %s", i, node)
 			}
 		}
-		again := w.invite("h1", tallies("tally", 1))
+		again := w.startHost("h1", recordingHandlers("tally", 1))
 		<-again.Ready()
 		w.await("it to own a half again", func() bool { return len(again.Owned()) > 1800 })
 		w.whole()
-		for _, g := range []*guest{again, h2} {
+		for _, g := range []*testHost{again, h2} {
 			g.stop()
 			if err := <-g.done; err != nil {
 				t.Error(err)
@@ -59,24 +59,24 @@ func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 	})
 }
 
-// A host that nobody hears is removed while it is cut off: it is out within its
-// lease, and is refused for good once it reaches somebody.
+// A host that is cut off can be removed: it is removed within its lease, and is refused permanently
+// once it reaches a node.
 func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1, h2 := w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		for i := range 12 {
 			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i))
 		}
 		w.cutOff("h1")
-		w.dismiss("h1")
+		w.removeHost("h1")
 		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
 		if len(h1.Owned()) != 0 {
 			t.Errorf("it still answers for %d partitions", len(h1.Owned()))
 		}
-		time.Sleep(time.Minute) // its connections have broken by then: it is turned away where it dials
+		time.Sleep(time.Minute) // its connections have broken by then: it is refused when it dials
 		w.heal()
 		if err := <-h1.done; !errors.Is(err, membership.ErrRefused) {
 			t.Errorf("the removed one ended with: %v", err)

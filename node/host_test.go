@@ -24,43 +24,43 @@ import (
 	"dormouse/instance/pod"
 )
 
-// guest is a host that runs in a town.
-type guest struct {
+// testHost is a host that runs in a cluster.
+type testHost struct {
 	*host.Host
 	stop context.CancelFunc
-	done chan error // of one: what Run returned
+	done chan error // capacity one: what Run returned
 }
 
-// tally is a Go handler that notes each signal in its thread, and answers with
-// its name.
-type tally struct{ by string }
+// recordingHandler is a Go handler that records each signal in its thread, and answers with its
+// name.
+type recordingHandler struct{ by string }
 
-func (h tally) Handle(_ context.Context, t *instance.Turn) error {
+func (h recordingHandler) Handle(_ context.Context, t *instance.Turn) error {
 	t.Append(agent.Draft{Kind: "count", Payload: t.Data()})
 	return t.Reply(agent.JSON(fmt.Sprintf(`{"by":%q}`, h.by)))
 }
 
-func tallies(name string, version uint64) map[string]instance.GoHandler {
-	return talliesBy("", name, version)
+func recordingHandlers(name string, version uint64) map[string]instance.GoHandler {
+	return recordingHandlersBy("", name, version)
 }
 
-// talliesBy are handlers that say so, all at one version.
-func talliesBy(by, names string, version uint64) map[string]instance.GoHandler {
+// recordingHandlersBy returns recording handlers, all at one version.
+func recordingHandlersBy(by, names string, version uint64) map[string]instance.GoHandler {
 	all := map[string]instance.GoHandler{}
 	for name := range strings.FieldsSeq(names) {
-		all[name] = instance.GoHandler{New: func(agent.InstanceRef) instance.Handler { return tally{by} }, Version: version}
+		all[name] = instance.GoHandler{New: func(agent.InstanceRef) instance.Handler { return recordingHandler{by} }, Version: version}
 	}
 	return all
 }
 
-// invite starts a host that runs Go handlers.
-func (w *town) invite(name string, handlers map[string]instance.GoHandler) *guest {
+// startHost starts a host with Go handlers.
+func (w *simCluster) startHost(name string, handlers map[string]instance.GoHandler) *testHost {
 	w.t.Helper()
-	return w.inviteAt(name, name+":peer", handlers)
+	return w.startHostAt(name, name+":peer", handlers)
 }
 
-// inviteAt starts a host at an address, which need not be that of its name.
-func (w *town) inviteAt(name, at string, handlers map[string]instance.GoHandler) *guest {
+// startHostAt starts a host at an address, which may differ from that of its name.
+func (w *simCluster) startHostAt(name, at string, handlers map[string]instance.GoHandler) *testHost {
 	w.t.Helper()
 	machine, _, _ := strings.Cut(at, ":")
 	links := w.links.Host(machine)
@@ -76,7 +76,7 @@ func (w *town) inviteAt(name, at string, handlers map[string]instance.GoHandler)
 	if err != nil {
 		w.t.Fatalf("invite %s: %v", name, err)
 	}
-	g := &guest{Host: h, done: make(chan error, 1)}
+	g := &testHost{Host: h, done: make(chan error, 1)}
 	ctx, g.stop = context.WithCancel(context.Background())
 	go func() { g.done <- g.Run(ctx) }()
 	w.t.Cleanup(g.stop)
@@ -84,7 +84,7 @@ func (w *town) inviteAt(name, at string, handlers map[string]instance.GoHandler)
 }
 
 // cutOff cuts a host off from all others.
-func (w *town) cutOff(name string) {
+func (w *simCluster) cutOff(name string) {
 	others := []string{"h1", "h2", "h3"}
 	for i := range 9 {
 		others = append(others, node9(i))
@@ -92,15 +92,15 @@ func (w *town) cutOff(name string) {
 	w.links.Isolate(name, others...)
 }
 
-// inn is a town with a manager of a Go handler, and what was signalled to it.
-type inn struct {
-	*town
-	sent map[agent.InstanceRef]uint64 // :: instance → signals that were acknowledged
+// hostCluster is a cluster with a manager of a Go handler, and the signals that were sent to it.
+type hostCluster struct {
+	*simCluster
+	sent map[agent.InstanceRef]uint64 // :: instance → number of acknowledged signals
 }
 
-func openInn(t *testing.T, size int) *inn {
+func newHostCluster(t *testing.T, size int) *hostCluster {
 	t.Helper()
-	w := &inn{placedTown(t, size), map[agent.InstanceRef]uint64{}}
+	w := &hostCluster{newPlacedCluster(t, size), map[agent.InstanceRef]uint64{}}
 	put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}, Untracked: true}}
 	if _, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
@@ -108,15 +108,14 @@ func openInn(t *testing.T, size int) *inn {
 	return w
 }
 
-// signal sends a key's next signal until somebody answers, and tells which
-// node it was.
-func (w *inn) signal(through agent.Instances, key string) string {
+// signal sends a key's next signal until it is answered, and returns the node that handled it.
+func (w *hostCluster) signal(through agent.Instances, key string) string {
 	w.t.Helper()
 	return w.send(through, agent.InstanceRef{Manager: "tallies", Key: key}).Node
 }
 
-// send sends an instance's next signal until somebody answers.
-func (w *inn) send(through agent.Instances, ref agent.InstanceRef) agent.Reply {
+// send sends an instance's next signal until it is answered.
+func (w *hostCluster) send(through agent.Instances, ref agent.InstanceRef) agent.Reply {
 	w.t.Helper()
 	n := w.sent[ref] + 1
 	signal := agent.Signal{
@@ -140,8 +139,8 @@ func (w *inn) send(through agent.Instances, ref agent.InstanceRef) agent.Reply {
 	return agent.Reply{}
 }
 
-// pod opens a pod, with one node, wherever it lives.
-func (w *inn) pod() {
+// pod opens a pod, with one node, on any owner.
+func (w *hostCluster) pod() {
 	w.t.Helper()
 	put := &agent.PutManager{Manager: agent.Manager{Name: "teams", Handler: agent.Handler{Kind: agent.HandlerGo, Name: pod.HandlerName}}}
 	if _, err := w.leader().Service().Commit(context.Background(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
@@ -156,7 +155,7 @@ func (w *inn) pod() {
 }
 
 // whole checks that each thread has each signal once, in order.
-func (w *inn) whole() {
+func (w *hostCluster) whole() {
 	w.t.Helper()
 	for key, sent := range w.sent {
 		thread := key.Checkpoint()
@@ -176,13 +175,13 @@ func (w *inn) whole() {
 	}
 }
 
-// A host joins, owns what nodes without its handler cannot keep, and answers
-// whoever asks wherever; when it leaves in order, the nodes have it all again.
+// A host joins, owns the partitions that nodes without its handler cannot keep, and answers calls
+// through any node. When it leaves in order, the nodes own all again.
 func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1 := w.invite("h1", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
 		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
 		w.pod()
@@ -220,14 +219,13 @@ func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
 	})
 }
 
-// CL-4: a host that dies is no member after its lease, and its instances wake
-// on the other host, with nothing lost and nothing twice. Another process of its
-// name is a member again.
+// CL-4: a host that dies is not a member after its lease, and its instances wake on the other host:
+// nothing is lost or done twice. A new process of its name becomes a member again.
 func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1, h2 := w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1, h2 := w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		homes := map[string]int{}
 		for i := range 24 {
@@ -253,14 +251,14 @@ func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
 		w.heal()
 		w.await("the dead host to be no member", func() bool { return len(w.awake["n2"].Machine().Members()) == 4 })
 
-		again := w.invite("h1", tallies("tally", 1))
+		again := w.startHost("h1", recordingHandlers("tally", 1))
 		<-again.Ready()
 		w.await("it to own a half again", func() bool { return len(again.Owned()) > 1800 })
 		for i := range 24 {
 			w.signal(again.Instances(), fmt.Sprint("k", i))
 		}
 		w.whole()
-		for _, g := range []*guest{again, h2} {
+		for _, g := range []*testHost{again, h2} {
 			g.stop()
 			if err := <-g.done; err != nil {
 				t.Error(err)
@@ -269,14 +267,14 @@ func TestInstancesLiveOnWithoutTheirHostSim(t *testing.T) {
 	})
 }
 
-// CL-6: a host that is cut off answers nothing by the time that another owns
-// what it owned, and its writes are fenced.
+// CL-6: a host that is cut off answers nothing once another host owns its partitions, and its
+// writes are fenced.
 func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1 := w.invite("h1", tallies("tally", 1))
-		h2 := w.invite("h2", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
+		h2 := w.startHost("h2", recordingHandlers("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		var of int
 		for of = range agent.Partitions {
@@ -307,7 +305,7 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		}
 		w.signal(h1.Instances(), "k1")
 		w.whole()
-		for _, g := range []*guest{h1, h2} {
+		for _, g := range []*testHost{h1, h2} {
 			g.stop()
 			if err := <-g.done; err != nil {
 				t.Error(err)
@@ -316,23 +314,23 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	})
 }
 
-// A host that has another's name is refused, and told why.
+// A host that uses another's name is refused, with the reason.
 func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := openInn(t, 3)
-		h1 := w.invite("h1", tallies("tally", 1))
+		w := newHostCluster(t, 3)
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
-		refused := func(what string, g *guest) {
+		refused := func(what string, g *testHost) {
 			t.Helper()
 			if err := <-g.done; !errors.Is(err, membership.ErrRefused) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		refused("a node's name", w.inviteAt("n2", "h2:peer", tallies("tally", 1)))
+		refused("a node's name", w.startHostAt("n2", "h2:peer", recordingHandlers("tally", 1)))
 		began := time.Now()
-		refused("a live host's name", w.inviteAt("h1", "h2:peer", tallies("tally", 1)))
-		if waited := time.Since(began); waited < townLease {
+		refused("a live host's name", w.startHostAt("h1", "h2:peer", recordingHandlers("tally", 1)))
+		if waited := time.Since(began); waited < nodeLease {
 			t.Errorf("it waited %v for the name, whose lease may have been about to lapse", waited)
 		}
 		members := len(w.awake["n1"].Machine().Members())
@@ -340,7 +338,7 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 			t.Errorf("there are %d members, and the host's lease ends %v", members, h1.Ownership().LeaseUntil())
 		}
 
-		// Nor may it speak for another, whose life everybody knows.
+		// Nor may it act for another host whose process id is known.
 		leader := w.leader()
 		lease := leader.Machine().NodeLeases()[0] // in node order
 		line, err := transport.ListenHost("h9", w.links.Host("h3"), "h3:other", "", hclog.NewNullLogger())

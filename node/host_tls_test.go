@@ -91,8 +91,8 @@ func (a *authority) issue(name string) (certFile, keyFile string) {
 	return a.write(name+".pem", "CERTIFICATE", cert.Raw), a.write(name+".key", "PRIVATE KEY", der)
 }
 
-// peers is what a host speaks to peers with that trust this authority, and that
-// it trusts.
+// peers returns the TLS configuration of a host: it trusts this authority, and has a certificate of
+// it.
 func (a *authority) peers(name string) *tls.Config {
 	a.t.Helper()
 	pair, err := tls.LoadX509KeyPair(a.issue(name))
@@ -106,8 +106,8 @@ func (a *authority) peers(name string) *tls.Config {
 	}
 }
 
-// A host joins nodes that ask for certificates with one of the same authority,
-// and is reached under it; without one, or with a stranger's, it finds nobody.
+// A host joins nodes that require certificates with one of the same authority, and is reached with
+// it. Without one, or with one of another authority, it reaches no node.
 func TestAHostJoinsOverTLS(t *testing.T) {
 	ours := newAuthority(t)
 	c := config.Default()
@@ -126,7 +126,7 @@ func TestAHostJoinsOverTLS(t *testing.T) {
 	open := func(ctx context.Context, peers *tls.Config) (*host.Host, error) {
 		return host.Open(ctx, host.Options{
 			Name: "h1", Join: []string{n.Group().Addr()}, TLS: peers, LeaseTTL: time.Second,
-			Instance: instance.Options{Handlers: tallies("tally", 1)}, Client: client.Options{Endpoints: []string{grpcAddr}, Fixed: true},
+			Instance: instance.Options{Handlers: recordingHandlers("tally", 1)}, Client: client.Options{Endpoints: []string{grpcAddr}, Fixed: true},
 		})
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -143,7 +143,7 @@ func TestAHostJoinsOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := agent.InstanceRef{Manager: "tallies", Key: "k"}
-	for { // the node hands its partitions over, and has no such handler until then
+	for { // until then the node, which has no such handler, hands its partitions over
 		reply, err := n.Instances().Signal(ctx, ref, agent.Signal{Type: "count"})
 		if err == nil && reply.Node == "h1" {
 			break

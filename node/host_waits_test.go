@@ -16,37 +16,37 @@ import (
 	"dormouse/host"
 )
 
-// diary is what hosts log. Its methods may be called concurrently.
-type diary struct {
+// logRecorder records what hosts log. Its methods may be called concurrently.
+type logRecorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
 }
 
-func (d *diary) Write(p []byte) (int, error) {
+func (d *logRecorder) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text.Write(p)
 }
 
-// times is how many lines have it.
-func (d *diary) times(what string) int {
+// times returns how many lines contain a text.
+func (d *logRecorder) times(what string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Count(d.text.String(), what)
 }
 
-// loneTown is one node that owns partitions, and the diary of the hosts that it
-// will have.
-func loneTown(t *testing.T) (*town, *diary) {
+// singleNodeCluster returns a cluster of one node that owns partitions, and the log recorder of its
+// future hosts.
+func singleNodeCluster(t *testing.T) (*simCluster, *logRecorder) {
 	t.Helper()
-	w, d := simTown(t, 0), new(diary)
+	w, d := newSimCluster(t, 0), new(logRecorder)
 	w.lease = config.Default().Placement.Lease
 	w.hostLog = hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: d})
 	return w, d
 }
 
-// halves waits until two hosts share what there is, and ends them in order.
-func (w *town) halves(hosts ...*guest) {
+// halves waits until two hosts share all partitions, and ends them in order.
+func (w *simCluster) halves(hosts ...*testHost) {
 	w.t.Helper()
 	for _, h := range hosts {
 		select {
@@ -64,25 +64,23 @@ func (w *town) halves(hosts ...*guest) {
 	}
 }
 
-// A program that makes a node's configuration by itself says once where the node
-// listens: hosts hear of it.
+// A program that creates a node's configuration sets only the listen addresses: hosts learn them.
 func TestANodeIsReachedWhereItListensSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := loneTown(t)
+		w, _ := singleNodeCluster(t)
 		c := w.config("n1")
 		c.GRPC.Advertise, c.HTTP.Advertise, c.Raft.Advertise, c.Gossip.Advertise = "", "", "", ""
 		w.startWith("n1", c)
-		w.halves(w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("score", 1)))
+		w.halves(w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("score", 1)))
 	})
 }
 
-// A host that no node tells where it serves clients says so, rather than try an
-// address that nobody gave it.
+// A host that learns no client address from nodes reports that, instead of trying a wrong address.
 func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, d := loneTown(t)
+		w, d := singleNodeCluster(t)
 		c := w.config("n1")
 		c.GRPC.Addr, c.GRPC.Advertise = "n1:0", ""
 		w.startWith("n1", c)
@@ -93,69 +91,69 @@ func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Client.Endpoints") {
 			t.Errorf("it does not say what to do: %v", err)
 		}
-		if n := d.times("closed network connection"); n > 1 { // those of a stranger are made again, once
+		if n := d.times("closed network connection"); n > 1 { // connections of a stranger are opened again, once
 			t.Errorf("the host closed its connection %d times", n)
 		}
 	})
 }
 
-// Hosts with handlers of their own that come while a cluster is being founded,
-// and so before it has any feature level, are members all the same.
+// Hosts with their own handlers that join while a cluster is being founded, before it has a feature
+// level, become members all the same.
 func TestHostsThatComeAsAClusterIsFoundedAreMembersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := loneTown(t)
+		w, _ := singleNodeCluster(t)
 		w.start("n1")
-		w.halves(w.invite("h1", tallies("tally", 1)), w.invite("h2", tallies("score", 1)))
+		w.halves(w.startHost("h1", recordingHandlers("tally", 1)), w.startHost("h2", recordingHandlers("score", 1)))
 	})
 }
 
-// A host whose handlers do not go with another's, below the feature level from
-// which they do, asks again until they do. It says once what it waits for.
+// Below the feature level of remote turns, a host whose handlers are incompatible with another's
+// retries until they are compatible. It logs once what it waits for.
 func TestAHostWaitsUntilItsHandlersGoWithAnothersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, diary := loneTown(t)
+		w, logs := singleNodeCluster(t)
 		w.level = agent.RemoteTurnsLevel - 1
 		w.found(1)
-		h1 := w.invite("h1", tallies("tally", 1))
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
-		h2 := w.invite("h2", tallies("score", 1))
+		h2 := w.startHost("h2", recordingHandlers("score", 1))
 		before, _ := w.awake["n1"].Machine().Chain()
 		select {
 		case <-h2.Ready():
 			t.Fatal("it is a member, below the feature level for that")
 		case err := <-h2.done:
 			t.Fatalf("it gave up: %v", err)
-		case <-time.After(20 * townLease):
+		case <-time.After(20 * nodeLease):
 		}
-		if n := diary.times("lacks its tally@1"); n != 1 {
+		if n := logs.times("lacks its tally@1"); n != 1 {
 			t.Errorf("it said %d times what it waits for", n)
 		}
-		// A sixth of the lease is the longest pause: six entries a lease, beside the
-		// three each of the node and of the other host, and few others.
+		// A sixth of the lease is the longest pause: six entries a lease, besides the three each of
+		// the node and of the other host, and few others.
 		if after, _ := w.awake["n1"].Machine().Chain(); after-before > 2*20*(6+3+3) {
-			t.Errorf("it asked too often: %d entries in %v", after-before, 20*townLease)
+			t.Errorf("it asked too often: %d entries in %v", after-before, 20*nodeLease)
 		}
 
-		w.level = 0 // the node is brought to this build
+		w.level = 0 // the node is upgraded to this build
 		w.sleep("n1")
 		w.found(1)
 		w.halves(h1, h2)
 	})
 }
 
-// …or until the other one has gone; and its own end is waited for by nobody.
+// A waiting host continues once the other one has gone; its own end is not delayed.
 func TestAHostWaitsUntilAnotherHasGoneSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, _ := loneTown(t)
+		w, _ := singleNodeCluster(t)
 		w.level = agent.RemoteTurnsLevel - 1
 		w.found(1)
-		h1 := w.invite("h1", tallies("tally", 1))
+		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
-		h2, h3 := w.invite("h2", tallies("score", 1)), w.invite("h3", tallies("score", 2))
-		time.Sleep(4 * townLease)
+		h2, h3 := w.startHost("h2", recordingHandlers("score", 1)), w.startHost("h3", recordingHandlers("score", 2))
+		time.Sleep(4 * nodeLease)
 		began := time.Now()
 		h3.stop()
 		if err := <-h3.done; err != nil || time.Since(began) > 2*time.Second {

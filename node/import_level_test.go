@@ -9,10 +9,10 @@ import (
 	"dormouse/fsm"
 )
 
-// A node that does not know an op stops on it, so the op waits for the last one.
+// A node stops on an op that it does not know, so the op waits until all nodes know it.
 func TestAnImportWaitsUntilAllNodesKnowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
+		w := newSimCluster(t, 0)
 		w.level = oldLevel
 		w.found(1)
 		begin := agent.Commit{Scope: "moved", Ops: []agent.Op{&agent.ImportScope{ID: "file", Scope: &agent.Scope{Name: "moved"}}}}
@@ -32,11 +32,10 @@ func TestAnImportWaitsUntilAllNodesKnowIt(t *testing.T) {
 	})
 }
 
-// A node that does not know how to end a live instance would call its erasure
-// complete while the instance lives on.
+// A node that cannot end a live instance would complete its erasure while the instance is live.
 func TestAnErasureOfAnInstanceWaitsUntilAllNodesKnowHowToEndItSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
+		w := newSimCluster(t, 0)
 		w.level = oldLevel
 		w.found(1)
 		erase := func(name string) error {
@@ -57,11 +56,11 @@ func TestAnErasureOfAnInstanceWaitsUntilAllNodesKnowHowToEndItSim(t *testing.T) 
 	})
 }
 
-// A new cluster can do all that its founder can as soon as the founder is a
-// member: what is written before that is written as older versions do.
+// A new cluster has its founder's feature level as soon as the founder is a member. Entries before
+// that are written as by older versions.
 func TestANewClusterRaisesItsFeatureLevelAtOnceSim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 0)
+		w := newSimCluster(t, 0)
 		m := w.start(name(0)).Machine()
 		for len(m.Members()) == 0 {
 			time.Sleep(time.Millisecond)

@@ -22,7 +22,7 @@ import (
 	"dormouse/timer"
 )
 
-// ownership implements instance.Ownership from what this node has applied.
+// ownership implements instance.Ownership from the state that this node has applied.
 type ownership struct {
 	*fsm.Machine
 	group *cluster.Group
@@ -45,8 +45,7 @@ func (o ownership) KeepPartition(ctx context.Context, p agent.Partition, why str
 	return o.group.Partitions().Keep(ctx, assign.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 
-// endings is where the leader notes that the live instance of an erased agent has
-// ended.
+// endings implements eraser.Log: it records that the live instance of an erased agent has ended.
 type endings struct {
 	machine *fsm.Machine
 	group   *cluster.Group
@@ -57,9 +56,9 @@ func (e endings) EndInstance(ctx context.Context, one agent.Ending, awake bool) 
 	return e.group.Propose(ctx, e.machine.EncodeEndInstance(one, awake))
 }
 
-// keeper keeps this node's instances and routes calls on all. While this node
-// leads it fires timers, and ends the live instances of agents that were erased.
-type keeper struct {
+// instanceHost runs this node's instances and routes calls on all. While this node leads, it fires
+// timers, and ends the live instances of erased agents.
+type instanceHost struct {
 	host   *instance.Host
 	router *router.Instances
 	waker  *timer.Waker
@@ -69,14 +68,14 @@ type keeper struct {
 	ended chan struct{}      // closed when they have ended
 }
 
-// openInstances makes what keeps instances, on top of the contract.
+// openInstances creates the instance host, on top of the service.
 func (n *Node) openInstances() error {
 	c := n.o.Config
 	keys, err := signingKeys(c.Instances.Keys)
 	if err != nil {
 		return fault("instances.keys", err, codeConfig)
 	}
-	k := &keeper{ended: make(chan struct{})}
+	k := &instanceHost{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Process(), Service: n.service, Ownership: ownership{n.machine, n.group},
 		Handlers: controller.WithPods(n.o.Handlers, n.Instances),
@@ -94,19 +93,18 @@ func (n *Node) openInstances() error {
 	k.eraser = eraser.New(eraser.Options{
 		Source: n.machine, Leader: n.group, Instances: k.router, Log: endings{n.machine, n.group}, Logger: n.logger.Named("eraser"),
 	})
-	n.keeper = k
+	n.instanceHost = k
 	grpc.RegisterPeerInstances(n.peers, k.host, k.router.Relayed())
 	peer.RegisterHandlers(n.peers, k.host)
 	n.metrics.registry.MustRegister(k.host.Collector())
 	return nil
 }
 
-// Instances is the contract of live instances, as any front of this node serves
-// it.
-func (n *Node) Instances() agent.Instances { return n.keeper.router }
+// Instances returns the service of live instances, as every server of this node serves it.
+func (n *Node) Instances() agent.Instances { return n.instanceHost.router }
 
-// run keeps instances until ctx ends or quit is called.
-func (k *keeper) run(ctx context.Context) error {
+// run runs instances until ctx ends or quitInstances is called.
+func (k *instanceHost) run(ctx context.Context) error {
 	defer close(k.ended)
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return k.host.Run(ctx) })
@@ -115,12 +113,11 @@ func (k *keeper) run(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// quitInstances stores what is awake here and gives its partitions up, so that
-// others have them at once. It takes half of the time that is left at most: what
-// is not stored by then is as after a crash, and the rest of the node is to stop
-// in order.
+// quitInstances stores this node's awake instances and releases its partitions, so that other nodes
+// can own them at once. It takes at most half of the remaining time. Instances that are not stored
+// by then are as after a crash; the rest of the time is for an orderly stop of the other parts.
 func (n *Node) quitInstances(ctx context.Context) {
-	if n.keeper == nil || n.keeper.end == nil {
+	if n.instanceHost == nil || n.instanceHost.end == nil {
 		return
 	}
 	half := ctx
@@ -129,13 +126,13 @@ func (n *Node) quitInstances(ctx context.Context) {
 		half, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	if err := n.keeper.host.Shutdown(half); err != nil {
+	if err := n.instanceHost.host.Shutdown(half); err != nil {
 		n.logger.Warn("not every instance was stored before this node stopped", "error", err)
 	}
-	n.group.Partitions().EndLease(ctx) // bounds itself: a shutdown that used its half up must not cost it
-	n.keeper.end()
+	n.group.Partitions().EndLease(ctx) // has its own timeout, which the first half of the shutdown must not use up
+	n.instanceHost.end()
 	select {
-	case <-n.keeper.ended:
+	case <-n.instanceHost.ended:
 	case <-half.Done(): // a handler hangs; it ends with the process
 	}
 }
@@ -143,8 +140,8 @@ func (n *Node) quitInstances(ctx context.Context) {
 // secretBytesMax bounds the file of a signing key.
 const secretBytesMax = 4096
 
-// signingKeys reads the keys that requests to HTTP handlers are signed with, of
-// the form name=file.
+// signingKeys reads the keys that sign requests to HTTP handlers, from settings of the form
+// name=file.
 func signingKeys(settings []string) (map[string][]byte, error) {
 	keys := map[string][]byte{}
 	for _, setting := range settings {

@@ -15,18 +15,18 @@ import (
 	"dormouse/placement"
 )
 
-// street is a town whose instances are signalled through any node.
-type street struct {
-	*town
+// instanceCluster is a cluster whose instances are signalled through any node.
+type instanceCluster struct {
+	*simCluster
 	keys []string
-	sent map[string]uint64 // :: key → signals that were acknowledged
+	sent map[string]uint64 // :: key → number of acknowledged signals
 }
 
-// openStreet makes a manager of documents, and waits until all partitions are
-// owned by nodes that are up.
-func openStreet(t *testing.T, size, keys int) *street {
+// newInstanceCluster creates a manager of documents, and waits until nodes that are up own all
+// partitions.
+func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 	t.Helper()
-	s := &street{town: placedTown(t, size), sent: map[string]uint64{}}
+	s := &instanceCluster{simCluster: newPlacedCluster(t, size), sent: map[string]uint64{}}
 	for i := range keys {
 		s.keys = append(s.keys, fmt.Sprint("k", i))
 	}
@@ -39,7 +39,7 @@ func openStreet(t *testing.T, size, keys int) *street {
 }
 
 // owned waits until every partition has an owner that is up.
-func (s *street) owned() {
+func (s *instanceCluster) owned() {
 	s.t.Helper()
 	s.await("every partition to be owned", func() bool {
 		for n := range agent.Partitions {
@@ -53,9 +53,9 @@ func (s *street) owned() {
 	})
 }
 
-// signal appends one entry to an instance's thread through a node, and sends it
-// again under its request id while nobody knows what became of it.
-func (s *street) signal(through, key string) agent.Reply {
+// signal appends one entry to an instance's thread through a node. It repeats the signal with the
+// same request id while the outcome is unknown.
+func (s *instanceCluster) signal(through, key string) agent.Reply {
 	s.t.Helper()
 	n := s.sent[key] + 1
 	signal := agent.Signal{
@@ -82,8 +82,8 @@ func (s *street) signal(through, key string) agent.Reply {
 	return agent.Reply{}
 }
 
-// whole checks that each thread has exactly what was acknowledged.
-func (s *street) whole(through string) {
+// whole checks that each thread has exactly the acknowledged entries.
+func (s *instanceCluster) whole(through string) {
 	s.t.Helper()
 	for _, key := range s.keys {
 		thread := agent.InstanceRef{Manager: "docs", Key: key}.Checkpoint()
@@ -103,12 +103,12 @@ func (s *street) whole(through string) {
 	}
 }
 
-// CL-3, CL-4, CL-8: instances live on when their node dies, and when it stops in
-// order, with nothing lost that was acknowledged and nothing done twice.
+// CL-3, CL-4, CL-8: instances survive when their node dies, and when it stops in order: nothing
+// acknowledged is lost and nothing is done twice.
 func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := openStreet(t, 3, 24)
+		s := newInstanceCluster(t, 3, 24)
 		homes, epochs := map[string]int{}, map[string]uint64{}
 		for round := range 2 {
 			for i, key := range s.keys {
@@ -133,7 +133,7 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 
 		s.start("n2")
 		s.settle(3)
-		s.sleep("n3") // CL-3, CL-10: it stores its instances and gives them up
+		s.sleep("n3") // CL-3, CL-10: it stores its instances and releases its partitions
 		for _, key := range s.keys {
 			reply := s.signal("n1", key)
 			if reply.Node == "n3" || reply.Epoch < epochs[key] {
@@ -153,8 +153,8 @@ func TestInstancesLiveOnWithoutTheirNodeSim(t *testing.T) {
 	})
 }
 
-// A node that leaves is emptied first: once it has left, others own all that was
-// its, and nobody waited for its lease.
+// A node that leaves is drained first: once it has left, others own its partitions, and no call
+// waited for its lease.
 func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
 	for name, leads := range map[string]bool{"a follower": false, "the leader": true} {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestANodeThatLeavesIsEmptiedFirstSim(t *testing.T) {
 
 func leaves(t *testing.T, leads bool) {
 	t.Helper()
-	s := openStreet(t, 3, 24)
+	s := newInstanceCluster(t, 3, 24)
 	s.even("n1", "n2", "n3")
 	goes, stays := s.follower().name, s.leader().name
 	if leads {
@@ -193,12 +193,12 @@ func leaves(t *testing.T, leads bool) {
 	s.whole(stays)
 }
 
-// A document's turn sets and cancels its timers in its own commit; each fires
-// once, and its turn may put the very timer again that it acknowledges.
+// A document's turn sets and cancels its timers in its own commit. Each fires once, and its turn
+// may set the timer again that it acknowledges.
 func TestATurnSetsTimersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := openStreet(t, 1, 0)
+		s := newInstanceCluster(t, 1, 0)
 		r := s.awake["n1"]
 		send := func(kind, data string) (agent.Reply, error) {
 			return r.Instances().Signal(t.Context(), agent.InstanceRef{Manager: "docs", Key: "a"}, agent.Signal{Type: kind, Data: agent.JSON(data)})
@@ -246,23 +246,23 @@ func TestATurnSetsTimersSim(t *testing.T) {
 	})
 }
 
-// patient handles a signal for as long as it may.
-type patient struct{ begun chan<- struct{} }
+// patientHandler handles a signal for as long as it may.
+type patientHandler struct{ begun chan<- struct{} }
 
-func (p patient) Handle(ctx context.Context, _ *instance.Turn) error {
+func (p patientHandler) Handle(ctx context.Context, _ *instance.Turn) error {
 	close(p.begun)
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// A node that cannot store its instances in the time that it has gives its
-// partitions up nonetheless: nobody waits for its lease to lapse.
+// A node that cannot store its instances in the available time releases its partitions nonetheless:
+// no node waits for its lease to end.
 func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &street{town: placedTown(t, 0)}
+		s := &instanceCluster{simCluster: newPlacedCluster(t, 0)}
 		begun := make(chan struct{})
-		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patient{begun} }}}
+		s.handlers = map[string]instance.GoHandler{"patient": {New: func(agent.InstanceRef) instance.Handler { return patientHandler{begun} }}}
 		s.found(3)
 		stopping := s.follower().name
 		s.sleep(stopping)
@@ -279,7 +279,7 @@ func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 		}
 		s.even("n1", "n2", "n3")
 		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m"}
-		for n := 0; ref.Key == ""; n++ { // one that lives on the node that is to stop
+		for n := 0; ref.Key == ""; n++ { // one that the stopping node owns
 			key := fmt.Sprint("k", n)
 			if leader.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, key)).Owner == stopping {
 				ref.Key = key
@@ -296,7 +296,8 @@ func TestAStopInVainGivesTheLeaseUpAtOnceSim(t *testing.T) {
 		stopped := make(chan struct{})
 		go func() { defer close(stopped); s.sleep(stopping) }()
 		s.await("its partitions to be others'", func() bool { return shares(leader)[stopping] == 0 })
-		// The instance had half of the time; a lease would have stood for three seconds more at least.
+		// The instance had half of the time; a lease would have lasted at least three seconds
+		// longer.
 		if took := time.Since(began); took > c.Node.StopTimeout/2+2*time.Second {
 			t.Errorf("its partitions were given up after %v", took)
 		}

@@ -11,18 +11,18 @@ import (
 	"dormouse/agent"
 )
 
-// gazette is what a watch has told of each instance last.
-type gazette struct {
+// watchLog records the last event of each instance in a watch.
+type watchLog struct {
 	mu     sync.Mutex
 	newest map[string]agent.InstanceEvent // :: key
-	missed map[string]int                 // :: node → how often something of it was missed; "" for all
+	missed map[string]int                 // :: node → number of its missed events; "" for all
 	wrong  []string
 }
 
-// read follows all instances through a node until the test ends.
-func (s *street) read(through string) *gazette {
+// read watches all instances through a node until the test ends.
+func (s *instanceCluster) read(through string) *watchLog {
 	s.t.Helper()
-	g := &gazette{newest: map[string]agent.InstanceEvent{}, missed: map[string]int{}}
+	g := &watchLog{newest: map[string]agent.InstanceEvent{}, missed: map[string]int{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	watch := s.awake[through].Instances().Watch(ctx, agent.InstanceWatch{Manager: "docs"})
@@ -37,13 +37,13 @@ func (s *street) read(through string) *gazette {
 	return g
 }
 
-func (g *gazette) take(e agent.InstanceEvent, err error) {
+func (g *watchLog) take(e agent.InstanceEvent, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch before := g.newest[e.Key]; {
 	case err != nil:
 		g.wrong = append(g.wrong, err.Error())
-	case e.Missed && strings.HasPrefix(e.Reason, "changes came after"): // in their own time
+	case e.Missed && strings.HasPrefix(e.Reason, "changes came after"): // retried later
 	case e.Missed:
 		g.missed[e.Node]++
 	case e.Epoch < before.Epoch || e.Epoch == before.Epoch && before.Node != "" && e.Node != before.Node:
@@ -53,24 +53,24 @@ func (g *gazette) take(e agent.InstanceEvent, err error) {
 	}
 }
 
-func (g *gazette) misses(node string) int {
+func (g *watchLog) misses(node string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.missed[node]
 }
 
-func (g *gazette) of(key string) agent.InstanceEvent {
+func (g *watchLog) of(key string) agent.InstanceEvent {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.newest[key]
 }
 
-// A watch through one node hears of the instances of all; where one is cut off
-// it says so, and says again when it hears that one.
+// A watch through one node reports the instances of all nodes. If a node is cut off, the watch
+// reports that, and reports its instances again later.
 func TestAWatchHearsOfAllNodesSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := openStreet(t, 3, 24)
+		s := newInstanceCluster(t, 3, 24)
 		g := s.read("n1")
 		homes := map[string]bool{}
 		awake := func(through string) {

@@ -11,19 +11,19 @@ import (
 	"dormouse/placement"
 )
 
-// guesses cuts an instance's owner off for longer than its lease, while another
-// takes the instance over and changes it, and asks the one that was cut off. It
-// returns what that one answered though it could not know.
+// guesses cuts an instance's owner off for longer than its lease, while another node takes the
+// instance over and changes it. It then calls the former owner, and returns its answers, which it
+// must not give.
 func guesses(t *testing.T) []string {
 	t.Helper()
-	w := placedTown(t, 3)
+	w := newPlacedCluster(t, 3)
 	w.even("n1", "n2", "n3")
 	put := &agent.PutManager{Manager: agent.Manager{Name: "documents", Handler: agent.Handler{Kind: agent.HandlerDocument}}}
 	if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
 	}
 	owner, ref := w.follower(), agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents"}
-	kept := func(seen *resident) agent.Partition {
+	kept := func(seen *testNode) agent.Partition {
 		return seen.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 	}
 	for n := 0; kept(owner).Owner != owner.name; n++ {
@@ -54,7 +54,7 @@ func guesses(t *testing.T) []string {
 	return said
 }
 
-// answers is what calls on an instance answer but unavailable.
+// answers returns the answers of calls on an instance, except unavailable.
 func answers(all agent.Instances, ref agent.InstanceRef) (said []string) {
 	for what, call := range map[string]func(context.Context) (any, error){
 		"lookup": func(ctx context.Context) (any, error) { return all.Lookup(ctx, ref) },
@@ -74,9 +74,8 @@ func answers(all agent.Instances, ref agent.InstanceRef) (said []string) {
 	return said
 }
 
-// CL-5, CL-8: a node that lost the quorum says for no instance of its own how
-// that is, nor that it is not: once its lease has lapsed it is unavailable,
-// whatever it has in memory.
+// CL-5, CL-8: a node that lost the quorum does not report the state of its instances, nor that they
+// do not exist. Once its lease has ended it is unavailable, whatever it has in memory.
 func TestAnOwnerThatWasCutOffGuessesNothingSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,24 +9,25 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// The conformance suite of live instances, over the router and the client. Its
-// cases wait for timeouts, so that all of it runs in virtual time. On one node
-// each case has a bubble. On three those have one that are of owning, or lose a
-// node; the others share a town.
+// The conformance suite of live instances, over the router and the client. Its cases wait for
+// timeouts, so all of it runs in virtual time. On one node each case has its own bubble. On three
+// nodes only the cases about ownership or node loss do; the others share a cluster.
 
 func TestRouterOnOneNodeLive(t *testing.T)    { liveOnOne(t, routed) }
 func TestClientOnOneNodeLive(t *testing.T)    { liveOnOne(t, dialled) }
 func TestRouterOnThreeNodesLive(t *testing.T) { liveOnThree(t, routed) }
 func TestClientOnThreeNodesLive(t *testing.T) { liveOnThree(t, dialled) }
 
-func routed(_ *testing.T, _ *town, through *resident) agent.Instances { return through.Instances() }
+func routed(_ *testing.T, _ *simCluster, through *testNode) agent.Instances {
+	return through.Instances()
+}
 
-func dialled(t *testing.T, w *town, through *resident) agent.Instances {
+func dialled(t *testing.T, w *simCluster, through *testNode) agent.Instances {
 	t.Helper()
 	return w.dial(t, true, through.name).Instances()
 }
 
-func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
+func liveOnOne(t *testing.T, open func(*testing.T, *simCluster, *testNode) agent.Instances) {
 	t.Helper()
 	for _, c := range agenttest.InstanceCases() {
 		if c.Lost {
@@ -35,7 +36,7 @@ func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Insta
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := placedTown(t, 1)
+				w := newPlacedCluster(t, 1)
 				r := w.leader()
 				c.Run(t, agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name})
 			})
@@ -43,29 +44,29 @@ func liveOnOne(t *testing.T, open func(*testing.T, *town, *resident) agent.Insta
 	}
 }
 
-func liveOnThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances) {
+func liveOnThree(t *testing.T, open func(*testing.T, *simCluster, *testNode) agent.Instances) {
 	t.Helper()
 	t.Parallel()
 	var together []agenttest.InstanceCase
 	for _, c := range agenttest.InstanceCases() {
 		if c.Lost || strings.HasPrefix(c.Name, "CL-") {
-			t.Run(c.Name, func(t *testing.T) { inATownOfThree(t, open, c) })
+			t.Run(c.Name, func(t *testing.T) { inAClusterOfThree(t, open, c) })
 		} else {
 			together = append(together, c)
 		}
 	}
-	t.Run("all_others", func(t *testing.T) { inATownOfThree(t, open, together...) })
+	t.Run("all_others", func(t *testing.T) { inAClusterOfThree(t, open, together...) })
 }
 
-// inATownOfThree runs cases one after another, until one fails.
-func inATownOfThree(t *testing.T, open func(*testing.T, *town, *resident) agent.Instances, cases ...agenttest.InstanceCase) {
+// inAClusterOfThree runs cases one after another, until one fails.
+func inAClusterOfThree(t *testing.T, open func(*testing.T, *simCluster, *testNode) agent.Instances, cases ...agenttest.InstanceCase) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		r := w.follower()
-		fleet := agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name, Faults: befalls{w}}
+		fleet := agenttest.Fleet{Service: r.Service(), Instances: open(t, w, r), Through: r.name, Faults: nodeFaults{w}}
 		var name string
 		t.Cleanup(func() {
 			if t.Failed() {
@@ -81,14 +82,14 @@ func inATownOfThree(t *testing.T, open func(*testing.T, *town, *resident) agent.
 	})
 }
 
-// befalls is what befalls the nodes of a town of three.
-type befalls struct{ *town }
+// nodeFaults injects faults into the nodes of a cluster of three.
+type nodeFaults struct{ *simCluster }
 
-func (w befalls) Retire(node string) { w.sleep(node) }
-func (w befalls) Crash(node string)  { w.crash(node) }
-func (w befalls) Cut(node string)    { w.isolate(node) }
+func (w nodeFaults) Retire(node string) { w.sleep(node) }
+func (w nodeFaults) Crash(node string)  { w.crash(node) }
+func (w nodeFaults) Cut(node string)    { w.isolate(node) }
 
-func (w befalls) Mend(node string) {
+func (w nodeFaults) Mend(node string) {
 	w.heal()
 	if w.awake[node] == nil {
 		w.start(node)

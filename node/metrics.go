@@ -16,16 +16,16 @@ import (
 	"dormouse/internal/tally"
 )
 
-// metrics is what /metrics tells of one node: the process, the group, the
-// calls, and what raft and memberlist count for themselves.
+// metrics are the metrics of one node: of the process, the group and the calls, and those of raft
+// and memberlist.
 type metrics struct {
 	registry *prometheus.Registry
 	calls    *prometheus.HistogramVec // by kind and outcome
 	http     *prometheus.HistogramVec // by operation and status
 }
 
-// librarySink is where raft and memberlist count: they know one sink a
-// process, so nodes in one process share it.
+// librarySink is the sink of raft and memberlist: they have one per process, so nodes in one
+// process share it.
 var librarySink = sync.OnceValues(func() (prometheus.Collector, error) {
 	sink := tally.New()
 	c := gometrics.DefaultConfig("")
@@ -40,7 +40,7 @@ func newMetrics(n *Node) *metrics {
 		registry: prometheus.NewRegistry(),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "dormouse", Name: "call_seconds", Buckets: buckets,
-			Help: "Commits and reads by this node's fronts, by how they came out.",
+			Help: "Commits and reads by this node's servers, by outcome.",
 		}, []string{"call", "code"}),
 		http: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
@@ -51,21 +51,21 @@ func newMetrics(n *Node) *metrics {
 	return m
 }
 
-// stateCollector tells where the node stands.
+// stateCollector returns the metric of the node's applied index.
 func stateCollector(n *Node) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads here see.",
+		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads on this node see.",
 	}, func() float64 { return float64(n.machine.Applied()) })
 }
 
 func restoresCollector(n *Node) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Namespace: "dormouse", Name: "restores_total", Help: "Snapshots of other nodes that took the place of this one's state.",
+		Namespace: "dormouse", Name: "restores_total", Help: "Snapshots of other nodes that replaced this node's state.",
 	}, func() float64 { return float64(n.machine.Restores()) })
 }
 
-// handler serves /metrics, with what the libraries count where this node has
-// the process to itself.
+// handler serves /metrics. It includes the metrics of the libraries if the process runs only this
+// node.
 func (m *metrics) handler(libraries bool) http.Handler {
 	if libraries {
 		if sink, err := librarySink(); err == nil {
@@ -79,7 +79,7 @@ func (m *metrics) observeHTTP(operation string, status int, took time.Duration) 
 	m.http.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// observe counts so many calls that began together and came out alike.
+// observe counts calls that began together and have the same outcome.
 func (m *metrics) observe(call string, began time.Time, err error, calls int) {
 	code := "ok"
 	if err != nil {
@@ -118,6 +118,6 @@ func (s *measured) Commit(ctx context.Context, c agent.Commit) (agent.Result, er
 func (s *measured) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	began := time.Now()
 	answers, err := s.Submitter.Read(ctx, r)
-	s.metrics.observe("read", began, err, len(r.Reads)) // of several callers, perhaps: see server/grpc's party
+	s.metrics.observe("read", began, err, len(r.Reads)) // possibly of several callers: see server/grpc's readBatch
 	return answers, err
 }

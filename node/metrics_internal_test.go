@@ -9,10 +9,10 @@ import (
 	"dormouse/fsm"
 )
 
-// gathered is what a scrape finds, by name.
+// gathered returns the metrics of a scrape, by name.
 func gathered(t *testing.T, c prometheus.Collector) map[string]float64 {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry() // which holds what is told against what was described
+	registry := prometheus.NewPedanticRegistry() // it compares the metrics with their descriptions
 	registry.MustRegister(c)
 	families, err := registry.Gather()
 	if err != nil {
@@ -36,7 +36,7 @@ func TestTheEngineTellsPrometheusUntilItIsClosed(t *testing.T) {
 	}
 	for name, positive := range map[string]bool{
 		"dormouse_engine_disk_bytes": true, "dormouse_engine_memtable_bytes": true,
-		"dormouse_engine_compacting":   false, // which dormbench reads
+		"dormouse_engine_compacting":   false, // dormbench reads it
 		"dormouse_engine_stalls_total": false,
 	} {
 		if v, ok := found[name]; !ok || v > 0 != positive {

@@ -26,7 +26,7 @@ import (
 	"dormouse/store"
 )
 
-// Node is one node's parts. Open makes it, Run runs it and closes it.
+// Node holds the parts of one node. Open creates it; Run runs it and closes it.
 type Node struct {
 	o      Options
 	logger hclog.Logger
@@ -43,22 +43,22 @@ type Node struct {
 	gossipEnded chan struct{}
 	metrics     *metrics
 
-	service  agent.Submitter // what the fronts serve: the router, measured
-	keeper   *keeper         // of instances
-	operator *operator
+	service      agent.Submitter // the service of the servers: the router, measured
+	instanceHost *instanceHost   // of instances
+	operator     *operator
 
-	grpc         *grpc.Server // nil where headless, as the next three
+	grpc         *grpc.Server // nil if headless, as the next three
 	http         *http.Server
 	grpcListener net.Listener
 	httpListener net.Listener
 
 	fatalOnce sync.Once
-	fatal     chan error // of one: why the node must stop at once
+	fatal     chan error // capacity one: why the node must stop at once
 	stopping  chan struct{}
 }
 
-// Open opens a node's parts in order. It serves nothing before Run, which also
-// closes what Open has opened; on an error nothing is left open.
+// Open opens a node's parts in order. It serves nothing before Run, which also closes what Open has
+// opened. If Open returns an error, nothing is left open.
 func Open(o Options) (*Node, error) {
 	o.Config.Resolve()
 	n := &Node{o: o, logger: o.Logger, fatal: make(chan error, 1), stopping: make(chan struct{})}
@@ -73,7 +73,7 @@ func Open(o Options) (*Node, error) {
 		return n.orClosed(err)
 	case why = <-n.fatal:
 	}
-	select { // a part that has failed may never come back
+	select { // a part that has failed may never return
 	case err := <-opened:
 		return nil, n.stop(new(errgroup.Group), func() {}, fatalGrace, errors.Join(why, err))
 	case <-time.After(fatalGrace):
@@ -82,7 +82,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openFronts} {
+	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -90,20 +90,20 @@ func (n *Node) open() error {
 	return nil
 }
 
-// orClosed is n, or, where it could not be opened, err with nothing left open.
+// orClosed returns n if err is nil. Otherwise it closes what is open and returns err.
 func (n *Node) orClosed(err error) (*Node, error) {
 	if err == nil {
 		return n, nil
 	}
 	select {
-	case why := <-n.fatal: // the cause, where both are known
+	case why := <-n.fatal: // the cause, if both are known
 		return nil, n.stop(new(errgroup.Group), func() {}, fatalGrace, errors.Join(why, err))
 	default:
 		return nil, errors.Join(err, n.close(context.Background()))
 	}
 }
 
-// openMachine opens the state machine, as far as its own disk goes.
+// openMachine opens the state machine with the state of its own disk.
 func (n *Node) openMachine() error {
 	c := n.o.Config
 	fs := n.o.FS
@@ -123,8 +123,7 @@ func (n *Node) openMachine() error {
 	return fault("open the state machine", err, codeFailed)
 }
 
-// clusterID is asked when a snapshot is cut, which may be before the group is
-// open.
+// clusterID returns the cluster's id for snapshots, which may be cut before the group is open.
 func (n *Node) clusterID() string {
 	if n.group == nil {
 		return ""
@@ -132,7 +131,7 @@ func (n *Node) clusterID() string {
 	return n.group.ClusterID()
 }
 
-// openGroup opens the Raft group and the way to other nodes.
+// openGroup opens the Raft group and the connections to other nodes.
 func (n *Node) openGroup() error {
 	c := n.o.Config
 	network := n.o.Network
@@ -164,7 +163,7 @@ func (n *Node) openGroup() error {
 	return fault("open the Raft group", err, codeFailed)
 }
 
-// openService puts the contract on top of the group and the machine.
+// openService opens the service on top of the group and the machine.
 func (n *Node) openService() error {
 	n.metrics = newMetrics(n)
 	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
@@ -179,32 +178,31 @@ func (n *Node) openService() error {
 	return nil
 }
 
-// fail is told by any part, once, that the node can no longer keep what it
-// promised.
+// fail stops the node after a fault of any part, once: the node can no longer keep its guarantees.
 func (n *Node) fail(err error) {
 	n.fatalOnce.Do(func() {
-		n.logger.Error("this node stops: it can no longer keep what it promised", "error", err)
+		n.logger.Error("this node stops: it can no longer keep its guarantees", "error", err)
 		n.fatal <- fault("this node had to stop", err, codeDisk)
 	})
 }
 
-// Service is the whole contract, as any front of this node serves it.
+// Service returns the whole contract, as every server of this node serves it.
 func (n *Node) Service() agent.Submitter { return n.service }
 
-// Store is the contract as this node alone serves it: commits and linearizable
-// reads only where it leads.
+// Store returns the contract as only this node serves it: commits and linearizable reads only while
+// it leads.
 func (n *Node) Store() agent.Submitter { return n.store }
 
-// Operator is what operators ask of this node.
+// Operator returns the operations for operators of this node.
 func (n *Node) Operator() agent.Operator { return n.operator }
 
-// Group is this node's part of the Raft group.
+// Group returns this node's part of the Raft group.
 func (n *Node) Group() *cluster.Group { return n.group }
 
-// Machine is this node's state machine.
+// Machine returns this node's state machine.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
-// Ready is nil where this node serves the whole contract now.
+// Ready returns nil if this node serves the whole contract now.
 func (n *Node) Ready() error {
 	select {
 	case <-n.stopping:
@@ -214,7 +212,7 @@ func (n *Node) Ready() error {
 	}
 }
 
-// Addrs are the addresses that the fronts listen on; "" where headless.
+// Addrs returns the addresses of the servers' listeners; "" if headless.
 func (n *Node) Addrs() (httpAddr, grpcAddr string) {
 	if n.o.Headless {
 		return "", ""

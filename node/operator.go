@@ -13,7 +13,7 @@ import (
 	"dormouse/fsm"
 )
 
-// askMax bounds the question that a status asks of each other member.
+// askMax bounds the status request to each other member.
 const askMax = 500 * time.Millisecond
 
 // operator implements agent.Operator on one node.
@@ -54,8 +54,7 @@ func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	return status, nil
 }
 
-// Change implements agent.Operator: the leader makes the change, wherever it
-// was asked for.
+// Change implements agent.Operator: the leader makes the change, whichever node is called.
 func (o *operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
 	pause := backoff.ExponentialBackOff{
 		InitialInterval: 50 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: time.Second,
@@ -79,18 +78,18 @@ func (o *operator) Change(ctx context.Context, change agent.Change, node string)
 		select {
 		case <-time.After(pause.NextBackOff()):
 		case <-ctx.Done():
-			return "", agent.Errorf(agent.CodeUnknown, "the change may yet be made: look at the members, and ask again")
+			return "", agent.Errorf(agent.CodeUnknown, "the change may still be made: check the members, and try again")
 		}
 	}
 }
 
-// knows says whether the log has a member of that name.
+// knows reports whether the log has a member of that name.
 func (n *Node) knows(name string) bool {
 	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
 }
 
-// ExportScope implements agent.Operator: a view of this node's state, which is
-// first brought up to date.
+// ExportScope implements agent.Operator. It first brings this node's state up to date, and exports
+// a view of it.
 func (o *operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	n := o.node
 	if scope == "" {
@@ -108,15 +107,15 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 	}
 	level := n.machine.FeatureLevel()
 	if level < fsm.ImportLevel {
-		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know exports of this version yet: try again once they do")
+		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support exports of this version yet: try again once they do")
 	}
 	view := n.machine.View()
 	defer view.Close()
 	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, level, write)
 }
 
-// Backup implements agent.Operator: a cut of this node's state, which is first
-// brought up to date.
+// Backup implements agent.Operator. It first brings this node's state up to date, and writes a cut
+// of it.
 func (o *operator) Backup(ctx context.Context, w io.Writer) error {
 	n := o.node
 	index, err := n.router.Barrier(ctx)

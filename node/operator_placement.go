@@ -8,13 +8,13 @@ import (
 	"dormouse/placement"
 )
 
-// Placement implements agent.Operator, from what this node has applied.
+// Placement implements agent.Operator, from the state that this node has applied.
 func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err
 	}
 	m := o.node.machine
-	out := agent.Placement{Index: m.Applied()} // all that follows is no older
+	out := agent.Placement{Index: m.Applied()} // the rest is no older
 	table, nodes := m.Partitions(), o.node.placed()
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, n.PlacedNode)
@@ -40,13 +40,13 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 	return out, nil
 }
 
-// candidate is a member, as operators and as placement see it.
+// candidate is a member, in the forms for operators and for placement.
 type candidate struct {
 	agent.PlacedNode
 	placement.Node
 }
 
-// placed is the members, in id order.
+// placed returns the members, in id order.
 func (n *Node) placed() []candidate {
 	leases := map[string]agent.NodeLease{}
 	for _, l := range n.machine.NodeLeases() {
@@ -67,7 +67,7 @@ func (n *Node) placed() []candidate {
 	return out
 }
 
-// leased is those that may own partitions.
+// leased returns the members that may own partitions.
 func leased(nodes []candidate) []placement.Node {
 	var out []placement.Node
 	for _, n := range nodes {
@@ -78,7 +78,7 @@ func leased(nodes []candidate) []placement.Node {
 	return out
 }
 
-// count adds up each node's share.
+// count sets each node's share.
 func count(out *agent.Placement, table []*agent.Partition) {
 	at := map[string]*agent.PlacedNode{}
 	for i := range out.Nodes {
@@ -104,8 +104,8 @@ func count(out *agent.Placement, table []*agent.Partition) {
 	}
 }
 
-// forecast is what would be with a node more, or less; nil where none is named.
-// It is what the leader would do, as far as this node sees what that one does.
+// forecast returns the placement with one node more or less; nil if none is named. It is what the
+// leader would do, as far as this node knows the leader's view.
 func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
 	if q.With == "" && q.Without == "" {
 		return nil

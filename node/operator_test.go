@@ -10,7 +10,7 @@ import (
 func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		for _, through := range w.awake { // the leader or not
 			for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangePromote, agent.ChangeDemote, agent.ChangeTransfer} {
 				if _, err := through.Operator().Change(t.Context(), change, "n9"); agent.CodeOf(err) != agent.CodeNotFound {
@@ -24,7 +24,7 @@ func TestAChangeOfANodeThatIsNoMemberIsNotFoundSim(t *testing.T) {
 func TestTheLastVoterStaysSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 1)
+		w := newPlacedCluster(t, 1)
 		for _, change := range []agent.Change{agent.ChangeLeave, agent.ChangeDemote} {
 			if _, err := w.leader().Operator().Change(t.Context(), change, w.leader().name); agent.CodeOf(err) != agent.CodeConflict {
 				t.Errorf("%s: %v", change, err)

@@ -22,25 +22,24 @@ import (
 	"dormouse/storage"
 )
 
-// Options is a configuration and the surroundings that a test may put in place
-// of the machine's own.
+// Options are a configuration and test replacements for the machine's network, disk and log.
 type Options struct {
 	Config config.Config
 
-	Network  transport.Network             // between nodes; nil means TCP, with TLS where the configuration says so
-	Fronts   transport.Network             // that HTTP and gRPC are served on; nil means TCP
+	Network  transport.Network             // between nodes; nil means TCP, with TLS if configured
+	Fronts   transport.Network             // for HTTP and gRPC; nil means TCP
 	Gossip   gossip.Transport              // nil means UDP and TCP
-	FS       storage.FS                    // of the state machine; nil means the disk, or memory where ephemeral
-	Alone    bool                          // the process runs this node only: raft and memberlist count into its /metrics, which they can do but once a process
-	Handlers map[string]instance.GoHandler // what managers of kind go may name
+	FS       storage.FS                    // of the state machine; nil means the disk, or memory if ephemeral
+	Alone    bool                          // the process runs only this node: /metrics has the metrics of raft and memberlist, which exist once per process
+	Handlers map[string]instance.GoHandler // for managers of kind go
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
-	Logger   hclog.Logger                  // nil means what the configuration says, to standard error
+	Logger   hclog.Logger                  // nil means as configured, to standard error
 
-	LogSegmentBytes int    // that the log sets aside at once; 0 means what suits a disk: for tests of many nodes
-	FeatureLevel    uint32 // the newest that this node says it can do; 0 means featureLevelMax: for tests of an older build
+	LogSegmentBytes int    // size of a log segment; 0 means the default for a disk: for tests of many nodes
+	FeatureLevel    uint32 // the highest level that this node announces; 0 means featureLevelMax: for tests of an older build
 }
 
-// featureLevel is what the cluster is told that this node can do.
+// featureLevel returns the feature level that this node announces.
 func (o Options) featureLevel() uint32 {
 	if o.FeatureLevel == 0 {
 		return featureLevelMax
@@ -48,14 +47,14 @@ func (o Options) featureLevel() uint32 {
 	return o.FeatureLevel
 }
 
-// featureLevelMax is the newest feature level that this build can do.
+// featureLevelMax is the newest feature level that this build supports.
 const featureLevelMax = fsm.FeatureLevelMax
 
-// lanTiming is for networks where a round trip takes a millisecond or two:
-// leader loss is noticed within half a second.
+// lanTiming is for networks with a round trip of a millisecond or two: the loss of a leader is
+// detected within half a second.
 var lanTiming = cluster.Timing{Heartbeat: 300 * time.Millisecond, Election: 300 * time.Millisecond, Lease: 200 * time.Millisecond}
 
-// timing is how quickly this node's group elects.
+// timing returns the election timing of this node's group.
 func timing(c config.Config) cluster.Timing {
 	switch {
 	case c.Cluster.Timing == "lan":
@@ -74,7 +73,7 @@ func compaction(c config.Config) cluster.Compaction {
 	}
 }
 
-// dir is a directory of the node's own; "" where nothing is kept on disk.
+// dir returns a directory of the node; "" if nothing is kept on disk.
 func dir(c config.Config, name string) string {
 	if c.Node.Ephemeral {
 		return ""
@@ -88,7 +87,7 @@ func newLogger(c config.Config) hclog.Logger {
 	}).With("node", c.Node.ID)
 }
 
-// tlsConfig is what l is served with, and peers are dialled with; nil means no
+// tlsConfig returns the TLS configuration of l, for the server and for dialling peers; nil means no
 // TLS.
 func tlsConfig(l config.Listen) (*tls.Config, error) {
 	if !l.TLS() {
@@ -114,7 +113,7 @@ func tlsConfig(l config.Listen) (*tls.Config, error) {
 	return t, nil
 }
 
-// gossipKey reads the key that gossip is encrypted with; nil means in clear.
+// gossipKey reads the key that encrypts gossip; nil means no encryption.
 func gossipKey(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"dormouse/instance"
 )
 
-// placement is what this node has to do with the partitions of instances.
+// placement returns this node's configuration for the placement of partitions.
 func (n *Node) placement() assign.Placement {
 	return assign.Placement{
 		Table: n.machine, LeaseTTL: n.o.Config.Placement.Lease, Alive: n.alive, Ask: n.pool.Own,
@@ -14,8 +14,8 @@ func (n *Node) placement() assign.Placement {
 	}
 }
 
-// alive says whether gossip has another node for alive. Of one that it has not
-// heard of it says nothing against.
+// alive reports whether gossip considers another node alive. It returns true for a node that gossip
+// does not know.
 func (n *Node) alive(node string) bool {
 	if n.gossip == nil { // not open yet
 		return true

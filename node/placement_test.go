@@ -10,17 +10,17 @@ import (
 	"dormouse/agent"
 )
 
-// The lease of the towns' nodes, and what may come on top until all that a lost
-// node owned is another's.
+// nodeLease is the lease of the clusters' nodes, followed by the additional time until other nodes
+// own all partitions of a lost one.
 const (
-	townLease  = 5 * time.Second
-	rehomedMax = townLease + 3*time.Second
+	nodeLease  = 5 * time.Second
+	rehomedMax = nodeLease + 3*time.Second
 )
 
-// partitions are who owns what, as a node sees it, and how many each node owns:
-// "" counts those that are nobody's, "*" those that drain. Tests ask all the
-// time, so it is put together only where it has changed; nobody changes it.
-func (r *resident) partitions() (table []*agent.Partition, shares map[string]int) {
+// partitions returns the table of partitions, as a node sees it, and how many each node owns: ""
+// counts free ones, "*" draining ones. Tests call it often, so it is cached until it changes;
+// callers must not change it.
+func (r *testNode) partitions() (table []*agent.Partition, shares map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
@@ -38,21 +38,21 @@ func (r *resident) partitions() (table []*agent.Partition, shares map[string]int
 	return r.table, r.shares
 }
 
-// own is what a node owns as it sees it, in whatever life, and does not drain.
-func (r *resident) own() []*agent.Partition {
+// own returns the partitions that a node owns, as it sees it, in any process, and does not drain.
+func (r *testNode) own() []*agent.Partition {
 	r.partitions()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mine
 }
 
-func shares(r *resident) map[string]int {
+func shares(r *testNode) map[string]int {
 	_, shares := r.partitions()
 	return shares
 }
 
-// even waits until those nodes own everything, each within a tenth of its share.
-func (w *town) even(names ...string) {
+// even waits until those nodes own all partitions, each within a tenth of its share.
+func (w *simCluster) even(names ...string) {
 	w.t.Helper()
 	w.await("the partitions to be spread", func() bool {
 		for _, r := range w.awake {
@@ -71,9 +71,9 @@ func (w *town) even(names ...string) {
 	})
 }
 
-// believers checks that of no partition two nodes believe at once that they
-// own it, and that no epoch runs backwards; seen has the greatest of each.
-func (w *town) believers(seen []uint64) {
+// believers checks that no two nodes believe at once that they own a partition, and that no epoch
+// decreases; seen has the greatest of each.
+func (w *simCluster) believers(seen []uint64) {
 	w.t.Helper()
 	owner := make([]string, agent.Partitions)
 	for name, r := range w.awake {
@@ -81,7 +81,7 @@ func (w *town) believers(seen []uint64) {
 			continue
 		}
 		life := r.Group().Process()
-		for _, p := range r.own() { // what drains it has let go itself: it asks for the release when it has
+		for _, p := range r.own() { // it has stopped using draining ones already: it requests the release then
 			if p.Incarnation != life {
 				continue
 			}
@@ -97,14 +97,14 @@ func (w *town) believers(seen []uint64) {
 	}
 }
 
-// fencedPut writes under a partition's fence, through a node.
-func fencedPut(ctx context.Context, r *resident, p agent.Partition) error {
+// fencedPut writes with a partition's fence, through a node.
+func fencedPut(ctx context.Context, r *testNode, p agent.Partition) error {
 	_, err := r.Service().Commit(ctx, agent.Commit{Fence: p.Fence(), Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}}})
 	return err
 }
 
-// someOf is a partition that a node owns, as another sees it.
-func someOf(w *town, owner string, seen *resident) agent.Partition {
+// someOf returns a partition that a node owns, as another sees it.
+func someOf(w *simCluster, owner string, seen *testNode) agent.Partition {
 	w.t.Helper()
 	for _, p := range seen.Machine().Partitions() {
 		if p.Owner == owner {
@@ -118,7 +118,7 @@ func someOf(w *town, owner string, seen *resident) agent.Partition {
 func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 0)
+		w := newPlacedCluster(t, 0)
 		r := w.start("n1")
 		for r.Ready() != nil {
 			time.Sleep(time.Millisecond)
@@ -138,7 +138,7 @@ func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 func TestPartitionsFollowTheMembersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.awake["n1"].Machine().Partitions()
 		w.start("n4")
@@ -161,7 +161,7 @@ func TestPartitionsFollowTheMembersSim(t *testing.T) {
 		w.start(lost)
 		w.even("n1", "n2", "n3", "n4")
 		began = time.Now()
-		w.sleep(lost) // in order: nobody waits for a lease
+		w.sleep(lost) // in order: no node waits for a lease
 		w.even(without([]string{"n1", "n2", "n3", "n4"}, lost)...)
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("what %s left was another's only after %v", lost, took)
@@ -180,12 +180,12 @@ func without(names []string, name string) []string {
 	return out
 }
 
-// CL-1, CL-5, CL-6: an owner that is cut off stops before anybody else begins,
-// and whatever it still writes under its epoch is refused.
+// CL-1, CL-5, CL-6: an owner that is cut off stops before another one begins, and its later writes
+// with its epoch are refused.
 func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
@@ -221,12 +221,12 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 	})
 }
 
-// CL-5: gossip says of each in turn that it is dead, and to it that all others
-// are; nothing moves for that.
+// CL-5: gossip reports each node in turn as dead, and to that node all others. No partition moves
+// for that.
 func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		before := w.leader().Machine().Partitions()
 		for i := range 3 { // each for the others, the leader too
@@ -249,11 +249,11 @@ func TestGossipThatLiesMovesNothingSim(t *testing.T) {
 	})
 }
 
-// CL-1, CL-7: whatever comes and goes, nobody owns what another one owns.
+// CL-1, CL-7: no partition has two owners at once, whichever nodes join and leave.
 func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		seen := make([]uint64, agent.Partitions)
 		watch := func(d time.Duration) {
 			for began := time.Now(); time.Since(began) < d; time.Sleep(100 * time.Millisecond) {
@@ -290,7 +290,7 @@ func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		ask := func(q agent.PlacementQuery) agent.Placement {
 			q.Manager, q.Key, q.Events = "chat", "user-1", 5
@@ -328,12 +328,12 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 	})
 }
 
-// What is supposed of a node that joins is what then comes about, though one
-// that gossip has for dead keeps what it has for as long as its lease stands.
+// A forecast for a joining node comes true, though a node that gossip considers dead keeps its
+// partitions until its lease ends.
 func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		dead := "n3"
 		if w.leader().name == dead {
@@ -351,7 +351,7 @@ func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.start("n4")
-		settled := 0 // looks in a row
+		settled := 0 // consecutive checks
 		w.await("n4 to have its share", func() bool {
 			now := shares(w.leader())
 			if settled++; now["n4"] == 0 || now["*"] != 0 {
@@ -371,5 +371,5 @@ func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 	})
 }
 
-// gossipOf is where a node gossips.
+// gossipOf returns a node's gossip address.
 func gossipOf(node string) string { return "127.0.1." + node[1:] + ":7603" }

@@ -15,12 +15,12 @@ import (
 	"dormouse/placement"
 )
 
-func (r *resident) pods() pod.Pods { return pod.Pods{Instances: r.Instances(), Service: r.Service()} }
+func (r *testNode) pods() pod.Pods { return pod.Pods{Instances: r.Instances(), Service: r.Service()} }
 
 func TestPodsOverTheRouter(t *testing.T) {
 	podtest.Run(t, func(t *testing.T) pod.Pods {
 		t.Helper()
-		w := &street{town: placedTown(t, 0)}
+		w := &instanceCluster{simCluster: newPlacedCluster(t, 0)}
 		w.handlers = podtest.Handlers()
 		w.found(1)
 		w.owned()
@@ -28,7 +28,7 @@ func TestPodsOverTheRouter(t *testing.T) {
 	})
 }
 
-// gate holds up whoever wakes first, until it is opened.
+// gate blocks the first handler that wakes, until it is opened.
 type gate struct {
 	instance.Handler
 	once    *sync.Once
@@ -43,9 +43,8 @@ func (g gate) Restore(agent.JSON) error {
 	return nil
 }
 
-// PD-15: the owner of a pod dies in the middle of a wave of a mutation. The next
-// one finishes it, whoever asked for it: each step has one turn, nothing is done
-// twice, and nobody is left with half of it.
+// PD-15: the owner of a pod dies during a wave of a mutation. The next owner finishes it, for
+// any caller: each step has one turn, nothing is done twice, and no member is left half-changed.
 func TestAPodsMutationOutlivesItsOwnerSim(t *testing.T) {
 	for name, callerDies := range map[string]bool{"asked for through the owner": true, "asked for through another node": false} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +57,7 @@ func TestAPodsMutationOutlivesItsOwnerSim(t *testing.T) {
 func mutationOutlives(t *testing.T, callerDies bool) {
 	t.Helper()
 	reached, open, once := make(chan struct{}), make(chan struct{}), &sync.Once{}
-	s := &street{town: placedTown(t, 0)}
+	s := &instanceCluster{simCluster: newPlacedCluster(t, 0)}
 	s.handlers = map[string]instance.GoHandler{"gate": {New: func(agent.InstanceRef) instance.Handler { return gate{once: once, reached: reached, open: open} }}}
 	s.found(3)
 	for _, m := range []agent.Manager{
@@ -71,11 +70,11 @@ func mutationOutlives(t *testing.T, callerDies bool) {
 		}
 	}
 	s.owned()
-	var dying *resident
+	var dying *testNode
 	s.await("a follower to own something", func() bool { dying = s.follower(); return shares(dying)[dying.name] > 0 })
 	other := s.leader()
 	ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "teams"}
-	for n := 0; ref.Key == ""; n++ { // a pod that lives on the node that is to die
+	for n := 0; ref.Key == ""; n++ { // a pod that the dying node owns
 		key := fmt.Sprint("k", n)
 		if other.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, key)).Owner == dying.name {
 			ref.Key = key
@@ -90,7 +89,7 @@ func mutationOutlives(t *testing.T, callerDies bool) {
 		t.Fatal(err)
 	}
 
-	// Two waves that stop, then three that start: the second of these is held up.
+	// Two waves that stop, then three that start: the second of these is blocked.
 	caller := other
 	if callerDies {
 		caller = dying

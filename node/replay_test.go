@@ -8,13 +8,12 @@ import (
 	"dormouse/agent"
 )
 
-// A node that starts again without a leader cannot know how much of its log is
-// committed. It must refuse stale reads rather than answer that a committed
-// value does not exist.
+// A node that restarts without a leader does not know how much of its log is committed. It must
+// refuse stale reads, instead of answering that a committed value does not exist.
 func TestANodeThatStartsAgainWithoutALeaderRefusesStaleReadsSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 7); err != nil {
 			t.Fatal(err)
 		}

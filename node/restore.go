@@ -12,16 +12,15 @@ import (
 	"dormouse/fsm"
 )
 
-// Restore makes c's empty data directory the one node of a new cluster, with
-// the state of a backup. Nothing may run on the directory. Other nodes join
-// the new cluster with empty directories.
+// Restore makes c's empty data directory the one node of a new cluster, with the state of a backup.
+// No process may use the directory. Other nodes join the new cluster with empty directories.
 func Restore(_ context.Context, c config.Config, backup string) error {
 	file, err := os.Open(backup)
 	if err != nil {
 		return fault("open the backup", err, codeFailed)
 	}
 	defer file.Close() //nolint:errcheck // it is only read
-	// A backup that is not whole is refused before anything is made of it.
+	// Refuse an incomplete backup before anything is written.
 	if _, err := fsm.Inspect(file); err != nil {
 		return fault("read the backup", err, codeFailed)
 	}
@@ -32,9 +31,8 @@ func Restore(_ context.Context, c config.Config, backup string) error {
 		return fault("make the data directory", err, codeDisk)
 	}
 	id := uuid.NewString()
-	// The log's side comes first and refuses a directory that holds one; a
-	// crash in between leaves a node without state, which can be restored into
-	// again after its directory is emptied.
+	// The log is created first; this fails if the directory has one. A crash before the state is
+	// restored leaves a node without state: empty its directory and restore again.
 	voter, err := cluster.FoundRestored(cluster.Restored{
 		Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, NodeID: c.Node.ID, Addr: c.Raft.Advertise, ClusterID: id,
 	})

@@ -16,7 +16,7 @@ import (
 func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		old := simTown(t, 1)
+		old := newSimCluster(t, 1)
 		if err := put(t.Context(), old.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +24,7 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 		if err := old.leader().Operator().Backup(t.Context(), &backup); err != nil {
 			t.Fatal(err)
 		}
-		next := emptyTown(t)
+		next := newEmptyCluster(t)
 		path := filepath.Join(next.dir, "backup")
 		restore := func(raw []byte) error {
 			if err := os.WriteFile(path, raw, 0o600); err != nil {
@@ -46,24 +46,23 @@ func TestABackupThatIsNotWholeLeavesTheDirectoryEmptySim(t *testing.T) {
 	})
 }
 
-// What a backup has of leases and owners was another cluster's. The new one's
-// node owns everything at once, under epochs that grow on; whoever owned
-// something before is refused.
+// The leases and owners in a backup belong to another cluster. The new cluster's node owns
+// everything at once, with epochs that continue to increase; former owners are refused.
 func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		old := openStreet(t, 3, 1)
+		old := newInstanceCluster(t, 3, 1)
 		old.even("n1", "n2", "n3")
 		reply := old.signal("n1", old.keys[0])
 		var owned []agent.Partition
 		for _, owner := range []string{"n1", "n2", "n3"} {
-			owned = append(owned, someOf(old.town, owner, old.leader()))
+			owned = append(owned, someOf(old.simCluster, owner, old.leader()))
 		}
 		var backup bytes.Buffer
 		if err := old.leader().Operator().Backup(t.Context(), &backup); err != nil {
 			t.Fatal(err)
 		}
-		next := emptyTown(t)
+		next := newEmptyCluster(t)
 		next.lease = old.lease
 		path := filepath.Join(next.dir, "backup")
 		if err := os.WriteFile(path, backup.Bytes(), 0o600); err != nil {
@@ -78,7 +77,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 		began := time.Now()
 		next.even("n1")
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("the new node owned everything only after %v: the old leases take %v", took, townLease)
+			t.Errorf("the new node owned everything only after %v: the old leases take %v", took, nodeLease)
 		}
 		if leases := r.Machine().NodeLeases(); len(leases) != 1 || leases[0].Life != r.Group().Process() {
 			t.Errorf("the leases are %+v", leases)
@@ -91,7 +90,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 				t.Errorf("partition %d is %+v, and was %+v", p.ID, now, p)
 			}
 		}
-		s := &street{town: next, keys: old.keys, sent: old.sent}
+		s := &instanceCluster{simCluster: next, keys: old.keys, sent: old.sent}
 		if again := s.signal("n1", s.keys[0]); again.Epoch <= reply.Epoch {
 			t.Errorf("the instance answers in epoch %d, after %d", again.Epoch, reply.Epoch)
 		}

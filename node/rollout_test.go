@@ -14,10 +14,10 @@ import (
 	"dormouse/placement"
 )
 
-// rollout is an inn whose programs are replaced while their instances are called.
+// rollout is a cluster whose programs are replaced while their instances are called.
 type rollout struct {
-	*inn
-	guests map[string]*guest
+	*hostCluster
+	guests map[string]*testHost
 	turn   int
 }
 
@@ -31,9 +31,9 @@ func (w *rollout) put(manager, handler string, version uint64) {
 }
 
 // start starts a host with these handlers.
-func (w *rollout) start(name, handlers string, version uint64) *guest {
+func (w *rollout) start(name, handlers string, version uint64) *testHost {
 	w.t.Helper()
-	w.guests[name] = w.invite(name, talliesBy(name, handlers, version))
+	w.guests[name] = w.startHost(name, recordingHandlersBy(name, handlers, version))
 	<-w.guests[name].Ready()
 	return w.guests[name]
 }
@@ -48,7 +48,7 @@ func (w *rollout) end(name string) {
 	delete(w.guests, name)
 }
 
-// owned is how many partitions each has.
+// owned returns the number of partitions of each owner.
 func (w *rollout) owned() map[string]int {
 	owned := map[string]int{}
 	for _, p := range w.leader().Machine().Partitions() {
@@ -57,8 +57,8 @@ func (w *rollout) owned() map[string]int {
 	return owned
 }
 
-// shared reports whether exactly the hosts that are up own what there is, each its
-// fair share or about that, and nothing is on its way.
+// shared reports whether exactly the running hosts own all partitions, each about its fair share,
+// and none is moving.
 func (w *rollout) shared() bool {
 	owned := w.owned()
 	fair := agent.Partitions / len(w.guests)
@@ -70,8 +70,8 @@ func (w *rollout) shared() bool {
 	return len(owned) == len(w.guests)
 }
 
-// round calls some instances of a manager, each through another node, and tells
-// who handled how many, and who owned them.
+// round calls some instances of a manager, each through another node. It counts the calls by
+// handling process and by owner.
 func (w *rollout) round(manager string, keys int) (by, at map[string]int) {
 	w.t.Helper()
 	by, at = map[string]int{}, map[string]int{}
@@ -84,7 +84,7 @@ func (w *rollout) round(manager string, keys int) (by, at map[string]int) {
 	return by, at
 }
 
-// settles waits until the hosts share what there is, under calls of a manager.
+// settles waits until the hosts share all partitions, while instances of a manager are called.
 func (w *rollout) settles(manager string) {
 	w.t.Helper()
 	w.await(fmt.Sprintf("%v to share it", slices.Sorted(maps.Keys(w.guests))), func() bool {
@@ -102,14 +102,14 @@ func (w *rollout) handledBy(what, manager string, want ...string) (at map[string
 	return at
 }
 
-// CL-3: a program with one more handler is rolled out process by process, under
-// calls. The first process that has it gets its fair share and nothing else moves;
-// the new manager's turns are handled there, wherever its instances are kept, and
-// then by all. What was acknowledged is there once.
+// CL-3: a program with one more handler is rolled out process by process, during calls. The first
+// new process gets its fair share and nothing else moves. It handles the new manager's turns,
+// wherever the instances are kept, and later all new processes do. Each acknowledged signal has its
+// effect once.
 func TestAProgramWithANewHandlerIsRolledOutProcessByProcessSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
+		w := &rollout{newHostCluster(t, 3), map[string]*testHost{}, 0}
 		for _, name := range []string{"h1", "h2", "h3"} {
 			w.start(name, "tally", 1)
 		}
@@ -158,13 +158,12 @@ func TestAProgramWithANewHandlerIsRolledOutProcessByProcessSim(t *testing.T) {
 	})
 }
 
-// A new version of a handler comes beside the old one, and takes over when its
-// manager is put at it: that manager's turns and no other's. Nobody waits for
-// anybody to stop.
+// A new version of a handler is added beside the old one, and takes over when its manager is set to
+// it: for that manager's turns only. No process has to wait for another one to stop.
 func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
+		w := &rollout{newHostCluster(t, 3), map[string]*testHost{}, 0}
 		w.put("tallies", "tally", 1)
 		w.put("scores", "tally", 1)
 		w.start("h1", "tally", 1)
@@ -179,7 +178,7 @@ func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
 		}
 		before := w.owned()
 		w.put("tallies", "tally", 2)
-		time.Sleep(2 * time.Second) // in which owners hear of it
+		time.Sleep(2 * time.Second) // in which owners learn of it
 		if at := w.handledBy("its manager is at it", "tallies", "h3"); len(at) != 3 {
 			t.Errorf("its instances are kept at %v", at)
 		}
@@ -204,12 +203,12 @@ func TestANewVersionOfAHandlerIsRolledOutBesideTheOldSim(t *testing.T) {
 	})
 }
 
-// A process that is cut off while it has what others lack is waited for no longer
-// than its lease, and another one handles its remote turns: none twice, none lost.
+// Calls wait for a process that is cut off, and whose handler others lack, at most for its lease.
+// Then another process handles its remote turns: none twice, none lost.
 func TestRemoteTurnsContinueWithAnotherProcessSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &rollout{openInn(t, 3), map[string]*guest{}, 0}
+		w := &rollout{newHostCluster(t, 3), map[string]*testHost{}, 0}
 		w.put("scores", "score", 1)
 		w.start("h1", "tally", 1)
 		w.start("h2", "tally score", 1)

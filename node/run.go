@@ -12,12 +12,12 @@ import (
 	"dormouse/config"
 )
 
-// fatalGrace bounds an orderly stop after a fault: a disk that hangs must not
-// keep the process.
+// fatalGrace bounds an orderly stop after a fault: a disk that hangs must not keep the process
+// running.
 const fatalGrace = 3 * time.Second
 
-// Run runs one node with the machine's own surroundings until ctx ends, then
-// stops it in order. The error is a *ExitError where the node had to stop.
+// Run runs one node on the machine's own network and disk until ctx ends, then stops it in order.
+// The error is a *ExitError if the node had to stop.
 func Run(ctx context.Context, c config.Config) error {
 	n, err := Open(Options{Config: c, Alone: true})
 	if err != nil {
@@ -26,8 +26,8 @@ func Run(ctx context.Context, c config.Config) error {
 	return n.Run(ctx)
 }
 
-// Run serves until ctx ends or a part fails, then stops the parts in reverse
-// order of starting and closes them.
+// Run serves until ctx ends or a part fails, then stops the parts in reverse order of starting and
+// closes them.
 func (n *Node) Run(ctx context.Context) error {
 	parts, failed := errgroup.WithContext(context.WithoutCancel(ctx))
 	life, end := context.WithCancel(failed)
@@ -48,8 +48,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return n.stop(parts, end, grace, why)
 }
 
-// stop ends the parts within grace. After a fault, parts that do not end are
-// left to the end of the process.
+// stop ends the parts within grace. After a fault, it does not wait for parts that do not end.
 func (n *Node) stop(parts *errgroup.Group, end context.CancelFunc, grace time.Duration, why error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -70,8 +69,7 @@ func (n *Node) stop(parts *errgroup.Group, end context.CancelFunc, grace time.Du
 	}
 }
 
-// start starts what serves. Everything ends when its part is closed, or with
-// life.
+// start starts the parts. Each ends when it is closed, or with life.
 func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	parts.Go(func() error { return n.group.Run(context.WithoutCancel(life)) })
 	parts.Go(func() error {
@@ -83,8 +81,8 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	})
 	parts.Go(func() error { return n.router.Follow(life) })
 	var keep context.Context
-	keep, n.keeper.end = context.WithCancel(life)
-	parts.Go(func() error { return n.keeper.run(keep) })
+	keep, n.instanceHost.end = context.WithCancel(life)
+	parts.Go(func() error { return n.instanceHost.run(keep) })
 	var talk context.Context
 	talk, n.endGossip = context.WithCancel(life)
 	n.gossipEnded = make(chan struct{})
@@ -102,10 +100,10 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 
 // close stops and closes what has been opened, in reverse order.
 func (n *Node) close(ctx context.Context) error {
-	close(n.stopping) // readiness fails first: balancers look elsewhere
+	close(n.stopping) // readiness fails first, so that load balancers use other nodes
 	n.quitInstances(ctx)
 	var errs []error
-	if n.http != nil { // calls in hand finish while the group still serves them
+	if n.http != nil { // open calls finish while the group still serves them
 		errs = append(errs, ignoreDeadline(n.http.Shutdown(ctx)))
 		errs = append(errs, ignoreDeadline(n.http.Close()))
 	}
@@ -117,13 +115,13 @@ func (n *Node) close(ctx context.Context) error {
 			_ = l.Close() // its server has, unless it never served
 		}
 	}
-	if n.router != nil { // refuses what still waits for a leader
+	if n.router != nil { // refuses calls that wait for a leader
 		n.router.Close()
 	}
-	if n.gossip != nil { // says goodbye before the node goes quiet
+	if n.gossip != nil { // leaves gossip while the node still answers
 		errs = append(errs, n.quitGossip(ctx))
 	}
-	if n.group != nil { // hands leadership over, stops Raft, closes the log
+	if n.group != nil { // transfers leadership, stops Raft, closes the log
 		errs = append(errs, ignoreDeadline(n.group.Shutdown(ctx)))
 	}
 	if n.pool != nil {
@@ -138,8 +136,8 @@ func (n *Node) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ignoreDeadline forgives a part that was cut off at the deadline: what it had
-// in hand is refused or unknown, as its callers are told.
+// ignoreDeadline ignores that a part was stopped at the deadline: its open calls are refused or
+// unknown, as their callers are told.
 func ignoreDeadline(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil

@@ -12,9 +12,8 @@ type mark struct {
 	Life string `json:"life"` // of the instance there
 }
 
-// wrongMarks says what is wrong with an instance's marks, if anything: each
-// acknowledged signal has left one, in order, and no life of the instance goes on
-// once another one has begun.
+// wrongMarks returns what is wrong with an instance's marks, if anything. Each acknowledged signal
+// has left one, in order, and no process of the instance continues after another one has begun.
 func wrongMarks(marks []mark, acknowledged uint64) string {
 	if uint64(len(marks)) != acknowledged {
 		return fmt.Sprintf("%d marks, %d signals were acknowledged", len(marks), acknowledged)
@@ -34,7 +33,7 @@ func wrongMarks(marks []mark, acknowledged uint64) string {
 	return ""
 }
 
-// The judge of a crowd is not blind.
+// The check of the load test detects errors.
 func TestWhatAnOwnerMayNotDoIsSeenInTheMarks(t *testing.T) {
 	a, b, again := mark{Node: "n1", Life: "1"}, mark{Node: "n2", Life: "1"}, mark{Node: "n1", Life: "2"}
 	at := func(n uint64, m mark) mark { m.N = n; return m }

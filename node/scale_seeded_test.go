@@ -9,42 +9,38 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// crowdsMax is how many crowds a bug may outlive: one of 24 instances finds the
-// rarer of those below about every fourth time. crowdsSound live without one.
+// loadRunsMax is how many runs a bug may survive: a run of 24 instances finds the rarer of the bugs
+// below about every fourth time. cleanLoadRuns is the number of runs without a bug.
 const (
-	crowdsMax   = 25
-	crowdsSound = 4
+	loadRunsMax   = 25
+	cleanLoadRuns = 4
 )
 
-// The crowd is not blind: bugs that are seeded in the product are found by it,
-// and it complains of nothing if there is none.
+// The load test finds bugs that are seeded in the product, and reports none if there is none.
 //
-// What only the fence of a partition stands against is not among them, since a
-// crowd's turns are guarded three times: by the fence, by the request id of the
-// signal and by the rev that they go on from. Workload plan of the harness is
-// for that.
+// Bugs that only a partition's fence catches are not among them, since each turn is protected three
+// times: by the fence, by the request id of the signal and by the rev. The harness's workload plan
+// tests that.
 //
-// Nor are these, which no crowd of this kind can meet. LapsedLeaseAnswers: all
-// of a crowd's turns write, so an owner whose lease has lapsed meets the fence;
-// what it answers from memory, as a lookup, is what the test below this one asks
-// for. StaleThaw: a node that owns a partition has applied the entry that gave it,
-// and with it all that earlier owners could write, so its own state is never
-// stale of an instance. EpochReused: it is of claims, and partitions have epochs
-// of their own.
+// Neither are these, which this load cannot meet. LapsedLeaseAnswers: all turns write, so the fence
+// stops an owner with an expired lease; the test below covers its answers from memory, such as
+// lookups. StaleThaw: a node that owns a partition has applied the entry that assigned it, and so
+// all writes of earlier owners, so its state of an instance is never stale. EpochReused is about
+// claims, and partitions have their own epochs.
 func TestACrowdFindsSeededBugsSim(t *testing.T) {
 	for _, bug := range []seededbug.Bug{seededbug.SignalHandledTwice, seededbug.NoDedupe, ""} {
 		t.Run(string(bug), func(t *testing.T) {
 			seededbug.Seed(bug)
 			defer seededbug.Seed("")
-			crowds, found := 0, []string(nil)
-			most := crowdsMax
+			runs, found := 0, []string(nil)
+			most := loadRunsMax
 			if bug == "" {
-				most = crowdsSound
+				most = cleanLoadRuns
 			}
-			for ; found == nil && crowds < most && !t.Failed(); crowds++ {
-				synctest.Test(t, func(t *testing.T) { found = liveThroughItAll(t, crowdSize(t)) })
+			for ; found == nil && runs < most && !t.Failed(); runs++ {
+				synctest.Test(t, func(t *testing.T) { found = liveThroughItAll(t, loadSize(t)) })
 			}
-			t.Logf("%d crowds: %q", crowds, found)
+			t.Logf("%d runs: %q", runs, found)
 			if (found != nil) != (bug != "") {
 				t.Errorf("%d complaints of %q", len(found), bug)
 			}
@@ -52,8 +48,8 @@ func TestACrowdFindsSeededBugsSim(t *testing.T) {
 	}
 }
 
-// A lookup, and whatever else an owner can answer from memory, finds an owner that
-// goes on after its lease has lapsed, each time; a sound one is not blamed.
+// Lookups and other answers from memory always find an owner that continues after its lease has
+// ended; a correct owner is not blamed.
 func TestGuessesOfALapsedOwnerAreFoundSim(t *testing.T) {
 	for _, bug := range []seededbug.Bug{seededbug.LapsedLeaseAnswers, ""} {
 		t.Run(string(bug), func(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"testing/synctest"
 )
 
-// From three nodes to five and back, under load: each signal that was
-// acknowledged counts once, and those that came leave nothing behind.
+// From three nodes to five and back, under load: each acknowledged signal counts once, and the
+// nodes that joined and left keep nothing.
 func TestACrowdScalesFromThreeToFiveAndBackSim(t *testing.T) {
-	size := crowdSize(t)
+	size := loadSize(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, complaint := range liveThrough(t, size, toFiveAndBack) {
@@ -17,7 +17,7 @@ func TestACrowdScalesFromThreeToFiveAndBackSim(t *testing.T) {
 	})
 }
 
-func toFiveAndBack(c *crowd) {
+func toFiveAndBack(c *loadCluster) {
 	c.lock()
 	c.begin("n4")
 	c.begin("n5")

@@ -18,8 +18,8 @@ import (
 	"dormouse/instance"
 )
 
-// crowdSize is how many instances the test below keeps: SIM_INSTANCES, or few.
-func crowdSize(t *testing.T) int {
+// loadSize returns the number of instances of the test below: SIM_INSTANCES, or few.
+func loadSize(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SIM_INSTANCES")
 	if text == "" {
@@ -32,7 +32,7 @@ func crowdSize(t *testing.T) int {
 	return size
 }
 
-// marker marks its signals; a slow one outlasts the lease of its node.
+// marker records its signals; a slow one outlasts the lease of its node.
 type marker struct{ node string }
 
 func (m marker) Handle(ctx context.Context, t *instance.Turn) error {
@@ -42,8 +42,8 @@ func (m marker) Handle(ctx context.Context, t *instance.Turn) error {
 	}
 	if t.Type() == "slow" {
 		select {
-		case <-time.After(townLease + 2*time.Second):
-		case <-ctx.Done(): // it goes on regardless, as a process does that was paused
+		case <-time.After(nodeLease + 2*time.Second):
+		case <-ctx.Done(): // it continues regardless, like a process that was paused
 		}
 	}
 	is.Node, is.Life = m.node, t.Run()
@@ -55,34 +55,33 @@ func (m marker) Handle(ctx context.Context, t *instance.Turn) error {
 	return nil
 }
 
-// crowd is many instances in streets of three nodes, at times four.
-type crowd struct {
-	*streets
-	sent []uint64 // :: instance → signals that were acknowledged; each is one caller's
+// loadCluster runs many instances on a cluster of three nodes, at times four.
+type loadCluster struct {
+	*chaosCluster
+	sent []uint64 // :: instance → number of acknowledged signals; each instance has one caller
 
 	mu         sync.Mutex
-	complaints []string // what an owner may not do, and was seen to; guarded by mu
+	complaints []string // what owners did against the rules; guarded by mu
 }
 
-func (c *crowd) complain(format string, args ...any) {
+func (c *loadCluster) complain(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.complaints = append(c.complaints, fmt.Sprintf(format, args...))
 }
 
-func crowdRef(i int) agent.InstanceRef {
+func loadRef(i int) agent.InstanceRef {
 	return agent.InstanceRef{Manager: "crowd", Key: fmt.Sprint("k", i)}
 }
 
-// begin starts a node whose turns say where they were.
-func (c *crowd) begin(name string) {
+// begin starts a node whose turns record its name.
+func (c *loadCluster) begin(name string) {
 	c.handlers = map[string]instance.GoHandler{"mark": {New: func(agent.InstanceRef) instance.Handler { return marker{name} }}}
 	c.start(name)
 }
 
-// signal sends an instance its next signal, through whichever node, until it is
-// acknowledged.
-func (c *crowd) signal(i int, kind string, rng *rand.Rand) {
+// signal sends an instance its next signal, through random nodes, until it is acknowledged.
+func (c *loadCluster) signal(i int, kind string, rng *rand.Rand) {
 	n := c.sent[i] + 1
 	signal := agent.Signal{Request: agent.Request{Client: fmt.Sprint("client-", i), Seq: n, Low: n}, Type: kind, Data: agent.JSON(fmt.Sprintf(`{"n":%d}`, n))}
 	for range 100 {
@@ -92,7 +91,7 @@ func (c *crowd) signal(i int, kind string, rng *rand.Rand) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		reply, err := through.Instances().Signal(ctx, crowdRef(i), signal)
+		reply, err := through.Instances().Signal(ctx, loadRef(i), signal)
 		cancel()
 		if err == nil {
 			if c.sent[i] = n; reply.Rev != n {
@@ -108,9 +107,9 @@ func (c *crowd) signal(i int, kind string, rng *rand.Rand) {
 	c.complain("signal %d of instance %d was not answered", n, i)
 }
 
-// trouble comes to the nodes in turn: one joins, one is cut off in the middle of
-// turns that outlast its lease while both sides are asked, one dies, one leaves.
-func (c *crowd) trouble() {
+// trouble hits the nodes in turn: one joins; one is cut off during turns that outlast its lease,
+// while both sides are called; one dies; one leaves.
+func (c *loadCluster) trouble() {
 	c.lock()
 	c.begin("n4")
 	c.unlock()
@@ -124,7 +123,7 @@ func (c *crowd) trouble() {
 	if took := time.Since(rehomed); took > rehomedMax {
 		c.t.Errorf("what %s had was another's only after %v", cut, took)
 	}
-	time.Sleep(2 * time.Second) // it answers for itself yet, as far as it knows
+	time.Sleep(2 * time.Second) // it still answers, as far as it knows
 	c.heal()
 	c.even("n1", "n2", "n3", "n4")
 
@@ -146,8 +145,8 @@ func (c *crowd) trouble() {
 	c.even("n1", "n2", "n3")
 }
 
-// leave takes a node out of the cluster in order.
-func (c *crowd) leave(name string) {
+// leave removes a node from the cluster in order.
+func (c *loadCluster) leave(name string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -162,10 +161,10 @@ func (c *crowd) leave(name string) {
 	c.unlock()
 }
 
-// judge reads an instance's thread, and complains of what is wrong with it.
-func (c *crowd) judge(i int) {
+// judge reads an instance's thread, and records what is wrong with it.
+func (c *loadCluster) judge(i int) {
 	c.t.Helper()
-	read := agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: crowdRef(i).Checkpoint()}}}
+	read := agent.Reads{Reads: []agent.Read{&agent.LoadEntries{Thread: loadRef(i).Checkpoint()}}}
 	answers, err := c.leader().Service().Read(context.Background(), read)
 	if err != nil || answers.Answers[0].Err != nil {
 		c.t.Fatalf("instance %d: %v, %v", i, err, answers.Answers)
@@ -182,19 +181,17 @@ func (c *crowd) judge(i int) {
 	}
 }
 
-// liveThroughItAll signals instances all the while as members come and go, a node
-// is cut off for longer than its lease in the middle of turns, and one dies. It
-// returns what was complained of.
+// liveThroughItAll signals instances while members join and leave, a node is cut off for longer
+// than its lease during turns, and one dies. It returns the complaints.
 func liveThroughItAll(t *testing.T, size int) []string {
 	t.Helper()
-	return liveThrough(t, size, (*crowd).trouble)
+	return liveThrough(t, size, (*loadCluster).trouble)
 }
 
-// liveThrough signals instances all the while as something happens to their
-// nodes, and returns what was complained of.
-func liveThrough(t *testing.T, size int, happens func(*crowd)) []string {
+// liveThrough signals instances while something happens to their nodes, and returns the complaints.
+func liveThrough(t *testing.T, size int, happens func(*loadCluster)) []string {
 	t.Helper()
-	c := &crowd{streets: &streets{town: placedTown(t, 0), key: make(chan struct{}, 1)}, sent: make([]uint64, size)}
+	c := &loadCluster{chaosCluster: &chaosCluster{simCluster: newPlacedCluster(t, 0), key: make(chan struct{}, 1)}, sent: make([]uint64, size)}
 	for i := range 3 {
 		c.begin(name(i))
 	}
@@ -226,12 +223,12 @@ func liveThrough(t *testing.T, size int, happens func(*crowd)) []string {
 	return c.complaints
 }
 
-// callersMany is how many callers share a crowd's instances.
+// callersMany is how many callers share the instances.
 const callersMany = 20
 
-// call signals a caller's own instances one after another, until it is over. Each
-// hears something every ten seconds or so; some of it is slow.
-func (c *crowd) call(caller int, over <-chan struct{}) {
+// call signals a caller's own instances one after another, until over is closed. Each gets a signal
+// about every ten seconds; some signals are slow.
+func (c *loadCluster) call(caller int, over <-chan struct{}) {
 	size := len(c.sent)
 	rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	pause := 10 * time.Second * callersMany / time.Duration(max(size, callersMany))
@@ -255,11 +252,10 @@ func (c *crowd) call(caller int, over <-chan struct{}) {
 	}
 }
 
-// Each signal that was acknowledged has had its effect once, no two owners'
-// effects are mixed, and in the end every instance answers. `make sim` with
-// SIM_INSTANCES=5000 keeps thousands.
+// Each acknowledged signal has had its effect once, no two owners' effects are mixed, and in the
+// end every instance answers. `make sim` with SIM_INSTANCES=5000 runs thousands.
 func TestACrowdOfInstancesLivesThroughItAllSim(t *testing.T) {
-	size := crowdSize(t)
+	size := loadSize(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, complaint := range liveThroughItAll(t, size) {

@@ -15,11 +15,10 @@ import (
 	"dormouse/importer"
 )
 
-// largeScope is a cluster of three with a scope "large", which is exported in
-// several parts.
-func largeScope(t *testing.T) *town {
+// largeScope returns a cluster of three with a scope "large", whose export has several parts.
+func largeScope(t *testing.T) *simCluster {
 	t.Helper()
-	w := simTown(t, 3)
+	w := newSimCluster(t, 3)
 	w.await("the feature level", func() bool { return w.leader().Machine().FeatureLevel() == fsm.FeatureLevelMax })
 	for i := range 8 {
 		ops := []agent.Op{
@@ -34,8 +33,8 @@ func largeScope(t *testing.T) *town {
 	return w
 }
 
-// exportLarge exports the scope "large" or a copy of it. midway is called once,
-// when two parts of rows have come.
+// exportLarge exports the scope "large" or a copy of it. midway is called once, after two parts of
+// rows.
 func exportLarge(t *testing.T, c *client.Client, scope string, midway func()) ([]byte, importer.ScopeSummary, error) {
 	t.Helper()
 	var file bytes.Buffer
@@ -52,11 +51,10 @@ func opened(file []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file)), nil }
 }
 
-// stopAndReplace are the ways in which the leader goes away: another node leads
-// when they return.
-var stopAndReplace = map[string]func(w *town, leader string){
-	"stops in order": func(w *town, leader string) { w.sleep(leader); w.leader() },
-	"crashes":        func(w *town, leader string) { w.crash(leader); w.leader() },
+// stopAndReplace are the ways in which the leader stops: another node leads when they return.
+var stopAndReplace = map[string]func(w *simCluster, leader string){
+	"stops in order": func(w *simCluster, leader string) { w.sleep(leader); w.leader() },
+	"crashes":        func(w *simCluster, leader string) { w.crash(leader); w.leader() },
 }
 
 func TestAnExportThroughAFollowerGoesOnWithoutTheLeaderSim(t *testing.T) {
@@ -88,8 +86,8 @@ func TestAnExportThroughAFollowerGoesOnWithoutTheLeaderSim(t *testing.T) {
 	}
 }
 
-// The node that reads the rows goes away with them: the export fails, what was
-// written does not look whole, and the same call exports all from another node.
+// The node that reads the rows stops: the export fails, the written part is recognized as
+// incomplete, and the same call exports all from another node.
 func TestAnExportFromTheLeaderThatGoesAwayFailsAndIsMadeAgainSim(t *testing.T) {
 	for how, stop := range stopAndReplace {
 		t.Run(how, func(t *testing.T) {
@@ -102,7 +100,7 @@ func TestAnExportFromTheLeaderThatGoesAwayFailsAndIsMadeAgainSim(t *testing.T) {
 					t.Fatal(err)
 				}
 				c := w.dial(t, false, leader)
-				if _, err := c.Status(t.Context()); err != nil { // it learns of the other nodes
+				if _, err := c.Status(t.Context()); err != nil { // it learns the other nodes
 					t.Fatal(err)
 				}
 				file, _, err := exportLarge(t, c, "large", func() { stop(w, leader) })
@@ -136,8 +134,8 @@ func (s *steps) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return s.Client.Commit(ctx, c)
 }
 
-// The leader goes away in the middle of an import: the same run goes on.
-// Then the program goes away too: the next run goes on where it ended.
+// The leader stops during an import: the same run continues. Then the program stops too: the next
+// run continues where it ended.
 func TestAnImportOutlivesItsLeaderAndItsProgramSim(t *testing.T) {
 	for how, stop := range stopAndReplace {
 		t.Run(how, func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"dormouse/client"
 )
 
-// The conformance suite runs against each implementation of the contract, on
-// one node and on three. On three, the router and the client go through a
-// follower, so that commits are forwarded and reads ask for their index.
+// The conformance suite runs against each implementation of the contract, on one node and on three.
+// On three, the router and the client use a follower, so that commits are forwarded and reads
+// request their index from the leader.
 
 func TestStoreOnOneNode(t *testing.T)  { conformOnOne(t, leaderStore) }
 func TestRouterOnOneNode(t *testing.T) { conformOnOne(t, anyRouter) }
@@ -27,9 +27,9 @@ func TestRouterOnThreeNodes(t *testing.T) { conformOnThree(t, anyRouter) }
 func TestClientOnThreeNodes(t *testing.T) { conformOnThree(t, anyClient) }
 
 // conformOnOne runs the suite on one node, its cases as subtests in parallel.
-func conformOnOne(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
+func conformOnOne(t *testing.T, open func(t *testing.T, w *simCluster) agent.Service) {
 	t.Helper()
-	w := newTown(t, 1)
+	w := newCluster(t, 1)
 	service := open(t, w)
 	t.Run("suite", func(t *testing.T) {
 		agenttest.Run(t, func(t *testing.T) agent.Service {
@@ -41,15 +41,14 @@ func conformOnOne(t *testing.T, open func(t *testing.T, w *town) agent.Service) 
 	w.agree()
 }
 
-// conformOnThree runs the suite on a town of three in virtual time: a busy
-// machine must not cost its leader an election in the middle of a case that
-// tells what one node answers. A bubble has no subtests, so a failure names
-// its case.
-func conformOnThree(t *testing.T, open func(t *testing.T, w *town) agent.Service) {
+// conformOnThree runs the suite on a cluster of three in virtual time: a busy machine must not
+// cause an election during a case about one node's answers. A bubble has no subtests, so a failure
+// names its case.
+func conformOnThree(t *testing.T, open func(t *testing.T, w *simCluster) agent.Service) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		service := open(t, w)
 		var name string
 		t.Cleanup(func() {
@@ -66,16 +65,16 @@ func conformOnThree(t *testing.T, open func(t *testing.T, w *town) agent.Service
 	})
 }
 
-func leaderStore(_ *testing.T, w *town) agent.Service { return w.leader().Store() }
+func leaderStore(_ *testing.T, w *simCluster) agent.Service { return w.leader().Store() }
 
-func anyRouter(_ *testing.T, w *town) agent.Service {
+func anyRouter(_ *testing.T, w *simCluster) agent.Service {
 	if len(w.awake) == 1 {
 		return w.leader().Service()
 	}
 	return w.follower().Service()
 }
 
-func anyClient(t *testing.T, w *town) agent.Service {
+func anyClient(t *testing.T, w *simCluster) agent.Service {
 	t.Helper()
 	through := w.leader()
 	if len(w.awake) > 1 {
@@ -84,8 +83,8 @@ func anyClient(t *testing.T, w *town) agent.Service {
 	return w.dial(t, true, through.name)
 }
 
-// dial makes a client of some of the nodes: of these alone where they are fixed.
-func (w *town) dial(t *testing.T, fixed bool, names ...string) *client.Client {
+// dial returns a client of some of the nodes: only of these if fixed.
+func (w *simCluster) dial(t *testing.T, fixed bool, names ...string) *client.Client {
 	t.Helper()
 	for i := range names {
 		names[i] += ":grpc"

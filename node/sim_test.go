@@ -10,13 +10,13 @@ import (
 	"dormouse/agent"
 )
 
-// The tests here run whole clusters in virtual time, real parts on a network
-// in memory. Scheduling stays random, so `make sim` runs each many times.
+// These tests run whole clusters in virtual time, with real parts on a network in memory.
+// Scheduling stays random, so `make sim` runs each many times.
 
 func TestThreeNodesServeThroughAnyNodeSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		for i := range 30 {
 			through := w.awake[name(i%3)]
 			if err := put(t.Context(), through.Service(), "k", i+1); err != nil {
@@ -35,7 +35,7 @@ func TestThreeNodesServeThroughAnyNodeSim(t *testing.T) {
 func TestALostLeaderLosesNothingAcknowledgedSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		for i := range 20 {
 			if err := put(t.Context(), w.awake[name(i%3)].Service(), fmt.Sprint("k", i), i+1); err != nil {
 				t.Fatal(err)
@@ -64,7 +64,7 @@ func TestALostLeaderLosesNothingAcknowledgedSim(t *testing.T) {
 func TestAMinoritySaysItCannotTellSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestAMinoritySaysItCannotTellSim(t *testing.T) {
 func TestAWholeClusterWakesWhereItLeftOffSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		for i := range 50 {
 			if err := put(t.Context(), w.leader().Service(), fmt.Sprint("k", i), i+1); err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestAWholeClusterWakesWhereItLeftOffSim(t *testing.T) {
 func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		behind := w.follower().name
 		w.crash(behind)
 		for i := range 200 {
@@ -160,12 +160,12 @@ func TestAFollowerFarBehindIsSentASnapshotSim(t *testing.T) {
 	})
 }
 
-// hashicorp/raft waits longer before each attempt to reach a follower, up to
-// 10 s, and does not look whether the follower has come back meanwhile.
+// hashicorp/raft waits longer before each attempt to reach a follower, up to 10 s, and does not
+// check whether the follower has returned meanwhile.
 func TestANodeThatWasAwayIsCaughtUpAtOnceSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		away := w.follower().name
 		w.crash(away)
 		for i := range 96 {
@@ -184,12 +184,12 @@ func TestANodeThatWasAwayIsCaughtUpAtOnceSim(t *testing.T) {
 	})
 }
 
-// What raft was about to send when the follower went is old by the time that it
-// is back; what was written since must not trickle.
+// Raft's next entries for a follower that left are old when it returns; later writes must not be
+// sent slowly.
 func TestANodeThatMissedThousandsOfEntriesIsCaughtUpAtOnceSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		away := w.follower().name
 		w.crash(away)
 		for i := range 2000 {
@@ -207,18 +207,18 @@ func TestANodeThatMissedThousandsOfEntriesIsCaughtUpAtOnceSim(t *testing.T) {
 	})
 }
 
-// Raft's calls to nodes that are down must not keep a node that is to stop.
+// Raft's calls to nodes that are down must not delay the stop of a node.
 func TestTheLastNodeOfAClusterStopsAtOnceSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		last := w.leader().name
 		for i := range 3 {
 			if name(i) != last {
 				w.crash(name(i))
 			}
 		}
-		time.Sleep(100 * time.Millisecond) // it leads still, and dials
+		time.Sleep(100 * time.Millisecond) // it still leads, and dials
 		began := time.Now()
 		w.sleep(last)
 		if took := time.Since(began); took > 10*time.Second {
@@ -227,12 +227,12 @@ func TestTheLastNodeOfAClusterStopsAtOnceSim(t *testing.T) {
 	})
 }
 
-// A follower hears that an entry is committed with the one after it: a read that
-// waits for that must not wait for raft's idle chatter.
+// A follower learns that an entry is committed with the next one: a read that waits for that must
+// not wait for raft's idle heartbeats.
 func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		if err := put(t.Context(), w.leader().Service(), "k", 1); err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +252,11 @@ func TestAReadOnAFollowerOfAQuietClusterIsPromptSim(t *testing.T) {
 	})
 }
 
-// The same of one who writes on a follower, and then reads there what was
-// written: by its index alone.
+// The same for a client that writes on a follower, and then reads there by the index of its write.
 func TestAFollowerOfAQuietClusterSoonHasWhatWasWrittenThroughItSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 3)
+		w := newSimCluster(t, 3)
 		for range 5 {
 			for _, r := range w.awake {
 				time.Sleep(10 * time.Second)

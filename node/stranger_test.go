@@ -16,14 +16,14 @@ import (
 	peerpb "dormouse/proto/peer"
 )
 
-// A node that belongs to no cluster talks to one that does, over the real
-// handshake: it may ask and be let in, and is kept from all that is trusted.
+// A node that belongs to no cluster calls one that does, over the real handshake: it may request
+// information and join, but not use trusted calls.
 func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := simTown(t, 2)
+		w := newSimCluster(t, 2)
 		stranger := w.startAlone("n3")
-		dial := func(from *resident) *grpc.ClientConn {
+		dial := func(from *testNode) *grpc.ClientConn {
 			conn, err := grpc.NewClient("passthrough:///n1:raft", grpc.WithTransportCredentials(insecure.NewCredentials()),
 				grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return from.Group().DialPeer(ctx, addr) }))
 			if err != nil {
@@ -36,7 +36,7 @@ func TestAStrangerMayOnlyAskAndJoin(t *testing.T) {
 		}
 		for _, c := range []struct {
 			name string
-			from *resident
+			from *testNode
 			want func(code codes.Code) bool
 		}{
 			{"a stranger", stranger, func(code codes.Code) bool { return code == codes.PermissionDenied }},

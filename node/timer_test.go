@@ -14,9 +14,9 @@ import (
 // beat is a cron's period.
 const beat = 2 * time.Second
 
-// setTimers sets a cron and an instant for each of three instances, whose
-// signals append an entry, and tells when the crons come first.
-func setTimers(t *testing.T, r *resident) (first [3]int64) {
+// setTimers sets a cron and a single timer for each of three instances, whose signals append an
+// entry. It returns the first times of the crons.
+func setTimers(t *testing.T, r *testNode) (first [3]int64) {
 	t.Helper()
 	if _, err := r.Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{
 		&agent.PutManager{Manager: agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerDocument}}},
@@ -47,8 +47,8 @@ func setTimers(t *testing.T, r *resident) (first [3]int64) {
 	return first
 }
 
-// turns is how many entries an instance has.
-func turns(t *testing.T, r *resident, key string) uint64 {
+// turns returns the number of entries of an instance.
+func turns(t *testing.T, r *testNode, key string) uint64 {
 	t.Helper()
 	thread, err := here(r).GetThread(t.Context(), agent.InstanceRef{Manager: "m", Key: key}.Checkpoint())
 	if err != nil {
@@ -57,13 +57,12 @@ func turns(t *testing.T, r *resident, key string) uint64 {
 	return thread.Rev
 }
 
-// Leaders crash and are cut off, with the instances that they own: each
-// occurrence that is to be caught up with has one turn, and an instant has one
-// in all.
+// Leaders crash and are cut off, with the instances that they own: each occurrence that must be
+// caught up has one turn, and a single timer has one in total.
 func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		first := setTimers(t, w.leader())
 		for range 3 {
 			time.Sleep(time.Duration(rand.IntN(8000)) * time.Millisecond)
@@ -87,7 +86,7 @@ func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
 			return done
 		})
 		for i, v := range timers {
-			// The timer and what it did are of one commit, but not of one read.
+			// The timer and its effect are of one commit, but not of one read.
 			for tries := 0; turns(t, w.leader(), v.Key) != uint64(v.Next-first[i])/uint64(beat.Milliseconds()); tries++ {
 				if tries == 10 {
 					t.Fatalf("%s first came at %d, is to come at %d, and had %d turns", v.Key, first[i], v.Next, turns(t, w.leader(), v.Key))
@@ -105,8 +104,8 @@ func TestEachOccurrenceHasOneTurnSim(t *testing.T) {
 	})
 }
 
-// caughtUp gives the timers once all have gone past an instant.
-func caughtUp(t *testing.T, r *resident, past int64) ([]agent.Timer, bool) {
+// caughtUp returns the timers once all are past a time.
+func caughtUp(t *testing.T, r *testNode, past int64) ([]agent.Timer, bool) {
 	t.Helper()
 	list, err := here(r).ListTimers(t.Context(), "m", "", agent.Page{})
 	if err != nil {

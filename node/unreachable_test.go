@@ -11,20 +11,20 @@ import (
 	"dormouse/placement"
 )
 
-// A node that cannot reach the owner of an instance, whose lease the leader renews,
-// sends calls through the third node: a call with a request id is handled once, and
-// costs a few seconds only if no call before it has met the cut.
+// A node that cannot reach the owner of an instance, whose lease is renewed, sends calls through
+// the third node. A call with a request id is handled once, and is delayed by a few seconds only if
+// no earlier call has met the cut.
 func TestCallsGoRoundACutSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := placedTown(t, 3)
+		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
 		put := &agent.PutManager{Manager: agent.Manager{Name: "documents", Handler: agent.Handler{Kind: agent.HandlerDocument}, Untracked: true}}
 		if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 			t.Fatal(err)
 		}
 		owner := w.follower()
-		var caller *resident
+		var caller *testNode
 		for _, r := range w.awake {
 			if r != owner && r != w.leader() {
 				caller = r

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Assign says who is to own each partition, where owners are those who own them
-// now: "" for nobody, as is anybody who is not among the nodes. Without a node
-// that is open, what is free stays free. Assigning again changes nothing.
+// Assign returns the owner of each partition. owners are the current owners: "" or a name that is
+// not among the nodes means none. If no node is open, free partitions stay free. Assigning the
+// result again changes nothing.
 func Assign(owners []string, nodes []Node) []string {
 	s := newSpread(owners, inOrder(nodes))
 	s.house()
@@ -27,14 +27,14 @@ func Assign(owners []string, nodes []Node) []string {
 	return out
 }
 
-// spread is an assignment in the making.
+// spread is an assignment in progress.
 type spread struct {
 	nodes []Node
-	owner []int       // :: partition → node; -1 for nobody
-	score [][]float64 // :: node, partition → how much it is drawn there; 0 until drawnTo was asked
+	owner []int       // :: partition → node; -1 for none
+	score [][]float64 // :: node, partition → score; 0 until drawnTo computes it
 	load  []int       // :: node → partitions
 	fair  []float64   // :: node → its share by weight
-	free  []bool      // :: partition → nobody owned it: it moves for nothing
+	free  []bool      // :: partition → it had no owner, so moving it costs nothing
 }
 
 func newSpread(owners []string, nodes []Node) *spread {
@@ -64,8 +64,8 @@ func newSpread(owners []string, nodes []Node) *spread {
 	return s
 }
 
-// drawnTo is how much a partition is drawn to a node. Where all is well nobody
-// asks, and a score takes a hash and a logarithm.
+// drawnTo returns the score of a partition on a node. It is computed on demand, because it needs a
+// hash and a logarithm, and a balanced assignment does not use it.
 func (s *spread) drawnTo(i, p int) float64 {
 	if s.score[i][p] == 0 {
 		s.score[i][p] = s.nodes[i].score(p)
@@ -73,7 +73,7 @@ func (s *spread) drawnTo(i, p int) float64 {
 	return s.score[i][p]
 }
 
-// most is how many partitions a node takes.
+// most returns the largest number of partitions of a node.
 func (s *spread) most(i int) int { return int(math.Ceil((1 + slack) * s.fair[i])) }
 
 func (s *spread) move(p, to int) {
@@ -84,7 +84,7 @@ func (s *spread) move(p, to int) {
 	s.load[to]++
 }
 
-// house finds an owner for whatever has none.
+// house assigns an owner to each free partition.
 func (s *spread) house() {
 	for p, owner := range s.owner {
 		if owner >= 0 {
@@ -96,8 +96,8 @@ func (s *spread) house() {
 	}
 }
 
-// best is the open node with room that a partition is drawn to most, other than
-// one; where none has room, the one that is least full. -1 where none is open.
+// best returns the open node with room that has the highest score for a partition, except one node.
+// If none has room, it returns the least full one; -1 if none is open.
 func (s *spread) best(p, except int) int {
 	best, least := -1, -1
 	for i, n := range s.nodes {
@@ -117,9 +117,8 @@ func (s *spread) best(p, except int) int {
 	return best
 }
 
-// lift brings a node that has too little up to its fair share: by what was
-// nobody's, then by what others have too much of, then by what is drawn to it
-// most.
+// lift gives a node with too few partitions its fair share: first free ones, then those of nodes
+// that have too many, then those with the highest score.
 func (s *spread) lift(to int) {
 	enough := int(s.fair[to])
 	if s.nodes[to].Closed || s.load[to] >= enough || float64(s.load[to]) >= (1-slack)*s.fair[to] {
@@ -141,7 +140,7 @@ func (s *spread) lift(to int) {
 	}
 }
 
-// shed takes from a node what is more than it may have.
+// shed moves partitions away from a node that has too many.
 func (s *spread) shed(from int) {
 	if s.nodes[from].Closed || s.load[from] <= s.most(from) {
 		return
@@ -163,8 +162,7 @@ func (s *spread) shed(from int) {
 	}
 }
 
-// drawn is the partitions whose owner may give them, those first of which by is
-// greatest.
+// drawn returns the partitions for which may returns true, in descending order of by.
 func (s *spread) drawn(may func(p, owner int) bool, by func(p, owner int) float64) []int {
 	type drawn struct {
 		partition int

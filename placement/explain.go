@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Candidate is a node that a partition may go to.
+// Candidate is a possible owner of a partition.
 type Candidate struct {
 	Node  Node
-	Score float64 // how much the partition is drawn to it; only the order matters
+	Score float64 // the partition's score on the node; only the order matters
 }
 
-// Candidates are the nodes as a partition ranks them, the first choice first.
+// Candidates returns the nodes in a partition's order of preference.
 func Candidates(partition int, nodes []Node) []Candidate {
 	out := make([]Candidate, 0, len(nodes))
 	for _, n := range inOrder(nodes) {
@@ -21,7 +21,7 @@ func Candidates(partition int, nodes []Node) []Candidate {
 	return out
 }
 
-// With is nodes and one more, in place of the one of that name.
+// With returns nodes and one more, which replaces the one of that name.
 func With(nodes []Node, more Node) []Node {
 	others := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Name == more.Name })
 	return append(others, more)

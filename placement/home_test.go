@@ -10,7 +10,7 @@ import (
 	"dormouse/placement"
 )
 
-// A key may say whose partition it is in, and that key another's.
+// A key may name the key whose partition it is in, and that key another one.
 func TestAKeyMayNameItsPartitionsKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringN(1, 12, -1)
@@ -27,7 +27,7 @@ func TestAKeyMayNameItsPartitionsKey(t *testing.T) {
 	})
 }
 
-// What only looks like it is a key as any other: its manager counts.
+// A key that only resembles this form is an ordinary key: its manager counts.
 func TestAKeyThatOnlyLooksLikeItIsAnyKey(t *testing.T) {
 	for _, key := range []string{"at/m/k", "at/m/k/n/x", "at//k/n", "at/m//n", "at/m/k/", "at/m/%zz/n", "pod/m/k/n", "at", "AT/m/k/n"} {
 		spread := map[int]bool{}

@@ -1,15 +1,12 @@
-// Package placement says which node is to own which partition of the
-// instances' keys.
+// Package placement computes which node owns which partition of the instances' keys.
 //
-// It is pure: the same members and the same table give the same answer on every
-// node. A partition ranks the nodes by highest random weight (rendezvous
-// hashing), in proportion to their weights; a node takes at most 1.10 of its
-// fair share, so that a partition may have to go to its second choice. What is
-// owned stays where it is unless its owner is gone, or the balance asks for a
-// move: a node that joins gets its fair share and nothing else moves; of a node
-// that goes, what it owned moves and nothing else.
+// It is pure: the same members and the same table give the same result on every node. A partition
+// ranks the nodes by highest random weight (rendezvous hashing), in proportion to their weights. A
+// node owns at most 1.10 of its fair share, so a partition may go to its second choice. A partition
+// moves only if its owner is gone, or for balance. A node that joins gets its fair share, and
+// nothing else moves. When a node leaves, only its partitions move.
 //
-// It decides nothing: the log does, by epochs and leases (package fsm).
+// The result is only a plan: the log assigns owners, with epochs and leases (package fsm).
 package placement
 
 import (
@@ -21,22 +18,21 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Partitions is how many slices the keys are divided into; agent.Partitions.
+// Partitions is the number of partitions of the keys; agent.Partitions.
 const Partitions = 4096
 
-// WeightDefault is the weight of a node that has none of its own.
+// WeightDefault is the weight of a node without its own.
 const WeightDefault = 100
 
-// slack is how much more, or less, than its fair share a node may own before
-// anything is moved for it.
+// slack is how far the number of a node's partitions may differ from its fair share before
+// partitions are moved.
 const slack = 0.10
 
-// Partition is the partition of an instance's key, from 0 to Partitions-1. It
-// never changes: stored state depends on it.
+// Partition returns the partition of an instance's key, from 0 to Partitions-1. The function never
+// changes: stored state depends on it.
 //
-// A key of the form at/{manager}/{key}/{name}, each part percent-encoded, is in
-// the partition of that manager's key, whoever keeps it; of one that is of that
-// form itself, in the partition that it names, and so on.
+// A key of the form at/{manager}/{key}/{name}, each part percent-encoded, is in the partition of
+// that manager's key. If that key has the same form, the rule applies again.
 func Partition(scope, manager, key string) int {
 	for {
 		named, at, ok := home(key)
@@ -46,7 +42,7 @@ func Partition(scope, manager, key string) int {
 		manager, key = named, at // shorter each time
 	}
 	d := xxhash.New()
-	_, _ = d.WriteString(scope) // a digest takes everything
+	_, _ = d.WriteString(scope) // a digest accepts all input
 	_, _ = d.Write(separator)
 	_, _ = d.WriteString(manager)
 	_, _ = d.Write(separator)
@@ -54,7 +50,8 @@ func Partition(scope, manager, key string) int {
 	return int(d.Sum64() % Partitions)
 }
 
-// home is whose partition a key says that it is in; false where it does not.
+// home returns the key that a key of the form at/{manager}/{key}/{name} names. ok is false for any
+// other key.
 func home(key string) (manager, at string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "at/")
 	if !ok {
@@ -76,12 +73,12 @@ func home(key string) (manager, at string, ok bool) {
 
 var separator = []byte{0}
 
-// Node is who may own partitions.
+// Node is a possible owner of partitions.
 type Node struct {
 	Name   string
-	Zone   string // where it stands, for people; one owner a partition leaves a zone nothing to decide
-	Weight int    // its share of the whole; 0 means WeightDefault
-	Closed bool   // keeps what it has, and is given nothing more
+	Zone   string // its location, for people; it has no effect, since a partition has one owner
+	Weight int    // its relative share; 0 means WeightDefault
+	Closed bool   // keeps its partitions, and gets no more
 }
 
 func (n Node) weight() float64 {
@@ -91,9 +88,8 @@ func (n Node) weight() float64 {
 	return float64(n.Weight)
 }
 
-// score is how much a partition is drawn to a node: an exponential variate of
-// the pair, which makes the greatest of several fall to each node in proportion
-// to its weight.
+// score returns a node's score for a partition: an exponential variate of the pair. So each node
+// has the greatest score in proportion to its weight.
 func (n Node) score(partition int) float64 {
 	var room [80]byte
 	b := append(room[:0], n.Name...)
@@ -102,7 +98,7 @@ func (n Node) score(partition int) float64 {
 	return n.weight() / -math.Log(u)
 }
 
-// inOrder is the nodes by name, each once.
+// inOrder returns the nodes by name, each once.
 func inOrder(nodes []Node) []Node {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })

@@ -29,7 +29,7 @@ func loads(owners []string) map[string]int {
 	return out
 }
 
-// move is a partition that changes hands.
+// move is a change of a partition's owner.
 type move struct {
 	partition int
 	from, to  string
@@ -44,7 +44,7 @@ func moved(before, after []string) (moves []move) {
 	return moves
 }
 
-// balanced checks that all is owned, by nodes within a tenth of their share.
+// balanced checks that all partitions have owners, and each node is within a tenth of its share.
 func balanced(t rapid.TB, owners []string, nodes []placement.Node) {
 	t.Helper()
 	whole := 0.0
@@ -74,7 +74,7 @@ func weight(n placement.Node) float64 {
 	return float64(n.Weight)
 }
 
-// Stored state depends on where keys fall: these never change.
+// Stored state depends on the partitions of keys: these never change.
 func TestPartitionsOfKeysAreForEver(t *testing.T) {
 	for _, c := range []struct {
 		scope, manager, key string
@@ -138,8 +138,8 @@ func TestALossMovesOnlyWhatWasLost(t *testing.T) {
 	}
 }
 
-// Whatever nodes come and go, and whatever they weigh: balanced, the same each
-// time, settled at once, and nobody who was not asked loses anything twice.
+// For any sequence of nodes and weights: the assignment is balanced, deterministic and stable, and
+// a node that stays loses no partition twice.
 func TestAnyHistoryIsBalancedAndSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owners, now := nobody(), []placement.Node(nil)
@@ -169,12 +169,12 @@ func TestAClosedNodeKeepsWhatItHasAndGetsNoMore(t *testing.T) {
 		closed[i].Closed = i != 0
 	}
 	after := placement.Assign(before, closed)
-	if !slices.Equal(after, before) { // a node that takes all others for dead takes nothing from them
+	if !slices.Equal(after, before) { // a node that considers all others dead takes nothing from them
 		t.Errorf("moved: %v", moved(before, after))
 	}
 	for p, owner := range before {
 		if owner == "n2" {
-			before[p] = "n9" // which is gone
+			before[p] = "n9" // a node that has left
 		}
 	}
 	for _, m := range moved(before, placement.Assign(before, closed)) {

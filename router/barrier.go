@@ -9,27 +9,27 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// roundTimeout bounds one question to the leader. Its answer rides a batch, so
-// it takes as long as a commit does.
+// roundTimeout bounds one request to the leader. The answer takes as long as a commit, because it
+// uses a batch.
 const roundTimeout = 5 * time.Second
 
-// Barrier returns an index that a read may be served at linearizably on any
-// node that has applied it. It waits for a leader for a bounded time.
+// Barrier returns an index such that a read on any node that has applied it is linearizable. It
+// waits for a leader for at most leaderWaitTimeout.
 func (r *Router) Barrier(ctx context.Context) (uint64, error) {
-	giveUp := time.Now().Add(patience)
-	pause := newPause()
+	giveUp := time.Now().Add(leaderWaitTimeout)
+	pause := newBackoff()
 	for {
 		index, err := r.barrierOnce(ctx)
 		if err == nil {
 			return index, nil
 		}
 		wait := pause.NextBackOff()
-		// A read changes nothing, so an unknown outcome is no answer either.
+		// A read changes nothing, so an unknown outcome is retried too.
 		if code := agent.CodeOf(err); code != agent.CodeUnavailable && code != agent.CodeUnknown {
 			return 0, err
 		}
 		if time.Now().Add(wait).After(giveUp) {
-			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read now: %v; ask for a stale one, or again later", err)
+			return 0, agent.Errorf(agent.CodeUnavailable, "no linearizable read now: %v; use a stale read, or retry later", err)
 		}
 		select {
 		case <-time.After(wait):
@@ -48,7 +48,7 @@ func (r *Router) barrierOnce(ctx context.Context) (uint64, error) {
 	return r.rounds.wait(ctx)
 }
 
-// askLeader is one round: a question to whoever leads now, for as long as it does.
+// askLeader sends one request to the current leader, and fails if the leader changes.
 func (r *Router) askLeader() (uint64, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, roundTimeout)
 	defer cancel()
@@ -59,16 +59,15 @@ func (r *Router) askLeader() (uint64, error) {
 	return r.peers.Barrier(ctx, addr, r.local.Applied())
 }
 
-// rounds shares questions: all reads that wait while one is on its way share
-// the next. A read never joins a round that has been sent, whose answer might
-// be older than the read.
+// rounds shares requests to the leader: all reads that wait during one request share the next one.
+// A read never joins a request that has been sent, because its answer may be older than the read.
 type rounds struct {
 	ask   func() (uint64, error)
-	begin func() bool // before run is started; false where it must not be
-	end   func()      // when run has ended
+	begin func() bool // called before run is started; false if it must not be
+	end   func()      // called when run has ended
 
 	mu   sync.Mutex
-	next *round // not sent yet; nil where nobody waits. Guarded by mu
+	next *round // not sent yet; nil if no read waits. Guarded by mu
 	busy bool   // run is running. Guarded by mu
 }
 
@@ -102,7 +101,7 @@ func (s *rounds) wait(ctx context.Context) (uint64, error) {
 	}
 }
 
-// run sends rounds one after another until nobody waits.
+// run sends rounds one after another until no read waits.
 func (s *rounds) run() {
 	defer s.end()
 	for {

@@ -9,7 +9,7 @@ import (
 	"dormouse/agent"
 )
 
-// attempt is one commit on its way to whoever leads.
+// attempt is one commit that is being sent to the leader.
 type attempt struct {
 	router *Router
 	ctx    context.Context //nolint:containedctx // the caller's, carried over retries that no goroutine waits for
@@ -40,12 +40,12 @@ func (r *Router) Submit(ctx context.Context, c agent.Commit, done func(agent.Res
 
 func (r *Router) newAttempt(ctx context.Context, c agent.Commit, done func(agent.Result, error)) *attempt {
 	return &attempt{
-		router: r, ctx: ctx, commit: c, done: done, giveUp: time.Now().Add(patience),
-		pause: newPause(),
+		router: r, ctx: ctx, commit: c, done: done, giveUp: time.Now().Add(leaderWaitTimeout),
+		pause: newBackoff(),
 	}
 }
 
-// try sends the commit to whoever seems to lead now.
+// try sends the commit to the current leader, as far as this node knows it.
 func (a *attempt) try() {
 	if a.router.group.IsLeader() {
 		a.router.local.Submit(a.ctx, a.commit, a.decided)
@@ -67,8 +67,8 @@ func (a *attempt) decided(result agent.Result, err error) {
 	a.done(result, err)
 }
 
-// later tries again after a pause, or gives up with err, which says that the
-// commit was surely not applied.
+// later tries again after a pause, or gives up with err, which says that the commit was definitely
+// not applied.
 func (a *attempt) later(err error) {
 	pause := a.pause.NextBackOff()
 	r := a.router
@@ -96,9 +96,9 @@ func (a *attempt) later(err error) {
 	})
 }
 
-// newPause is how long calls wait between looks for a leader: well below an
-// election, and apart from each other.
-func newPause() backoff.ExponentialBackOff {
+// newBackoff returns the pauses of calls between attempts to find a leader: much shorter than an
+// election, and randomized.
+func newBackoff() backoff.ExponentialBackOff {
 	return backoff.ExponentialBackOff{
 		InitialInterval: 10 * time.Millisecond, Multiplier: 2,
 		RandomizationFactor: 0.5, MaxInterval: 250 * time.Millisecond,

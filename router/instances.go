@@ -13,10 +13,10 @@ import (
 	"dormouse/placement"
 )
 
-// statsTimeout bounds what one node is given to count its instances.
+// statsTimeout is the time that one node has to count its instances.
 const statsTimeout = 2 * time.Second
 
-// Table is who owns which partition, as this node has applied it.
+// Table holds the owners of partitions, as this node has applied them.
 type Table interface {
 	Partition(n int) agent.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any of them
@@ -27,23 +27,23 @@ type Table interface {
 type InstancePeers interface {
 	Pinger
 
-	// Instances returns the instances of the node at addr alone.
+	// Instances returns the instances of only the node at addr.
 	Instances(addr string) agent.Instances
 
 	// Relay returns the instances that the node at addr can reach.
 	Relay(addr string) agent.Instances
 }
 
-// Instances implements agent.Instances on any node: each call goes to the owner
-// of its partition. A call that was not handled, for example because its partition
-// moves, is made again until the owner answers, patience ends or the caller's time
-// does. An owner that does not answer costs a call at most the rest of its lease, or
-// 2*pingEvery+pingMax if this node alone cannot reach it; see route. A call that may have
-// been handled and must not be made twice returns CodeUnknown: the caller may send
-// it again under the same request id. Instances may be used concurrently.
+// Instances implements agent.Instances on any node: each call goes to the owner of its partition.
+// Instances repeats a call that was not handled, for example because its partition moves. It stops
+// when the owner answers, leaderWaitTimeout has passed, or the caller's context ends. An owner that
+// does not answer delays a call at most by the rest of its lease, or by 2*pingEvery+pingMax if only
+// this node cannot reach it; see route. A call that may have been handled and must not be repeated
+// returns CodeUnknown: the caller may send it again with the same request id. Instances may be used
+// concurrently.
 type Instances struct {
 	node  string
-	local agent.Instances // of this node alone; nil where it keeps none
+	local agent.Instances // the instances of this node; nil if it keeps none
 	table Table
 	peers InstancePeers
 	pings *pings
@@ -63,15 +63,14 @@ func (r *Instances) Relayed() *Instances {
 	return &direct
 }
 
-// path is a way to the owner of a partition.
+// path is a network path to the owner of a partition.
 type path struct {
 	instances agent.Instances
 	addr      string // the peer address that is called; "" within this process
 }
 
-// path returns the way to the owner of p for an attempt after failed ones that did
-// not reach it: first directly, then through one other node after the other, then
-// directly again.
+// path returns the path to the owner of p after failed attempts that did not reach it: first the
+// direct path, then through one other node after the other, then the direct path again.
 func (r *Instances) path(p agent.Partition, failed int) (path, error) {
 	if p.Owner == "" {
 		return path{}, agent.Errorf(agent.CodeUnavailable, "partition %d has no owner now; are a majority of the voters and a node that keeps instances up?", p.ID)
@@ -82,14 +81,14 @@ func (r *Instances) path(p agent.Partition, failed int) (path, error) {
 		return direct, err
 	}
 	if failed == 0 && r.pings.avoid(direct.addr) {
-		failed = 1 // calls before this one did not reach it
+		failed = 1 // earlier calls did not reach it directly
 	}
 	if failed == 0 {
 		return direct, nil
 	}
 	ways := []path{direct}
 	for i := range members {
-		m := members[(p.ID+i)%len(members)] // partitions spread over the relays
+		m := members[(p.ID+i)%len(members)] // distributes partitions over the relays
 		if m.ID != r.node && m.ID != p.Owner && !m.Host {
 			ways = append(ways, path{r.peers.Relay(m.RaftAddr), m.RaftAddr})
 		}
@@ -97,7 +96,7 @@ func (r *Instances) path(p agent.Partition, failed int) (path, error) {
 	return ways[failed%len(ways)], nil
 }
 
-// direct returns the way to the instances of one node.
+// direct returns the direct path to the instances of one node.
 func (r *Instances) direct(node string, members []agent.Member) (path, error) {
 	if node == r.node {
 		if r.local == nil {
@@ -113,9 +112,9 @@ func (r *Instances) direct(node string, members []agent.Member) (path, error) {
 	return path{r.peers.Instances(addr), addr}, nil
 }
 
-// Elsewhere is the gRPC address of the node that owns an instance where that is
-// another, as this node has applied it; "" where it is this one, nobody, or a
-// host, which takes no calls from outside.
+// Elsewhere returns the gRPC address of the node that owns an instance, as this node has applied
+// it. It returns "" if the owner is this node, or a host, which takes no outside calls, or if there
+// is no owner.
 func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 	p := r.table.Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 	if p.Owner == "" || p.Owner == r.node {
@@ -128,8 +127,8 @@ func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 	return ""
 }
 
-// moving reports whether the call was surely not handled, and may be elsewhere or
-// soon. A full mailbox is the caller's to wait for.
+// moving reports whether the call was definitely not handled, and another attempt may succeed. A
+// full mailbox is not retried here.
 func moving(err error) bool {
 	code := agent.CodeOf(err)
 	return code == agent.CodeUnavailable || code == agent.CodeNotOwner
@@ -143,8 +142,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// settled is what a caller hears who has waited long enough: which node owns
-// what is between the nodes.
+// settled returns the error for a caller that has waited long enough: ownership is internal to the
+// cluster.
 func settled(err error) error {
 	if agent.CodeOf(err) != agent.CodeNotOwner {
 		return err
@@ -152,7 +151,7 @@ func settled(err error) error {
 	return agent.Errorf(agent.CodeUnavailable, "the instance is moving to another node: %v", err)
 }
 
-// done gives a call without an answer the shape of the others.
+// done returns the result of a call without an answer.
 func done(err error) (struct{}, error) { return struct{}{}, err }
 
 // Start implements agent.Instances.
@@ -185,8 +184,8 @@ func (r *Instances) Hibernate(ctx context.Context, ref agent.InstanceRef) error 
 	return err
 }
 
-// Attach implements agent.Instances. An attachment without a name gets one
-// here, so that it is one attachment however often it is tried.
+// Attach implements agent.Instances. It generates a missing attachment name, so that retries make
+// one attachment.
 func (r *Instances) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
 	attach.Name(rand.Text())
 	return route(ctx, r, ref, repeatable, func(ctx context.Context, at agent.Instances) (agent.Attached, error) {
@@ -217,8 +216,8 @@ func (r *Instances) Signal(ctx context.Context, ref agent.InstanceRef, signal ag
 	})
 }
 
-// Stats implements agent.Instances: it asks all members at once. One that does
-// not answer in time is listed with the reason.
+// Stats implements agent.Instances: it calls all members at once. A member that does not answer in
+// time is listed with the reason.
 func (r *Instances) Stats(ctx context.Context, scope, manager string) (agent.ManagerStats, error) {
 	members := r.table.Members()
 	counted := make([]agent.NodeStats, len(members))

@@ -16,7 +16,7 @@ import (
 
 var errScripted = errors.New("not scripted")
 
-// table is who owns everything.
+// table has one owner for all partitions.
 type table struct {
 	mu      sync.Mutex
 	owner   string
@@ -49,7 +49,7 @@ func (t *table) move(owner string) {
 	t.changed = make(chan struct{})
 }
 
-// host answers signals as it is told to, and counts them.
+// host answers signals from a script, and counts them.
 type host struct {
 	agent.Instances
 	name   string
@@ -81,7 +81,7 @@ func (h *host) Stats(context.Context, string, string) (agent.ManagerStats, error
 	return agent.ManagerStats{Nodes: []agent.NodeStats{{Node: h.name, Awake: 3}}}, nil
 }
 
-// hosts are the other nodes', by address. Their processes answer pings.
+// hosts are the other nodes by address. Their processes answer pings.
 type hosts map[string]agent.Instances
 
 func (h hosts) Instances(addr string) agent.Instances { return h[addr] }
@@ -126,8 +126,7 @@ func TestACallFollowsAMove(t *testing.T) {
 	})
 }
 
-// CL-8: what was surely not handled, what may have been and what is not there
-// are three answers.
+// CL-8: "definitely not handled", "may have been handled" and "not found" are three answers.
 func TestCL8_TheThreeFailuresStayApart(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails error
@@ -213,7 +212,7 @@ func (h *hung) Attach(ctx context.Context, _ agent.InstanceRef, _ agent.Attach) 
 	return agent.Attached{}, agent.Errorf(agent.CodeUnavailable, "the call ended: %v", ctx.Err())
 }
 
-// An owner that hangs costs its callers its lease, not all of their time.
+// An owner that hangs delays its callers by the rest of its lease, not by all of their time.
 func TestACallLeavesAnOwnerWhoseLeaseLapses(t *testing.T) {
 	const lapse = 4 * time.Second
 	test := func(name string, call func(ctx context.Context, r *router.Instances) error, want agent.Code, tookB int) {
@@ -253,8 +252,8 @@ func TestACallLeavesAnOwnerWhoseLeaseLapses(t *testing.T) {
 	}, "", 2)
 }
 
-// Who gives a partition up in order has answered by then, though the answer comes
-// after the news.
+// An owner that gives up a partition in order has answered by then, even if the answer arrives
+// after the change of owner.
 func TestAnAnswerOnItsWayIsTakenAfterAMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := newTable("a")
@@ -284,8 +283,7 @@ func TestARefusalAfterAHungAttemptIsUnknown(t *testing.T) {
 	})
 }
 
-// cutOff are nodes of which none can reach a, but c through d. Nodes other than a
-// answer pings.
+// cutOff are nodes of which none can reach a, except c through d. Nodes other than a answer pings.
 type cutOff struct {
 	hosts
 	mu    sync.Mutex
@@ -311,8 +309,8 @@ type members struct {
 
 func (m members) Members() []agent.Member { return append(m.table.Members(), m.more...) }
 
-// An owner whose lease stands, and which this node alone cannot reach, costs its
-// callers a few seconds: they reach it through another node.
+// An owner with a lease that only this node cannot reach delays its callers by a few seconds: they
+// reach it through another node.
 func TestACallGoesRoundACut(t *testing.T) {
 	requested := agent.Signal{Type: "x", Request: agent.Request{Client: "c", Seq: 1}}
 	refused := func(agent.Signal) error {
@@ -351,7 +349,7 @@ func TestACallGoesRoundACut(t *testing.T) {
 	}
 }
 
-// A node that relays calls does not have others relay them: a call passes one at most.
+// A node that relays calls does not send them through other nodes: a call passes at most one.
 func TestARelayedCallIsNotRelayedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		relay := &host{name: "a"}
@@ -379,8 +377,8 @@ func TestHostsDoNotRelay(t *testing.T) {
 	})
 }
 
-// A handler that takes long is waited for while its process answers, and all calls
-// to a node share their pings.
+// A call waits for a slow handler while its process answers pings, and all calls to a node share
+// their pings.
 func TestASlowHandlerIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		peers := &counted{hosts: hosts{"a:1": slow{}}}

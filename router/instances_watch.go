@@ -14,10 +14,9 @@ import (
 	"dormouse/placement"
 )
 
-// Watch implements agent.Instances: it follows every member, since any of them
-// may come to own an instance. What one of them tells comes in its order. A
-// member that does not tell is named, and asked again; once it does, its changes
-// are whole from there on.
+// Watch implements agent.Instances: it watches every member, since any of them may become the owner
+// of an instance. The events of one member are in order. A member that fails is reported as missed,
+// and watched again; from then on its events are complete.
 func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) {
 		if err := w.Validate(); err != nil {
@@ -25,13 +24,13 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		f := &fan{
+		f := &fanIn{
 			router: r, watch: w, ctx: ctx, followed: map[string]context.CancelFunc{}, newest: map[int]owning{}, full: make(chan error, 1),
 			came: make(chan agent.InstanceEvent), begun: make(chan struct{}),
 		}
 		defer f.work.Wait()
 		defer cancel()
-		changed := r.table.PartitionsChanged() // taken before the look
+		changed := r.table.PartitionsChanged() // taken before the members are read
 		f.follow(r.table.Members())
 		f.begin()
 		select {
@@ -45,7 +44,7 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 		}
 		for {
 			select {
-			case <-changed: // who joins owns nothing before that
+			case <-changed: // a new member owns nothing before that
 				changed = r.table.PartitionsChanged()
 				for _, id := range f.follow(r.table.Members()) {
 					if !yield(agent.InstanceEvent{Missed: true, Node: id, Reason: id + " is no member any more"}, nil) {
@@ -53,7 +52,7 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 					}
 				}
 			case e := <-f.came:
-				if f.overtaken(&e) && !f.misses(&e) {
+				if f.overtaken(&e) && !f.markMissed(&e) {
 					continue
 				}
 				if !yield(e, nil) {
@@ -66,31 +65,31 @@ func (r *Instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[
 	}
 }
 
-// fan is a watch of all members.
-type fan struct {
+// fanIn merges the watches of all members.
+type fanIn struct {
 	router *Instances
 	watch  agent.InstanceWatch
-	ctx    context.Context //nolint:containedctx // the watch's, which its followers end with
+	ctx    context.Context //nolint:containedctx // the watch's; followers end with it
 
 	followed map[string]context.CancelFunc // :: member
-	newest   map[int]owning                // :: partition → the newest that was told of
+	newest   map[int]owning                // :: partition → the newest ownership with an event
 	came     chan agent.InstanceEvent
-	full     chan error     // of one: a member has no room for the watch, which has not begun
-	begun    chan struct{}  // closed when begin is over: nobody is told of anything before
-	first    sync.WaitGroup // followers that have not been answered, before begun is closed
+	full     chan error     // capacity one: a member has no room for a watch that has not begun
+	begun    chan struct{}  // closed when begin returns: no events are sent before
+	first    sync.WaitGroup // followers without a first answer, before begun is closed
 	work     sync.WaitGroup // followers
 }
 
-// owning is one of a partition. overtaken says that changes of the one before it
-// came after some of its own.
+// owning is an ownership of a partition. overtaken reports that events of the previous ownership
+// arrived after some of its own.
 type owning struct {
 	epoch     uint64
 	overtaken bool
 }
 
-// begin waits, for a moment, until all members tell of changes from now on. Those
-// that do not are named later.
-func (f *fan) begin() {
+// begin waits, up to statsTimeout, until all members send events. Members that do not are reported
+// later.
+func (f *fanIn) begin() {
 	all := make(chan struct{})
 	f.work.Go(func() { f.first.Wait(); close(all) })
 	late := time.NewTimer(statsTimeout)
@@ -103,9 +102,8 @@ func (f *fan) begin() {
 	close(f.begun)
 }
 
-// follow begins to follow those who have become members, and ends it of those
-// who are none any more, which it returns.
-func (f *fan) follow(members []agent.Member) (gone []string) {
+// follow starts to follow new members, and stops following former members, which it returns.
+func (f *fanIn) follow(members []agent.Member) (gone []string) {
 	for _, m := range members {
 		if f.followed[m.ID] != nil || m.ID == f.router.node && f.router.local == nil {
 			continue
@@ -129,11 +127,11 @@ func (f *fan) follow(members []agent.Member) (gone []string) {
 	return gone
 }
 
-// member tells what a member tells, until ctx ends. It calls answered once the
-// member has begun to, or has not.
-func (f *fan) member(ctx context.Context, id string, answered func()) {
+// member forwards the events of a member until ctx ends. It calls answered after the member's first
+// answer or failure.
+func (f *fanIn) member(ctx context.Context, id string, answered func()) {
 	defer answered()
-	wait, told := newPatience(), false // that it tells nothing
+	wait, told := newWatchBackoff(), false // that the member sends nothing
 	for {
 		heard, err := f.once(ctx, id, told, answered)
 		if !heard && !f.late() && agent.CodeOf(err) == agent.CodeOverloaded {
@@ -147,7 +145,7 @@ func (f *fan) member(ctx context.Context, id string, answered func()) {
 			return
 		}
 		if heard {
-			wait, told = newPatience(), false
+			wait, told = newWatchBackoff(), false
 		}
 		if !told {
 			told = f.tell(ctx, agent.InstanceEvent{Missed: true, Node: id, Reason: fmt.Sprintf("%s does not tell of its instances: %v", id, err)})
@@ -160,17 +158,17 @@ func (f *fan) member(ctx context.Context, id string, answered func()) {
 	}
 }
 
-// newPatience is newPause for who asks for as long as a watch stands.
-func newPatience() backoff.ExponentialBackOff {
-	pause := newPause()
+// newWatchBackoff is newBackoff with a longer maximum interval, for watches.
+func newWatchBackoff() backoff.ExponentialBackOff {
+	pause := newBackoff()
 	pause.MaxInterval = 5 * time.Second
 	return pause
 }
 
-// once follows a member until its stream breaks, and says why it did and whether
-// it told anything. The beginning of its stream is only told where the watch has
-// had to do without it.
-func (f *fan) once(ctx context.Context, id string, again bool, answered func()) (heard bool, err error) {
+// once follows a member until its stream breaks. It returns the reason and whether the member sent
+// anything. It reports the beginning of the stream only if the watch has missed events of the
+// member.
+func (f *fanIn) once(ctx context.Context, id string, again bool, answered func()) (heard bool, err error) {
 	at, err := f.router.direct(id, f.router.table.Members())
 	if err != nil {
 		return false, err
@@ -193,7 +191,7 @@ func (f *fan) once(ctx context.Context, id string, again bool, answered func()) 
 }
 
 // late reports whether the watch has begun.
-func (f *fan) late() bool {
+func (f *fanIn) late() bool {
 	select {
 	case <-f.begun:
 		return true
@@ -202,8 +200,8 @@ func (f *fan) late() bool {
 	}
 }
 
-// tell hands an event on, once the watch has begun.
-func (f *fan) tell(ctx context.Context, e agent.InstanceEvent) bool {
+// tell forwards an event once the watch has begun.
+func (f *fanIn) tell(ctx context.Context, e agent.InstanceEvent) bool {
 	select {
 	case <-f.begun:
 	case <-ctx.Done():
@@ -217,9 +215,9 @@ func (f *fan) tell(ctx context.Context, e agent.InstanceEvent) bool {
 	}
 }
 
-// overtaken reports whether a change is of an owning before one that was told of:
-// what an owner does last may be heard after what the next one does first.
-func (f *fan) overtaken(e *agent.InstanceEvent) bool {
+// overtaken reports whether an event is of an earlier ownership than one already reported: the last
+// event of an owner may arrive after the first one of the next owner.
+func (f *fanIn) overtaken(e *agent.InstanceEvent) bool {
 	if e.Missed {
 		return false
 	}
@@ -231,10 +229,9 @@ func (f *fan) overtaken(e *agent.InstanceEvent) bool {
 	return e.Epoch < newest.epoch
 }
 
-// misses makes a change that was overtaken one that was missed, and reports whether
-// that is to be told: once for an owning, and not where the watch is of one key,
-// of which something newer was told.
-func (f *fan) misses(e *agent.InstanceEvent) bool {
+// markMissed turns an overtaken event into a missed one, and reports whether to forward it: once
+// per ownership, and not if the watch is of one key, for which a newer event was sent.
+func (f *fanIn) markMissed(e *agent.InstanceEvent) bool {
 	n := placement.Partition(e.Scope, e.Manager, e.Key)
 	newest := f.newest[n]
 	if f.watch.Key != "" || newest.overtaken {

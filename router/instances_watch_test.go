@@ -16,15 +16,15 @@ import (
 	"dormouse/router"
 )
 
-// teller tells what it is told to tell, in streams that can be broken.
+// teller sends scripted events, in streams that the test can break.
 type teller struct {
 	agent.Instances
 	name string
 
 	mu    sync.Mutex
 	down  bool
-	full  bool                                    // it takes no more watches
-	hung  bool                                    // it takes a watch, and says nothing
+	full  bool                                    // it accepts no more watches
+	hung  bool                                    // it accepts a watch, and sends nothing
 	ears  map[chan agent.InstanceEvent]chan error // :: a stream → its end
 	count int
 }
@@ -76,7 +76,7 @@ func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[age
 	}
 }
 
-// tell tells all who watch of a change of instance k.
+// tell sends an event of instance k to all watchers.
 func (h *teller) tell(status agent.InstanceStatus, epoch uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *teller) tell(status agent.InstanceStatus, epoch uint64) {
 	}
 }
 
-// breaks ends all streams, and lets no new ones be while down.
+// breaks ends all streams, and refuses new ones while down.
 func (h *teller) breaks(down bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,27 +95,27 @@ func (h *teller) breaks(down bool) {
 	}
 }
 
-// fills lets no new streams be for want of room.
+// fills refuses new streams as overloaded.
 func (h *teller) fills(full bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.full = full
 }
 
-// asked is how many streams were asked for.
+// asked returns how many streams were requested.
 func (h *teller) asked() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.count
 }
 
-// crowd is a table whose members change.
-type crowd struct {
+// changingMembers is a table whose members change.
+type changingMembers struct {
 	*table
 	all []string
 }
 
-func (c *crowd) Members() (members []agent.Member) {
+func (c *changingMembers) Members() (members []agent.Member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range c.all {
@@ -124,15 +124,15 @@ func (c *crowd) Members() (members []agent.Member) {
 	return members
 }
 
-func (c *crowd) are(all ...string) {
+func (c *changingMembers) are(all ...string) {
 	c.mu.Lock()
 	c.all = all
 	c.mu.Unlock()
 	c.move("a")
 }
 
-// follow watches through node a, and returns what is heard since it was called
-// last, and what ends the watch.
+// follow watches through node a. heard checks the events since its last call, and end ends the
+// watch.
 func follow(t *testing.T, r *router.Instances) (heard func(want ...string), end func()) {
 	t.Helper()
 	return followOf(t, r, agent.InstanceWatch{Manager: "m"})
@@ -165,7 +165,7 @@ func followOf(t *testing.T, r *router.Instances, w agent.InstanceWatch) (heard f
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		slices.Sort(got) // nodes are not ordered
+		slices.Sort(got) // events of different nodes have no order
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("heard:\n%s", diff)
 		}
@@ -176,22 +176,22 @@ func followOf(t *testing.T, r *router.Instances, w agent.InstanceWatch) (heard f
 func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := newTeller("a"), newTeller("b"), newTeller("c")
-		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		r := router.NewInstances("a", a, at, hosts{"b:1": b, "c:1": c})
 		heard, end := follow(t, r)
-		heard("missed ") // once for all of them
+		heard("missed ") // one event for all of them
 		a.tell(agent.InstanceAwake, 1)
 		heard("a awake 1")
 		b.tell(agent.InstanceAwake, 2)
 		heard("b awake 2")
-		a.tell(agent.InstanceDormant, 1) // too late: of another key it would be news
+		a.tell(agent.InstanceDormant, 1) // too late: for another key it would be reported
 		heard("missed a")
 		a.tell(agent.InstanceDormant, 1)
-		heard() // it has been said
+		heard() // it has been reported
 		b.breaks(true)
 		heard("missed b")
 		time.Sleep(time.Minute)
-		heard() // it has been said
+		heard() // it has been reported
 		b.breaks(false)
 		time.Sleep(time.Minute)
 		heard("missed b")
@@ -216,10 +216,10 @@ func TestAWatchBeginsWithoutAMemberThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newTeller("a"), newTeller("b")
 		b.hung = true
-		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		heard, end := follow(t, router.NewInstances("a", a, at, hosts{"b:1": b}))
 		a.tell(agent.InstanceWaking, 1)
-		heard() // first it is to be known what was missed
+		heard() // the first event must say what was missed
 		time.Sleep(3 * time.Second)
 		heard("a waking 1", "missed ")
 		end()
@@ -229,7 +229,7 @@ func TestAWatchBeginsWithoutAMemberThatHangs(t *testing.T) {
 func TestAWatchOfOneKeyMissesNothingOfItsFormerOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newTeller("a"), newTeller("b")
-		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		heard, end := followOf(t, router.NewInstances("a", a, at, hosts{"b:1": b}), agent.InstanceWatch{Manager: "m", Key: "k"})
 		heard("missed ")
 		b.tell(agent.InstanceAwake, 2)
@@ -240,12 +240,12 @@ func TestAWatchOfOneKeyMissesNothingOfItsFormerOwner(t *testing.T) {
 	})
 }
 
-// A watch that a member has no room for is refused, and not made of what the
-// others tell; one that has begun goes on without it, and does not ask too often.
+// A watch that a member has no room for is refused, and not served from the other members only. A
+// watch that has begun continues without the member, and does not retry too often.
 func TestAWatchThatAMemberHasNoRoomForIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newTeller("a"), newTeller("b")
-		at := &crowd{table: newTable("a"), all: []string{"a", "b"}}
+		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		r := router.NewInstances("a", a, at, hosts{"b:1": b})
 		b.fills(true)
 		refused, end := follow(t, r)

@@ -2,17 +2,17 @@ package router
 
 import "context"
 
-// Follow tells the peers of each new leader until ctx ends, and has reads that
-// wait for another's answer ask the new one. Without it, a leader that is cut off
-// would be waited for until its connection is found dead.
+// Follow tells the peers the address of each new leader until ctx ends, and makes waiting reads ask
+// the new leader. Without it, calls would wait for an unreachable leader until its connection times
+// out.
 func (r *Router) Follow(ctx context.Context) error {
 	for {
-		changed := r.group.LeaderChanged() // taken before the look
+		changed := r.group.LeaderChanged() // taken before the leader is read
 		if _, addr := r.group.Leader(); addr != "" {
 			r.peers.Leads(addr)
 			r.mu.Lock()
 			if r.asked != addr {
-				r.forsake()
+				r.cancelRound()
 			}
 			r.mu.Unlock()
 		}
@@ -24,12 +24,12 @@ func (r *Router) Follow(ctx context.Context) error {
 	}
 }
 
-// toAsk is the address of who leads now, "" where nobody is known; forsake is
-// called when another does.
-func (r *Router) toAsk(forsake context.CancelFunc) (addr string) {
+// toAsk returns the address of the current leader, "" if unknown. cancelRound is called when the
+// leader changes.
+func (r *Router) toAsk(cancelRound context.CancelFunc) (addr string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, addr = r.group.Leader()
-	r.asked, r.forsake = addr, forsake
+	r.asked, r.cancelRound = addr, cancelRound
 	return addr
 }

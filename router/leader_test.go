@@ -10,8 +10,8 @@ import (
 	"dormouse/agent"
 )
 
-// A question to a leader that never answers ends when another leads, and goes to
-// that one; while nobody is known to lead it is waited for.
+// A request to a leader that never answers ends when another leads, and is sent to that one. While
+// no leader is known, the read waits.
 func TestAReadGoesToTheNextLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{leader: "first"}

@@ -11,16 +11,15 @@ import (
 	"dormouse/internal/pause"
 )
 
-// Bounds of the pings during calls to other nodes. A handler may take much longer
-// than both: pings ask whether the process answers, not whether the handler has
-// finished.
+// Bounds of the pings during calls to other nodes. A handler may take much longer than both: pings
+// only check that the process answers.
 const (
 	pingEvery = time.Second     // from the start of a call, or an answer, to the next ping
 	pingMax   = 2 * time.Second // how long a node has to answer one
 )
 
-// avoidFor is how long calls avoid the direct way to a node after a ping that it did
-// not answer, unless it answers one meanwhile.
+// avoidFor is how long calls avoid the direct path to a node after an unanswered ping, unless it
+// answers one meanwhile.
 const avoidFor = 10 * time.Second
 
 // Pinger asks the process at a peer address whether it answers.
@@ -29,24 +28,23 @@ type Pinger interface {
 	Ping(ctx context.Context, addr string) error
 }
 
-// pings pings the nodes that calls are under way to. All calls to a node share its
-// pings, so that a node sends another at most one ping each pingEvery however many
-// calls wait. It may be used concurrently.
+// pings pings the nodes of open calls. All calls to a node share its pings: a node sends another at
+// most one ping each pingEvery, for any number of calls. It may be used concurrently.
 type pings struct {
 	peers Pinger
 	asked singleflight.Group // by address
 
 	mu       sync.Mutex
 	answered map[string]time.Time // :: address → its last answer; guarded by mu
-	silent   map[string]time.Time // :: address → the ping that it did not answer since; guarded by mu
+	silent   map[string]time.Time // :: address → the first unanswered ping since the last answer; guarded by mu
 }
 
 func newPings(peers Pinger) *pings {
 	return &pings{peers: peers, answered: map[string]time.Time{}, silent: map[string]time.Time{}}
 }
 
-// untilSilent ends a call with errSilent once the node at addr leaves a ping
-// unanswered. It returns when ctx ends, too.
+// untilSilent ends a call with errSilent once the node at addr leaves a ping unanswered. It also
+// returns when ctx ends.
 func (p *pings) untilSilent(ctx context.Context, addr string, end context.CancelCauseFunc) {
 	for pause.For(ctx, pingEvery) {
 		if p.recent(addr) {
@@ -65,9 +63,9 @@ func (p *pings) untilSilent(ctx context.Context, addr string, end context.Cancel
 	}
 }
 
-// ping sends one ping. Its time is its own, as other calls may share it.
+// ping sends one ping. It has its own timeout, since other calls may share it.
 func (p *pings) ping(addr string) error {
-	if p.recent(addr) { // a ping ended after the caller's look
+	if p.recent(addr) { // a ping ended after the caller's check
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), pingMax)
@@ -102,8 +100,8 @@ func (p *pings) avoid(addr string) bool {
 	return ok && time.Since(last) < avoidFor
 }
 
-// forget removes what no longer decides anything, so that the maps hold only the
-// addresses of the last seconds, however many hosts come and go.
+// forget removes outdated entries, so that the maps hold only the addresses of the last seconds,
+// for any number of hosts.
 //
 // p.mu must be held.
 func (p *pings) forget() {

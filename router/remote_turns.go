@@ -9,8 +9,7 @@ import (
 	"dormouse/placement"
 )
 
-// Leases is which processes keep instances, and with which handlers, as this
-// node has applied it.
+// Leases holds the processes that keep instances and their handlers, as this node has applied them.
 type Leases interface {
 	NodeLeases() []agent.NodeLease
 	Members() []agent.Member
@@ -35,7 +34,7 @@ type RemoteTurns struct {
 	pings  *pings
 }
 
-// NewRemoteTurns sends the remote turns of the process of that name.
+// NewRemoteTurns returns a sender of the remote turns of the process of that name.
 func NewRemoteTurns(node string, leases Leases, peers HandlerPeers) *RemoteTurns {
 	return &RemoteTurns{node: node, leases: leases, peers: peers, pings: newPings(peers)}
 }
@@ -63,7 +62,7 @@ func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.Rem
 		}
 		last = err
 	}
-	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, does what it is asked: %v",
+	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, handled the turn: %v",
 		len(all), e.Handler, e.Manager, e.Version, last)
 	err.Reason = "not_registered"
 	return agent.RemoteTurnResult{}, err
@@ -95,7 +94,7 @@ func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
 // errNoCandidate returns the error for a remote turn that no process can handle
 // now.
 func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
-	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start the program that has",
+	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start a program that has it",
 		e.Handler, e.Version, e.Manager)
 	err.Reason = "not_registered"
 	return err
@@ -117,7 +116,7 @@ func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn)
 // untilLapsed ends a call once the lease has ended. It returns when ctx ends, too.
 func (r *RemoteTurns) untilLapsed(ctx context.Context, l agent.NodeLease, end context.CancelCauseFunc) {
 	for {
-		changed := r.leases.PartitionsChanged() // taken before the look
+		changed := r.leases.PartitionsChanged() // taken before the leases are read
 		if !r.isCurrent(l) {
 			end(errMoved)
 			return

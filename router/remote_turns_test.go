@@ -15,7 +15,7 @@ import (
 	"dormouse/router"
 )
 
-// troupe is processes with handlers, each of which says what it does.
+// troupe is a set of processes with handlers, each of which returns what it did.
 type troupe struct {
 	mu      sync.Mutex
 	leases  []agent.NodeLease
@@ -104,7 +104,7 @@ func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
 	for _, c := range []struct {
 		handler string
 		version uint64
-		want    string // "" for nobody
+		want    string // "" for no process
 	}{
 		{"f", 1, "h1"}, {"f", 2, "h2"}, {"f", 3, ""}, {"f", 0, ""}, {"g", 1, "h3"}, {"g", 0, "h3"}, {"x", 1, ""}, {"", 0, ""},
 	} {
@@ -174,7 +174,7 @@ func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 			return agent.RemoteTurnResult{}, ctx.Err()
 		}
 		go func() {
-			synctest.Wait() // it is asked
+			synctest.Wait() // the turn has been sent
 			r.leave(gone)
 		}()
 		if done, err = remote.Handle(t.Context(), remoteTurnFor("k", "f", 1)); err != nil || string(done.Reply) != other {
@@ -194,7 +194,7 @@ func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 	})
 }
 
-// A process that this one cannot reach, and whose lease stands, is left for the next.
+// A process with a lease that does not answer pings is skipped for the next one.
 func TestARemoteTurnLeavesAProcessThatAnswersNoPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTroupe("h1:f@1", "h2:f@1")

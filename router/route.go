@@ -11,8 +11,8 @@ import (
 	"dormouse/placement"
 )
 
-// repeat reports whether a call that may have been handled may be made again: it
-// comes to the same, or its request id says that it is the same one.
+// repeat reports whether a call that may have been handled may be repeated: because it is
+// idempotent, or because its request id prevents a second execution.
 type repeat bool
 
 const (
@@ -20,30 +20,29 @@ const (
 	repeatable repeat = true
 )
 
-// What ends an attempt before its answer comes.
+// Reasons that end an attempt before its answer arrives.
 var (
 	errMoved  = errors.New("the partition has another owner")
 	errSilent = errors.New("the node does not answer pings")
 )
 
-// route makes a call at the owner of the instance, which may change meanwhile. An
-// attempt ends when the partition changes hands: the owner's lease has lapsed, so
-// its answer must not be used, and the next owner can answer. An attempt also ends
-// when the node that it was sent to answers no pings; the next attempt goes through
-// another node, which may reach the owner. If the call may have been handled, route
-// makes it again only if it is repeatable, and returns CodeUnknown otherwise.
+// route makes a call at the owner of the instance, which may change meanwhile. An attempt ends when
+// the owner of the partition changes: the old owner's lease has ended, so its answer must not be
+// used, and the next owner can answer. An attempt also ends when its node answers no pings; the
+// next attempt goes through another node, which may reach the owner. If the call may have been
+// handled, route repeats it only if it is repeatable, and returns CodeUnknown otherwise.
 func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may repeat, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	var none T
 	if err := ref.Validate(); err != nil {
 		return none, err
 	}
 	partition := placement.Partition(ref.Scope, ref.Manager, ref.Key)
-	giveUp := time.Now().Add(patience)
-	backoff := newPause()
+	giveUp := time.Now().Add(leaderWaitTimeout)
+	backoff := newBackoff()
 	var open error // an attempt that may have been handled
 	var failed int // attempts at this owner that did not reach it
 	for {
-		changed := r.table.PartitionsChanged() // taken before the look
+		changed := r.table.PartitionsChanged() // taken before the owner is read
 		owning := r.table.Partition(partition)
 		to, err := r.path(owning, failed)
 		if err == nil {
@@ -60,7 +59,7 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 		}
 		switch {
 		case errors.Is(err, errMoved):
-			giveUp, failed = time.Now().Add(patience), 0
+			giveUp, failed = time.Now().Add(leaderWaitTimeout), 0
 			continue
 		case errors.Is(err, errSilent) && time.Now().Before(giveUp):
 			failed++
@@ -86,12 +85,12 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 	}
 }
 
-// callBy makes a call by a path to the owner that owning names. It returns errMoved
-// if the call may have been handled and the partition changed hands before an answer
-// came, and errSilent if the node at the path's address stopped answering pings.
+// callBy makes a call by a path to the owner that owning names. It returns errMoved if the owner
+// changed before an answer arrived, and errSilent if the node of the path stopped answering pings.
+// In both cases the call may have been handled.
 func callBy[T any](ctx context.Context, r *Instances, owning agent.Partition, to path, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	if to.addr == "" {
-		return call(ctx, to.instances) // it ends its calls itself when its lease lapses
+		return call(ctx, to.instances) // it ends its calls itself when its lease ends
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -108,15 +107,15 @@ func callBy[T any](ctx context.Context, r *Instances, owning agent.Partition, to
 	return answer, err
 }
 
-// movedGrace is how long an attempt goes on after the partition has changed hands:
-// an owner that gave it up in order has answered, and the answer is on its way.
+// movedGrace is how long an attempt continues after the owner of its partition changes: an owner
+// that gave it up in order has answered, and the answer is on its way.
 const movedGrace = 500 * time.Millisecond
 
-// untilMoved ends an attempt under owning once the partition has had another owner or
-// epoch for movedGrace. A move that came before untilMoved was called counts too.
+// untilMoved ends an attempt under owning once the partition has had another owner or epoch for
+// movedGrace, including a change before the call.
 func (r *Instances) untilMoved(ctx context.Context, owning agent.Partition, end context.CancelCauseFunc) {
 	for {
-		changed := r.table.PartitionsChanged() // taken before the look
+		changed := r.table.PartitionsChanged() // taken before the owner is read
 		if p := r.table.Partition(owning.ID); p.Owner != owning.Owner || p.Epoch != owning.Epoch {
 			if pause.For(ctx, movedGrace) {
 				end(errMoved)
@@ -137,8 +136,8 @@ func unreachable(err error) bool {
 	return errors.As(err, &e) && e.Reason == agent.ReasonUnreachable
 }
 
-// after is the error of a call: a refusal speaks for its own attempt alone, and an
-// earlier one may have been handled.
+// after returns the error of a call: a refusal is only about its own attempt, and an earlier one
+// may have been handled.
 func after(open, last error) error {
 	if open == nil {
 		return last

@@ -1,10 +1,9 @@
-// Package router serves the whole contract on any node: commits go to the
-// leader, reads are answered here at an index that the leader vouches for.
+// Package router serves the whole contract on any node. Commits go to the leader. Reads are
+// answered here at an index that the leader has confirmed.
 //
-// What is surely not applied (no leader yet, leadership moving) is tried again
-// for a bounded time, so that an election looks like a slow call. What may
-// have been applied never is: that is unknown, and the caller's to retry under
-// the same request id.
+// The router repeats what was definitely not applied (no leader yet, leadership moves) for a
+// bounded time, so that an election looks like a slow call. It never repeats what may have been
+// applied: the outcome is unknown, and the caller may retry with the same request id.
 package router
 
 import (
@@ -18,22 +17,21 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Bounds of the router's patience and memory.
+// Bounds of waiting time and memory.
 const (
-	// patience is how long a call waits for a leader: past two elections at
-	// default timing, and below the default call timeout of 10 s, so that a
-	// caller hears "unavailable" (surely not applied) and not "unknown".
-	patience = 8 * time.Second
+	// leaderWaitTimeout is how long a call waits for a leader. It is longer than two elections at
+	// default timing, and shorter than the default call timeout of 10 s. So a caller gets
+	// "unavailable" (definitely not applied) and not "unknown".
+	leaderWaitTimeout = 8 * time.Second
 
-	// waitingMax bounds the commits that wait for a leader at once; one more
-	// is refused as overloaded.
+	// waitingMax bounds the commits that wait for a leader; more are refused as overloaded.
 	waitingMax = 16_384
 )
 
 // Local is this node's own store.
 type Local interface {
 	agent.Submitter
-	Applied() uint64 // the newest entry that reads here see
+	Applied() uint64 // the newest entry that reads on this node see
 	ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error)
 	WatchFrom(ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch) iter.Seq2[agent.Event, error]
 }
@@ -41,7 +39,7 @@ type Local interface {
 // Group is this node's view of its Raft group.
 type Group interface {
 	IsLeader() bool                 // a hint
-	Leader() (id, addr string)      // a hint; "" where none is known
+	Leader() (id, addr string)      // a hint; "" if unknown
 	LeaderChanged() <-chan struct{} // closed at the next change of these
 	Barrier(ctx context.Context) (uint64, error)
 }
@@ -51,8 +49,8 @@ type Peers interface {
 	Barrier(ctx context.Context, addr string, applied uint64) (uint64, error) // applied: by this node
 	Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error))
 
-	// Leads tells who leads now. What was submitted to any other is settled soon
-	// after, as unknown where it cannot answer.
+	// Leads tells the address of the current leader. Commits that were submitted to another node
+	// and get no answer soon fail as unknown.
 	Leads(addr string)
 }
 
@@ -65,25 +63,25 @@ type Router struct {
 	waiting atomic.Int64 // commits waiting for a leader; at most waitingMax
 	rounds  rounds
 
-	ctx    context.Context //nolint:containedctx // the router's own life, which waiting retries and rounds end with
+	ctx    context.Context //nolint:containedctx // the router's own context; waiting retries and rounds end with it
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	closed  bool               // guarded by mu
-	work    sync.WaitGroup     // rounds and waiting commits; Add is guarded by mu and !closed
-	asked   string             // the leader that the latest round asks; guarded by mu
-	forsake context.CancelFunc // ends that round; guarded by mu
+	mu          sync.Mutex
+	closed      bool               // guarded by mu
+	work        sync.WaitGroup     // rounds and waiting commits; Add is guarded by mu and !closed
+	asked       string             // the leader that the latest round asks; guarded by mu
+	cancelRound context.CancelFunc // ends that round; guarded by mu
 }
 
-// New makes a router; Close ends what it started.
+// New returns a router; Close ends its goroutines.
 func New(local Local, group Group, peers Peers) *Router {
-	r := &Router{local: local, group: group, peers: peers, forsake: func() {}}
+	r := &Router{local: local, group: group, peers: peers, cancelRound: func() {}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.rounds.ask, r.rounds.begin, r.rounds.end = r.askLeader, r.begin, r.work.Done
 	return r
 }
 
-// Close refuses what still waits for a leader and returns when it has ended.
+// Close refuses commits and reads that wait for a leader, and returns when all have ended.
 func (r *Router) Close() {
 	r.cancel()
 	r.mu.Lock()
@@ -92,7 +90,7 @@ func (r *Router) Close() {
 	r.work.Wait()
 }
 
-// begin takes on one piece of work that Close waits for; false once closed.
+// begin registers work that Close waits for; it returns false once closed.
 func (r *Router) begin() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

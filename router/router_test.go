@@ -16,19 +16,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scene is all that a router stands between: this node's store and group, and
-// the other nodes. Answers are scripted; the last one is given forever.
+// scene simulates this node's store and group, and the other nodes. Answers are scripted; the last
+// one is repeated.
 type scene struct {
 	mu      sync.Mutex
 	leads   bool
 	leader  string                                    // address
 	turned  chan struct{}                             // closed when leader changes; made by LeaderChanged
-	told    []string                                  // the leaders that the peers were told of
-	submits []error                                   // of commits, wherever they go
-	asked   int                                       // commits that went anywhere
-	hold    []func(agent.Result, error)               // of commits that no answer is scripted for
-	barrier func(ctx context.Context) (uint64, error) // of whoever leads
-	reads   []uint64                                  // the indexes that reads were served at
+	told    []string                                  // the leaders that the peers were told
+	submits []error                                   // answers to commits, on any node
+	asked   int                                       // number of commits that were sent
+	hold    []func(agent.Result, error)               // commits without a scripted answer
+	barrier func(ctx context.Context) (uint64, error) // of the current leader
+	reads   []uint64                                  // the indexes of the served reads
 }
 
 func (s *scene) IsLeader() bool {
@@ -52,7 +52,7 @@ func (s *scene) LeaderChanged() <-chan struct{} {
 	return s.turned
 }
 
-// elect makes another the leader.
+// elect makes another node the leader.
 func (s *scene) elect(addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *scene) elect(addr string) {
 	}
 }
 
-// Submit implements the local store's half.
+// Submit implements the local store's part.
 func (s *scene) Submit(_ context.Context, _ agent.Commit, done func(agent.Result, error)) {
 	s.mu.Lock()
 	n := s.asked
@@ -133,8 +133,8 @@ func read() agent.Reads { return agent.Reads{Reads: []agent.Read{&agent.GetValue
 
 func code(c agent.Code) error { return agent.Errorf(c, "scripted") }
 
-// What is surely not applied is tried again, here and elsewhere; what may have
-// been, and what was decided, never is.
+// Commits that were definitely not applied are repeated, here and on other nodes; commits that may
+// have been applied, or were decided, are not.
 func TestOnlyWhatIsSurelyNotAppliedIsTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -208,7 +208,7 @@ func TestAnInvalidCommitGoesNowhere(t *testing.T) {
 	}
 }
 
-// A caller that gives up does not settle its commit: the truth may still come.
+// A caller that gives up does not decide its commit: the answer may still arrive.
 func TestACallerThatGivesUpOnASentCommitIsToldUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{leader: "other"}
@@ -219,7 +219,7 @@ func TestACallerThatGivesUpOnASentCommitIsToldUnknown(t *testing.T) {
 			t.Errorf("%v, want unknown", err)
 		}
 		for _, done := range s.hold {
-			done(agent.Result{}, code(agent.CodeUnavailable)) // late, and nobody tries it again
+			done(agent.Result{}, code(agent.CodeUnavailable)) // late, and not repeated
 		}
 		time.Sleep(time.Minute)
 		if s.asked != 1 {
@@ -228,8 +228,8 @@ func TestACallerThatGivesUpOnASentCommitIsToldUnknown(t *testing.T) {
 	})
 }
 
-// A read that comes while a question is on its way waits for the next one: the
-// answer might be older than the read.
+// A read that arrives during a request waits for the next one: the answer might be older than the
+// read.
 func TestAReadNeverJoinsARoundThatWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rounds := make(chan uint64)

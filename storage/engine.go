@@ -16,48 +16,46 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Options say how an engine is opened. The zero value is on disk with default
-// sizes.
+// Options configure an engine. The zero value is on disk with default sizes.
 type Options struct {
 	FS            FS           // nil means Disk
-	CacheBytes    int64        // of memtables, and of uncompressed blocks in what those leave; 0 means CacheBytesDefault
+	CacheBytes    int64        // memtables, and uncompressed blocks in the remaining space; 0 means CacheBytesDefault
 	MemTableBytes uint64       // written before a flush begins; 0 means MemTableBytesDefault
-	ReadOnly      bool         // nothing is changed, not even a lock taken
-	Existing      bool         // an engine that is not there is damage, not a new one
-	Fatal         func(error)  // told the first background error, once; nil panics
+	ReadOnly      bool         // nothing is changed, and no lock taken
+	Existing      bool         // a missing engine is damage, and not created
+	Fatal         func(error)  // called with the first background error, once; nil panics
 	Logger        hclog.Logger // nil is silent
 }
 
 const (
-	// CacheBytesDefault bounds what an engine keeps in memory: memtables, of
-	// which there are two as a rule, and blocks in what they leave.
+	// CacheBytesDefault bounds an engine's memory: memtables, usually two, and blocks in the
+	// remaining space.
 	CacheBytesDefault = 128 << 20
-	// MemTableBytesDefault is how much an engine holds before it flushes. With
-	// up to memTablesMax of them it bounds both memory and what is replayed
-	// after a crash.
+	// MemTableBytesDefault is how many bytes an engine collects before it flushes. With up to
+	// memTablesMax memtables it bounds memory and the replay after a crash.
 	MemTableBytesDefault = 32 << 20
 
-	memTablesMax    = 4                // past it a commit waits for a flush
-	l0CompactAt     = 8                // half as many sublevels of L0 start a compaction: Pebble counts each twice; fewer of so small memtables write more
+	memTablesMax    = 4                // beyond it a commit waits for a flush
+	l0CompactAt     = 8                // half as many sublevels of L0 start a compaction, since Pebble counts each twice; fewer would write more with such small memtables
 	l0StopAt        = 24               // sublevels of L0 at which commits wait
 	openFilesMax    = 4096             // table files held open
 	blockBytes      = 16 << 10         // a page of entries fits a few blocks
-	bloomBits       = 10               // a key: 1 % false positives
+	bloomBits       = 10               // bits per key: 1 % false positives
 	diskHangMax     = 20 * time.Second // a write that takes longer has failed
 	cacheBytesLeast = 1 << 20
 )
 
-// Engine is one open directory. All methods may be called concurrently, but
-// for Close, which must be the last.
+// Engine is one open directory. All methods may be called concurrently, except Close, which must be
+// the last call.
 type Engine struct {
 	db    *pebble.DB
 	disk  io.Closer // the health checks of a real disk; may be nil
 	alarm *alarm
 
-	stalls atomic.Int64 // times that commits began to wait
+	stalls atomic.Int64 // number of times that commits began to wait
 }
 
-// alarm tells the first background error and keeps quiet afterwards.
+// alarm reports the first background error, and ignores later ones.
 type alarm struct {
 	once  sync.Once
 	fatal func(error)
@@ -72,7 +70,7 @@ func (a *alarm) raise(err error) {
 	})
 }
 
-// Open opens the engine in dir, making it if there is none.
+// Open opens the engine in dir, and creates it if it does not exist.
 func Open(dir string, o Options) (*Engine, error) {
 	if o.FS == nil {
 		o.FS = Disk
@@ -144,7 +142,7 @@ func openError(dir string, err error) error {
 		return lockError(dir, err)
 	}
 	var system syscall.Errno
-	if errors.As(err, &system) && system != syscall.ENOENT { // what is on the disk may be whole
+	if errors.As(err, &system) && system != syscall.ENOENT { // the files may be intact
 		return fmt.Errorf("open engine in %s: %w", dir, err)
 	}
 	return fmt.Errorf("open engine in %s: %w: %w", dir, ErrDamaged, err)
@@ -157,15 +155,13 @@ func lockError(dir string, err error) error {
 	return fmt.Errorf("lock %s: %w", dir, err)
 }
 
-// isLockError holds where another holds the lock; the text is what Pebble says
-// when that is this very process.
+// isLockError reports whether the lock is held. The text is Pebble's if this process holds it.
 func isLockError(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process")
 }
 
-// Commit applies a batch, all or nothing, in memory: a crash may lose it, and
-// then all that was committed after it. The batch must not be used again but
-// for Close.
+// Commit applies a batch atomically, in memory: a crash may lose it and all later commits. The
+// batch must only be closed afterwards.
 func (e *Engine) Commit(b *Batch) error {
 	if err := e.db.Apply(b.batch, pebble.NoSync); err != nil {
 		return fmt.Errorf("commit: %w", marked(err))
@@ -173,7 +169,7 @@ func (e *Engine) Commit(b *Batch) error {
 	return nil
 }
 
-// Flush makes all that was committed before it durable.
+// Flush makes all earlier commits durable.
 func (e *Engine) Flush() error {
 	if err := e.db.Flush(); err != nil {
 		return fmt.Errorf("flush: %w", marked(err))
@@ -181,10 +177,9 @@ func (e *Engine) Flush() error {
 	return nil
 }
 
-// Checkpoint makes dir, which must not exist, an engine's directory with all
-// that was committed before the call, durable, in hard links where the FS has
-// them. What is committed during the call may be in it or not, so a caller who
-// needs an exact cut commits nothing meanwhile.
+// Checkpoint creates dir, which must not exist, as a durable engine directory with all earlier
+// commits, with hard links if the FS supports them. Commits during the call may be in it or not, so
+// a caller that needs an exact cut commits nothing meanwhile.
 func (e *Engine) Checkpoint(dir string) error {
 	if err := e.Flush(); err != nil {
 		return err
@@ -195,11 +190,11 @@ func (e *Engine) Checkpoint(dir string) error {
 	return nil
 }
 
-// View is the engine as of now, unchanged by what is committed later. It must
-// be closed, before the engine is.
+// View returns the engine's current state, which later commits do not change. It must be closed
+// before the engine.
 func (e *Engine) View() *View { return &View{snapshot: e.db.NewSnapshot()} }
 
-// Close closes the engine. What was not flushed is flushed by Flush alone.
+// Close closes the engine. It does not flush; call Flush first.
 func (e *Engine) Close() error {
 	if err := errors.Join(e.db.Close(), e.closeDisk()); err != nil {
 		return fmt.Errorf("close engine: %w", err)

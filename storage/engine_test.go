@@ -44,7 +44,7 @@ func set(tb testing.TB, e *storage.Engine, key, value string) {
 	commit(tb, e, func(b *storage.Batch) { b.Set([]byte(key), []byte(value)) })
 }
 
-// rows reads everything, both ways, and checks that they agree.
+// rows reads everything, in both directions, and checks that they agree.
 func rows(tb testing.TB, r storage.Reader, lower, upper []byte) []string {
 	tb.Helper()
 	read := func(c *storage.Cursor, err error) []string {
@@ -200,9 +200,9 @@ func TestACheckpointIsAnEngineOfItsOwn(t *testing.T) {
 	}
 }
 
-// A batch is 1 to 3 rows and the number of the batch, as the state machine's
-// are. After losing power the engine holds the rows of the first n batches,
-// for some n no less than at the last flush.
+// A batch is 1 to 3 rows and the number of the batch, like the state machine's. After a power
+// failure the engine has the rows of the first n batches, for some n not below that of the last
+// flush.
 func TestAfterACrashTheEngineStandsAtSomeWholeCommit(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestAFailedWriteIsToldOnceInTheBackground(t *testing.T) {
 	flushed := make(chan struct{})
 	go func() {
 		defer close(flushed)
-		_ = e.Flush() // fails, or succeeds once the disk does; what counts is what was told
+		_ = e.Flush() // fails, or succeeds once the disk does; the reported error counts
 	}()
 	if err := <-told; !strings.Contains(err.Error(), "the disk has failed") {
 		t.Errorf("told: %v", err)
@@ -329,7 +329,7 @@ func TestADamagedFileIsAnErrorNotAMissingKey(t *testing.T) {
 	var fatal atomic.Int32
 	e, err = storage.Open("d", storage.Options{FS: fs, Fatal: func(error) { fatal.Add(1) }})
 	if err != nil {
-		return // found at once: fine too
+		return // found at once: this is fine too
 	}
 	failures := 0
 	for i := range 1000 {

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FS is the file system that an engine, and what lies beside it, is kept on.
+// FS is the file system of an engine and its neighbouring files.
 type FS = vfs.FS
 
 // File is an open file or directory of an FS.
@@ -18,18 +18,17 @@ type File = vfs.File
 // Disk is the operating system's file system.
 var Disk FS = vfs.Default
 
-// MemFS makes an empty file system in memory.
+// MemFS returns an empty file system in memory.
 func MemFS() FS { return vfs.NewMem() }
 
-// CrashFS is a file system in memory that can be cut off from its power.
+// CrashFS is a file system in memory that can simulate a power failure.
 type CrashFS struct{ *vfs.MemFS }
 
-// CrashableMemFS makes an empty CrashFS.
+// CrashableMemFS returns an empty CrashFS.
 func CrashableMemFS() CrashFS { return CrashFS{vfs.NewCrashableMem()} }
 
-// Crash is the file system as it is found after losing power now: all that was
-// synced, and of the rest each block and directory entry with a chance of
-// percent in a hundred. The original goes on unharmed.
+// Crash returns the file system after a power failure now: all synced data, and each other block
+// and directory entry with a probability of percent in a hundred. It does not change the original.
 func (c CrashFS) Crash(rng *rand.Rand, percent int) CrashFS {
 	return CrashFS{c.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})}
 }
@@ -37,8 +36,8 @@ func (c CrashFS) Crash(rng *rand.Rand, percent int) CrashFS {
 // ErrLocked is wrapped by the error of opening a directory that is in use.
 var ErrLocked = errors.New("another dormoused is running on this data directory: stop it, or choose another --data-dir")
 
-// Lock takes the exclusive lock of a directory that exists; it is held until
-// the closer is closed or the process ends.
+// Lock takes the exclusive lock of an existing directory, until the closer is closed or the process
+// ends.
 func Lock(fs FS, dir string) (io.Closer, error) {
 	lock, err := fs.Lock(fs.PathJoin(dir, "LOCK"))
 	if err != nil {
@@ -47,8 +46,8 @@ func Lock(fs FS, dir string) (io.Closer, error) {
 	return lock, nil
 }
 
-// WriteFile writes a file so that a crash leaves the old content or the new,
-// whole, and the new once it has returned.
+// WriteFile writes a file such that a crash leaves the old content or the new, complete. Once it
+// has returned, it is the new.
 func WriteFile(fs FS, path string, content []byte) error {
 	temporary := path + ".tmp"
 	if err := writeSynced(fs, temporary, content); err != nil {
@@ -65,14 +64,14 @@ func writeSynced(fs FS, path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append([]byte(nil), content...)) // an FS may change what it is given
+	_, err = f.Write(append([]byte(nil), content...)) // an FS may change its argument
 	if err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
 }
 
-// CreateFile makes a new file, replacing the one that is there.
+// CreateFile creates a new file, and replaces an existing one.
 func CreateFile(fs FS, path string) (File, error) {
 	return fs.Create(path, vfs.WriteCategoryUnspecified)
 }
@@ -94,7 +93,7 @@ func ReadFile(fs FS, path string, bytesMax int64) ([]byte, error) {
 	return content, nil
 }
 
-// SyncDir makes the directory's entries durable: files made, renamed, removed.
+// SyncDir makes the directory's entries durable: created, renamed and removed files.
 func SyncDir(fs FS, dir string) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {
@@ -106,7 +105,7 @@ func SyncDir(fs FS, dir string) error {
 	return nil
 }
 
-// MakeDir makes a directory and the parents that it lacks, durably.
+// MakeDir creates a directory and its missing parents, durably.
 func MakeDir(fs FS, dir string) error {
 	var changed []string // the directories that get a new entry
 	for d := dir; ; d = fs.PathDir(d) {
@@ -132,8 +131,8 @@ func MakeDir(fs FS, dir string) error {
 	return nil
 }
 
-// LinkOrCopy makes newname a hard link of oldname, or a synced copy where the
-// FS cannot link. Only files that are never changed again may be linked.
+// LinkOrCopy makes newname a hard link of oldname, or a synced copy if the FS cannot link. Only
+// files that never change again may be linked.
 func LinkOrCopy(fs FS, oldname, newname string) error {
 	return vfs.LinkOrCopy(fs, oldname, newname)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// logger quietens Pebble: what it calls information is our trace.
+// logger lowers Pebble's log levels: its information is logged as trace.
 type logger struct {
 	log   hclog.Logger
 	alarm *alarm
@@ -16,12 +16,12 @@ type logger struct {
 func (l logger) Infof(format string, args ...any)  { l.log.Trace(fmt.Sprintf(format, args...)) }
 func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
 
-// fatalPatience is how long the end of the process is waited for.
+// fatalPatience is how long Fatalf waits for the end of the process.
 const fatalPatience = 30 * time.Second
 
-// Fatalf does not return: Pebble's own state is undefined after it. Where
-// somebody was told, who ends the process, this goroutine waits for that: a
-// panic would come first, without order and with the exit code of one.
+// Fatalf does not return: Pebble's own state is undefined after it. It reports the error, and waits
+// for the receiver to end the process in order. A panic at once would be disorderly and exit with
+// code one.
 func (l logger) Fatalf(format string, args ...any) {
 	err := fmt.Errorf("engine: "+format, args...)
 	l.alarm.raise(err)

@@ -1,20 +1,20 @@
 package storage
 
-// Metrics are an engine's gauges, and what it counted since it was opened.
+// Metrics are an engine's gauges, and its counters since it was opened.
 type Metrics struct {
 	DiskBytes       uint64 // of all files
-	MemTableBytes   uint64 // memory of what was committed and is not flushed yet: a memtable counts whole
+	MemTableBytes   uint64 // memory of commits that are not flushed yet: a memtable counts whole
 	CacheBytes      int64  // of blocks
 	CacheHits       int64
 	CacheMisses     int64
-	L0Sublevels     int32  // tables that a read may have to look at one after the other; past l0StopAt commits wait
-	CompactionDebt  uint64 // bytes that wait to be compacted, as Pebble estimates
-	Compacting      int64  // compactions under way
+	L0Sublevels     int32  // tables that a read may have to read one after the other; beyond l0StopAt commits wait
+	CompactionDebt  uint64 // bytes to compact, as estimated by Pebble
+	Compacting      int64  // running compactions
 	Compactions     int64
 	CompactionBytes uint64 // written by compactions
 	Flushes         int64
 	FlushBytes      uint64 // written by flushes
-	Stalls          int64  // times that commits had to wait for flushes or compactions
+	Stalls          int64  // number of times that commits had to wait for flushes or compactions
 }
 
 // Metrics reads the engine's gauges.

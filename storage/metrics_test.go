@@ -11,7 +11,7 @@ import (
 	"dormouse/storage"
 )
 
-// gated holds whoever makes a table until its gate opens.
+// gated blocks the creation of tables until its gate opens.
 type gated struct {
 	storage.FS
 	gate chan struct{}
@@ -25,7 +25,7 @@ func (g gated) Create(name string, category vfs.DiskWriteCategory) (vfs.File, er
 	return g.FS.Create(name, category)
 }
 
-// openRoomy opens an engine with room for blocks beside memtables of 4 MiB.
+// openRoomy opens an engine with room for blocks besides memtables of 4 MiB.
 func openRoomy(t *testing.T, fs storage.FS) *storage.Engine {
 	t.Helper()
 	e, err := storage.Open("engine", storage.Options{FS: fs, MemTableBytes: 4 << 20, CacheBytes: 64 << 20, Fatal: func(err error) { t.Error(err) }})
@@ -68,7 +68,7 @@ func TestMetricsFollowWhatTheEngineDoes(t *testing.T) {
 	if m := e.Metrics(); m.CacheMisses == 0 || m.CacheHits == 0 || m.CacheBytes == 0 {
 		t.Errorf("after two reads: %+v", m)
 	}
-	for i := 0; e.Metrics().CompactionBytes == 0; i++ { // commits wait at l0StopAt, so that one ends
+	for i := 0; e.Metrics().CompactionBytes == 0; i++ { // commits wait at l0StopAt, so a compaction ends
 		if i == 100 {
 			t.Fatalf("no compaction after %d flushes: %+v", i, e.Metrics())
 		}
@@ -80,7 +80,7 @@ func TestMetricsFollowWhatTheEngineDoes(t *testing.T) {
 	}
 }
 
-// Commits wait where flushes do not keep up, and it is counted.
+// Commits wait if flushes are too slow, and this is counted.
 func TestStallsAreCounted(t *testing.T) {
 	fs := gated{vfs.NewMem(), make(chan struct{})}
 	e := openRoomy(t, fs)

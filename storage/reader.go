@@ -8,14 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Reader reads an engine: as it is at each call (Engine) or at one point in
-// time (View). An error means that the disk could not be read or is damaged;
-// a missing key is not one.
+// Reader reads an engine: its current state at each call (Engine), or at one point in time (View).
+// An error means that the disk could not be read or is damaged; a missing key is not an error.
 type Reader interface {
 	// Get returns the key's value, which the caller owns.
 	Get(key []byte) (value []byte, ok bool, err error)
-	// Scan goes through the keys from lower up to upper, upper excluded, in
-	// ascending order. A nil bound is none. All as of this call.
+	// Scan returns the keys from lower up to upper, upper excluded, in ascending order. A nil bound
+	// means none. The result is of the time of the call.
 	Scan(lower, upper []byte) (*Cursor, error)
 	// ScanBack is Scan in descending order.
 	ScanBack(lower, upper []byte) (*Cursor, error)
@@ -53,7 +52,7 @@ func (e *Engine) ScanBack(lower, upper []byte) (*Cursor, error) {
 	return scan(e.db, lower, upper, true)
 }
 
-// source is what the engine and a view have in common.
+// source is the common interface of the engine and a view.
 type source interface {
 	Get(key []byte) (value []byte, closer io.Closer, err error)
 	NewIter(o *pebble.IterOptions) (*pebble.Iterator, error)
@@ -82,14 +81,14 @@ func scan(s source, lower, upper []byte, back bool) (*Cursor, error) {
 	return &Cursor{iterator: iterator, back: back}, nil
 }
 
-// Cursor goes through a range of keys:
+// Cursor iterates over a range of keys:
 //
 //	for c.Next() {
 //		… c.Key(), c.Value() …
 //	}
-//	err := c.Close() // tells what Next or Value ran into
+//	err := c.Close() // returns the error of Next or Value
 //
-// It is used by one goroutine at a time.
+// Only one goroutine may use it at a time.
 type Cursor struct {
 	iterator *pebble.Iterator
 	back     bool
@@ -97,8 +96,7 @@ type Cursor struct {
 	err      error
 }
 
-// Next moves to the first key, then to the one after, and reports whether there
-// is one.
+// Next moves to the first key, then to the one after, and reports whether there is one.
 func (c *Cursor) Next() bool {
 	if c.err != nil {
 		return false
@@ -116,8 +114,8 @@ func (c *Cursor) Next() bool {
 	return c.iterator.Next()
 }
 
-// Seek moves to the first key at or after key (before it, going back), and
-// reports whether there is one. Next goes on from there.
+// Seek moves to the first key at or after key (or before it, in descending order), and reports
+// whether there is one. Next continues from there.
 func (c *Cursor) Seek(key []byte) bool {
 	if c.err != nil {
 		return false
@@ -129,11 +127,11 @@ func (c *Cursor) Seek(key []byte) bool {
 	return c.iterator.SeekGE(key)
 }
 
-// Key is the key, valid until the cursor moves or is closed.
+// Key returns the key, valid until the cursor moves or is closed.
 func (c *Cursor) Key() []byte { return c.iterator.Key() }
 
-// Value is a copy of the value, which the caller owns. It is nil where it
-// cannot be read, and then Next ends and Close tells why.
+// Value returns a copy of the value, which the caller owns. It is nil if the value cannot be read;
+// then Next ends and Close returns the error.
 func (c *Cursor) Value() []byte {
 	value, err := c.iterator.ValueAndErr()
 	if err != nil {
@@ -143,7 +141,7 @@ func (c *Cursor) Value() []byte {
 	return append(make([]byte, 0, len(value)), value...)
 }
 
-// Err is what the cursor ran into so far.
+// Err returns the error so far.
 func (c *Cursor) Err() error {
 	if err := errors.Join(c.err, c.iterator.Error()); err != nil {
 		return fmt.Errorf("scan: %w", marked(err))
@@ -151,7 +149,7 @@ func (c *Cursor) Err() error {
 	return nil
 }
 
-// Close ends the cursor and returns what it ran into.
+// Close ends the cursor and returns its error.
 func (c *Cursor) Close() error {
 	if err := errors.Join(c.err, c.iterator.Close()); err != nil {
 		return fmt.Errorf("scan: %w", marked(err))

@@ -8,8 +8,7 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Read implements agent.Service: linearizable where the group leads, stale
-// anywhere.
+// Read implements agent.Service: linearizable on the leader, stale on any node.
 func (s *Store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	if err := r.Validate(); err != nil {
 		return agent.Answers{}, err
@@ -24,12 +23,11 @@ func (s *Store) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) 
 	return s.ReadAt(ctx, index, r)
 }
 
-// Applied is the newest entry that reads here see.
+// Applied returns the newest entry that reads on this node see.
 func (s *Store) Applied() uint64 { return s.o.Machine.Applied() }
 
-// ReadAt answers r from this node's own state, as of index or later. r has
-// been validated. A stale read is unavailable until this node has applied the
-// log that it held when it started.
+// ReadAt answers r from this node's own state, at index or later. r has been validated. A stale
+// read is unavailable until this node has applied the log that it had when it started.
 func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.Answers, error) {
 	if r.Stale {
 		if err := s.o.Group.Replayed(); err != nil {
@@ -58,11 +56,10 @@ func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.
 	return answers, nil
 }
 
-// hastyTries is how often a read that was overtaken tries again at once.
+// hastyTries is how often a read whose index was overtaken is retried at once.
 const hastyTries = 3
 
-// answer answers all reads from one view. Where hasty it may fail: see
-// fsm.View.TryAnswer.
+// answer answers all reads from one view. If hasty it may fail: see fsm.View.TryAnswer.
 func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers agent.Answers, ok bool) {
 	view := s.o.Machine.View()
 	defer view.Close()
@@ -84,8 +81,8 @@ func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers ag
 	return answers, true
 }
 
-// await waits until this node has applied index. A read that runs out of time
-// has no answer at all: unavailable.
+// await waits until this node has applied index. A read that times out has no answer, so the error
+// has code unavailable.
 func (s *Store) await(ctx context.Context, index uint64) error {
 	if index <= s.o.Machine.Applied() || seededbug.Is(seededbug.ReadDoesNotWait) {
 		return nil
@@ -96,7 +93,7 @@ func (s *Store) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// age is how old a stale read's answer may be, in milliseconds.
+// age returns how old a stale read's answer may be, in milliseconds.
 func (s *Store) age(stale bool) int64 {
 	if !stale {
 		return 0

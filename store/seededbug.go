@@ -7,11 +7,10 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// What seeded bugs need beyond a line. Nothing here is in a program without
-// the build tag seeded.
+// Code of seeded bugs that needs more than one line. It is only compiled with the build tag seeded.
 
-// decideEarly decides by this node's state as it is now what only the log may
-// decide, for the bugs that are named so.
+// decideEarly checks conditions against this node's current state that only the log may check, for
+// the bugs of that name.
 func (s *Store) decideEarly(c *agent.Commit) error {
 	view := s.o.Machine.View()
 	defer view.Close()

@@ -1,10 +1,9 @@
-// Package store serves the whole contract from one node's own parts: commits
-// go through its Raft group, reads come from its own state machine.
+// Package store serves the whole contract from one node's own parts: commits go through its Raft
+// group, reads come from its own state machine.
 //
-// A commit is taken only where the group leads; elsewhere it is refused as
-// unavailable, surely not applied, and the router sends it to the leader. A
-// read names the index that it must not be older than, or asks the group's
-// barrier for one. Nothing here starts a goroutine per commit.
+// Only the leader accepts commits. Other nodes refuse them as unavailable, definitely not applied,
+// and the router sends them to the leader. A read has a minimum index, or gets one from the group's
+// barrier. The package starts no goroutine per commit.
 package store
 
 import (
@@ -17,40 +16,39 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Proposer is what a store needs of its Raft group.
+// Proposer is the Raft group of a store.
 type Proposer interface {
 	// Submit proposes one encoded commit; done is called exactly once and must
 	// not block.
 	Submit(command []byte, done func(agent.Decided, error))
 
-	// Barrier returns an index that a linearizable read that began before the
-	// call may be served at, once it is applied here.
+	// Barrier returns an index such that a read that began before the call is linearizable once
+	// this node has applied it.
 	Barrier(ctx context.Context) (uint64, error)
 
-	// Replayed returns nil once this node has applied the log that it held when
-	// it started, and an error of code unavailable before.
+	// Replayed returns nil once this node has applied the log that it had when it started, and an
+	// error with code unavailable before.
 	Replayed() error
 
-	// Tick is the log's monotonic time now, in milliseconds.
+	// Tick returns the log's current monotonic time, in milliseconds.
 	Tick() uint64
 }
 
-// Options is what a Store is made of.
+// Options configure a Store.
 type Options struct {
 	Node    string // this node's name, for answers
 	Machine *fsm.Machine
 	Group   Proposer
-	Contact func() time.Time // when this node last knew itself up to date; for the age of stale reads
+	Contact func() time.Time // when this node last knew that it was up to date; for the age of stale reads
 }
 
 // Store implements agent.Submitter on one node. It may be used concurrently.
 type Store struct{ o Options }
 
-// New makes a store; it owns nothing that would need closing.
+// New returns a store; it need not be closed.
 func New(o Options) *Store { return &Store{o} }
 
-// Submit implements agent.Submitter. ctx is not waited for: done always gets
-// the true outcome.
+// Submit implements agent.Submitter. It does not wait for ctx: done always gets the true outcome.
 func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
 	command, err := s.encode(&c)
 	if err != nil {
@@ -70,9 +68,9 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	return agent.Await(ctx, s, c)
 }
 
-// known refuses an op that not all nodes of the cluster know. A node that does not
-// know import_scope stops on it. One that does not know how to end live instances
-// calls the erasure of an agent complete though its instance lives on.
+// known refuses an op that not all nodes of the cluster support. A node that does not know
+// import_scope stops on it. A node that cannot end live instances would complete an agent's erasure
+// while its instance is live.
 func (s *Store) known(c *agent.Commit) error {
 	if s.o.Machine.FeatureLevel() >= fsm.ImportLevel {
 		return nil
@@ -80,17 +78,17 @@ func (s *Store) known(c *agent.Commit) error {
 	for _, op := range c.Ops {
 		switch op := op.(type) {
 		case *agent.ImportScope:
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know import_scope yet: try again once they all run this version")
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support import_scope yet: try again once they all run this version")
 		case *agent.EraseAgent:
 			if _, _, ok := agent.InstanceOf(op.Agent); ok {
-				return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster know how to end the live instance of agent %q yet: try again once they all run this version", op.Agent)
+				return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster can end the live instance of agent %q yet: try again once they all run this version", op.Agent)
 			}
 		}
 	}
 	return nil
 }
 
-// encode validates c, and stamps the instant past which it may not apply.
+// encode validates c, and adds the tick after which it must not apply.
 func (s *Store) encode(c *agent.Commit) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

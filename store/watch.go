@@ -11,15 +11,14 @@ import (
 // watchPage bounds how many entries a watch reads at once.
 const watchPage = 256
 
-// Watch implements agent.Service: linearizable in where it starts, where the
-// group leads.
+// Watch implements agent.Service. Its start is linearizable on the leader.
 func (s *Store) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return s.WatchFrom(ctx, s.o.Group.Barrier, w)
 }
 
-// WatchFrom is Watch with a barrier of the caller's. A thread that does not
-// exist as of the barrier is not_found: nothing to watch is not the same as
-// nothing new. Of a scope that does not exist, all changes are still to come.
+// WatchFrom is Watch with the caller's barrier. A thread that does not exist at the barrier is
+// not_found: "nothing to watch" differs from "nothing new". A scope need not exist: all its changes
+// are still to come.
 func (s *Store) WatchFrom(
 	ctx context.Context, barrier func(context.Context) (uint64, error), w agent.Watch,
 ) iter.Seq2[agent.Event, error] {
@@ -52,9 +51,8 @@ func (s *Store) WatchFrom(
 	}
 }
 
-// follow is how a watch goes on from a barrier's index: page yields what is
-// new, and is to be called again after each signal for as long as it returns
-// true.
+// follow starts a watch from a barrier's index. page yields new events; it must be called again
+// after each signal while it returns true.
 func (s *Store) follow(w agent.Watch, barrier uint64) (
 	signal <-chan struct{}, cancel func(), page func(yield func(agent.Event, error) bool) (more bool), err error,
 ) {
@@ -75,15 +73,15 @@ func (s *Store) follow(w agent.Watch, barrier uint64) (
 	}
 }
 
-// tail is where one watch has got to.
+// tail is the position of one watch.
 type tail struct {
 	store       *Store
 	watch       agent.Watch
-	incarnation uint64 // of the thread that is meant, or as first seen; 0 before that
-	next        uint64 // the seq to yield next
+	incarnation uint64 // of the requested thread, or of the first one seen; 0 before that
+	next        uint64 // the next seq to yield
 }
 
-// page yields what there is from next on, and says whether to go on watching.
+// page yields all events from next on, and reports whether to continue watching.
 func (t *tail) page(yield func(agent.Event, error) bool) bool {
 	for {
 		if seededbug.Is(seededbug.WatchFollowsNewLife) {

@@ -2,35 +2,34 @@ package store
 
 import "dormouse/agent"
 
-// silentMost is how many indexes a feed passes over without a word where the
-// prefix leaves all of their changes out: who goes on elsewhere begins after
-// what was told last.
+// silentMost is after how many indexes without a matching change a feed reports its progress. A
+// client that reconnects continues after the last reported index.
 const silentMost = 64
 
-// feed is where one watch of changes has got to.
+// feed is the position of one watch of changes.
 type feed struct {
 	store *Store
 	watch agent.Watch
-	next  uint64 // the index to tell next…
-	skip  uint64 // …less so many of its changes
-	told  uint64 // the last index that its consumer knows to be past
+	next  uint64 // the next index to report…
+	skip  uint64 // …without this many of its changes
+	told  uint64 // the last index that the client knows to be complete
 	open  bool   // its first event has been yielded
 }
 
-// newFeed begins a feed as of a barrier's index.
+// newFeed begins a feed at a barrier's index.
 func (s *Store) newFeed(w agent.Watch, barrier uint64) (*feed, error) {
 	f := &feed{store: s, watch: w, next: w.From, skip: w.Skip}
 	switch {
 	case w.From == 0:
 		f.next = barrier + 1
 	case w.From > barrier+1:
-		return nil, agent.Invalid("from_index", "from_index = %d has not come yet, the log is at %d: "+
+		return nil, agent.Invalid("from_index", "from_index = %d is past the end of the log, which is at %d: "+
 			"name an index that was told, or none for what comes", w.From, barrier)
 	}
 	return f, nil
 }
 
-// page yields what there is to tell, and says whether to go on watching.
+// page yields new changes, and reports whether to continue watching.
 func (f *feed) page(yield func(agent.Event, error) bool) bool {
 	for {
 		view := f.store.o.Machine.View()
@@ -45,8 +44,8 @@ func (f *feed) page(yield func(agent.Event, error) bool) bool {
 			yield(agent.Event{Kind: agent.EventDeleted}, nil)
 			return false
 		case f.next < page.Floor && f.watch.From == 0 && !f.open:
-			// It began to be recorded, or more is now, between the barrier and here.
-			yield(agent.Event{}, agent.Errorf(agent.CodeUnavailable, "changes are recorded from index %d on, just now: try again", page.Floor))
+			// Recording began, or more kinds are recorded, after the barrier.
+			yield(agent.Event{}, agent.Errorf(agent.CodeUnavailable, "changes are recorded only from index %d on: try again", page.Floor))
 			return false
 		case f.next < page.Floor:
 			yield(agent.Event{Kind: agent.EventCompacted, Floor: page.Floor}, nil)

@@ -2,15 +2,15 @@ package store
 
 import "dormouse/agent"
 
-// standing is what one watch of a claim has yielded.
+// standing is the state of one watch of a claim.
 type standing struct {
 	store *Store
 	watch agent.Watch
 	told  bool
-	epoch uint64 // of the holding that was told; 0 for none
+	epoch uint64 // of the last yielded holding; 0 for none
 }
 
-// page yields who holds the claim, unless that was told before.
+// page yields the holder of the claim, unless it was yielded before.
 func (s *standing) page(yield func(agent.Event, error) bool) bool {
 	view := s.store.o.Machine.View()
 	claim, err := view.Claim(s.watch.Scope, s.watch.Claim)

@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// wallOffset is what the runtime of such a build adds to the wall clock. It is
-// there only where jepsen/testbed/clock builds the daemon.
+// wallOffset is what the runtime of such a build adds to the wall clock. It only exists in daemons
+// built by jepsen/testbed/clock.
 //
 //go:linkname wallOffset runtime.chaosWallOffset
 var wallOffset *int64
 
-// The file that CHAOSCLOCK names holds two words: the offset in nanoseconds,
-// which the harness writes, and this process's id, by which it knows that the
-// clock is read.
+// The file that CHAOSCLOCK names holds two words. The harness writes the first, the offset in
+// nanoseconds. This process writes its id to the second, which tells the harness that the clock is
+// in use.
 func init() {
 	path := os.Getenv("CHAOSCLOCK")
 	if path == "" {

@@ -29,7 +29,7 @@ const examples = `  dormoused --dev                        one node, to try thin
                                          cluster: {expect: 3, join: [n1:7602, n2:7602, n3:7602]}
   dormoused --node-id n1 --bootstrap     the first node of a cluster that grows later`
 
-// command is the command line of the daemon.
+// command returns the command line of the daemon.
 func (p process) command() *cobra.Command {
 	var file, pprofAddr string
 	var printConfig bool
@@ -61,8 +61,8 @@ func (p process) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.SetVersionTemplate("dormoused {{.Version}}\n")
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file with settings")
-	root.Flags().BoolVar(&printConfig, "print-config", false, "print what the settings come to, and exit")
-	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "address of loopback to serve Go's profiles at, for debugging (default off)")
+	root.Flags().BoolVar(&printConfig, "print-config", false, "print the effective settings, and exit")
+	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "loopback address that serves Go's profiles, for debugging (default off)")
 	config.Flags(root.Flags())
 	root.AddCommand(p.restoreCommand(&file))
 	return root
@@ -88,7 +88,7 @@ is no restore into a running cluster.`,
 				return err
 			}
 			if c.Node.Ephemeral {
-				return &usageError{fmt.Errorf("restore: an ephemeral node has nothing to restore into: drop --ephemeral")}
+				return &usageError{fmt.Errorf("restore: an ephemeral node has no data directory to restore into: omit --ephemeral")}
 			}
 			restore := func(ctx context.Context) error { return p.restore(ctx, c, backup) }
 			if err := p.until(cmd.Context(), c.Node.StopTimeout, restore); err != nil {
@@ -114,7 +114,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// serve runs the node and, for a newcomer, says what to try once it is ready.
+// serve runs the node. For a new dev node it also prints what to try once it is ready.
 func (p process) serve(ctx context.Context, c config.Config) error {
 	return p.until(ctx, c.Node.StopTimeout, func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -122,7 +122,7 @@ func (p process) serve(ctx context.Context, c config.Config) error {
 		go func() {
 			defer close(told)
 			if c.Node.Dev && ready(ctx, c) {
-				_, _ = fmt.Fprint(p.stdout, next(p.name, c)) // who cannot read it misses nothing
+				_, _ = fmt.Fprint(p.stdout, next(p.name, c)) // a failure to print is not important
 			}
 		}()
 		err := p.run(ctx, c)

@@ -8,8 +8,8 @@ import (
 	"dormouse/config"
 )
 
-// The exit codes. Package node names those of its faults by number; the table
-// below is their one description.
+// The exit codes. Package node uses the numbers of its faults; the table below is their only
+// description.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -22,30 +22,29 @@ const (
 	exitDisk        = 8
 )
 
-// exits says for each code what happened, and what to do where the error
-// itself does not.
+// exits describes each code, and what to do if the error does not say so.
 var exits = []struct {
 	code          int
 	meaning, hint string
 }{
-	{exitOK, "stopped as it was asked to", ""},
+	{exitOK, "stopped as requested", ""},
 	{exitFailed, "another failure", ""},
-	{exitConfig, "wrong usage or configuration", "see dormoused --help; --print-config shows what the settings come to"},
+	{exitConfig, "wrong usage or configuration", "see dormoused --help; --print-config shows the effective settings"},
 	{exitForeignData, "the data directory belongs to another cluster or a newer format", "name another --data-dir, or start the version that wrote this one"},
 	{exitLocked, "the data directory is in use by another process", "stop that process, or name another --data-dir"},
-	{exitDamaged, "a file of the data directory is damaged or gone", "keep a copy of the data directory until the node is well again"},
+	{exitDamaged, "a file of the data directory is damaged or gone", "keep a copy of the data directory until the node has recovered"},
 	{exitListen, "cannot listen on an address", "stop what listens there, or choose another --http-addr, --grpc-addr, --raft-addr or --gossip-addr"},
 	{exitRemoved, "the node was removed from its cluster, or is refused by it", ""},
-	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; look after the disk, then start the node again"},
+	{exitDisk, "the disk failed, hung or is full", "nothing acknowledged is lost; repair the disk or free space, then start the node again"},
 }
 
-// coded is what node's errors are: they know their exit code.
+// coded is implemented by node's errors: they have an exit code.
 type coded interface {
 	error
 	ExitCode() int
 }
 
-// usageError is a command line that cannot be followed.
+// usageError is an invalid command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -67,7 +66,7 @@ func exitCode(err error) int {
 	}
 }
 
-// exitHint is what to do about err.
+// exitHint returns what to do about err.
 func exitHint(err error, code int) string {
 	for _, e := range exits {
 		if e.code == code && !strings.Contains(err.Error(), e.hint) {
@@ -77,7 +76,7 @@ func exitHint(err error, code int) string {
 	return ""
 }
 
-// exitTable is the table of exit codes, for --help.
+// exitTable returns the table of exit codes, for --help.
 func exitTable() string {
 	var b strings.Builder
 	for _, e := range exits {

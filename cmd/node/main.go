@@ -1,6 +1,5 @@
-// Command node is the daemon, installed as dormoused: it reads its
-// configuration, runs one node until a signal, and tells by its exit code why
-// it could not.
+// Command node is the daemon, installed as dormoused. It reads its configuration and runs one node
+// until a signal. Its exit code tells why it could not.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 )
 
 func main() {
-	// Two signals matter: the first asks to stop, the second insists.
+	// Two signals matter: the first requests a stop, the second forces it.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 

@@ -16,8 +16,8 @@ import (
 	"dormouse/storage"
 )
 
-// Each arena of glibc's but the first is a mapping that begins at a multiple of
-// 64 MiB and is writable at its beginning only.
+// Each arena of glibc except the first is a mapping that begins at a multiple of 64 MiB and is
+// writable only at its beginning.
 func TestMemoryOfTheEngineIsOfOneArena(t *testing.T) {
 	for _, name := range []string{"MALLOC_ARENA_MAX", "GLIBC_TUNABLES"} {
 		if os.Getenv(name) != "" {
@@ -46,7 +46,7 @@ func TestMemoryOfTheEngineIsOfOneArena(t *testing.T) {
 		threads.Add(1)
 		go func() {
 			defer threads.Done()
-			runtime.LockOSThread() // each takes blocks for the cache on a thread of its own
+			runtime.LockOSThread() // each allocates blocks for the cache on its own thread
 			defer runtime.UnlockOSThread()
 			for i := n; i < rows; i += count {
 				if _, ok, err := e.Get(fmt.Appendf(nil, "%06d", i)); err != nil || !ok {
@@ -74,7 +74,7 @@ func arenas(t *testing.T) int {
 		t.Fatal(err)
 	}
 	const size = 64 << 20
-	goHeap := uint64(uintptr(unsafe.Pointer(new([size / 64]byte)))) >> 32 // which looks alike
+	goHeap := uint64(uintptr(unsafe.Pointer(new([size / 64]byte)))) >> 32 // the Go heap looks similar
 	count, writableTo := 0, uint64(0)
 	for line := range strings.Lines(string(raw)) {
 		m := mapping.FindStringSubmatch(strings.TrimSuffix(line, "\n"))

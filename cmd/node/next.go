@@ -11,11 +11,11 @@ import (
 	"dormouse/config"
 )
 
-// readyEvery is how often a starting dev node is asked whether it is ready.
+// readyEvery is the interval of readiness checks of a starting dev node.
 const readyEvery = 50 * time.Millisecond
 
-// ready waits until the node says over HTTP that it is ready. It is false
-// where ctx ends first, or where the answer would need TLS.
+// ready waits until the node reports over HTTP that it is ready. It returns false if ctx ends
+// first, or if the request would need TLS.
 func ready(ctx context.Context, c config.Config) bool {
 	if c.HTTP.TLS() {
 		return false
@@ -43,8 +43,7 @@ func ready(ctx context.Context, c config.Config) bool {
 	}
 }
 
-// next is what to try on a fresh dev node: lines that can be pasted as they
-// are, as often as one likes.
+// next returns what to try on a new dev node: commands that can be pasted, repeatedly.
 func next(daemon string, c config.Config) string {
 	ctl := "dormctl"
 	if strings.ContainsRune(daemon, filepath.Separator) {
@@ -73,7 +72,7 @@ func next(daemon string, c config.Config) string {
 	return b.String()
 }
 
-// shellQuote leaves plain paths alone and quotes the others for a shell.
+// shellQuote returns plain paths unchanged and quotes others for a shell.
 func shellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@", r)

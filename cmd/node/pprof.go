@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// profiles serves net/http/pprof, for those who look where a node's time goes.
-// It is off unless asked for, and only this machine can reach it: what it tells
-// is no one else's business, and a profile costs.
+// profiles serves net/http/pprof, to analyse a node's CPU and memory. It is off by default and only
+// reachable from this machine: profiles are confidential, and cost CPU time.
 type profiles struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// listenProfiles takes the address; nil where it is "".
+// listenProfiles opens the listener; it returns nil if addr is "".
 func listenProfiles(addr string) (*profiles, error) {
 	if addr == "" {
 		return nil, nil //nolint:nilnil // not asked for is an answer
@@ -33,7 +32,7 @@ func listenProfiles(addr string) (*profiles, error) {
 		return nil, fmt.Errorf("listen for profiles: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index) // and the profiles that it names
+	mux.HandleFunc("/debug/pprof/", pprof.Index) // and the profiles that it lists
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)

@@ -12,8 +12,7 @@ import (
 	"dormouse/config"
 )
 
-// process is the daemon's surroundings, so that tests can be its operating
-// system.
+// process is the daemon's environment, so that tests can replace the operating system.
 type process struct {
 	name           string   // as the daemon was called
 	environ        []string // KEY=value
@@ -21,21 +20,20 @@ type process struct {
 	signals        <-chan os.Signal // SIGINT and SIGTERM
 	exit           func(code int)   // ends the process at once
 
-	// run is one node until ctx ends, then its orderly stop.
+	// run runs one node until ctx ends, then stops it in order.
 	run func(ctx context.Context, c config.Config) error
 	// restore founds a new cluster in c's data directory from a backup.
 	restore func(ctx context.Context, c config.Config, backup string) error
 }
 
-// stopGrace is how much longer than its own deadline an orderly stop may take
-// before the process ends without it.
+// stopGrace is how far an orderly stop may exceed its deadline before the process exits.
 const stopGrace = 5 * time.Second
 
-// signalEcho is how soon after the first signal another one is still the same:
-// supervisors signal the process and then its group.
+// signalEcho is how soon after the first signal a second one counts as the same: supervisors signal
+// the process and then its group.
 const signalEcho = 200 * time.Millisecond
 
-// main does what args say and returns the exit code.
+// main runs the command line args and returns the exit code.
 func (p process) main(ctx context.Context, args []string) int {
 	command := p.command()
 	command.SetArgs(args)
@@ -53,27 +51,26 @@ func (p process) main(ctx context.Context, args []string) int {
 	return code
 }
 
-// tell writes a line for the operator. Where that cannot be done there is
-// nobody to tell it to either.
+// tell writes a line for the operator. It ignores errors of writing.
 func (p process) tell(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stderr, "dormoused: "+format+"\n", args...)
 }
 
-// until runs work with a context that the first signal ends. A second signal
-// ends the process, unless it is but an echo, as does work that does not stop within limit and stopGrace.
+// until runs work with a context that the first signal ends. A second signal ends the process,
+// unless it follows within signalEcho. So does work that does not stop within limit and stopGrace.
 func (p process) until(ctx context.Context, limit time.Duration, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- work(ctx) }()
 
-	var asked time.Time          // when the first signal came
-	var overdue <-chan time.Time // fires when the stop has taken too long; nil until one is asked for
+	var asked time.Time          // when the first signal arrived
+	var overdue <-chan time.Time // fires when the stop has taken too long; nil until one is requested
 	for {
 		select {
 		case err := <-done:
 			if overdue != nil && errors.Is(err, context.Canceled) {
-				return nil // it says no more than that it was asked to stop
+				return nil // the error only says that a stop was requested
 			}
 			return err
 		case s := <-p.signals:
@@ -96,7 +93,7 @@ func (p process) until(ctx context.Context, limit time.Duration, work func(conte
 	}
 }
 
-// signalCode is what shells call the end by a signal.
+// signalCode returns the exit code that shells use for a signal.
 func signalCode(s os.Signal) int {
 	if number, ok := s.(syscall.Signal); ok {
 		return 128 + int(number)

@@ -19,13 +19,13 @@ import (
 	"dormouse/config"
 )
 
-// system is the operating system as a test plays it.
+// system simulates the operating system.
 type system struct {
 	process
 	out, errs bytes.Buffer
 	signals   chan os.Signal
-	exited    []int           // what exit was called with
-	ran       []config.Config // what run was called with
+	exited    []int           // arguments of exit
+	ran       []config.Config // arguments of run
 }
 
 func newSystem() *system {
@@ -42,7 +42,7 @@ func newSystem() *system {
 	return s
 }
 
-// fault is an error as package node gives it.
+// fault is an error like those of package node.
 type fault struct{ code int }
 
 func (f fault) Error() string { return fmt.Sprintf("fault %d", f.code) }
@@ -183,7 +183,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 		if len(s.exited) != 1 || s.exited[0] != 130 || time.Since(start) != time.Second {
 			t.Fatalf("ended with %v after %v, want 130 after 1s", s.exited, time.Since(start))
 		}
-		time.Sleep(time.Hour) // the process would be gone; let the bubble end
+		time.Sleep(time.Hour) // the process would have ended; let the bubble end
 	})
 }
 
@@ -219,7 +219,7 @@ func TestADevNodeSaysWhatToTryOnceItIsReady(t *testing.T) {
 	told := &notify{done: cancel}
 	s.stdout = told
 	s.run = func(context.Context, config.Config) error {
-		<-ctx.Done() // ends when something was told
+		<-ctx.Done() // ends when something was printed
 		return nil
 	}
 	if code := s.main(t.Context(), []string{"--dev", "--ephemeral", "--http-addr", addr, "--grpc-addr", "127.0.0.1:9"}); code != exitOK {

@@ -13,7 +13,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Load is the row of the checkpoint under a key, or nil.
+// Load returns the row of the checkpoint under a key, or nil.
 func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key))
 	if err != nil || raw == nil {
@@ -22,8 +22,7 @@ func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	return command.DecodeCheckpointRow(key, raw)
 }
 
-// Live is the checkpoint under a key. One that has expired is
-// cleared away first, so that it is as if it had never been there.
+// Live returns the checkpoint under a key, or nil. It first removes an expired one.
 func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
@@ -38,8 +37,8 @@ func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	return row, nil
 }
 
-// EnterCheckpoint is the checkpoint under a key for a write that may create it:
-// nil if there is none.
+// EnterCheckpoint returns the checkpoint under a key for a write that may create it: nil if there
+// is none.
 func EnterCheckpoint(c *txn.Tx, key string, ifIncarnation uint64, ifRevision *uint64) (*logpb.CheckpointRow, error) {
 	old, err := Live(c, key)
 	if err != nil {
@@ -127,8 +126,7 @@ func DecodeBody(key string, raw []byte) (*logpb.CheckpointBody, error) {
 	return body, nil
 }
 
-// Store writes the next revision: row and body say what is new, old
-// is the revision before, or nil.
+// Store writes the next revision: row and body are the new one, old is the revision before, or nil.
 func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.CheckpointBody) (agent.OpResult, error) {
 	now := c.Progress.Wall
 	row.Revision, row.CreatedAt, row.UpdatedAt = 1, now, now
@@ -217,7 +215,7 @@ func Expire(c *txn.Tx, key string, when int64) error {
 	return Drop(c, key, row)
 }
 
-// pinPointer keeps the row by which a thread knows the checkpoints that point to it.
+// pinPointer writes the row that records, for a thread, a checkpoint that points to it.
 func pinPointer(c *txn.Tx, key string, before, now *logpb.Pointer) {
 	if before.GetThread() == now.GetThread() {
 		return
@@ -230,8 +228,7 @@ func pinPointer(c *txn.Tx, key string, before, now *logpb.Pointer) {
 	}
 }
 
-// PointTo holds a pointer to the journal as of this commit, and fills in what
-// the journal says.
+// PointTo checks a pointer against the thread at this commit, and completes it from the thread.
 func PointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 	if p == nil {
 		return nil, nil
@@ -241,15 +238,15 @@ func PointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 		return nil, err
 	}
 	if t == nil {
-		// An agent that has said nothing yet points to a thread at rev 0,
-		// there or not (P-5).
+		// The checkpoint of an agent without messages points to a thread at rev 0, which need not
+		// exist (P-5).
 		if p.Rev == 0 && p.Incarnation == 0 && (p.Head == "" || p.Head == agent.Head{}.String()) {
 			return &logpb.Pointer{Thread: p.Thread, Head: make([]byte, len(agent.Head{}))}, nil
 		}
 		return nil, MissingThread(p.Thread)
 	}
 	if p.Incarnation != 0 && p.Incarnation != t.Incarnation {
-		return nil, ThreadMismatch(t, "it was deleted and made anew since")
+		return nil, ThreadMismatch(t, "it was deleted and created again since")
 	}
 	if p.Rev > t.Rev {
 		return nil, ThreadMismatch(t, fmt.Sprintf("it has not come to rev %d", p.Rev))
@@ -266,16 +263,16 @@ func PointTo(c *txn.Tx, p *agent.Pointer) (*logpb.Pointer, error) {
 	return &logpb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: head, Incarnation: t.Incarnation}, nil
 }
 
-// MissingThread returns the refusal of a pointer to a thread that does not exist.
+// MissingThread returns the error of a pointer to a thread that does not exist.
 func MissingThread(id string) *agent.Error {
 	e := agent.Errorf(agent.CodeMissingThread, "there is no thread %q", id)
 	e.Thread, e.Head = id, agent.Head{}.String()
 	return e
 }
 
-// ThreadMismatch returns the refusal of a pointer that a thread does not satisfy.
+// ThreadMismatch returns the error of a pointer that a thread does not satisfy.
 func ThreadMismatch(thread *logpb.ThreadMeta, why string) *agent.Error {
-	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d is not the one pointed to: %s", thread.Id, thread.Rev, why)
+	e := agent.Errorf(agent.CodeThreadMismatch, "thread %q at rev %d does not match the pointer: %s", thread.Id, thread.Rev, why)
 	e.Thread, e.Rev, e.Head, e.Incarnation = thread.Id, thread.Rev, hex.EncodeToString(thread.Head), thread.Incarnation
 	return e
 }

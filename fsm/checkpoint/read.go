@@ -17,7 +17,7 @@ func Get(r txn.Reader, q *agent.GetCheckpoint) (agent.Found, error) {
 	return checkpoint, nil
 }
 
-// At is a checkpoint at a revision that is kept; 0 is the current.
+// At returns a checkpoint at a kept revision; 0 is the current one.
 func At(r txn.Reader, key string, revision uint64) (*agent.Checkpoint, error) {
 	row, err := currentCheckpoint(r, key)
 	if err != nil {
@@ -69,7 +69,7 @@ func olderCheckpoint(r txn.Reader, key string, current *logpb.CheckpointRow, rev
 	return row, err
 }
 
-// notKeptNow says which revisions of a checkpoint there are instead.
+// notKeptNow returns an error that names the revisions that are kept.
 func notKeptNow(r txn.Reader, key string, current *logpb.CheckpointRow, revision uint64) error {
 	list, err := History(r, &agent.CheckpointHistory{Key: key})
 	if err != nil {
@@ -82,7 +82,7 @@ func notKeptNow(r txn.Reader, key string, current *logpb.CheckpointRow, revision
 	return NotKept(key, revision, oldest, current.Revision)
 }
 
-// NotKept refuses a revision of a checkpoint that is not there, or no more.
+// NotKept returns the error of a revision that does not exist, or is not kept any more.
 func NotKept(key string, revision, oldest, newest uint64) *agent.Error {
 	e := agent.Errorf(agent.CodeNotFound, "revision %d of checkpoint %q is not kept: %d to %d are", revision, key, oldest, newest)
 	e.Revision, e.Floor = newest, oldest

@@ -11,12 +11,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A scope's policy bounds the older revisions of a checkpoint by number, which
-// Store sees to, and by age: a revision whose place was taken gets
-// the time when it goes, by the policy of that moment. With it go those before
-// it, so that what is kept is one stretch.
+// A scope's policy bounds the older revisions of a checkpoint by number, which Store enforces, and
+// by age. A replaced revision gets its time of removal from the policy of that moment. All
+// revisions before it are removed with it, so the kept ones are contiguous.
 
-// aging is the row of history of a revision that goes after an age.
+// aging returns the history row of a revision that is removed after an age.
 func aging(c *txn.Tx, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
 	old.ForgetAt = c.Deadline(int64(min(ageMS, math.MaxInt64)))
 	raw, err := command.Marshal(old)
@@ -26,9 +25,9 @@ func aging(c *txn.Tx, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byt
 	return raw, nil
 }
 
-// ForgetRevision lets go of a revision whose age has come, and of those before
-// it. One that went under a policy without an age leaves its place in the queue
-// behind; row is the checkpoint's key, a NUL, and its incarnation and revision.
+// ForgetRevision removes a revision whose age has passed, and those before it. It ignores a
+// revision that was already removed under a policy without an age, which leaves its queue entry.
+// row is the checkpoint's key, a NUL, and its incarnation and revision.
 func ForgetRevision(c *txn.Tx, row string) error {
 	key, numbers, _ := strings.Cut(row, kv.Separator)
 	if len(numbers) != 2*8 {

@@ -11,23 +11,21 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A checkpoint's older revisions are one stretch, which CheckpointRow.kept
-// lists. What is known of one, besides its body, is a CheckpointRow: that of a
-// small body is carried in the body's row, so that a put need not write it
-// again; that of any other is a row of history, so that a list of revisions
-// reads no long body. A revision that is forgotten by its age has one too,
-// which says when.
+// A checkpoint's older revisions are contiguous; CheckpointRow.kept lists them. Besides its body, a
+// revision has a CheckpointRow. A small body's row carries it, so that a put need not write it
+// again. For any other body it is a history row, so that a list of revisions reads no long body. A
+// revision that is removed by age always has a history row, which holds the time.
 //
-// A body's row is named by a slot, which the next revision takes over from the
-// one that its policy lets go of: so nothing is deleted, and a put of a
-// checkpoint with a full history writes two rows.
+// A body's row is named by a slot. The next revision reuses the slot of the revision that its
+// policy removes. So nothing is deleted, and a put of a checkpoint with a full history writes two
+// rows.
 
-// CarriedBytesMax is how long a body may be that carries its revision's row. A
-// list of agent.HistoryMax of them reads four megabytes.
+// CarriedBytesMax is the longest body whose row carries its revision's row. A list of
+// agent.HistoryMax of them reads four megabytes.
 const CarriedBytesMax = 4 << 10
 
-// kept is an item of CheckpointRow.kept: the size of a revision's state and
-// metadata, its slot, and whether its body carries its row.
+// kept is an item of CheckpointRow.kept: the size of a revision's state and metadata, its slot, and
+// whether its body carries its row.
 type kept uint64
 
 const (
@@ -47,7 +45,7 @@ func (k kept) size() int64   { return int64(k >> keptSizeAt) }
 func (k kept) slot() uint64  { return uint64(k) >> 1 & (1<<keptSlotBits - 1) }
 func (k kept) carried() bool { return k&1 != 0 }
 
-// keptRevision is a revision older than now, and whether it is kept.
+// keptRevision returns the item of a revision older than now. ok is false if it is not kept.
 func keptRevision(now *logpb.CheckpointRow, revision uint64) (kept, bool) {
 	count := uint64(len(now.Kept))
 	if revision >= now.Revision || now.Revision-revision > count {
@@ -56,8 +54,8 @@ func keptRevision(now *logpb.CheckpointRow, revision uint64) (kept, bool) {
 	return kept(now.Kept[count-(now.Revision-revision)]), true
 }
 
-// olderRevision is the row of a revision older than now; nil where it is not
-// kept. get reads a row.
+// olderRevision returns the row of a revision older than now, or nil if it is not kept. get reads a
+// row.
 func olderRevision(get func(key string) ([]byte, error), scope, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	k, ok := keptRevision(now, revision)
 	if !ok {
@@ -87,13 +85,12 @@ func olderRevision(get func(key string) ([]byte, error), scope, key string, now 
 	return body.Row, nil
 }
 
-// StoredRevision is the row of a revision of a checkpoint that is older than now; nil
-// where it is not kept.
+// StoredRevision returns the row of a revision older than now, or nil if it is not kept.
 func StoredRevision(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	return olderRevision(c.Rows.Get, c.Scope, key, now, revision)
 }
 
-// carry puts a revision's row into its body, where that is short.
+// carry stores a revision's row in its body, if that is short.
 func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 	if row.Size > CarriedBytesMax {
 		body.Row = nil
@@ -105,8 +102,8 @@ func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 	}
 }
 
-// keepRevision makes old the newest of the older revisions, lets go of those
-// past the scope's policy, and gives row a slot.
+// keepRevision makes old the newest of the older revisions, removes those beyond the scope's
+// policy, and gives row a slot.
 func keepRevision(c *txn.Tx, key string, old, row *logpb.CheckpointRow) error {
 	age := c.Record.Policy.HistoryAgeMS
 	carried := old.Carried && age == 0
@@ -133,7 +130,7 @@ func keepRevision(c *txn.Tx, key string, old, row *logpb.CheckpointRow) error {
 	return nil
 }
 
-// freeSlot is the first slot that no older revision of row's is in.
+// freeSlot returns the first slot that no older revision of row uses.
 func freeSlot(row *logpb.CheckpointRow) uint64 {
 	taken := make([]bool, len(row.Kept)+1)
 	for _, k := range row.Kept {
@@ -144,12 +141,12 @@ func freeSlot(row *logpb.CheckpointRow) uint64 {
 	return uint64(slices.Index(taken, false))
 }
 
-// writeHistory writes the row of history of a revision whose place was taken,
-// which goes after an age; 0 is never.
+// writeHistory writes the history row of a replaced revision, which is removed after age
+// milliseconds; 0 means never.
 func writeHistory(c *txn.Tx, key string, old *logpb.CheckpointRow, age uint64) error {
 	history := kv.RevisionKey(kv.KindCheckpointHistory, c.Scope, key, old.Incarnation, old.Revision)
 	if age == 0 {
-		raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key)) // as it stands
+		raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key)) // the current row
 		if err != nil {
 			return err
 		}
@@ -165,8 +162,7 @@ func writeHistory(c *txn.Tx, key string, old *logpb.CheckpointRow, age uint64) e
 	return nil
 }
 
-// dropOldest lets go of the oldest of the revisions that row keeps, but for its
-// body.
+// dropOldest removes the oldest revision that row keeps, except its body.
 func dropOldest(c *txn.Tx, key string, row *logpb.CheckpointRow) (kept, error) {
 	oldest := kept(row.Kept[0])
 	if err := dropHistory(c, key, row, row.Revision-uint64(len(row.Kept)), oldest); err != nil {
@@ -177,14 +173,13 @@ func dropOldest(c *txn.Tx, key string, row *logpb.CheckpointRow) (kept, error) {
 	return oldest, nil
 }
 
-// dropHistory lets go of an older revision's row of history, with its place in
-// the queue.
+// dropHistory removes an older revision's history row and its queue entry.
 func dropHistory(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint64, k kept) error {
 	if k.carried() {
 		return nil
 	}
 	history := kv.RevisionKey(kv.KindCheckpointHistory, c.Scope, key, now.Incarnation, revision)
-	if c.Record.Policy.HistoryAgeMS > 0 { // else there is next to none, and a put reads no row more
+	if c.Record.Policy.HistoryAgeMS > 0 { // otherwise few have a queue entry, and the put saves a read
 		raw, err := c.Rows.Get(history)
 		if err != nil {
 			return err
@@ -199,8 +194,8 @@ func dropHistory(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint6
 	return nil
 }
 
-// dropRevisions removes a checkpoint's history and its bodies, the current one
-// too, and returns their size.
+// dropRevisions removes a checkpoint's history and all bodies, including the current one, and
+// returns their size.
 func dropRevisions(c *txn.Tx, key string, now *logpb.CheckpointRow) (size int64, err error) {
 	c.Rows.Remove(kv.BodyKey(c.Scope, key, now))
 	size = int64(now.Size)
@@ -215,8 +210,7 @@ func dropRevisions(c *txn.Tx, key string, now *logpb.CheckpointRow) (size int64,
 	return size, nil
 }
 
-// olderRevisionOf is olderRevision in a view, as of its time: one whose age has come is
-// not kept.
+// olderRevisionOf is olderRevision in a view: a revision whose age has passed is not kept.
 func olderRevisionOf(r txn.Reader, key string, now *logpb.CheckpointRow, revision uint64) (*logpb.CheckpointRow, error) {
 	row, err := olderRevision(r.Get, r.Scope, key, now, revision)
 	if err != nil || row == nil || txn.Expired(row.ForgetAt, r.Progress.Wall) {
@@ -225,8 +219,7 @@ func olderRevisionOf(r txn.Reader, key string, now *logpb.CheckpointRow, revisio
 	return row, nil
 }
 
-// History lists what is kept of a key, newest first; that is never more than
-// agent.HistoryMax.
+// History lists the kept revisions of a key, newest first; at most agent.HistoryMax.
 func History(r txn.Reader, q *agent.CheckpointHistory) (agent.Found, error) {
 	current, err := currentCheckpoint(r, q.Key)
 	if err != nil {
@@ -239,7 +232,7 @@ func History(r txn.Reader, q *agent.CheckpointHistory) (agent.Found, error) {
 			return nil, err
 		}
 		if row == nil {
-			break // and so are all before it, or will be with it
+			break // and so have, or will have, all before it
 		}
 		list.Items = append(list.Items, checkpointRow(q.Key, row))
 	}

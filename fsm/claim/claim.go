@@ -13,11 +13,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A claim has a row while somebody holds it, and until it has been swept after
-// it lapsed. It leaves no tombstone: epochs are never reused, so one that is
-// forgotten never matches again.
+// A claim has a row while it is held, and then until the sweep removes it. It leaves no tombstone:
+// epochs are never reused, so the epoch of a removed claim never matches again.
 
-// LoadStanding is the row of a claim that stands, or nil where nobody holds it.
+// LoadStanding returns the row of a claim that is held and has not expired, or nil.
 func LoadStanding(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 	row, err := Load(b, scope, name)
 	if err != nil || row == nil || Lapsed(row, b.Opening, b.Progress.Tick) {
@@ -26,8 +25,7 @@ func LoadStanding(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 	return row, nil
 }
 
-// Load is a claim's row, though the claim may have lapsed; nil where there
-// is none.
+// Load returns a claim's row, even if the claim has expired, or nil.
 func Load(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 	raw, err := b.Rows.Get(kv.IDKey(kv.KindClaim, scope, name))
 	if err != nil || raw == nil {
@@ -45,7 +43,7 @@ func DecodeRow(name string, raw []byte) (*logpb.ClaimRow, error) {
 	return row, nil
 }
 
-// Standing is the claim as callers see it; a nil row is one that nobody holds.
+// Standing returns the claim as callers see it; a nil row means that it is not held.
 func Standing(name string, row *logpb.ClaimRow, o txn.TermStart, now txn.Progress) agent.Claim {
 	if row == nil {
 		return agent.Claim{Name: name}
@@ -76,9 +74,9 @@ func Take(c *txn.Tx, op *agent.TakeClaim) (agent.OpResult, error) {
 	return BeginHolding(c, op.Claim, op.Holder, op.TTL)
 }
 
-// BeginHolding gives the claim to a holder, under an epoch of its own.
+// BeginHolding gives the claim to a holder, under a new epoch.
 func BeginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpResult, error) {
-	old, err := Load(c.Entry, c.Scope, name) // a lapsed one too, which takes its place in the queue along
+	old, err := Load(c.Entry, c.Scope, name) // also an expired one, whose queue entry is replaced
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +94,7 @@ func BeginHolding(c *txn.Tx, name, holder string, ttl time.Duration) (agent.OpRe
 	return Arm(c, name, row)
 }
 
-// Arm gives the claim its full ttl from this entry on.
+// Arm restarts the claim's TTL at this entry.
 func Arm(c *txn.Tx, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
 	row.ArmedTick = c.Progress.Tick
 	queueClaim(c.Entry, c.Scope, name, row)
@@ -149,10 +147,10 @@ func Release(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
 	return BeginHolding(c, op.Claim, op.To, ttl)
 }
 
-// holding is the row of a holding that stands, by the one who says it holds it.
+// holding returns the row of an unexpired claim with that holder and epoch.
 func holding(c *txn.Tx, name, holder string, epoch uint64, ttl time.Duration) (*logpb.ClaimRow, error) {
 	if ttl == 0 {
-		ttl = agent.ClaimTTLDefault // stands for what it was
+		ttl = agent.ClaimTTLDefault // the current TTL stays
 	}
 	if err := validClaim(name, holder, ttl); err != nil {
 		return nil, err
@@ -167,7 +165,7 @@ func holding(c *txn.Tx, name, holder string, epoch uint64, ttl time.Duration) (*
 	return row, nil
 }
 
-// Drop forgets a claim.
+// Drop removes a claim.
 func Drop(c *txn.Tx, name string, row *logpb.ClaimRow) {
 	key := kv.IDKey(kv.KindClaim, c.Scope, name)
 	c.Rows.Remove(key)
@@ -177,8 +175,7 @@ func Drop(c *txn.Tx, name string, row *logpb.ClaimRow) {
 	c.AddUsage(-1, 0)
 }
 
-// validClaim judges what the door has judged before: an entry may come from
-// elsewhere.
+// validClaim repeats the request validation, because an entry may come from another build.
 func validClaim(name, holder string, ttl time.Duration) error {
 	if err := agent.CallersClaim(name); err != nil {
 		return err
@@ -192,11 +189,11 @@ func validClaim(name, holder string, ttl time.Duration) error {
 	return nil
 }
 
-// FencedRefusal refuses who no longer holds a claim; row is the holding that
-// stands, or nil.
+// FencedRefusal returns the error of a caller that no longer holds a claim. row is the current
+// holding, or nil.
 func FencedRefusal(claim string, epoch uint64, row *logpb.ClaimRow) *agent.Error {
 	if row == nil {
-		return agent.Errorf(agent.CodeFenced, "epoch %d of claim %q has ended, and nobody holds it now: take it again", epoch, claim)
+		return agent.Errorf(agent.CodeFenced, "epoch %d of claim %q has ended, and it is not held now: take it again", epoch, claim)
 	}
 	e := agent.Errorf(agent.CodeFenced, "claim %q is held by %q at epoch %d, not by the caller at epoch %d", claim, row.Holder, row.Epoch, epoch)
 	e.Epoch, e.Holder = row.Epoch, row.Holder

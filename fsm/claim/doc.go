@@ -1,5 +1,4 @@
-// Package claim applies the ops on claims, and ends those that lapse.
+// Package claim applies the ops on claims, and ends those that expire.
 //
-// A claim is a lease by ticks of the log on a name. Its epoch is the fence of its
-// holder's writes.
+// A claim is a lease on a name, in ticks of the log. Its epoch fences its holder's writes.
 package claim

@@ -10,13 +10,13 @@ import (
 func Get(r txn.Reader, q *agent.GetClaim) (agent.Found, error) {
 	claim, err := Read(r, q.Claim)
 	if err == nil && !claim.Held() {
-		err = agent.Errorf(agent.CodeNotFound, "nobody holds claim %q", q.Claim)
+		err = agent.Errorf(agent.CodeNotFound, "claim %q is not held", q.Claim)
 	}
 	return &claim, err
 }
 
-// Read is how a claim stands as of the reader's entry; one that has lapsed has no
-// holder, whether it has been swept or not.
+// Read returns a claim at the reader's entry. An expired claim has no holder, even if it has not
+// been swept yet.
 func Read(r txn.Reader, name string) (agent.Claim, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindClaim, r.Scope, name))
 	if err != nil || raw == nil {

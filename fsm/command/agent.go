@@ -7,7 +7,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// DecodeErasure is a receipt as callers see it.
+// DecodeErasure returns a receipt as callers see it.
 func DecodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 	e := &agent.Erasure{
 		Agent: name, Index: p.GetIndex(), ErasedAt: p.GetErasedAt(), CompletedAt: p.GetCompletedAt(), SealedUntil: p.GetSealedUntil(),
@@ -25,7 +25,7 @@ func DecodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 	return e, nil
 }
 
-// DecodeErasureRow decodes the receipt of an agent's erasure; the name is for the error.
+// DecodeErasureRow decodes the receipt of an agent's erasure; name is used in the error.
 func DecodeErasureRow(name string, raw []byte) (*logpb.Erasure, error) {
 	row := &logpb.Erasure{}
 	if err := Unmarshal(raw, row); err != nil {

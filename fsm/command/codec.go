@@ -2,8 +2,8 @@ package command
 
 import "dormouse/internal/protocode"
 
-// Coded is a message of the log with generated code. Equal messages have equal
-// encodings. Strings are not checked for UTF-8; see commitShape.
+// Coded is a message of the log with generated code. Equal messages have equal encodings. Strings
+// are not checked for UTF-8; see commitShape.
 type Coded = protocode.Message
 
 // Marshal encodes m.

@@ -10,8 +10,7 @@ import (
 	"dormouse/fsm/command"
 )
 
-// genAgentOps has a generator for every kind of op on whole agents, and for
-// that on how long threads and sessions live.
+// genAgentOps has a generator for each kind of op on whole agents, and for set_ttl.
 var genAgentOps = []*rapid.Generator[agent.Op]{
 	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.ForkAgent](t) }),
 	rapid.Custom(func(t *rapid.T) agent.Op {

@@ -8,8 +8,7 @@ import (
 	"dormouse/fsm/command"
 )
 
-// What reads a row does not look whether its strings are UTF-8, so nothing that
-// is not may come into the log.
+// Decoding a row does not check its strings for UTF-8, so invalid strings must not enter the log.
 func TestWhatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
 	put := &agent.PutCheckpoint{Key: "k", Lifecycle: "caf\xe9"}
 	if _, err := command.EncodeCommit(&agent.Commit{Scope: "s", Ops: []agent.Op{put}}, 0); err == nil {

@@ -14,7 +14,7 @@ func any1[T any](t *rapid.T) *T {
 	return &v
 }
 
-// spans gives what is a time to live a whole number of milliseconds.
+// spans rounds TTLs to whole milliseconds.
 func spans(t *rapid.T, drafts []agent.ReviewDraft, ttl ...*time.Duration) {
 	for i := range drafts {
 		ttl = append(ttl, &drafts[i].TTL, &drafts[i].EscalateAfter)

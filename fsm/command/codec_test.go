@@ -19,8 +19,8 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// equal compares domain values: nil and empty bytes are one, except inside a
-// compare, where nil means absent.
+// equal compares domain values: nil and empty bytes are equal, except inside a compare, where nil
+// means absent.
 var equal = cmp.Options{
 	cmpopts.IgnoreUnexported(agent.Commit{}),
 	cmpopts.EquateEmpty(),
@@ -372,7 +372,7 @@ func FuzzDecodeCommit(f *testing.F) {
 		}
 		again, err := command.EncodeCommit(&c, notAfter)
 		if err != nil {
-			return // heads and durations out of range come from no encoder of ours
+			return // no encoder writes heads and durations that are out of range
 		}
 		back, _, err := command.DecodeCommit(again)
 		if err != nil {
@@ -387,7 +387,7 @@ func FuzzDecodeCommit(f *testing.F) {
 	})
 }
 
-// overflows holds where a ttl or seal is too long for a time.Duration.
+// overflows reports whether a ttl or seal is too long for a time.Duration.
 func overflows(c agent.Commit) bool {
 	for _, op := range c.Ops {
 		if sessionOverflows(op) {

@@ -10,7 +10,7 @@ import (
 	"dormouse/fsm/command"
 )
 
-// genPlan draws what a caller says of a timer.
+// genPlan draws the fields of a timer that a caller sets.
 var genPlan = rapid.Custom(func(t *rapid.T) agent.Timer {
 	return agent.Timer{
 		Manager: genText.Draw(t, "manager"), Key: genText.Draw(t, "key"), ID: genText.Draw(t, "id"),

@@ -5,7 +5,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// ConversationRowOf is a conversation's row as callers see it.
+// ConversationRowOf returns a conversation's row as callers see it.
 func ConversationRowOf(id string, row *logpb.ConversationRow) agent.ConversationRow {
 	return agent.ConversationRow{
 		ID: id, Incarnation: row.GetIncarnation(), Revision: row.GetRevision(), Agent: row.GetAgent(), Owner: row.GetOwner(),
@@ -16,7 +16,7 @@ func ConversationRowOf(id string, row *logpb.ConversationRow) agent.Conversation
 	}
 }
 
-// MessageOf is a message as callers see it.
+// MessageOf returns a message as callers see it.
 func MessageOf(incarnation, seq uint64, row *logpb.MessageRow) agent.Message {
 	m := agent.Message{
 		ID: row.Id, Seq: seq, Revision: row.Revision, At: row.At, UpdatedAt: row.UpdatedAt, Role: agent.MessageRole(row.Role),

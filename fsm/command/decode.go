@@ -12,8 +12,8 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// DecodeLogCommit parses one commit of a batch. What this version does not know
-// is an error, not skipped: every node must make the same of it.
+// DecodeLogCommit parses one commit of a batch. Unknown fields are an error, and not skipped: every
+// node must decode the same commit.
 func DecodeLogCommit(raw []byte) (*logpb.Commit, error) {
 	c := &logpb.Commit{}
 	if err := Unmarshal(raw, c); err != nil {
@@ -35,17 +35,17 @@ func DecodeLogCommit(raw []byte) (*logpb.Commit, error) {
 	return c, nil
 }
 
-var errNewerCommit = fmt.Errorf("decode commit: it holds what this version does not know: upgrade this node")
+var errNewerCommit = fmt.Errorf("decode commit: it has fields that this version does not know: upgrade this node")
 
-// DecodeCommit is the inverse of EncodeCommit, for commits whose ops are all
-// agent's: the cluster's own are an error.
+// DecodeCommit is the inverse of EncodeCommit, for commits with ops of package agent only: cluster
+// ops are an error.
 func DecodeCommit(raw []byte) (c agent.Commit, notAfterTick uint64, err error) {
 	p, err := DecodeLogCommit(raw)
 	if err != nil {
 		return agent.Commit{}, 0, err
 	}
 	if len(p.ClusterOps) > 0 {
-		return agent.Commit{}, 0, fmt.Errorf("decode commit: it has ops of the cluster's own")
+		return agent.Commit{}, 0, fmt.Errorf("decode commit: it has cluster ops")
 	}
 	c = agent.Commit{
 		Scope:     p.Scope,
@@ -95,7 +95,7 @@ func DecodePointer(p *logpb.Pointer) *agent.Pointer {
 // Duration returns a number of milliseconds as a duration.
 func Duration(ms uint64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// OrEmptyObject is what stands for a JSON object that was not given.
+// OrEmptyObject returns raw, or {} if it is empty.
 func OrEmptyObject(raw agent.JSON) agent.JSON {
 	if len(raw) == 0 {
 		return agent.JSON("{}")

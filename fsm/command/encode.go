@@ -15,12 +15,11 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// EncodeCommit encodes a validated commit for the log, once: nobody decodes it
-// before it is applied. notAfterTick is the tick past which apply refuses it;
-// 0 where it has no request id.
+// EncodeCommit encodes a validated commit for the log. It is encoded once, and decoded only by
+// apply. notAfterTick is the tick after which apply refuses it; 0 if it has no request id.
 //
-// The ops come first, so that their hash, by which a retry is told from
-// another body under the same id, is taken from the bytes just written.
+// The ops come first, so that their hash is computed from the bytes just written. The hash detects
+// a request id that is reused with another body.
 func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 	block := make([]oppb.Op, len(c.Ops)) // one allocation for all
 	body := logpb.Commit{Ops: make([]*oppb.Op, len(c.Ops))}
@@ -52,27 +51,27 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 	return raw, nil
 }
 
-// restBytes is about what a commit takes besides its ops and names.
+// restBytes is about the size of a commit without its ops and names.
 const restBytes = 64
 
-// commitShape is where a commit has strings. What apply decodes is not looked at
-// again, so none that is not UTF-8 may come into the log.
+// commitShape lists the string fields of a commit. Apply does not check strings again, so invalid
+// UTF-8 must not enter the log.
 var commitShape = utf8pb.Of((&logpb.Commit{}).ProtoReflect().Descriptor())
 
-// EncodeLogCommit encodes a commit that is made of log ops, as the cluster's
-// own are. It looks whether strings are UTF-8, as EncodeCommit does.
+// EncodeLogCommit encodes a commit of log ops, such as cluster ops. Like EncodeCommit it checks
+// that strings are UTF-8.
 func EncodeLogCommit(c *logpb.Commit) []byte {
 	raw, err := Marshal(c)
 	if err == nil {
 		err = commitShape.Check(raw)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("encode commit: %v", err)) // only bad UTF-8 can do this, and ids are checked
+		panic(fmt.Sprintf("encode commit: %v", err)) // only invalid UTF-8 can cause this, and ids are checked
 	}
 	return raw
 }
 
-// encodable refuses an op that no log entry can hold.
+// encodable refuses an op that a log entry cannot hold.
 func encodable(op agent.Op) error {
 	switch o := op.(type) {
 	case nil:
@@ -101,7 +100,7 @@ func validHead(field, text string) error {
 	return nil
 }
 
-// Millis rounds up: what is to live at all lives a millisecond.
+// Millis rounds up: a positive duration is at least a millisecond.
 func Millis(d time.Duration) uint64 {
 	if d <= 0 {
 		return 0

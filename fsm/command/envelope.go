@@ -19,23 +19,23 @@ import (
 //	4  CRC-32C   4 bytes, little-endian, of bytes 0–3 and of all from 8 on
 //	8  the batch, as protobuf
 //
-// The frame is the same in every format, so that any version can check any
-// entry, and tell a newer entry from a damaged one.
+// The frame is the same in every format, so any version can check any entry, and can distinguish a
+// newer entry from a damaged one.
 const (
 	frameMagic  = 0xD05E
 	FrameBytes  = 8
 	entryFormat = 1
 )
 
-// EntryBytesMax is the largest entry that is unpacked: one commit at its limit
-// or a coalesced batch, with room for the stamps.
+// EntryBytesMax is the largest entry that is unpacked: one commit at its limit or a coalesced
+// batch, with room for the stamps.
 const EntryBytesMax = agent.CommitBytesMax + 1<<20
 
 // Castagnoli is the table of CRC-32C, the checksum of entries.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// The fields of logpb.Batch, which this file writes and reads by hand: the
-// commits of an entry are bytes within it, not copies.
+// The fields of logpb.Batch, which this file encodes and decodes by hand: the commits of an entry
+// are slices of it, not copies.
 const (
 	fieldTick       protowire.Number = 1
 	fieldWall       protowire.Number = 2
@@ -76,8 +76,8 @@ func entryCRC(entry []byte) uint32 {
 	return crc32.Update(crc32.Checksum(entry[:4], Castagnoli), Castagnoli, entry[FrameBytes:])
 }
 
-// CheckEntry checks the frame and the CRC of an entry and returns the CRC. It
-// does not look at the format, so that it may check entries of any.
+// CheckEntry checks the frame and the CRC of an entry and returns the CRC. It does not check the
+// format, so it works for entries of any format.
 func CheckEntry(entry []byte) (crc uint32, err error) {
 	switch {
 	case len(entry) < FrameBytes:
@@ -92,8 +92,8 @@ func CheckEntry(entry []byte) (crc uint32, err error) {
 	return stored, nil
 }
 
-// Unpack is the batch in an entry, and the entry's CRC. The batch's commits
-// share the entry's memory.
+// Unpack returns the batch in an entry, and the entry's CRC. The batch's commits share the entry's
+// memory.
 func Unpack(entry []byte) (*logpb.Batch, uint32, error) {
 	crc, err := CheckEntry(entry)
 	if err != nil {
@@ -113,8 +113,8 @@ func Unpack(entry []byte) (*logpb.Batch, uint32, error) {
 	return b, crc, nil
 }
 
-// parseBatch is proto.Unmarshal without the copies. What it does not know it
-// refuses: every node must make the same of an entry.
+// parseBatch is proto.Unmarshal without the copies. It refuses unknown fields: every node must
+// decode the same batch.
 func parseBatch(raw []byte) (*logpb.Batch, error) {
 	b := &logpb.Batch{}
 	for len(raw) > 0 {
@@ -153,11 +153,11 @@ func setStamp(b *logpb.Batch, field protowire.Number, v uint64) {
 		b.WallMs = int64(v)
 	case fieldAuditIndex:
 		b.AuditIndex = v
-	default: // parseBatch lets no other through
+	default: // parseBatch rejects all others
 		b.AuditChain = uint32(v)
 	}
 }
 
 func badBatch(err error) error {
-	return fmt.Errorf("log entry holds no batch that this version knows: %w", err)
+	return fmt.Errorf("cannot decode the batch in the log entry: %w", err)
 }

@@ -45,7 +45,7 @@ func TestUnpackGivesBackWhatWasPacked(t *testing.T) {
 			if crc == 0 {
 				t.Error("no checksum")
 			}
-			// What is in the frame is plain protobuf, for other readers.
+			// The content of the frame is plain protobuf, for other readers.
 			plain := &logpb.Batch{}
 			if err := proto.Unmarshal(entry[command.FrameBytes:], plain); err != nil || !proto.Equal(plain, b) {
 				t.Errorf("as protobuf: %v %v", plain, err)
@@ -73,7 +73,7 @@ func TestAnyFlippedBitOrMissingByteOfAnEntryIsFound(t *testing.T) {
 	}
 }
 
-// resealed is the entry with its checksum made right again.
+// resealed returns the entry with a recomputed checksum.
 func resealed(entry []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	crc := crc32.Update(crc32.Checksum(entry[:4], table), table, entry[command.FrameBytes:])
@@ -128,7 +128,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// benchCommits are appends of one entry with 1 KiB of payload.
+// benchCommits returns appends of one entry with 1 KiB of payload.
 func benchCommits(n int) []agent.Commit {
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 1000)

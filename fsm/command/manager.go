@@ -8,7 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// EncodeManager is what a caller writes of a manager but its name.
+// EncodeManager encodes the fields of a manager that a caller writes, except its name.
 func EncodeManager(m *agent.Manager) *logpb.ManagerSettings {
 	return &logpb.ManagerSettings{
 		Handler:       &logpb.Handler{Kind: string(m.Handler.Kind), Name: m.Handler.Name, Url: m.Handler.URL, Key: m.Handler.Key},
@@ -30,10 +30,10 @@ func decodeManager(p *logpb.ManagerSettings) agent.Manager {
 	}
 }
 
-// count is a number that fits an int on every machine.
+// count returns n as an int, at most math.MaxInt32.
 func count(n uint64) int { return int(min(n, math.MaxInt32)) }
 
-// DecodeManagerRow decodes the row of a manager; the name is for the error.
+// DecodeManagerRow decodes the row of a manager; name is used in the error.
 func DecodeManagerRow(name string, raw []byte) (*logpb.ManagerRow, error) {
 	row := &logpb.ManagerRow{}
 	if err := Unmarshal(raw, row); err != nil {
@@ -42,7 +42,7 @@ func DecodeManagerRow(name string, raw []byte) (*logpb.ManagerRow, error) {
 	return row, nil
 }
 
-// ManagerOf is a manager as callers see it.
+// ManagerOf returns a manager as callers see it.
 func ManagerOf(name string, row *logpb.ManagerRow) *agent.Manager {
 	m := decodeManager(row.GetSettings())
 	m.Name, m.Incarnation, m.Revision = name, row.GetIncarnation(), row.GetRevision()
@@ -50,7 +50,7 @@ func ManagerOf(name string, row *logpb.ManagerRow) *agent.Manager {
 	return &m
 }
 
-// MarshalRow encodes a row whose id is for the error.
+// MarshalRow encodes a row; noun and id are used in the error.
 func MarshalRow(noun, id string, row Coded) ([]byte, error) {
 	raw, err := Marshal(row)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// DecodeMemoryRow decodes the row of a memory; the id is for the error.
+// DecodeMemoryRow decodes the row of a memory; id is used in the error.
 func DecodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
 	row := &logpb.MemoryRow{}
 	if err := Unmarshal(raw, row); err != nil {
@@ -16,7 +16,7 @@ func DecodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
 	return row, nil
 }
 
-// DecodeMemoryBody decodes the body of a memory; the id is for the error.
+// DecodeMemoryBody decodes the body of a memory; id is used in the error.
 func DecodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("memory %q has no body", id)
@@ -28,11 +28,11 @@ func DecodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 	return body, nil
 }
 
-// DecodeMemoryAgent is what an agent remembers as a whole; nil raw is nothing.
+// DecodeMemoryAgent decodes the totals of an agent's memories; nil raw means none.
 func DecodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
 	row := &logpb.MemoryAgentRow{}
 	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode what agent %q remembers: %w", name, err)
+		return nil, fmt.Errorf("decode the memory totals of agent %q: %w", name, err)
 	}
 	return row, nil
 }
@@ -46,7 +46,7 @@ func DecodeMemoryGone(raw []byte) (*logpb.MemoryGone, error) {
 	return gone, nil
 }
 
-// MemoryOf is a memory as callers see it, without its embedding.
+// MemoryOf returns a memory as callers see it, without its embedding.
 func MemoryOf(name, id string, row *logpb.MemoryRow, body *logpb.MemoryBody) agent.Memory {
 	return agent.Memory{
 		Agent: name, ID: id, Incarnation: row.Incarnation, Revision: row.Revision, Session: row.Session, Class: row.Class, Kind: row.Kind,

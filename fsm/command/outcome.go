@@ -9,7 +9,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// EncodeOutcome encodes how a commit was decided, for the row of its request.
+// EncodeOutcome encodes the decision on a commit, for the row of its request.
 func EncodeOutcome(d agent.Decided) ([]byte, error) {
 	p := &logpb.Outcome{Index: d.Result.Index, TimeMs: d.Result.Time, Refusal: ops.ErrorToProto(d.Err)}
 	if n := len(d.Result.Results); n > 0 {
@@ -23,8 +23,8 @@ func EncodeOutcome(d agent.Decided) ([]byte, error) {
 	return Marshal(p)
 }
 
-// DecodeOutcome is the inverse of EncodeOutcome. A refusal is final, as it was
-// decided in the log.
+// DecodeOutcome is the inverse of EncodeOutcome. A refusal is final, since it was decided in the
+// log.
 func DecodeOutcome(raw []byte) (agent.Decided, error) {
 	p := &logpb.Outcome{}
 	if err := Unmarshal(raw, p); err != nil {
@@ -46,7 +46,7 @@ func DecodeOutcome(raw []byte) (agent.Decided, error) {
 	return d, nil
 }
 
-// DecodeThread is what a caller sees of a thread's row.
+// DecodeThread returns a thread's row as callers see it.
 func DecodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
 	t := agent.Thread{
 		ID: p.GetId(), Incarnation: p.GetIncarnation(), Rev: p.GetRev(), Floor: p.GetFloor(), Summary: p.GetSummary(),

@@ -8,7 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// EncodePlan converts what a timer is set to.
+// EncodePlan encodes the settings of a timer.
 func EncodePlan(t *agent.Timer) *logpb.TimerPlan {
 	return &logpb.TimerPlan{
 		Cron: t.Cron, TimeZone: t.TimeZone, Missed: string(t.Missed), CatchUp: t.CatchUp, Type: t.Type, Data: t.Data,
@@ -22,7 +22,7 @@ func decodePlan(p *logpb.TimerPlan) agent.Timer {
 	}
 }
 
-// DecodeTimerRow decodes the row of a timer; the name is for the error.
+// DecodeTimerRow decodes the row of a timer; id is used in the error.
 func DecodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
 	row := &logpb.TimerRow{}
 	if err := Unmarshal(raw, row); err != nil {
@@ -31,7 +31,7 @@ func DecodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
 	return row, nil
 }
 
-// TimerOf is a timer as callers see it.
+// TimerOf returns a timer as callers see it.
 func TimerOf(n kv.TimerName, row *logpb.TimerRow, data []byte) agent.Timer {
 	t := decodePlan(row.GetPlan())
 	t.Manager, t.Key, t.ID, t.Data = n.Manager, n.Key, n.ID, data

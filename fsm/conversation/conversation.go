@@ -12,22 +12,20 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A conversation's row is small and says all that is listed. Its state, what
-// is pending and its messages are rows of their own, so that a message or a
-// status does not write the state again.
+// A conversation's row is small and has all listed fields. Its state, its pending messages and its
+// messages are separate rows, so that a new message or status does not write the state again.
 
-// Conversation is one while an op works on it.
+// Conversation is a conversation while an op changes it.
 type Conversation struct {
 	*txn.Tx
 	Id          string
-	Row         *logpb.ConversationRow // of incarnation 0 if there is none
-	interrupted bool                   // as it is stored
-	places      []string               // by which it is to be found, as it is stored; none below txn.FoundLevel
+	Row         *logpb.ConversationRow // incarnation 0 if it does not exist
+	interrupted bool                   // the stored value
+	places      []string               // the stored index rows; none below txn.FoundLevel
 }
 
-// Open opens the conversation that a reference means, whether it is
-// there or not, unless it is another's. One that is gone is cleared away first, so
-// that it is as if it had never been there.
+// Open opens the conversation of a reference, whether it exists or not. It returns an error if
+// agent or owner do not match. It first removes an expired or erased one.
 func Open(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
 	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
 		return nil, err
@@ -49,7 +47,7 @@ func Open(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
 	return w, belongs(ref, w.Row)
 }
 
-// LoadStored is a conversation as its rows say.
+// LoadStored returns a conversation from its rows.
 func LoadStored(c *txn.Tx, id string) (*Conversation, error) {
 	w := &Conversation{Tx: c, Id: id, Row: &logpb.ConversationRow{}}
 	raw, err := c.Rows.Get(w.key(kv.KindConversation))
@@ -66,8 +64,7 @@ func LoadStored(c *txn.Tx, id string) (*Conversation, error) {
 	return w, nil
 }
 
-// belongs refuses a reference on behalf of another than the conversation's
-// own agent and owner.
+// belongs refuses a reference whose agent or owner differs from the conversation's.
 func belongs(ref *agent.ConversationRef, row *logpb.ConversationRow) error {
 	for _, name := range []struct{ field, want, stored string }{
 		{"agent_id", ref.Agent, row.Agent}, {"owner_id", ref.Owner, row.Owner},
@@ -95,7 +92,7 @@ func openToWrite(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
 	return w, c.CheckWritable(kv.KindConversationTombstone, ref.ID, ref.IfIncarnation, w.Row.Incarnation)
 }
 
-// write begins to change the row: it is there from here on.
+// write prepares a change of the row, and creates the conversation if it does not exist.
 func (w *Conversation) write(ref *agent.ConversationRef) error {
 	if ref.Agent != "" && w.Row.Agent == "" && w.Level >= txn.FoundLevel {
 		if err := txn.CheckNotErased(w.Tx, ref.Agent); err != nil {
@@ -119,7 +116,7 @@ func (w *Conversation) write(ref *agent.ConversationRef) error {
 	return nil
 }
 
-// store writes the row and its places in the indexes.
+// store writes the row and its index rows.
 func (w *Conversation) store() error {
 	raw, err := command.Marshal(w.Row)
 	if err != nil {
@@ -143,7 +140,7 @@ func (w *Conversation) store() error {
 	return nil
 }
 
-// done stores the row and answers with it.
+// done stores the row and returns it as the op's result.
 func (w *Conversation) done() (*agent.ConversationResult, error) {
 	if err := w.store(); err != nil {
 		return nil, err
@@ -151,7 +148,7 @@ func (w *Conversation) done() (*agent.ConversationResult, error) {
 	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}, nil
 }
 
-// Save runs save_conversation: it stores the state that an agent goes on from.
+// Save runs save_conversation: it stores the state from which the agent continues.
 func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	version, err := agent.StateVersion(op.State)
 	if err != nil {
@@ -166,7 +163,7 @@ func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	}
 	row := w.Row
 	if row.Revision != op.Revision {
-		return nil, txn.RevisionMismatch(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it anew", op.Revision), row.Revision)
+		return nil, txn.RevisionMismatch(op.ID, fmt.Sprintf("its state was loaded at revision %d, load it again", op.Revision), row.Revision)
 	}
 	if op.Consumed > row.Pended {
 		return nil, agent.Invalid("consumed", "consumed = %d is past the %d messages that were ever pending", op.Consumed, row.Pended)
@@ -189,8 +186,8 @@ func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	return w.done()
 }
 
-// saved reports whether what a save says is what was saved last: then it came
-// twice, as the last event of an agent that shuts down may.
+// saved reports whether a save equals the last one: then it is a repeated request, such as the last
+// event of an agent that shuts down.
 func (w *Conversation) saved(op *agent.SaveConversation) (bool, error) {
 	row := w.Row
 	if row.Revision == 0 || row.Revision != op.Revision+1 || row.Lifecycle != string(op.Lifecycle) ||
@@ -240,7 +237,7 @@ func Delete(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult, error) {
 		c.WriteTombstone(kv.KindConversationTombstone, op.ID, row.Incarnation, op.Seal)
 }
 
-// Drop removes a conversation with all that is its own.
+// Drop removes a conversation with all its rows.
 func (w *Conversation) Drop() error {
 	row := w.Row
 	for _, kind := range []string{kv.KindConversation, kv.KindConversationState, kv.KindConversationPending, kv.KindConversationInterrupted} {

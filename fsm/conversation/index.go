@@ -10,12 +10,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// From txn.FoundLevel on, conversations are found by their agent and by their
-// owner. A conversation that is made or named from then on adds itself to the
-// indexes; Backfill adds the others.
+// From txn.FoundLevel on, conversations are indexed by agent and by owner. A conversation that is
+// created or assigned from then on adds itself to the indexes; Backfill adds the others.
 
-// Places are the rows by which a conversation is found. A name that
-// the door does not let in would break their keys: it has none.
+// Places returns the index rows of a conversation. An invalid agent or owner would break their
+// keys: it has no index row.
 func Places(scope, id string, row *logpb.ConversationRow) (places []string) {
 	if row.Agent != "" && agent.ValidID("agent_id", row.Agent) == nil {
 		places = append(places, kv.IndexKey(kv.KindConversationAgent, scope, row.Agent, id))
@@ -26,8 +25,7 @@ func Places(scope, id string, row *logpb.ConversationRow) (places []string) {
 	return places
 }
 
-// conversationGone reports whether a conversation's row stands for nothing any
-// more: it has expired, or its agent has been erased since.
+// conversationGone reports whether a conversation has expired, or its agent has been erased since.
 func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, wall int64) (bool, error) {
 	if txn.Expired(row.ExpiresAt, wall) {
 		return true, nil
@@ -38,8 +36,8 @@ func conversationGone(rows kv.Reader, scope string, row *logpb.ConversationRow, 
 	return conversationErased(rows, scope, row)
 }
 
-// conversationErased reports whether a conversation was its agent's when that was
-// erased, with its conversations.
+// conversationErased reports whether the conversation belonged to its agent when the agent was
+// erased with its conversations.
 func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow) (bool, error) {
 	if row.Agent == "" {
 		return false, nil
@@ -49,7 +47,7 @@ func conversationErased(rows kv.Reader, scope string, row *logpb.ConversationRow
 	return conversations && NamedSince(row) < below, err
 }
 
-// NamedSince is when a conversation came to be its agent's, as incarnations count.
+// NamedSince returns the incarnation number at which a conversation was assigned to its agent.
 func NamedSince(row *logpb.ConversationRow) uint64 { return max(row.Incarnation, row.Named) }
 
 func indexConversation(b *txn.Entry, key string, raw []byte) error {
@@ -93,14 +91,13 @@ func Expire(c *txn.Tx, id string, when int64) error {
 	return clearConversation(w)
 }
 
-// Backfill adds conversations from below txn.FoundLevel to the indexes by agent and by
-// owner.
+// Backfill adds conversations from below txn.FoundLevel to the indexes by agent and by owner.
 var Backfill = txn.Backfill{
 	Level: txn.FoundLevel, Cursor: kv.KindSystem + "conversations", Kind: kv.KindConversation, Most: agent.ConversationsFoundMax, Add: indexConversation,
 }
 
-// clearConversation removes a conversation that an op or the sweep came upon and that is
-// gone. Where its agent was erased, the receipt tells of it, expired or not.
+// clearConversation removes an expired or erased conversation that an op or the sweep found. If its
+// agent was erased, the receipt counts it, expired or not.
 func clearConversation(w *Conversation) error {
 	erased, err := conversationErased(w.Rows, w.Scope, w.Row)
 	if err != nil {

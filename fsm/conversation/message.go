@@ -39,7 +39,7 @@ func SaveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 	return result, nil
 }
 
-// sameMessage looks for a draft that is there already.
+// sameMessage looks up an existing message with a draft's id and content.
 func (w *Conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStamp, found bool, err error) {
 	if d.ID == "" {
 		return stamp, false, nil
@@ -57,7 +57,7 @@ func (w *Conversation) sameMessage(d *agent.MessageDraft) (stamp agent.EntryStam
 	return stampOf(&m), true, nil
 }
 
-// addMessage writes a message at the end.
+// addMessage appends a message.
 func (w *Conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, error) {
 	seq := w.Row.Messages
 	row := &logpb.MessageRow{
@@ -120,7 +120,7 @@ func UpdateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
 }
 
-// message finds a message by its id; a nil row is none.
+// message finds a message by its id; row is nil if there is none.
 func (w *Conversation) message(id string) (seq uint64, row *logpb.MessageRow, err error) {
 	raw, err := w.Rows.Get(kv.MessageIDKey(w.Scope, w.Id, w.Row.Incarnation, id))
 	if err != nil {
@@ -140,12 +140,12 @@ func (w *Conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 	}
 	row, err = decodeMessage(w.Id, seq, raw)
 	if err != nil || command.MessageOf(w.Row.Incarnation, seq, row).ID != id {
-		return 0, nil, err // one whose caller chose its id has no generated one
+		return 0, nil, err // a message with a chosen id has no generated one
 	}
 	return seq, row, nil
 }
 
-// storeMessage writes a message that took before bytes until now.
+// storeMessage writes a message; before is the size of its previous version.
 func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
 	raw, err := command.Marshal(row)
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	return nil
 }
 
-// messageBytes is what a message counts for in its scope.
+// messageBytes returns the bytes that a message counts for in its scope's quota.
 func messageBytes(row *logpb.MessageRow) uint64 {
 	return uint64(len(row.Id) + len(row.Type) + len(row.ToolCall) + len(row.Content))
 }

@@ -45,13 +45,13 @@ func PendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
 }
 
 func pendingRefusal(id, limit string, bound uint64) *agent.Error {
-	e := agent.Errorf(agent.CodeOverloaded, "conversation %q has too much pending: %s = %d; its agent is to consume some", id, limit, bound)
+	e := agent.Errorf(agent.CodeOverloaded, "conversation %q has too much pending: %s = %d; its agent must consume some", id, limit, bound)
 	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
 	e.RetryAfterMS = txn.QuotaRetryMS
 	return e
 }
 
-// consume lets go of what is pending up to a number: it is in the state.
+// consume removes pending messages up to a number: the saved state includes them.
 func (w *Conversation) consume(through uint64) error {
 	w.Row.Consumed = max(w.Row.Consumed, through)
 	if through == 0 || w.Row.Pending == 0 {
@@ -73,7 +73,7 @@ func (w *Conversation) pending() (*logpb.PendingRow, error) {
 	return decodePending(w.Id, raw)
 }
 
-// storePending writes what is pending, and counts it.
+// storePending writes the pending messages, and their count.
 func (w *Conversation) storePending(pending *logpb.PendingRow) error {
 	size := 0
 	for _, m := range pending.Messages {
@@ -93,7 +93,7 @@ func (w *Conversation) storePending(pending *logpb.PendingRow) error {
 	return nil
 }
 
-// decodePending is what is pending; nil raw is nothing.
+// decodePending returns the pending messages; nil raw means none.
 func decodePending(id string, raw []byte) (*logpb.PendingRow, error) {
 	row := &logpb.PendingRow{}
 	if err := command.Unmarshal(raw, row); err != nil {

@@ -10,7 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// conversationRow is the row that a reference means; not_found if there is none.
+// conversationRow returns the row of a reference, or an error with code not_found.
 func conversationRow(r txn.Reader, ref *agent.ConversationRef) (*logpb.ConversationRow, error) {
 	raw, err := r.Get(kv.IDKey(kv.KindConversation, r.Scope, ref.ID))
 	if err != nil {
@@ -77,7 +77,7 @@ func List(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
 				return 0, err
 			}
 			if raw == nil {
-				return 0, fmt.Errorf("conversation %q is in an index and not there", id)
+				return 0, fmt.Errorf("conversation %q is in an index and does not exist", id)
 			}
 		}
 		row, err := DecodeRow(id, raw)
@@ -93,9 +93,8 @@ func List(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
 	return list, err
 }
 
-// conversationIndex is what begins the keys of the rows that a list is of, and
-// whether they are an index's. One by agent or owner is unavailable until it has
-// the conversations from before it was kept.
+// conversationIndex returns the key prefix of the rows that a list reads, and whether they are
+// index rows. Indexes by agent or owner are unavailable until the backfill is complete.
 func conversationIndex(r txn.Reader, q *agent.ListConversations) (prefix string, index bool, err error) {
 	switch {
 	case q.Interrupted:
@@ -109,7 +108,7 @@ func conversationIndex(r txn.Reader, q *agent.ListConversations) (prefix string,
 	}
 	found, err := Backfill.Complete(r.Reader)
 	if err == nil && !found {
-		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster can, "+
+		err = agent.Errorf(agent.CodeUnavailable, "conversations are listed by agent and owner once all nodes of the cluster support it, "+
 			"and those from before are in the index: upgrade the older nodes, or wait")
 	}
 	return prefix, true, err

@@ -11,17 +11,16 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// What an agent has under its own key goes with the op, since it takes a few
-// range deletes however much it is. Its sessions and conversations are anywhere:
-// the op clears away so many of them as EraseRowsMax allows, and the entries after
-// it the rest. Until then they are gone though their rows are there: see erasing.go.
+// The op removes all rows under the agent's own key, with a few range deletes. The rows of its
+// sessions and conversations are not contiguous: the op removes EraseRowsMax of them, and the
+// following entries the rest. Until then reads and ops treat them as deleted: see txn/erased.go.
 
 // Erasure is the erasure of an agent while an op or the sweep works on it.
 type Erasure struct {
 	*txn.Tx
 	agent   string
 	row     *logpb.Erasure
-	cleared bool // nothing is left but to end the live instance
+	cleared bool // nothing is left except the live instance
 }
 
 // EraseAgent runs erase_agent.
@@ -54,7 +53,7 @@ func EraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 		if err := e.clear(); err != nil {
 			return nil, err
 		}
-	} else if e.row.Index == 0 || c.Level >= txn.FoundLevel && e.row.Conversations == nil { // never erased, or not wholly
+	} else if e.row.Index == 0 || c.Level >= txn.FoundLevel && e.row.Conversations == nil { // never erased, or only in part
 		e.begin()
 		e.row.CompletedAt = max(c.Progress.Wall, 1)
 	}
@@ -70,7 +69,7 @@ func EraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	return command.DecodeErasure(op.Agent, e.row)
 }
 
-// Open goes on with an agent's newest erasure; a new one has no index.
+// Open returns an agent's newest erasure; a new one has index 0.
 func Open(c *txn.Tx, name string) (*Erasure, error) {
 	row, err := txn.LoadErasure(c, name)
 	if err != nil {
@@ -82,7 +81,7 @@ func Open(c *txn.Tx, name string) (*Erasure, error) {
 	return &Erasure{Tx: c, agent: name, row: row}, nil
 }
 
-// left reports whether there is anything of the agent.
+// left reports whether the agent has any rows.
 func (e *Erasure) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	if checkpoint != nil {
 		return true, nil
@@ -99,12 +98,12 @@ func (e *Erasure) left(checkpoint *logpb.CheckpointRow) (bool, error) {
 	}
 	found, err := conversation.Backfill.Complete(e.Rows)
 	if err != nil || !found {
-		return true, err // not known yet
+		return true, err // unknown until the backfill is complete
 	}
 	return hasRow(e.Tx, kv.KindConversationAgent, e.agent)
 }
 
-// Remembered is what an agent remembers, as a whole.
+// Remembered returns the totals of an agent's memories.
 func Remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindMemoryAgent, c.Scope, name))
 	if err != nil {
@@ -113,15 +112,15 @@ func Remembered(c *txn.Tx, name string) (*logpb.MemoryAgentRow, error) {
 	return command.DecodeMemoryAgent(name, raw)
 }
 
-// hasRow reports whether an agent is in an index: of sessions, or of conversations.
+// hasRow reports whether an agent has rows in an index of sessions or conversations.
 func hasRow(c *txn.Tx, index, name string) (bool, error) {
 	prefix := kv.IDKey(index, c.Scope, name)
 	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), 1)
 	return len(keys) > 0, err
 }
 
-// begin says that all there is of the agent by now goes: with a new receipt,
-// but where one is not complete, which then goes on.
+// begin makes the erasure cover all current data of the agent. It begins a new receipt, unless the
+// last one is not complete: then that one continues.
 func (e *Erasure) begin() {
 	if e.row.Index == 0 || e.row.CompletedAt != 0 {
 		e.renew()
@@ -132,7 +131,7 @@ func (e *Erasure) begin() {
 	e.row.Incarnation, e.row.Next, e.row.NextConversation = e.NewIncarnation(), "", ""
 }
 
-// renew begins a new receipt, of what goes from now on.
+// renew begins a new receipt, which counts what is removed from now on.
 func (e *Erasure) renew() {
 	old, now := e.row, e.Progress
 	hash := agent.WitnessErasure(e.Scope, e.agent, now.Index, now.Wall)

@@ -8,11 +8,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// EndingsKey is touched when a live instance is to be ended, in whichever scope.
-// No scope is "".
+// EndingsKey is touched when an owner must end a live instance, in any scope. No scope has the name
+// "".
 var EndingsKey = kv.IDKey(kv.KindEnding, "", "")
 
-// askToEnd puts an agent that is an instance among those to be ended. stored tells
+// askToEnd adds an agent that is an instance to the index of instances to end. stored reports
 // whether it had a checkpoint.
 func (e *Erasure) askToEnd(stored bool) {
 	if _, _, ok := agent.InstanceOf(e.agent); !ok || e.Level < txn.EndingLevel {
@@ -29,8 +29,8 @@ func (e *Erasure) askToEnd(stored bool) {
 	e.NotifyWatchers(EndingsKey)
 }
 
-// finish ends the clearing away. The erasure is complete unless a live instance is
-// still to be ended.
+// finish ends the removal of rows. The erasure is complete unless a live instance must still be
+// ended.
 func (e *Erasure) finish() {
 	if e.row.Ending {
 		e.cleared = true
@@ -39,8 +39,8 @@ func (e *Erasure) finish() {
 	}
 }
 
-// EndInstance notes that the live instance of an erased agent has ended. Another
-// erasure since then has its own.
+// EndInstance records that the live instance of an erased agent has ended. It does not count for a
+// later erasure.
 func EndInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
 	if err := agent.ValidID("agent", p.Agent); err != nil {
 		return nil, err

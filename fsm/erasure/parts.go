@@ -20,12 +20,12 @@ func (e *Erasure) witness(kind, id string, numbers ...uint64) {
 	e.row.Hash = hash[:]
 }
 
-// sealLeft is how long what is removed stays sealed.
+// sealLeft returns how long the removed ids stay sealed.
 func (e *Erasure) sealLeft() time.Duration {
 	return time.Duration(max(e.row.SealedUntil-e.Progress.Wall, 0)) * time.Millisecond
 }
 
-// own removes what is under the agent's own key.
+// own removes the rows under the agent's own key.
 func (e *Erasure) own(checkpoint *logpb.CheckpointRow) error {
 	if err := e.checkpoint(e.agent, checkpoint); err != nil {
 		return err
@@ -36,8 +36,7 @@ func (e *Erasure) own(checkpoint *logpb.CheckpointRow) error {
 	return e.memories()
 }
 
-// checkpoint removes a checkpoint, and the threads that its revisions point
-// to; a nil row is none.
+// checkpoint removes a checkpoint, and the threads that its revisions point to; a nil row is none.
 func (e *Erasure) checkpoint(key string, row *logpb.CheckpointRow) error {
 	if row == nil {
 		return nil
@@ -64,7 +63,7 @@ func (e *Erasure) checkpoint(key string, row *logpb.CheckpointRow) error {
 	return nil
 }
 
-// pointers are where a checkpoint's revisions point to, each thread once.
+// pointers returns the threads that a checkpoint's revisions point to, each thread once.
 func (e *Erasure) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.Pointer, err error) {
 	add := func(p *logpb.Pointer) {
 		if p != nil && !slices.ContainsFunc(all, func(o *logpb.Pointer) bool {
@@ -84,9 +83,8 @@ func (e *Erasure) pointers(key string, row *logpb.CheckpointRow) (all []*logpb.P
 	return all, nil
 }
 
-// thread removes a thread that the agent used, in one of its lives; 0 is
-// whichever there is. One that was made since stays, as does one that another
-// checkpoint points to.
+// thread removes one incarnation of a thread that the agent used; 0 means the current one. A thread
+// that was created since stays, and so does one that another checkpoint points to.
 func (e *Erasure) thread(id string, incarnation uint64) error {
 	t, err := thread.Load(e.Tx, id)
 	if err != nil || t == nil || incarnation != 0 && t.Incarnation != incarnation || t.Incarnation > e.row.Incarnation {
@@ -110,8 +108,8 @@ func (e *Erasure) thread(id string, incarnation uint64) error {
 	return e.WriteTombstone(kv.KindThreadTombstone, id, t.Incarnation, e.sealLeft())
 }
 
-// pointedTo reports whether checkpoints point to a thread. More than a page of
-// them are taken for some that do.
+// pointedTo reports whether checkpoints of others point to a thread. If there are more than
+// pointersMax of them, it returns true.
 func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 	prefix := kv.IDKey(kv.KindPin, c.Scope, t.Id)
 	keys, more, err := c.Rows.Keys(prefix, kv.After(prefix), pointersMax)
@@ -130,9 +128,8 @@ func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 	return false, nil
 }
 
-// memories removes the agent's memories, but for their places in the list of
-// all memories, which unlistMemories removes. Their places in the wall queue
-// stay until they are due, and have no effect then.
+// memories removes the agent's memories. Their rows in the list of all memories are removed by
+// unlistMemories. Their queue entries stay until they are due, and have no effect then.
 func (e *Erasure) memories() error {
 	whole, err := Remembered(e.Tx, e.agent)
 	if err != nil || whole.Entries == 0 {
@@ -151,10 +148,9 @@ func (e *Erasure) memories() error {
 	return nil
 }
 
-// clear removes the agent's memories from the list of all memories, then its
-// sessions and conversations, from where the last call stopped, until that came
-// to about EraseRowsMax rows. It waits until the index of conversations is
-// complete.
+// clear removes the agent's memories from the list of all memories, then its sessions and
+// conversations. It continues where the last call stopped, and removes about EraseRowsMax rows. It
+// waits until the index of conversations is complete.
 func (e *Erasure) clear() error {
 	e.row.CompletedAt = 0
 	if e.row.Conversations != nil {
@@ -175,8 +171,8 @@ func (e *Erasure) clear() error {
 	return err
 }
 
-// each visits what an index has of the agent after the id next, which it
-// moves on, until the rows of what is visited came to EraseRowsMax. It reports whether that was all.
+// each visits the agent's index rows after the id next, which it advances. It stops when the
+// visited items have EraseRowsMax rows, and reports whether those were all.
 func (e *Erasure) each(index string, next *string, rows int, visit func(id string) (rows int, err error)) (int, bool, error) {
 	prefix := kv.IDKey(index, e.Scope, e.agent)
 	lower := prefix
@@ -214,8 +210,8 @@ func (e *Erasure) clearConversation(id string) (rows int, err error) {
 	return conversationRows(w.Row), e.conversation(w)
 }
 
-// conversationRows is about how many rows go with a conversation: of its many
-// messages and their ids by range deletes.
+// conversationRows returns about how many rows the removal of a conversation deletes. Many messages
+// and their ids are removed by range deletes.
 func conversationRows(row *logpb.ConversationRow) int {
 	const itself, perMessage = 10, 2
 	return itself + perMessage*int(min(row.Messages, kv.PointDeletesMax))
@@ -233,7 +229,7 @@ func (e *Erasure) conversation(w *conversation.Conversation) error {
 	return e.WriteTombstone(kv.KindConversationTombstone, w.Id, row.Incarnation, e.sealLeft())
 }
 
-// sessionRows is about how many rows go with a session.
+// sessionRows returns about how many rows the removal of a session deletes.
 func sessionRows(row *logpb.SessionRow) int {
 	const itself, review = 12, 4
 	return itself + len(row.RequestSizes) + len(row.QueueSizes) + len(session.EverySnapshot(row)) + review*int(row.Reviews)
@@ -266,8 +262,8 @@ func (e *Erasure) session(s *session.Session) error {
 	return e.thread(row.Thread, 0)
 }
 
-// sessionCheckpoint removes a checkpoint that a session names, unless it is
-// another agent's: one that remembers, or has sessions or conversations.
+// sessionCheckpoint removes a checkpoint that a session names, unless it belongs to another agent,
+// which has memories, sessions or conversations.
 func (e *Erasure) sessionCheckpoint(key string) error {
 	row, err := checkpoint.Live(e.Tx, key)
 	if err != nil || row == nil || row.Incarnation > e.row.Incarnation {
@@ -291,9 +287,8 @@ func (e *Erasure) sessionCheckpoint(key string) error {
 	return e.checkpoint(key, row)
 }
 
-// unlistMemories removes the erased memories from the list of all memories,
-// until that came to EraseRowsMax rows, and reports whether those were all.
-// Memories that were written since the erasure began stay.
+// unlistMemories removes the erased memories from the list of all memories, at most EraseRowsMax
+// rows, and reports whether those were all. Memories written since the erasure began stay.
 func (e *Erasure) unlistMemories() (rows int, all bool, err error) {
 	prefix := kv.IDKey(kv.KindMemoryPlace, e.Scope, e.agent)
 	keys, more, err := e.Rows.Keys(prefix, prefix+kv.EncodeNumber(e.row.Incarnation), agent.EraseRowsMax/2)
@@ -307,5 +302,5 @@ func (e *Erasure) unlistMemories() (rows int, all bool, err error) {
 	return 2 * len(keys), !more, nil
 }
 
-// pointersMax is how many checkpoints pointedTo looks at.
+// pointersMax is how many checkpoints pointedTo reads.
 const pointersMax = 256

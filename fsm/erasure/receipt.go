@@ -11,9 +11,8 @@ import (
 	"dormouse/fsm/txn"
 )
 
-// A session that has expired, or whose agent has been erased since, is as if
-// it were not there, and so are its lease and its reviews, though their rows
-// may be. What follows tells so: of an op, and of a read.
+// A session that has expired, or whose agent has been erased since, is treated as deleted, and so
+// are its lease and its reviews, even if their rows still exist.
 
 // Get answers get_erasure.
 func Get(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
@@ -31,15 +30,15 @@ func Get(r txn.Reader, q *agent.GetErasure) (agent.Found, error) {
 	return command.DecodeErasure(q.Agent, row)
 }
 
-// store writes the receipt, and its place in the queue: at once while
-// something is left, and when it may be forgotten otherwise.
+// store writes the receipt and its queue entry: due at once while something is left, and otherwise
+// when the receipt may be removed.
 func (e *Erasure) store() error {
 	key, mark := kv.IDKey(kv.KindErasure, e.Scope, e.agent), kv.IDKey(kv.KindErasing, e.Scope, e.agent)
 	row := e.row
 	e.ClearExpiry(row.DueAt, key)
 	if row.CompletedAt == 0 {
 		row.DueAt = max(e.Progress.Wall, 1)
-		if e.cleared { // EndInstance goes on
+		if e.cleared { // EndInstance continues
 			row.DueAt = 0
 		}
 		e.Rows.Set(mark, txn.EncodeErasureMark(row))
@@ -56,8 +55,8 @@ func (e *Erasure) store() error {
 	return nil
 }
 
-// Expire goes on with an erasure, or forgets a receipt. What it costs is all
-// that an entry sweeps: one step of one erasure is as much as one op of it does.
+// Expire continues an erasure, or removes a receipt. A step of an erasure costs all that an entry
+// may sweep: it does as much as one erase_agent op.
 func Expire(c *txn.Tx, name string, when int64) (cost int, err error) {
 	row, err := txn.LoadErasure(c, name)
 	if err != nil || row == nil || row.DueAt != when {
@@ -74,7 +73,7 @@ func Expire(c *txn.Tx, name string, when int64) (cost int, err error) {
 	return txn.SweepMax, e.store()
 }
 
-// Eraser removes what an erased agent still has: see eraser.
+// Eraser implements txn.Eraser.
 type Eraser struct{}
 
 // EraseSession implements txn.Eraser.

@@ -6,16 +6,15 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// ApplyCacheBytesMax bounds the rows that apply keeps in memory. At about 300 bytes a
-// row it holds the metas of 100,000 busy threads, checkpoints and clients.
+// ApplyCacheBytesMax bounds the rows that apply keeps in memory. At about 300 bytes a row it holds
+// the metas of 100,000 busy threads, checkpoints and clients.
 const ApplyCacheBytesMax = 32 << 20
 
-// rowOverhead is what a row costs besides its key and value.
+// rowOverhead is the cost of a row besides its key and value.
 const rowOverhead = 160
 
-// ApplyCache are the small rows that apply reads over and over: those written or
-// read last. What it holds equals what is in the engine. It belongs to the
-// goroutine that applies.
+// ApplyCache holds small rows that were recently written or read by apply. Its rows equal those of
+// the engine. It belongs to the applying goroutine.
 type ApplyCache struct {
 	rows     *simplelru.LRU[string, []byte]
 	bytes    int
@@ -27,7 +26,7 @@ func NewApplyCache(bytesMax int) *ApplyCache {
 	h := &ApplyCache{bytesMax: bytesMax}
 	rows, err := simplelru.NewLRU(math.MaxInt, func(key string, value []byte) { h.bytes -= rowBytes(key, value) })
 	if err != nil {
-		panic(err) // it refuses sizes below one only
+		panic(err) // only for a size below one
 	}
 	h.rows = rows
 	return h
@@ -35,7 +34,7 @@ func NewApplyCache(bytesMax int) *ApplyCache {
 
 func rowBytes(key string, value []byte) int { return len(key) + len(value) + rowOverhead }
 
-// inApplyCache reports whether rows of the key's kind are worth keeping: metas, not bodies.
+// inApplyCache reports whether rows of the key's kind are cached: metas, not bodies.
 func inApplyCache(key string) bool {
 	switch key[:1] {
 	case KindClient, KindScope, KindValue, KindCheckpoint, KindThread, KindClaim, KindFeed, KindMemory, KindMemoryAgent, KindSession, KindConversation, KindManager:
@@ -63,7 +62,7 @@ func (h *ApplyCache) remove(key string) { h.rows.Remove(key) }
 // Len returns the number of rows in the cache.
 func (h *ApplyCache) Len() int { return h.rows.Len() }
 
-// clear forgets everything: a range of rows has gone.
+// clear removes all rows: a range of rows was deleted.
 func (h *ApplyCache) clear() {
 	h.rows.Purge()
 	h.bytes = 0

@@ -1,6 +1,6 @@
 package kv
 
-// Kinds of conversations; keys.go says what all keys have in common.
+// Kinds of conversations; see keys.go for the form of all keys.
 const (
 	KindConversation            = "\x84" // conversation → logpb.ConversationRow
 	KindConversationState       = "\x85" // conversation → JSON
@@ -13,7 +13,7 @@ const (
 	KindConversationOwner       = "\x99" // owner, conversation: an index
 )
 
-// conversationKinds are those of ScopedKinds.
+// conversationKinds are part of ScopedKinds.
 var conversationKinds = []string{
 	KindConversation, KindConversationState, KindConversationPending, KindConversationInterrupted,
 	KindMessage, KindMessageID, KindConversationTombstone, KindConversationAgent, KindConversationOwner,
@@ -24,7 +24,7 @@ func MessageKey(scope, conversation string, incarnation, seq uint64) string {
 	return IncarnationKey(KindMessage, scope, conversation, incarnation) + EncodeNumber(seq)
 }
 
-// MessageIDKey names the row that finds a message by the id that its caller chose.
+// MessageIDKey names the row that maps a chosen message id to its seq.
 func MessageIDKey(scope, conversation string, incarnation uint64, id string) string {
 	return IncarnationKey(KindMessageID, scope, conversation, incarnation) + id
 }

@@ -1,4 +1,3 @@
-// Package kv holds the rows of the state machine: the keys that name them, the
-// overlay that one log entry writes its changes to before they go to the engine,
-// and the caches of the goroutine that applies entries and of reads.
+// Package kv holds the rows of the state machine: their keys, the overlay that collects the changes
+// of one log entry before they go to the engine, and the caches of apply and of reads.
 package kv

@@ -2,14 +2,13 @@ package kv
 
 import "encoding/binary"
 
-// KindBlock is the number of entries of a thread that share a block of the
-// index by kind. The index is ordered by block, then kind, then seq: one range
-// delete removes the blocks below a floor, whatever kinds they hold, and a read
-// seeks once per block and kind. The number is part of the row format.
+// KindBlock is the number of entries of a thread that share a block of the index by kind. The index
+// is ordered by block, then kind, then seq. So one range delete removes the blocks below a floor
+// with all their kinds, and a read seeks once per block and kind. The number is part of the row
+// format.
 const KindBlock = 4096
 
-// EntryKindPrefix begins the keys of the index rows of one incarnation's
-// entries from a block on.
+// EntryKindPrefix begins the keys of the index rows of one incarnation's entries from a block on.
 func EntryKindPrefix(scope, thread string, incarnation, block uint64) string {
 	return IncarnationKey(KindEntryKind, scope, thread, incarnation) + EncodeNumber(block)
 }
@@ -19,8 +18,7 @@ func EntryKindKey(scope, thread string, incarnation uint64, kind string, seq uin
 	return EntryKindPrefix(scope, thread, incarnation, seq/KindBlock) + KindPart(kind) + EncodeNumber(seq)
 }
 
-// KindPart is a kind with its length, so that no kind is the beginning of
-// another.
+// KindPart returns a kind with its length, so that no kind is a prefix of another.
 func KindPart(kind string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(kind)))) + kind
 }

@@ -8,32 +8,32 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A key is kind ‖ scope ‖ 0 ‖ id ‖ 0 ‖ suffix. Scopes and ids hold no NUL, so
-// keys sort by kind, then scope, then id, and no key is the beginning of
-// another noun's. Keys are strings: they name rows in maps too.
+// A key is kind ‖ scope ‖ 0 ‖ id ‖ 0 ‖ suffix. Scopes and ids hold no NUL. So keys sort by kind,
+// then scope, then id, and no key is a prefix of another noun's. Keys are strings because they also
+// name rows in maps.
 //
 // Kinds are part of the snapshot format and never reused.
 const (
-	KindSystem  = "\x01" // what there is one of; progress.go's row is \x00
+	KindSystem  = "\x01" // rows that exist once; the progress row has \x00
 	KindMember  = "\x02" // member id → logpb.Member
 	KindRemoved = "\x03" // incarnation → the id that it had
 
-	// Who owns what. A restored backup has none of these rows.
+	// Placement. A restored backup has none of these rows.
 	KindPartition      = "\x04" // partition → logpb.PartitionRow
 	KindNodeLease      = "\x05" // node → logpb.NodeLeaseRow
 	KindPlacementEvent = "\x06" // number → logpb.PlacementEvent
 
 	KindClient   = "\x10" // scope, client → logpb.ClientRow
 	KindAnswers  = "\x11" // scope, client, highest seq → logpb.AnswersRow
-	KindDueTick  = "\x12" // tick, scope, client: when answers may go
-	KindDueWall  = "\x13" // wall, row key: when the row may go
-	KindDueClaim = "\x14" // tick, scope, claim: when the claim may have lapsed
+	KindDueTick  = "\x12" // tick, scope, client: when answers may be removed
+	KindDueWall  = "\x13" // wall, row key: when the row may be removed
+	KindDueClaim = "\x14" // tick, scope, claim: when the claim may have expired
 
 	KindScope     = "\x20" // scope → logpb.ScopeRecord
 	KindImport    = "\x21" // scope → logpb.ImportRow, of the import that made the scope
-	KindImportDue = "\x22" // scope, wall, row key: when the row may go, for the queue once the import ends
+	KindImportDue = "\x22" // scope, wall, row key: for the wall queue once the import ends
 
-	// What is in a scope; ScopedKinds lists them.
+	// The data of a scope; ScopedKinds lists these.
 	KindValue               = "\x30" // key → logpb.ValueRow
 	KindValueBytes          = "\x31" // key → the bytes
 	KindValueTombstone      = "\x32" // key → logpb.Tombstone
@@ -51,12 +51,12 @@ const (
 	KindEntryKind           = "\x47" // thread, incarnation, block, kind, seq: entries by kind; see entry_kind.go
 	KindClaim               = "\x48" // claim → logpb.ClaimRow
 	KindErasure             = "\x8c" // agent → logpb.Erasure: the receipt, and the seal
-	KindErasing             = "\x8d" // agent → incarnation, while what is of it below that is still to be cleared away
-	KindEnding              = "\x8e" // agent: an index of those whose live instance is to be ended; see erase_instance.go
+	KindErasing             = "\x8d" // agent → incarnation, while rows below that incarnation are still to be removed
+	KindEnding              = "\x8e" // agent: an index of those whose live instance must be ended; see fsm/erase_instance.go
 	KindManager             = "\x90" // name → logpb.ManagerRow
 )
 
-// ScopedKinds are the kinds that go with their scope.
+// ScopedKinds are the kinds that are deleted with their scope.
 var ScopedKinds = append([]string{
 	KindValue, KindValueBytes, KindValueTombstone,
 	KindCheckpoint, KindCheckpointHistory, KindCheckpointBody, KindCheckpointTombstone,
@@ -69,10 +69,10 @@ var ScopedKinds = append([]string{
 // Separator ends scopes and ids in keys.
 const Separator = "\x00"
 
-// ScopeKey names the row of a scope, and begins the keys of all that is in it.
+// ScopeKey returns the row key of a scope, which is the prefix of all its keys.
 func ScopeKey(kind, scope string) string { return kind + scope + Separator }
 
-// IDKey names the row of an id in a scope, and begins the keys of its parts.
+// IDKey returns the row key of an id in a scope, which is the prefix of the keys of its parts.
 func IDKey(kind, scope, id string) string { return kind + scope + Separator + id + Separator }
 
 // EntryKey names an entry's row.
@@ -93,7 +93,7 @@ func BodyKey(scope, key string, row *logpb.CheckpointRow) string {
 	return SlotKey(scope, key, row.Incarnation, row.Slot)
 }
 
-// SlotKey names the row of the body in a slot: one of a checkpoint's incarnation.
+// SlotKey names the body row in a slot of a checkpoint's incarnation.
 func SlotKey(scope, key string, incarnation, slot uint64) string {
 	return RevisionKey(KindCheckpointBody, scope, key, incarnation, slot)
 }
@@ -106,17 +106,17 @@ func RevisionKey(kind, scope, id string, incarnation, revision uint64) string {
 	return kind + scope + Separator + id + Separator + string(n[:])
 }
 
-// EntryIDKey names the row that finds an entry by the id that its caller chose.
+// EntryIDKey names the row that maps a chosen entry id to its seq.
 func EntryIDKey(scope, thread string, incarnation uint64, id string) string {
 	return IncarnationKey(KindEntryID, scope, thread, incarnation) + id
 }
 
-// PinKey names the row that says that a checkpoint points into a thread.
+// PinKey names the row that records that a checkpoint points to a thread.
 func PinKey(scope, thread, checkpoint string) string {
 	return IDKey(KindPin, scope, thread) + checkpoint
 }
 
-// ForkPinKey names the row that says that a fork reads rows of a thread.
+// ForkPinKey names the row that records that a fork reads rows of a thread.
 func ForkPinKey(scope, thread string, incarnation uint64, fork string, forkIncarnation uint64) string {
 	return IncarnationKey(KindForkPin, scope, thread, incarnation) + fork + Separator + EncodeNumber(forkIncarnation)
 }
@@ -126,12 +126,12 @@ func AnswersKey(scope, client string, highest uint64) string {
 	return IDKey(KindAnswers, scope, client) + EncodeNumber(highest)
 }
 
-// DueTickKey names the place of a client's answers in the queue by tick.
+// DueTickKey returns the key of a client's answers in the tick queue.
 func DueTickKey(tick uint64, scope, client string) string {
 	return KindDueTick + EncodeNumber(tick) + scope + Separator + client
 }
 
-// DueClaimKey names the place of a claim in the queue by tick.
+// DueClaimKey returns the key of a claim in the claim queue.
 func DueClaimKey(tick uint64, scope, claim string) string {
 	return KindDueClaim + EncodeNumber(tick) + scope + Separator + claim
 }
@@ -141,13 +141,12 @@ func PartitionKey(n int) string {
 	return KindPartition + string(binary.BigEndian.AppendUint16(nil, uint16(n)))
 }
 
-// DueWallKey names what is to happen to row at a wall time, which is not
-// negative.
+// DueWallKey returns the key of a row in the wall queue. wall is not negative.
 func DueWallKey(wall int64, row string) string {
 	return KindDueWall + EncodeNumber(uint64(wall)) + row
 }
 
-// SplitDue takes a queue's key apart: when, and what follows it.
+// SplitDue splits a queue's key into the time and the rest.
 func SplitDue(key string) (when uint64, rest string, ok bool) {
 	if len(key) < 9 {
 		return 0, "", false
@@ -155,7 +154,7 @@ func SplitDue(key string) (when uint64, rest string, ok bool) {
 	return DecodeNumber(key[1:9]), key[9:], true
 }
 
-// SplitID takes kind ‖ scope ‖ 0 ‖ id ‖ 0 apart.
+// SplitID splits kind ‖ scope ‖ 0 ‖ id ‖ 0.
 func SplitID(key string) (kind, scope, id string, ok bool) {
 	if key == "" {
 		return "", "", "", false
@@ -168,14 +167,14 @@ func SplitID(key string) (kind, scope, id string, ok bool) {
 	return key[:1], scope, id, ok && rest == ""
 }
 
-// EncodeNumber keeps the order of numbers.
+// EncodeNumber encodes n such that encodings sort as numbers do.
 func EncodeNumber(n uint64) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], n)
 	return string(b[:])
 }
 
-// DecodeNumber reads the eight bytes of EncodeNumber, and 0 from any others.
+// DecodeNumber decodes the eight bytes of EncodeNumber; it returns 0 for any other length.
 func DecodeNumber[T string | []byte](b T) uint64 {
 	if len(b) != 8 {
 		return 0
@@ -187,8 +186,8 @@ func DecodeNumber[T string | []byte](b T) uint64 {
 	return n
 }
 
-// After is the least key that does not begin with prefix: the upper bound of
-// a scan over all that do.
+// After returns the least key that does not begin with prefix: the upper bound of a scan over the
+// prefix.
 func After(prefix string) string {
 	upper := []byte(prefix)
 	for i := len(upper) - 1; i >= 0; i-- {
@@ -197,5 +196,5 @@ func After(prefix string) string {
 			return string(upper[:i+1])
 		}
 	}
-	return "" // no key is greater than all 0xff, and no kind is one
+	return "" // no key is greater than all 0xff, and no kind is 0xff
 }

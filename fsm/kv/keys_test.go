@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Keys are in the package's own tests: nobody outside sees one.
+// These tests are inside the package because keys are not visible outside.
 
 func FuzzKeysKeepTheOrderOfIDsAndComeApart(f *testing.F) {
 	f.Add("a", "b", "a", "c", uint64(1), uint64(2))

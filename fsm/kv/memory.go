@@ -7,9 +7,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// The kinds of what agents remember. Beside its row and its body a memory has
-// one in each order that it is read in: of writing, of writing within its
-// session, and of observation.
+// The kinds of memories. Besides its row and its body a memory has one row in each order of
+// reading: by write, by write within its session, and by observation.
 const (
 	KindMemory          = "\x50" // agent, id → logpb.MemoryRow
 	KindMemoryBody      = "\x51" // agent, id → logpb.MemoryBody
@@ -19,17 +18,17 @@ const (
 	KindMemoryAgent     = "\x55" // agent → logpb.MemoryAgentRow
 	KindMemoryGone      = "\x56" // agent, delete → logpb.MemoryGone, of the last deletes
 	KindMemoryTombstone = "\x57" // agent, id → logpb.Tombstone
-	KindMemoryList      = "\x68" // last write, agent, order → id: of all agents; see memory_list.go
+	KindMemoryList      = "\x68" // last write, agent, order → id: of all agents; see fsm/memory/list.go
 	KindMemoryPlace     = "\x69" // agent, last write, order: the agent's places there
 )
 
-// MemoryKey names a memory's row of a kind. An agent's memories are its parts,
+// MemoryKey returns the key of a memory's row of a kind. An agent's memories are parts of its id,
 // as a thread's entries are.
 func MemoryKey(kind, scope, agent, id string) string {
 	return IDKey(kind, scope, agent) + id + Separator
 }
 
-// SplitMemory takes MemoryKey's apart.
+// SplitMemory splits a key of MemoryKey.
 func SplitMemory(key string) (scope, agent, id string, ok bool) {
 	scope, rest, _ := strings.Cut(key[1:], Separator)
 	agent, rest, _ = strings.Cut(rest, Separator)
@@ -37,12 +36,13 @@ func SplitMemory(key string) (scope, agent, id string, ok bool) {
 	return scope, agent, id, ok && rest == ""
 }
 
-// MemoryOrderKey names a memory's place in the order of writing.
+// MemoryOrderKey returns the key of a memory in the order of writing.
 func MemoryOrderKey(scope, agent string, order uint64) string {
 	return IDKey(KindMemoryOrder, scope, agent) + EncodeNumber(order)
 }
 
-// MemorySessionKey orders a session's memories; "" is those of none.
+// MemorySessionKey returns the key of a memory in the order of a session; session "" is for
+// memories without one.
 func MemorySessionKey(scope, agent, session string, order uint64) string {
 	return MemorySessionPrefix(scope, agent, session) + EncodeNumber(order)
 }
@@ -52,7 +52,7 @@ func MemorySessionPrefix(scope, agent, session string) string {
 	return IDKey(KindMemorySession, scope, agent) + session + Separator
 }
 
-// MemoryTimeKey names a memory's place in the order of observation, in Unix ms.
+// MemoryTimeKey returns the key of a memory in the order of observation, in Unix ms.
 func MemoryTimeKey(scope, agent string, observed int64, id string) string {
 	return IDKey(KindMemoryTime, scope, agent) + EncodeTime(observed) + id
 }
@@ -62,10 +62,10 @@ func MemoryGoneKey(scope, agent string, deletes uint64) string {
 	return IDKey(KindMemoryGone, scope, agent) + EncodeNumber(deletes)
 }
 
-// EncodeTime keeps the order of times, those before 1970 too.
+// EncodeTime encodes a time such that encodings sort as times do, also before 1970.
 func EncodeTime(ms int64) string { return EncodeNumber(uint64(ms) ^ 1<<63) }
 
-// AfterTime is the end of what was observed up to ms.
+// AfterTime returns the upper bound of what was observed up to ms.
 func AfterTime(prefix string, ms int64) string {
 	if ms == math.MaxInt64 {
 		return After(prefix)
@@ -73,23 +73,22 @@ func AfterTime(prefix string, ms int64) string {
 	return prefix + EncodeTime(ms+1)
 }
 
-// lastWrite returns the number that the memory's last write minted. Numbers
-// grow with the log. Memories that one op copied share one, and so do the writes
-// from below fsm.listedLevel with the first.
+// lastWrite returns the number assigned by the memory's last write. Numbers increase along the log.
+// Memories that one op copied share one. Writes from below txn.ListedLevel have the number of the
+// first write.
 func lastWrite(row *logpb.MemoryRow) uint64 { return max(row.Written, row.Incarnation) }
 
-// MemoryListKey names a memory's place in the list of all memories.
+// MemoryListKey returns the key of a memory in the list of all memories.
 func MemoryListKey(scope, agent string, row *logpb.MemoryRow) string {
 	return ScopeKey(KindMemoryList, scope) + EncodeTime(row.UpdatedAt) + EncodeNumber(lastWrite(row)) + agent + Separator + EncodeNumber(row.Order)
 }
 
-// MemoryPlaceKey names the row of an agent that tells where MemoryListKey is.
+// MemoryPlaceKey returns the key of the agent's row that leads to MemoryListKey.
 func MemoryPlaceKey(scope, agent string, row *logpb.MemoryRow) string {
 	return IDKey(KindMemoryPlace, scope, agent) + EncodeNumber(lastWrite(row)) + EncodeTime(row.UpdatedAt) + EncodeNumber(row.Order)
 }
 
-// ListKeyOf returns the MemoryListKey that a MemoryPlaceKey with the given
-// prefix tells of.
+// ListKeyOf returns the MemoryListKey for a MemoryPlaceKey with the given prefix.
 func ListKeyOf(scope, agent, prefix, place string) string {
 	rest := place[len(prefix):]
 	return ScopeKey(KindMemoryList, scope) + rest[8:16] + rest[:8] + agent + Separator + rest[16:]

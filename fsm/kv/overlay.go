@@ -8,19 +8,18 @@ import (
 	"dormouse/storage"
 )
 
-// PointDeletesMax is how many rows are deleted one by one. More go by a range
-// delete, which costs the engine little for many rows and much for few.
+// PointDeletesMax is how many rows are deleted one by one. More rows are deleted by a range delete,
+// which is cheap for many rows and expensive for few.
 const PointDeletesMax = 128
 
-// Reader reads rows by key: nil if there is none. What it returns must
-// not be changed.
+// Reader reads rows by key; the value is nil if there is no row. Callers must not change the value.
 type Reader interface {
 	Get(key string) ([]byte, error)
 }
 
-// Overlay is what one log entry has changed so far, over the engine. A commit
-// writes into it, and rolls back to its mark where it is refused, so each sees
-// those before it and leaves all of its changes or none.
+// Overlay holds the changes of one log entry so far, over the engine. A commit writes into it, and
+// rolls back to its mark if it is refused. So each commit sees those before it, and leaves all of
+// its changes or none.
 type Overlay struct {
 	engine storage.Reader
 	hot    *ApplyCache
@@ -28,24 +27,24 @@ type Overlay struct {
 	rows   map[string]change
 	ranges []deletedRange // in order
 	undo   []undo         // since the commit began
-	clock  int            // grows with each change
-	bytes  int            // of all rows that were written, those of refused commits too
+	clock  int            // increases with each change
+	bytes  int            // of all written rows, including those of refused commits
 }
 
-// change is a row's newest value. nil is a deleted row.
+// change is a row's newest value; nil means deleted.
 type change struct {
 	value []byte
 	at    int
 }
 
-// deletedRange deletes lower <= key < upper as of a moment.
+// deletedRange deletes lower <= key < upper at a point of the overlay's clock.
 type deletedRange struct {
 	lower, upper string
 	at           int
 }
 
-// mayHold reports whether a row that is such a one may be in the range. is looks
-// at a key's kind alone.
+// mayHold reports whether the range can contain a key for which is returns true. is depends only on
+// the key's kind.
 func (r deletedRange) mayHold(is func(key string) bool) bool {
 	for kind := int(r.lower[0]); kind <= int(r.upper[0]); kind++ {
 		if is(string([]byte{byte(kind)})) {
@@ -55,7 +54,7 @@ func (r deletedRange) mayHold(is func(key string) bool) bool {
 	return false
 }
 
-// removed reports whether a range was deleted that may hold such rows.
+// removed reports whether a deleted range can contain such keys.
 func (o *Overlay) removed(is func(key string) bool) bool {
 	return slices.ContainsFunc(o.ranges, func(r deletedRange) bool { return r.mayHold(is) })
 }
@@ -69,7 +68,7 @@ type undo struct {
 // rowsPerCommit is about how many rows a commit changes.
 const rowsPerCommit = 5
 
-// NewOverlay returns an overlay without changes, for an entry of so many commits.
+// NewOverlay returns an overlay without changes, for an entry with that many commits.
 func NewOverlay(engine storage.Reader, hot *ApplyCache, commits int) *Overlay {
 	return &Overlay{engine: engine, hot: hot, rows: make(map[string]change, rowsPerCommit*commits)}
 }
@@ -79,14 +78,14 @@ type EngineError struct{ error }
 
 func (e *EngineError) Unwrap() error { return e.error }
 
-// Size returns the bytes of the keys and values that were written, those of
-// refused commits and those that count adds too.
+// Size returns the bytes of the written keys and values, including those of refused commits, and
+// what Count added.
 func (o *Overlay) Size() int { return o.bytes }
 
-// Count adds n bytes to size.
+// Count adds n bytes to Size.
 func (o *Overlay) Count(n int) { o.bytes += n }
 
-// mark is a moment to go back to.
+// mark is a point to roll back to.
 type mark struct{ ranges int }
 
 // Begin starts a commit.
@@ -95,7 +94,7 @@ func (o *Overlay) Begin() mark {
 	return mark{ranges: len(o.ranges)}
 }
 
-// Rollback undoes what was written since begin.
+// Rollback undoes all changes since Begin.
 func (o *Overlay) Rollback(m mark) {
 	for i := len(o.undo) - 1; i >= 0; i-- {
 		u := o.undo[i]
@@ -109,7 +108,7 @@ func (o *Overlay) Rollback(m mark) {
 	o.ranges = o.ranges[:m.ranges]
 }
 
-// Set writes a row. The overlay keeps value, which must not change any more.
+// Set writes a row. The overlay keeps value, which callers must not change afterwards.
 func (o *Overlay) Set(key string, value []byte) {
 	if value == nil {
 		value = []byte{}
@@ -117,7 +116,7 @@ func (o *Overlay) Set(key string, value []byte) {
 	o.put(key, value)
 }
 
-// Remove deletes a row, which need not be there.
+// Remove deletes a row, which need not exist.
 func (o *Overlay) Remove(key string) { o.put(key, nil) }
 
 func (o *Overlay) put(key string, value []byte) {
@@ -128,7 +127,7 @@ func (o *Overlay) put(key string, value []byte) {
 	o.rows[key] = change{value: value, at: o.clock}
 }
 
-// Get is a row's value, which must not be changed; nil if there is none.
+// Get returns a row's value, which callers must not change; nil if there is none.
 func (o *Overlay) Get(key string) ([]byte, error) {
 	c, ok := o.rows[key]
 	if ok && !o.deletedSince(key, c.at) {
@@ -166,7 +165,7 @@ func (o *Overlay) deletedSince(key string, at int) bool {
 	return false
 }
 
-// RemoveRange deletes lower <= key < upper, however many rows that is.
+// RemoveRange deletes lower <= key < upper.
 func (o *Overlay) RemoveRange(lower, upper string) error {
 	keys, more, err := o.Keys(lower, upper, PointDeletesMax)
 	if err != nil {
@@ -183,7 +182,7 @@ func (o *Overlay) RemoveRange(lower, upper string) error {
 	return nil
 }
 
-// Keys lists the first keys of a range, at most limit; more tells of others.
+// Keys returns the first keys of a range, at most limit; more reports whether there are others.
 func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool, err error) {
 	ours := o.within(lower, upper)
 	cursor, err := o.engine.Scan([]byte(lower), []byte(upper))
@@ -222,7 +221,7 @@ func (o *Overlay) Keys(lower, upper string, limit int) (keys []string, more bool
 	return keys, more, nil
 }
 
-// within lists the keys of a range that this entry has changed, in order.
+// within returns the changed keys of a range, in order.
 func (o *Overlay) within(lower, upper string) []string {
 	var keys []string
 	for key := range o.rows {
@@ -234,7 +233,7 @@ func (o *Overlay) within(lower, upper string) []string {
 	return keys
 }
 
-// WriteTo puts all that has changed into a batch.
+// WriteTo adds all changes to a batch.
 func (o *Overlay) WriteTo(b *storage.Batch) {
 	for _, r := range o.ranges {
 		b.DeleteRange([]byte(r.lower), []byte(r.upper))
@@ -257,7 +256,7 @@ func (o *Overlay) WriteTo(b *storage.Batch) {
 	}
 }
 
-// Settle brings the hot rows up to date, after the engine is.
+// Settle updates the apply cache, after the engine has the entry.
 func (o *Overlay) Settle() {
 	if o.removed(inApplyCache) {
 		o.hot.clear()

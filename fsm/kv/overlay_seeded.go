@@ -2,7 +2,7 @@ package kv
 
 import "dormouse/storage"
 
-// ShowCheckpoints writes the entry's checkpoints ahead of all else, for
+// ShowCheckpoints writes the entry's checkpoints before all other rows, for
 // seededbug.HalfACommitVisible.
 func (o *Overlay) ShowCheckpoints(engine *storage.Engine) error {
 	early := engine.NewBatch()

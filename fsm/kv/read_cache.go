@@ -12,20 +12,19 @@ import (
 const (
 	// readCacheBytesMax bounds the rows that reads keep in memory.
 	readCacheBytesMax = 32 << 20
-	// readCacheRowMax is the longest row worth keeping there.
+	// readCacheRowMax is the longest row that is cached.
 	readCacheRowMax = 16 << 10
-	// readCacheShards is how many parts the cache has, each under a lock of its own.
+	// readCacheShards is the number of shards, each with its own lock.
 	readCacheShards = 16
 )
 
-// ReadCache are rows that were read of late, for views to read again. It may be
-// used concurrently.
+// ReadCache holds recently read rows for views. It may be used concurrently.
 //
-// Each row is as it stands now, and its at is no earlier than its last change:
-// so it is also what any view reads that is of that entry or a later one. To
-// keep that true, apply lets go of what an entry changes before the engine has
-// the entry, and a view keeps what it read only where no entry has been under
-// way since before the view was made. epoch tells: it is odd while one is.
+// Invariant: a cached row equals the engine's current row, and its at is not earlier than its last
+// change. So it is valid for every view with index >= at. To preserve this, apply removes the rows
+// that an entry changes before the engine has the entry. And a view adds a row only if no entry was
+// being applied since before the view was made. The epoch detects that: it is odd while an entry is
+// being applied.
 type ReadCache struct {
 	epoch  atomic.Uint64
 	shards [readCacheShards]readCacheShard
@@ -37,7 +36,7 @@ type readCacheShard struct {
 	bytes int                               // guarded by mu
 }
 
-// cachedRow is a row's value, and an entry since which it has not changed.
+// cachedRow is a row's value, and an entry at or after its last change.
 type cachedRow struct {
 	value []byte
 	at    uint64
@@ -50,14 +49,14 @@ func NewReadCache() *ReadCache {
 		s := &w.shards[i]
 		rows, err := simplelru.NewLRU(math.MaxInt, func(key string, row cachedRow) { s.bytes -= rowBytes(key, row.value) })
 		if err != nil {
-			panic(err) // it refuses sizes below one only
+			panic(err) // only for a size below one
 		}
 		s.rows = rows
 	}
 	return w
 }
 
-// InReadCache reports whether rows of the key's kind are worth keeping for reads.
+// InReadCache reports whether rows of the key's kind are cached for reads.
 func InReadCache(key string) bool {
 	switch key[:1] {
 	case KindCheckpoint, KindCheckpointBody, KindValue, KindValueBytes, KindThread:
@@ -71,7 +70,7 @@ func (w *ReadCache) shard(key string) *readCacheShard {
 	return &w.shards[xxhash.Sum64String(key)%readCacheShards]
 }
 
-// Get is a row as of an entry; false where it is not known.
+// Get returns a row at an entry; ok is false if it is not cached.
 func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
 	s := w.shard(key)
 	s.mu.Lock()
@@ -83,8 +82,7 @@ func (w *ReadCache) Get(key string, index uint64) ([]byte, bool) {
 	return row.value, true
 }
 
-// Keep takes what a view of an entry has read; epoch is that of before the view
-// was made.
+// Keep adds what a view of an entry has read; epoch is the epoch before the view was made.
 func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
 	if len(value) > readCacheRowMax || epoch%2 == 1 {
 		return
@@ -101,7 +99,7 @@ func (w *ReadCache) Keep(key string, value []byte, index, epoch uint64) {
 	}
 }
 
-// Begin lets go of all that an entry changes, before the engine has it.
+// Begin removes all rows that an entry changes, before the engine has the entry.
 func (w *ReadCache) Begin(o *Overlay) {
 	w.epoch.Add(1)
 	if o.removed(InReadCache) {
@@ -119,7 +117,7 @@ func (w *ReadCache) Begin(o *Overlay) {
 	}
 }
 
-// End says that views see the entry.
+// End marks the entry as visible to views.
 func (w *ReadCache) End() { w.epoch.Add(1) }
 
 // Epoch returns the epoch.

@@ -2,7 +2,7 @@ package kv
 
 import "math"
 
-// Kinds of sessions and reviews; keys.go says what all keys have in common.
+// Kinds of sessions and reviews; see keys.go for the form of all keys.
 const (
 	KindSession            = "\x58" // session → logpb.SessionRow
 	KindSessionBody        = "\x59" // session → logpb.SessionBody
@@ -12,7 +12,7 @@ const (
 	KindSessionStatus      = "\x5d" // status, session: an index
 	KindSessionAgent       = "\x5e" // agent, session: an index
 	KindSessionOwner       = "\x5f" // owner of the lease, session: an index
-	KindSessionRecoverable = "\x60" // session → when its lease was cleared away, lapsed; see leaseLapsed
+	KindSessionRecoverable = "\x60" // session → when its expired lease was removed; see leaseLapsed
 	KindSessionTombstone   = "\x61" // session → logpb.Tombstone
 	KindReview             = "\x62" // review → logpb.ReviewRow
 	KindReviewStatus       = "\x63" // status, deadline, review: an index
@@ -20,30 +20,29 @@ const (
 	KindReviewSession      = "\x65" // session, ordinal → review
 )
 
-// sessionKinds are those of ScopedKinds.
+// sessionKinds are part of ScopedKinds.
 var sessionKinds = []string{
 	KindSession, KindSessionBody, KindSessionRequest, KindSessionSnapshot, KindSessionQueue,
 	KindSessionStatus, KindSessionAgent, KindSessionOwner, KindSessionRecoverable, KindSessionTombstone,
 	KindReview, KindReviewStatus, KindReviewAssignee, KindReviewSession,
 }
 
-// Indexed is what an index's row holds, where its key says everything: not
-// nothing, which a scan could not tell from a failure.
+// Indexed is the value of an index row whose key says everything. It is not empty, because a scan
+// cannot distinguish an empty value from a failure.
 var Indexed = []byte{1}
 
-// IndexKey names a row of an index over sessions: the value that it is found
-// by, then the session.
+// IndexKey returns the key of an index row of sessions: the indexed value, then the session.
 func IndexKey(kind, scope, value, session string) string {
 	return IDKey(kind, scope, value) + session + Separator
 }
 
-// OrdinalKey names one of a session's numbered rows.
+// OrdinalKey returns the key of a session's numbered row.
 func OrdinalKey(kind, scope, session string, ordinal uint64) string {
 	return IDKey(kind, scope, session) + EncodeNumber(ordinal)
 }
 
-// ReviewPlace is where a review stands in an index by deadline: one that never
-// expires comes last.
+// ReviewPlace returns the place of a review in an index by deadline: one that never expires is
+// last.
 func ReviewPlace(expiresAt int64, review string) string {
 	deadline := uint64(math.MaxUint64)
 	if expiresAt != 0 {

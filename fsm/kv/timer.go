@@ -2,34 +2,33 @@ package kv
 
 import "strings"
 
-// Kinds of timers; keys.go says what all keys have in common.
+// Kinds of timers; see keys.go for the form of all keys.
 const (
 	KindTimer     = "\x92" // manager, key, timer → logpb.TimerRow
 	KindTimerData = "\x93" // manager, key, timer → JSON: the data of its signal
-	KindTimerDue  = "\x94" // manager, key, timer: an index of those that the leader is to fire
+	KindTimerDue  = "\x94" // manager, key, timer: an index of those that the leader must fire
 )
 
-// timerKinds are those of ScopedKinds.
+// timerKinds are part of ScopedKinds.
 var timerKinds = []string{KindTimer, KindTimerData, KindTimerDue}
 
-// TimersDueKey is touched when a timer falls due, whose ever it is. No scope is
-// "".
+// TimersDueKey is touched when any timer falls due. No scope has the name "".
 var TimersDueKey = IDKey(KindTimerDue, "", "")
 
-// TimerName says which timer of a scope is meant.
+// TimerName identifies a timer of a scope.
 type TimerName struct{ Manager, Key, ID string }
 
-// Row names the timer's row of a kind.
+// Row returns the key of the timer's row of a kind.
 func (n TimerName) Row(kind, scope string) string {
 	return TimersOf(kind, scope, n.Manager, n.Key) + n.ID + Separator
 }
 
-// TimersOf begins the keys of an instance's timers.
+// TimersOf returns the prefix of the keys of an instance's timers.
 func TimersOf(kind, scope, manager, key string) string {
 	return IDKey(kind, scope, manager) + key + Separator
 }
 
-// SplitTimer takes a timer's row key apart.
+// SplitTimer splits a timer's row key.
 func SplitTimer(row string) (scope string, n TimerName, ok bool) {
 	if row == "" {
 		return "", n, false

@@ -8,7 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Load is the row of a manager, or nil.
+// Load returns the row of a manager, or nil.
 func Load(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func Load(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	return command.DecodeManagerRow(name, raw)
 }
 
-// AnswerSignal keeps a signal's reply as the answer of its request.
+// AnswerSignal returns a signal's reply, which becomes the remembered answer of its request.
 func AnswerSignal(_ *txn.Tx, op *agent.AnswerSignal) (agent.OpResult, error) {
 	return &agent.SignalResult{Hash: op.Hash, Reply: op.Reply}, nil
 }

@@ -12,12 +12,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// All memories of a scope are listed in the order of their last writes. Each
-// memory has two rows for that: its place in the list, and a row of its agent
-// that tells where that place is. An erasure removes an agent's memories by
-// range deletes, without reading them, and then removes the places a piece an
-// entry; a reader skips a place whose memory is not there, or is elsewhere in
-// the list. Backfill adds the memories from below txn.ListedLevel.
+// All memories of a scope are listed in the order of their last writes. Each memory has two rows
+// for that: one in the list, and one of its agent that leads to the first. An erasure removes an
+// agent's memories by range deletes, without reading them, and then removes the list rows step by
+// step. A reader skips a list row whose memory does not exist or has another place in the list.
+// Backfill adds the memories from below txn.ListedLevel.
 
 // listMemory adds a memory to the list of all memories.
 func listMemory(b *txn.Entry, scope, agent, id string, row *logpb.MemoryRow) {
@@ -37,8 +36,8 @@ func unlistMemory(b *txn.Entry, scope, agent string, row *logpb.MemoryRow) {
 	b.Rows.Remove(kv.MemoryPlaceKey(scope, agent, row))
 }
 
-// allMemories lists the memories of all agents. The token of a page is the last
-// key of the page before, in hex, without what all keys of the list begin with.
+// allMemories lists the memories of all agents. The token of a page is the last key of the page
+// before, in hex, without the prefix of the list.
 func allMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
 	complete, err := Backfill.Complete(r.Reader)
 	if err != nil {
@@ -71,8 +70,8 @@ func allMemories(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
 	return list, err
 }
 
-// listedMemory returns the memory at a place in the list, and about how many
-// bytes it has; nil where the memory has been erased or has expired.
+// listedMemory returns the memory of a list row, and about its size in bytes; nil if the memory has
+// been erased or has expired.
 func listedMemory(r txn.Reader, key, tail, id string) (*agent.Memory, int, error) {
 	name, _, _ := strings.Cut(tail[16:], kv.Separator)
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, name, id))

@@ -13,23 +13,23 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Each write of a memory gets the next number of its agent's writes, and each
-// delete the next of its deletes, so that an index in memory is brought up to
-// date by what has changed since: see recall.Source.
+// Each write of a memory gets the next number of its agent's writes, and each delete the next of
+// its deletes. So an in-memory index is updated by the changes since its last update: see
+// recall.Source.
 
-// memoryGoneMax is how many deletes of an agent are remembered for that. An
-// index that is further behind is built again.
+// memoryGoneMax is how many deletes of an agent are kept for that. An index that is further behind
+// is rebuilt.
 const memoryGoneMax = 128
 
 // Work is one memory while an op changes it.
 type Work struct {
 	*txn.Tx
 	Agent, Id string
-	Whole     *logpb.MemoryAgentRow // what the agent remembers
-	old       *logpb.MemoryRow      // the memory as it stands; nil if there is none
+	Whole     *logpb.MemoryAgentRow // the totals of the agent's memories
+	old       *logpb.MemoryRow      // the stored memory; nil if there is none
 }
 
-// openMemory reads a memory. One that has expired is cleared away first.
+// openMemory reads a memory. It first removes an expired one.
 func openMemory(c *txn.Tx, name, id string) (*Work, error) {
 	if err := agent.ValidID("agent", name); err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func Write(c *txn.Tx, op *agent.WriteMemory) (agent.OpResult, error) {
 	}, nil
 }
 
-// validMemory judges of what the door has judged what rows and indexes rely
-// on: an entry may come from elsewhere.
+// validMemory repeats the validation on which rows and indexes rely, because an entry may come from
+// another build.
 func validMemory(op *agent.WriteMemory) error {
 	if op.Session != "" {
 		if err := agent.ValidID("session_id", op.Session); err != nil {
@@ -104,8 +104,8 @@ func validMemory(op *agent.WriteMemory) error {
 	return agent.ValidEmbedding("embedding", op.Embedding)
 }
 
-// room holds a write to what its agent may remember, and its embedding to the
-// length of the others. What takes nothing more is let through.
+// room checks a write against the limits of its agent, and its embedding against the length of the
+// others. A write that adds nothing always passes.
 func (w *Work) room(op *agent.WriteMemory) error {
 	policy, whole := w.Record.Policy, w.Whole
 	most := txn.OrDefault(policy.MemoriesMax, agent.MemoriesMaxDefault)
@@ -121,14 +121,14 @@ func (w *Work) room(op *agent.WriteMemory) error {
 		others--
 	}
 	if others > 0 && len(op.Embedding) > 0 && len(op.Embedding) != int(whole.Dims) {
-		return agent.Invalid("embedding", "embedding has %d numbers, the others that agent %q has are of %d: embed all with one model",
+		return agent.Invalid("embedding", "embedding has %d numbers, but those of agent %q have %d: embed all with one model",
 			len(op.Embedding), op.Agent, whole.Dims)
 	}
 	return nil
 }
 
 func memoryRefusal(name, limit string, bound uint64) *agent.Error {
-	e := agent.Errorf(agent.CodeOverloaded, "agent %q may not remember more: %s = %d; delete some, or raise the scope's policy", name, limit, bound)
+	e := agent.Errorf(agent.CodeOverloaded, "agent %q has too many memories: %s = %d; delete some, or raise the scope's policy", name, limit, bound)
 	e.Limit = fmt.Sprintf("%s=%d", limit, bound)
 	e.RetryAfterMS = txn.QuotaRetryMS
 	return e
@@ -174,7 +174,7 @@ func (w *Work) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 	})
 }
 
-// store writes a memory's rows, and what its agent remembers as a whole.
+// store writes a memory's rows, and the totals of its agent.
 func (w *Work) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	if err := w.StoreOne(row, body); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (w *Work) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	return w.StoreAgent()
 }
 
-// StoreOne is store without what the agent remembers as a whole.
+// StoreOne is store without the totals of the agent.
 func (w *Work) StoreOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	rawRow, err := command.Marshal(row)
 	if err != nil {
@@ -203,7 +203,7 @@ func (w *Work) StoreOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 	return nil
 }
 
-// unorder removes the memory from all orders, and from the sums of its agent.
+// unorder removes the memory from all orders, and from the totals of its agent.
 func (w *Work) unorder() {
 	old := w.old
 	w.Rows.Remove(kv.MemoryTimeKey(w.Scope, w.Agent, old.ObservedAt, w.Id))
@@ -220,7 +220,7 @@ func (w *Work) unorder() {
 	w.old = nil
 }
 
-// drop removes the memory as it stands.
+// drop removes the stored memory.
 func (w *Work) drop() error {
 	w.Rows.Remove(w.Key(kv.KindMemory))
 	w.Rows.Remove(w.Key(kv.KindMemoryBody))
@@ -240,8 +240,7 @@ func (w *Work) drop() error {
 	return w.StoreAgent()
 }
 
-// StoreAgent writes what the agent remembers as a whole; one that remembers
-// nothing leaves nothing behind.
+// StoreAgent writes the totals of the agent's memories, or removes their row if there are none.
 func (w *Work) StoreAgent() error {
 	key := kv.IDKey(kv.KindMemoryAgent, w.Scope, w.Agent)
 	if w.Whole.Entries == 0 {
@@ -252,7 +251,7 @@ func (w *Work) StoreAgent() error {
 	}
 	raw, err := command.Marshal(w.Whole)
 	if err != nil {
-		return fmt.Errorf("encode what agent %q remembers: %w", w.Agent, err)
+		return fmt.Errorf("encode the memory totals of agent %q: %w", w.Agent, err)
 	}
 	w.Rows.Set(key, raw)
 	return nil
@@ -281,8 +280,7 @@ func Delete(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
 	return &agent.DeleteResult{Existed: true, Incarnation: incarnation}, c.WriteTombstoneRow(tombstone, incarnation, op.Seal)
 }
 
-// Expire clears a memory away that has expired; both is its agent's id, a
-// NUL and its own.
+// Expire removes an expired memory; both is its agent's id, a NUL and its own.
 func Expire(c *txn.Tx, both string, when int64) error {
 	name, id, _ := strings.Cut(both, kv.Separator)
 	raw, err := c.Rows.Get(kv.MemoryKey(kv.KindMemory, c.Scope, name, id))
@@ -296,6 +294,6 @@ func Expire(c *txn.Tx, both string, when int64) error {
 	if row.ExpiresAt != when {
 		return nil
 	}
-	_, err = openMemory(c, name, id) // clears away what has expired
+	_, err = openMemory(c, name, id) // removes the expired memory
 	return err
 }

@@ -43,14 +43,14 @@ func memoryBody(r txn.Reader, name, id string) (*logpb.MemoryBody, error) {
 	return command.DecodeMemoryBody(id, raw)
 }
 
-// memoryRow is the row of a memory that must be there.
+// memoryRow returns the row of a memory that must exist.
 func memoryRow(r txn.Reader, name, id string) (*logpb.MemoryRow, error) {
 	raw, err := r.Get(kv.MemoryKey(kv.KindMemory, r.Scope, name, id))
 	if err != nil {
 		return nil, err
 	}
 	if raw == nil {
-		return nil, fmt.Errorf("memory %q of agent %q is in an index and not there", id, name)
+		return nil, fmt.Errorf("memory %q of agent %q is in an index and does not exist", id, name)
 	}
 	return command.DecodeMemoryRow(id, raw)
 }
@@ -77,8 +77,8 @@ func List(r txn.Reader, q *agent.ListMemories) (agent.Found, error) {
 	return list, err
 }
 
-// memoryText is what a memory is searched by: its content, or its data as they
-// are printed where it has none.
+// memoryText returns the searched text of a memory: its content, or its data as printed if it has
+// no content.
 func memoryText(body *logpb.MemoryBody) string {
 	if body.Content != "" {
 		return body.Content

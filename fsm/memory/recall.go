@@ -13,8 +13,7 @@ import (
 	"dormouse/storage"
 )
 
-// RecallBytesMax bounds the indexes that are kept of what agents remember: see
-// recall.Cache.
+// RecallBytesMax bounds the in-memory indexes of all agents' memories: see recall.Cache.
 const RecallBytesMax = 512 << 20
 
 // fusedMax is how many of the best of each ranking a hybrid recall merges.
@@ -55,7 +54,7 @@ func Recall(r txn.Reader, q *agent.Recall) (agent.Found, error) {
 	return c.answer, err
 }
 
-// full reports whether the answer takes no more.
+// full reports whether the answer has its maximal size.
 func (c *recalling) full() bool {
 	return uint64(len(c.answer.Items)) >= c.Limit || c.bytes > agent.ReadBytesMax
 }
@@ -65,8 +64,8 @@ func (c *recalling) add(id string, row *logpb.MemoryRow, body *logpb.MemoryBody,
 	c.bytes += len(id) + int(row.Size)
 }
 
-// recent takes the last written first: of all sessions, of one, or of one and
-// of none, whose orders it then merges.
+// recent adds memories, last written first: of all sessions, of one, or of one and of none, whose
+// orders it then merges.
 func (c *recalling) recent() error {
 	var prefixes []string
 	switch {
@@ -92,8 +91,8 @@ func (c *recalling) recent() error {
 	return err
 }
 
-// eachBackwards visits the ids under some prefixes, each followed by a number,
-// the greatest number first, until the answer is full.
+// eachBackwards visits the ids under some prefixes, each followed by a number, greatest number
+// first, until the answer is full.
 func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error) (err error) {
 	cursors := make([]*storage.Cursor, 0, len(prefixes))
 	defer func() {
@@ -128,7 +127,7 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 		}
 		id := cursors[last].Value()
 		if id == nil {
-			return nil // Close tells why
+			return nil // Close returns the error
 		}
 		if err := visit(string(id)); err != nil {
 			return err
@@ -138,8 +137,7 @@ func (c *recalling) eachBackwards(prefixes []string, visit func(id string) error
 	return nil
 }
 
-// query goes by the filter, in order of observation, and of ids where that is
-// equal.
+// query adds memories that match the filter, in order of observation, then of ids.
 func (c *recalling) query() (err error) {
 	prefix := kv.IDKey(kv.KindMemoryTime, c.Scope, c.Agent)
 	lower, upper := prefix, kv.After(prefix)
@@ -163,7 +161,7 @@ func (c *recalling) query() (err error) {
 		id := string(cursor.Key()[len(prefix)+8:])
 		raw := cursor.Value()
 		if raw == nil {
-			return nil // Close tells why
+			return nil // Close returns the error
 		}
 		row, err := command.DecodeMemoryRow(id, raw)
 		if err != nil {
@@ -184,13 +182,13 @@ func (c *recalling) query() (err error) {
 	return nil
 }
 
-// ranked takes the best first, by the index of what the agent remembers.
+// ranked adds the best matches first, using the index of the agent's memories.
 func (c *recalling) ranked() error {
 	if c.whole.Entries == 0 {
 		return nil
 	}
 	if n := len(c.Embedding); n > 0 && c.whole.Dims > 0 && n != int(c.whole.Dims) {
-		return agent.Invalid("embedding", "embedding has %d numbers, those that agent %q has are of %d: embed the query with the model of the memories",
+		return agent.Invalid("embedding", "embedding has %d numbers, but those of agent %q have %d: embed the query with the model of the memories",
 			n, c.Agent, c.whole.Dims)
 	}
 	var hits []recall.Hit

@@ -11,7 +11,7 @@ import (
 	"dormouse/recall"
 )
 
-// memories is what an agent remembers, as the source of its index.
+// memories is an agent's memories as the source of its index.
 type memories struct {
 	txn.Reader
 	agent string
@@ -43,8 +43,7 @@ func (m memories) Written(since uint64, visit func(recall.Doc, string, []float32
 	})
 }
 
-// all goes through rows and bodies side by side, which is faster than looking
-// each up.
+// all scans rows and bodies side by side, which is faster than single reads.
 func (m memories) all(visit func(recall.Doc, string, []float32)) (err error) {
 	prefix := kv.IDKey(kv.KindMemoryBody, m.Scope, m.agent)
 	bodies, err := m.Engine.Scan([]byte(prefix), []byte(kv.After(prefix)))
@@ -87,7 +86,7 @@ func (m memories) Deleted(since uint64, visit func(id string, before uint64)) (k
 	return true, err
 }
 
-// each visits the rows of a range; the value is the visitor's to keep.
+// each visits the rows of a range; the visitor may keep the value.
 func (m memories) each(lower, upper string, visit func(key, value []byte) error) (err error) {
 	cursor, err := m.Engine.Scan([]byte(lower), []byte(upper))
 	if err != nil {
@@ -97,7 +96,7 @@ func (m memories) each(lower, upper string, visit func(key, value []byte) error)
 	for cursor.Next() {
 		value := cursor.Value()
 		if value == nil {
-			return nil // Close tells why
+			return nil // Close returns the error
 		}
 		if err := visit(cursor.Key(), value); err != nil {
 			return err
@@ -106,7 +105,7 @@ func (m memories) each(lower, upper string, visit func(key, value []byte) error)
 	return nil
 }
 
-// docOf is what an index knows of a memory.
+// docOf returns the fields of a memory that an index holds.
 func docOf(id string, row *logpb.MemoryRow) *recall.Doc {
 	return &recall.Doc{
 		ID: id, Order: row.Order, Session: row.Session, Class: row.Class, Kind: row.Kind, Tags: row.Tags,

@@ -7,8 +7,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Commit ends a turn: with a result, a failure, or where it is to be
-// taken up again.
+// Commit ends a turn: with a result, with a failure, or such that it can be resumed.
 func Commit(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
 	s, err := Load(c, op.Session)
 	if err != nil {
@@ -50,12 +49,12 @@ func Commit(c *txn.Tx, op *agent.CommitSession) (agent.OpResult, error) {
 	return Stored(c, s)
 }
 
-// commitMatches holds what a commit says to the session and its turn.
+// commitMatches checks a commit against the session and its turn.
 func commitMatches(s *Session, op *agent.CommitSession) error {
 	switch op.Status {
 	case agent.SessionHibernated, agent.SessionWaiting, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
 	default:
-		return agent.Invalid("status", "a turn does not end as %q", op.Status)
+		return agent.Invalid("status", "a turn cannot end with status %q", op.Status)
 	}
 	match := ours(op.Agent, s.Row.Agent) && (s.classic() || ours(op.RequestID, s.Row.Request))
 	for i := range op.Snapshots {
@@ -69,8 +68,7 @@ func commitMatches(s *Session, op *agent.CommitSession) error {
 		op.Agent, op.RequestID, s.Id, s.Row.Agent, s.Row.Request)
 }
 
-// resumable reports whether the turn that runs could be taken up again: whether
-// it has made a snapshot.
+// resumable reports whether the running turn could be resumed: whether it has made a snapshot.
 func (s *Session) resumable() bool {
 	k := newestSnapshot(s.Row)
 	return k != nil && (s.classic() || k.RequestOrdinal == s.Row.RequestOrdinal)
@@ -93,8 +91,7 @@ func outcomeOf(status agent.SessionStatus) agent.RequestOutcome {
 	return agent.RequestOpen
 }
 
-// commitBody writes what a commit replaces of the session's body, if it
-// replaces any.
+// commitBody writes the fields of the session's body that a commit replaces, if any.
 func commitBody(c *txn.Tx, s *Session, op *agent.CommitSession) error {
 	failed := op.Status == agent.SessionFailed || op.Status == agent.SessionCancelled
 	if op.Result == nil && op.Environment == nil && op.Conversation == nil && !failed {
@@ -119,9 +116,8 @@ func commitBody(c *txn.Tx, s *Session, op *agent.CommitSession) error {
 	return storeSessionBody(c, s, body)
 }
 
-// settleReview gives a session that does not run its status. It waits exactly where
-// reviews are pending; with any other status those are withdrawn, but by a
-// failure in classic mode.
+// settleReview sets the status of a session that does not run. It is waiting exactly if reviews are
+// pending. Any other status withdraws them, except a failure in classic mode.
 func settleReview(c *txn.Tx, s *Session, status agent.SessionStatus) error {
 	if pauses(status) {
 		status = agent.SessionHibernated
@@ -177,7 +173,7 @@ func Cancel(c *txn.Tx, op *agent.CancelSession) (agent.OpResult, error) {
 	return Stored(c, s)
 }
 
-// Fork makes another session of one that does not run.
+// Fork creates a copy of a session that is not running.
 func Fork(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
 	fork, err := NewFork(c, op)
 	if err != nil {
@@ -186,7 +182,7 @@ func Fork(c *txn.Tx, op *agent.ForkSession) (agent.OpResult, error) {
 	return Stored(c, fork)
 }
 
-// NewFork is a session's fork, which is to be stored.
+// NewFork returns a session's fork, which the caller must store.
 func NewFork(c *txn.Tx, op *agent.ForkSession) (*Session, error) {
 	source, err := Load(c, op.Session)
 	if err != nil {
@@ -217,9 +213,8 @@ func NewFork(c *txn.Tx, op *agent.ForkSession) (*Session, error) {
 	return fork, copySession(c, fork, source, op.Snapshot)
 }
 
-// copySession fills a fork: its source's body, requests, and snapshots up to
-// the one it is forked at, which it can be resumed from. Thread and checkpoint
-// stay the source's.
+// copySession fills a fork with its source's body, requests, and snapshots up to the forked one,
+// from which it can be resumed. The fork names neither the source's thread nor its checkpoint.
 func copySession(c *txn.Tx, fork, source *Session, snapshot string) error {
 	from, to := source.Row, fork.Row
 	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion

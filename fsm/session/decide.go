@@ -10,7 +10,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// decisions are the statuses that answers lead to.
+// decisions are the statuses that decisions lead to.
 var decisions = map[agent.ReviewDecision]agent.ReviewStatus{
 	agent.DecideApprove: agent.ReviewApproved,
 	agent.DecideDeny:    agent.ReviewDenied,
@@ -44,8 +44,8 @@ func DecideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
 	return &agent.ReviewResult{Review: command.DecodeReview(op.Review, row)}, nil
 }
 
-// mayDecide lets one answer through, in time. A review expires at its deadline,
-// whether that has been swept or not.
+// mayDecide accepts the first answer, in time. A review expires at its deadline, even if it has not
+// been swept.
 func mayDecide(c *txn.Tx, op *agent.DecideReview, row *logpb.ReviewRow) error {
 	e := agent.Errorf(agent.CodeReviewDecided, "review %q is %s, since %d, by %q", op.Review, row.Status, row.DecidedAt, row.DecidedBy)
 	switch {
@@ -63,8 +63,8 @@ func mayDecide(c *txn.Tx, op *agent.DecideReview, row *logpb.ReviewRow) error {
 	return e
 }
 
-// closeReview gives a pending review its answer, records that in the session's
-// thread, and lets a session that waited for nothing else go on.
+// closeReview answers a pending review, and records that in the session's thread. It makes the
+// session resumable if it waited for nothing else.
 func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.ReviewStatus, fill func()) error {
 	if err := changeReview(c, id, row, func() {
 		row.Status, row.DecidedAt = string(status), c.Progress.Wall
@@ -77,7 +77,7 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 		return err
 	}
 	if s == nil {
-		return fmt.Errorf("review %q is of session %q, which is not there", id, row.Session)
+		return fmt.Errorf("review %q is of session %q, which does not exist", id, row.Session)
 	}
 	s.Row.PendingReviews--
 	review := command.DecodeReview(id, row)
@@ -100,7 +100,7 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 	return appendNote(c, s.Row.Thread, review.DecisionEntry())
 }
 
-// failSession is what a denial does in classic mode.
+// failSession fails the session after a denial in classic mode.
 func failSession(c *txn.Tx, s *Session, review agent.Review) error {
 	body, err := sessionBody(c.Rows, c.Scope, s.Id)
 	if err != nil {
@@ -114,14 +114,14 @@ func failSession(c *txn.Tx, s *Session, review agent.Review) error {
 	return storeSessionBody(c, s, body)
 }
 
-// ExpireReview handles a review whose time has come: it expires, or is escalated.
+// ExpireReview handles a due review: it expires, or is escalated.
 func ExpireReview(c *txn.Tx, id string, when int64) error {
 	row, err := readReview(c.Rows, c.Scope, id)
 	if err != nil || row == nil || ReviewDue(row) != when {
 		return err
 	}
 	if gone, err := txn.SessionIDGone(c.Rows, c.Scope, row.Session, c.Progress.Wall); err != nil || gone {
-		return err // it goes with its session
+		return err // it is removed with its session
 	}
 	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
 		return closeReview(c, id, row, agent.ReviewExpired, func() {})

@@ -11,11 +11,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A session's requests and snapshots are rows of their own, so that a claim or
-// a checkpoint does not write the whole conversation again. The session's row
-// knows how large they are.
+// A session's requests and snapshots are separate rows, so that a claim or a checkpoint does not
+// write the whole conversation again. The session's row has their sizes.
 
-// keptBytes are the bytes of a session's requests and snapshots.
+// keptBytes returns the bytes of a session's requests and snapshots.
 func keptBytes(row *logpb.SessionRow) uint64 {
 	return sum(row.RequestSizes) + snapshotBytes(EverySnapshot(row))
 }
@@ -27,8 +26,8 @@ func snapshotBytes(snapshots []*logpb.KeptSnapshot) (total uint64) {
 	return total
 }
 
-// EverySnapshot are the snapshots whose rows there are: those that a rollback
-// would bring back too.
+// EverySnapshot returns the snapshots that have rows, including those that a rollback would
+// restore.
 func EverySnapshot(row *logpb.SessionRow) []*logpb.KeptSnapshot {
 	all := slices.Clone(row.Snapshots)
 	for _, k := range row.GetTurn().GetSnapshots() {
@@ -58,8 +57,8 @@ func addRequest(c *txn.Tx, s *Session, r *logpb.SessionRequest) error {
 	return nil
 }
 
-// requestBytes is what a request counts for. What became of it counts for
-// nothing, so that it does not change.
+// requestBytes returns the bytes that a request counts for. Its outcome does not count, so the
+// number does not change.
 func requestBytes(r *logpb.SessionRequest) uint64 {
 	return uint64(len(r.Id) + len(r.Input) + len(r.Metadata) + len(r.Owner))
 }
@@ -73,8 +72,7 @@ func setSessionRow(c *txn.Tx, key string, row command.Coded) error {
 	return nil
 }
 
-// closeRequest notes what became of the request that the turn answers. It may
-// have been trimmed away.
+// closeRequest records the outcome of the turn's request, unless that has been trimmed.
 func closeRequest(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 	if s.Row.Request == "" {
 		return nil
@@ -92,8 +90,7 @@ func closeRequest(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 	return setSessionRow(c, key, r)
 }
 
-// addSnapshot makes a snapshot the session's newest, in place of one of the
-// same id.
+// addSnapshot makes a snapshot the session's newest, and replaces one of the same id.
 func addSnapshot(c *txn.Tx, s *Session, given *agent.SessionSnapshot) error {
 	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
 		return err
@@ -122,8 +119,8 @@ func addSnapshot(c *txn.Tx, s *Session, given *agent.SessionSnapshot) error {
 	return nil
 }
 
-// dropSnapshot removes the row of a snapshot that the session has let go of,
-// unless a rollback would bring it back.
+// dropSnapshot removes the row of a snapshot that the session no longer keeps, unless a rollback
+// would restore it.
 func dropSnapshot(c *txn.Tx, s *Session, k *logpb.KeptSnapshot) {
 	if keeps(s.Row.GetTurn().GetSnapshots(), k.Ordinal) {
 		return
@@ -132,7 +129,7 @@ func dropSnapshot(c *txn.Tx, s *Session, k *logpb.KeptSnapshot) {
 	c.AddUsage(0, -int64(k.Size))
 }
 
-// newestSnapshot is the newest of a session's snapshots, or nil.
+// newestSnapshot returns the newest of a session's snapshots, or nil.
 func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 	if n := len(row.Snapshots); n > 0 {
 		return row.Snapshots[n-1]
@@ -140,8 +137,8 @@ func newestSnapshot(row *logpb.SessionRow) *logpb.KeptSnapshot {
 	return nil
 }
 
-// trimHistory lets go of the oldest requests and snapshots, down to what a session
-// may keep; the newest of each stays.
+// trimHistory removes the oldest requests and snapshots beyond the limits of a session; the newest
+// of each stays.
 func trimHistory(c *txn.Tx, s *Session) {
 	row := s.Row
 	for len(row.RequestSizes) > agent.SessionRequestsMax {
@@ -175,8 +172,8 @@ func dropOldestSnapshot(c *txn.Tx, s *Session) {
 	dropSnapshot(c, s, oldest)
 }
 
-// clearGone clears away a session that an op or the sweep came upon and that is
-// gone. Where its agent was erased, the receipt tells of it, expired or not.
+// clearGone removes an expired or erased session that an op or the sweep found. If its agent was
+// erased, the receipt counts it, expired or not.
 func clearGone(c *txn.Tx, s *Session) error {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasing, c.Scope, s.Row.Agent))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A session's lease is the claim SessionClaim(id), held by its owner: so it
-// lapses as claims do, and fences any commit. The session's row says under
-// which epoch it runs, though the claim may have ended: then it is recoverable.
+// A session's lease is the claim SessionClaim(id), held by its owner. So it expires as claims do,
+// and fences any commit. The session's row has the epoch of its turn, even after the claim has
+// ended: then the session is recoverable.
 
 // beginLease begins a turn for an owner, under a new epoch.
 func beginLease(c *txn.Tx, s *Session, owner string, ttl time.Duration) error {
@@ -42,8 +42,8 @@ func validOwner(owner string, ttl time.Duration) error {
 	return nil
 }
 
-// underLease is the claim of the lease that a caller names, which must be the
-// session's and stand. It is judged before all else that the caller says.
+// underLease returns the claim of the named lease, which must be the session's and unexpired. It is
+// checked before all other arguments.
 func underLease(c *txn.Tx, s *Session, lease, owner string) (*logpb.ClaimRow, error) {
 	held := s.Row.Lease
 	if held == nil || (held.Epoch != agent.LeaseEpoch(lease) || held.Owner != owner) && !seededbug.Is(seededbug.StaleLeaseActs) {
@@ -60,8 +60,7 @@ func underLease(c *txn.Tx, s *Session, lease, owner string) (*logpb.ClaimRow, er
 	return row, nil
 }
 
-// leaseRefusal refuses for the sake of a lease, and tells of the one that the
-// session has.
+// leaseRefusal returns an error about the lease, with the session's current lease.
 func leaseRefusal(c *txn.Tx, s *Session, code agent.Code, format string, args ...any) error {
 	e := agent.Errorf(code, "session %q "+format, append([]any{s.Id}, args...)...)
 	e.State = s.Row.Status
@@ -75,7 +74,7 @@ func leaseRefusal(c *txn.Tx, s *Session, code agent.Code, format string, args ..
 	return e
 }
 
-// armLease gives a lease its full ttl again, or another one.
+// armLease restarts a lease with its TTL, or with another one.
 func armLease(c *txn.Tx, s *Session, row *logpb.ClaimRow, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := validOwner(row.Holder, ttl); err != nil {
@@ -87,7 +86,7 @@ func armLease(c *txn.Tx, s *Session, row *logpb.ClaimRow, ttl time.Duration) err
 	return err
 }
 
-// endLease gives up the session's lease, whether it stands or has lapsed.
+// endLease ends the session's lease, whether it has expired or not.
 func endLease(c *txn.Tx, s *Session) error {
 	if s.Row.Lease == nil {
 		return nil
@@ -102,8 +101,8 @@ func endLease(c *txn.Tx, s *Session) error {
 	return nil
 }
 
-// LeaseLapsed notes that a claim has been cleared away, which was lapsed: if it
-// was a session's lease, that is to be recovered now.
+// LeaseLapsed records that an expired claim was removed: if it was a session's lease, the session
+// is recoverable now.
 func LeaseLapsed(c *txn.Tx, claim string, epoch uint64) error {
 	id, ok := agent.ClaimedSession(claim)
 	if !ok {
@@ -119,7 +118,8 @@ func LeaseLapsed(c *txn.Tx, claim string, epoch uint64) error {
 	return nil
 }
 
-// RecoverableRow returns the row that says since when a session has no runner, in Unix ms.
+// RecoverableRow returns the value of the row that holds since when a session has no runner, in
+// Unix ms.
 func RecoverableRow(wall int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(max(wall, 0)))
 }

@@ -42,8 +42,7 @@ func Put(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
 	return Stored(c, s)
 }
 
-// validPutSession judges what the door has judged before: an entry may come
-// from elsewhere.
+// validPutSession repeats the request validation, because an entry may come from another build.
 func validPutSession(op *agent.PutSession) error {
 	if err := agent.ValidID("agent_id", op.Agent); err != nil {
 		return err
@@ -66,7 +65,7 @@ func validPutSession(op *agent.PutSession) error {
 	return nil
 }
 
-// mayPut holds a put to what is there; s is nil where there is nothing.
+// mayPut checks a put against the stored session; s is nil if there is none.
 func mayPut(op *agent.PutSession, s *Session) error {
 	classic := op.Mode == agent.SessionModeClassic
 	if s == nil {
@@ -93,7 +92,7 @@ func mayPut(op *agent.PutSession, s *Session) error {
 	return policyFits(op, classic)
 }
 
-// policyFits refuses what a session of its mode cannot do.
+// policyFits refuses settings that the session's mode does not support.
 func policyFits(op *agent.PutSession, classic bool) error {
 	mode := agent.SessionModeLease
 	if classic {
@@ -103,7 +102,7 @@ func policyFits(op *agent.PutSession, classic bool) error {
 		return err
 	}
 	if classic && op.Busy != "" && op.Busy != agent.BusyReject {
-		return agent.Invalid("busy", "busy = %q needs leases: leave the classic mode, or reject", op.Busy)
+		return agent.Invalid("busy", "busy = %q needs leases: do not use classic mode, or set busy to reject", op.Busy)
 	}
 	if !classic && op.Request != nil {
 		return agent.Invalid("request", "a request is put in classic mode only: claim the session with it")
@@ -117,7 +116,7 @@ func staleRevision(id string, given, stored uint64) error {
 	return e
 }
 
-// fillSession makes the session what a put says, but for its revision.
+// fillSession applies a put to the session, except for its revision.
 func fillSession(c *txn.Tx, s *Session, op *agent.PutSession, body *logpb.SessionBody) error {
 	status := op.Status
 	if status == "" {
@@ -157,8 +156,8 @@ func fillSession(c *txn.Tx, s *Session, op *agent.PutSession, body *logpb.Sessio
 	return settleReview(c, s, op.Status)
 }
 
-// nextConversation holds a conversation to the one that is stored: only a turn
-// that finishes may carry it on, and by one. In classic mode anything goes.
+// nextConversation checks a conversation against the stored one: only a turn that finishes may
+// change it, and only by one step. In classic mode any conversation is accepted.
 func nextConversation(
 	s *Session, given *agent.Conversation, stored *logpb.Conversation, status agent.SessionStatus,
 ) (*logpb.Conversation, error) {

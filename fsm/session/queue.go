@@ -11,11 +11,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// queueRetryMS is a guess: a place frees up when a turn ends.
+// queueRetryMS is an estimate of when a turn ends and the queue has space.
 const queueRetryMS = 1000
 
-// enqueue lets a request wait, and tells its place, from 1. A request that waits
-// already keeps its place: added is then false.
+// enqueue adds a request to the queue, and returns its place, from 1. A request that is already
+// queued keeps its place: added is then false.
 func enqueue(c *txn.Tx, s *Session, op *agent.ClaimSession) (place uint64, added bool, err error) {
 	if place, err = waitsInQueue(c, s, op.Request); err != nil || place > 0 {
 		return place, false, err
@@ -36,8 +36,8 @@ func enqueue(c *txn.Tx, s *Session, op *agent.ClaimSession) (place uint64, added
 	return uint64(len(s.Row.QueueSizes)), true, setSessionRow(c, key, r)
 }
 
-// waitsInQueue is the place of a request in the queue, 0 where it does not wait. A
-// request of that id with other content is refused.
+// waitsInQueue returns the place of a request in the queue, 0 if it is not queued. A queued request
+// of that id with other content is an error.
 func waitsInQueue(c *txn.Tx, s *Session, request *agent.SessionRequest) (place uint64, err error) {
 	first := s.Row.QueueEnd - uint64(len(s.Row.QueueSizes))
 	for ordinal := first; ordinal < s.Row.QueueEnd; ordinal++ {
@@ -64,9 +64,8 @@ func queueFull(s *Session, limit string, bound uint64) error {
 	return e
 }
 
-// nextRequest is what a turn that begins now is to answer: what has waited
-// longest, or else what its claim brings. A request that comes while others
-// wait goes behind them.
+// nextRequest returns the request that a new turn answers: the first of the queue, or else the one
+// of its claim. If others are queued, the claim's request goes to the end of the queue.
 func nextRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (r *logpb.SessionRequest, queued uint64, err error) {
 	if len(s.Row.QueueSizes) == 0 {
 		if op.Request == nil {

@@ -13,7 +13,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// sessionReader shows sessions as of a moment: to an op, or in a view.
+// sessionReader reads sessions at one entry: for an op, or for a view.
 type sessionReader struct {
 	rows    kv.Reader
 	scope   string
@@ -26,8 +26,8 @@ func sessionsOf(r txn.Reader) (sessionReader, error) {
 	return sessionReader{rows: r.Reader, scope: r.Scope, opening: o, now: r.Progress}, err
 }
 
-// lease is the lease of the turn that a session runs, nil where it runs none;
-// over tells that it has ended, so that the turn is to be recovered.
+// lease returns the lease of a session's running turn, or nil. over reports that the lease has
+// ended, so that the turn is recoverable.
 func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lease, over bool, err error) {
 	held := row.Lease
 	if held == nil {
@@ -56,7 +56,7 @@ func (r sessionReader) lease(id string, row *logpb.SessionRow) (lease *agent.Lea
 	return lease, true, err
 }
 
-// row is a session without its contents.
+// row returns a session without its contents.
 func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, error) {
 	lease, over, err := r.lease(id, row)
 	return agent.SessionRow{
@@ -93,7 +93,7 @@ func Get(r txn.Reader, q *agent.GetSession) (agent.Found, error) {
 	return sessions.whole(q.Session, row)
 }
 
-// whole is a session with all that is kept of it.
+// whole returns a session with all its contents.
 func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, error) {
 	body, err := sessionBody(r.rows, r.scope, id)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 	return s, err
 }
 
-// requests are the last n requests below an ordinal.
+// requests returns the last n requests below an ordinal.
 func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent.SessionRequest, err error) {
 	for ordinal := end - uint64(n); ordinal < end; ordinal++ {
 		p := &logpb.SessionRequest{}
@@ -146,7 +146,7 @@ func (r sessionReader) requests(kind, id string, end uint64, n int) (all []agent
 	return all, nil
 }
 
-// numbered reads one of a session's numbered rows, which must be there.
+// numbered reads one of a session's numbered rows, which must exist.
 func (r sessionReader) numbered(kind, id string, ordinal uint64, into command.Coded) error {
 	raw, err := r.rows.Get(kv.OrdinalKey(kind, r.scope, id, ordinal))
 	if err != nil {
@@ -221,8 +221,7 @@ func List(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 	return list, err
 }
 
-// sessionIndex is what begins the keys of an index's rows that a list is of; ""
-// where it is of all sessions.
+// sessionIndex returns the key prefix of the index rows that a list reads; "" for all sessions.
 func sessionIndex(scope string, q *agent.ListSessions) string {
 	switch {
 	case q.Status != "":
@@ -235,9 +234,9 @@ func sessionIndex(scope string, q *agent.ListSessions) string {
 	return ""
 }
 
-// recoverable lists the sessions whose lease has ended: those whose claim has
-// been cleared away, and those in the claims' queue whose time has come but
-// which no entry has cleared yet: few, since every entry clears some.
+// recoverable lists the sessions whose lease has ended. These are sessions whose claim was removed,
+// and sessions in the claim queue that are due but not removed yet: few, since every entry removes
+// some.
 func recoverable(r txn.Reader, sessions sessionReader, page agent.Page, add func(id string, raw []byte) (int, error)) (next string, err error) {
 	ids, err := unswept(r, sessions, page)
 	if err != nil {
@@ -269,8 +268,8 @@ func recoverable(r txn.Reader, sessions sessionReader, page agent.Page, add func
 	return more, nil
 }
 
-// unswept are the sessions of a page whose lease has lapsed, though its claim
-// is still there.
+// unswept returns the sessions of a page whose lease has expired while its claim's row still
+// exists.
 func unswept(r txn.Reader, sessions sessionReader, page agent.Page) (ids []string, err error) {
 	cursor, err := r.Engine.Scan([]byte(kv.KindDueClaim), []byte(kv.KindDueClaim+kv.EncodeNumber(txn.AddTicks(r.Progress.Tick, 1))))
 	if err != nil {

@@ -31,7 +31,7 @@ func GetReview(r txn.Reader, q *agent.GetReview) (agent.Found, error) {
 	return &review, nil
 }
 
-// shown is a review as of the view: one that has expired is so, swept or not.
+// shown returns a review at the view: an overdue one has expired, swept or not.
 func shown(r txn.Reader, id string, row *logpb.ReviewRow) agent.Review {
 	review := command.DecodeReview(id, row)
 	if review.Status == agent.ReviewPending && txn.Expired(review.ExpiresAt, r.Progress.Wall) {
@@ -68,8 +68,7 @@ func ListReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
 	return list, err
 }
 
-// sessionReviews lists one session's reviews, in the order in which they were
-// asked for.
+// sessionReviews lists one session's reviews in the order of their creation.
 func sessionReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
 	prefix := kv.IDKey(kv.KindReviewSession, r.Scope, q.Session)
 	list := &agent.ReviewList{}
@@ -80,7 +79,7 @@ func sessionReviews(r txn.Reader, q *agent.ListReviews) (agent.Found, error) {
 	return list, err
 }
 
-// addReview adds a review to a list, if it is of a status; "" means any.
+// addReview adds a review to a list, if it has a status; "" means any.
 func addReview(r txn.Reader, list *agent.ReviewList, id string, status agent.ReviewStatus) (added bool, err error) {
 	row, err := readReview(r.Reader, r.Scope, id)
 	if err != nil || row == nil {
@@ -97,8 +96,8 @@ func addReview(r txn.Reader, list *agent.ReviewList, id string, status agent.Rev
 	return true, nil
 }
 
-// eachPlace visits the rows of a page of reviews, whose Next is what follows
-// the prefix in the key of its last one, in hex: it holds a number.
+// eachPlace visits the rows of a page of reviews. The page token is the key of the last row without
+// the prefix, in hex, since it contains a number.
 func eachPlace(r txn.Reader,
 	prefix, upper string, page agent.Page, visit func(key string, value []byte) (added bool, err error),
 ) (next string, err error) {
@@ -106,7 +105,7 @@ func eachPlace(r txn.Reader,
 	if page.After != "" {
 		place, err := hex.DecodeString(page.After)
 		if err != nil {
-			return "", agent.Invalid("after", "after = %q is no Next of a page of reviews", page.After)
+			return "", agent.Invalid("after", "invalid page token %q: use the next value of the previous page", page.After)
 		}
 		lower = prefix + string(place) + "\x00"
 	}

@@ -10,11 +10,11 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A review is a row, which the indexes find by deadline, by assignee and by
-// session. It goes with its session.
+// A review is a row with index rows by deadline, by assignee and by session. It is removed with its
+// session.
 
-// loadReview is the review of an id, or nil. One whose session is gone is cleared
-// away with it first.
+// loadReview returns the review of an id, or nil. If its session is expired or erased, loadReview
+// first removes both.
 func loadReview(c *txn.Tx, id string) (*logpb.ReviewRow, error) {
 	if err := agent.ValidID("review", id); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func readReview(rows kv.Reader, scope, id string) (*logpb.ReviewRow, error) {
 
 func pending(row *logpb.ReviewRow) bool { return row.Status == string(agent.ReviewPending) }
 
-// ReviewDue is when something happens to a review by itself; 0 means never.
+// ReviewDue returns when a review expires or escalates; 0 means never.
 func ReviewDue(row *logpb.ReviewRow) int64 {
 	switch {
 	case !pending(row):
@@ -66,8 +66,8 @@ func reviewPlaces(scope, id string, row *logpb.ReviewRow) []string {
 	return places
 }
 
-// changeReview lets change work on a review's row, and moves it to where the
-// changed one stands. A new one has no status yet.
+// changeReview applies change to a review's row, and updates the index rows. A new review has no
+// status yet.
 func changeReview(c *txn.Tx, id string, row *logpb.ReviewRow, change func()) error {
 	key := kv.IDKey(kv.KindReview, c.Scope, id)
 	if row.Status != "" {
@@ -89,7 +89,7 @@ func unplaceReview(c *txn.Tx, id string, row *logpb.ReviewRow) {
 	c.ClearExpiry(ReviewDue(row), kv.IDKey(kv.KindReview, c.Scope, id))
 }
 
-// askReviews makes the reviews that a turn asks for.
+// askReviews creates the reviews that a turn asks for.
 func askReviews(c *txn.Tx, s *Session, drafts []agent.ReviewDraft) error {
 	for i := range drafts {
 		if err := askReview(c, s, &drafts[i]); err != nil {
@@ -113,9 +113,9 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	}
 	switch {
 	case old != nil && old.Session == s.Id:
-		return nil // asked again, as a turn does that is taken up again: it stands
+		return nil // asked again, as a resumed turn does: the review stays
 	case old != nil:
-		return agent.Errorf(agent.CodeAlreadyExists, "review %q is another session's: choose another id", d.ID)
+		return agent.Errorf(agent.CodeAlreadyExists, "review %q belongs to another session: choose another id", d.ID)
 	case s.Row.PendingReviews >= agent.SessionReviewsMax:
 		return agent.TooLarge("reviews", "session_reviews_max", int(s.Row.PendingReviews)+1, agent.SessionReviewsMax)
 	}
@@ -138,13 +138,13 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	return changeReview(c, d.ID, row, func() { row.Status = string(agent.ReviewPending) })
 }
 
-// reviewBytes is what a review counts for; its answer counts for nothing.
+// reviewBytes returns the bytes that a review counts for; its answer does not count.
 func reviewBytes(row *logpb.ReviewRow) int64 {
 	return int64(len(row.Operation) + len(row.Arguments) + len(row.Reason) + len(row.Metadata))
 }
 
-// eachReview visits a session's reviews from an ordinal on, oldest first, until
-// visit says that it is enough.
+// eachReview visits a session's reviews from an ordinal on, oldest first, until visit returns
+// false.
 func eachReview(c *txn.Tx, s *Session, from uint64, visit func(id string, row *logpb.ReviewRow) (more bool, err error)) error {
 	prefix := kv.IDKey(kv.KindReviewSession, c.Scope, s.Id)
 	keys, _, err := c.Rows.Keys(prefix+kv.EncodeNumber(from), kv.After(prefix), agent.SessionReviewsKept+1)
@@ -161,7 +161,7 @@ func eachReview(c *txn.Tx, s *Session, from uint64, visit func(id string, row *l
 			return err
 		}
 		if row == nil {
-			return fmt.Errorf("session %q names review %q, which is not there", s.Id, id)
+			return fmt.Errorf("session %q names review %q, which does not exist", s.Id, id)
 		}
 		if more, err := visit(string(id), row); err != nil || !more {
 			return err
@@ -170,7 +170,7 @@ func eachReview(c *txn.Tx, s *Session, from uint64, visit func(id string, row *l
 	return nil
 }
 
-// forgetReview lets go of the oldest review of a session that is not pending.
+// forgetReview removes the oldest review of a session that is not pending.
 func forgetReview(c *txn.Tx, s *Session) error {
 	return eachReview(c, s, 0, func(id string, row *logpb.ReviewRow) (bool, error) {
 		if pending(row) {
@@ -200,8 +200,8 @@ func dropReviews(c *txn.Tx, s *Session) error {
 	})
 }
 
-// withdrawReviews closes what is pending from an ordinal on: the session goes
-// on without an answer.
+// withdrawReviews closes pending reviews from an ordinal on: the session continues without an
+// answer.
 func withdrawReviews(c *txn.Tx, s *Session, from uint64) error {
 	if s.Row.PendingReviews == 0 {
 		return nil

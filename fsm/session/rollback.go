@@ -9,8 +9,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// beginTurn notes what a rollback of the turn would put back, where the session
-// may be rolled back at all.
+// beginTurn records what a rollback of the turn would restore, if the session's policy allows
+// rollbacks.
 func beginTurn(c *txn.Tx, s *Session) error {
 	s.Row.Turn = nil
 	if agent.BusyPolicy(s.Row.Busy) != agent.BusyRollback {
@@ -35,9 +35,9 @@ func beginTurn(c *txn.Tx, s *Session) error {
 	return nil
 }
 
-// rollBack undoes what the turn that runs has done to its session, and to the
-// checkpoint and the thread that the session names. The conversation is as it
-// was: only a commit changes it, and that would have ended the turn.
+// rollBack undoes the effects of the running turn on its session, and on the checkpoint and the
+// thread that the session names. The conversation is unchanged: only a commit changes it, and that
+// ends the turn.
 func rollBack(c *txn.Tx, s *Session) error {
 	turn := s.Row.Turn
 	if turn == nil {
@@ -57,8 +57,7 @@ func rollBack(c *txn.Tx, s *Session) error {
 	return disown(c, s, turn)
 }
 
-// putCheckpointBack makes the session's checkpoint what it was, as a new
-// revision of it.
+// putCheckpointBack restores the session's checkpoint, as a new revision of it.
 func putCheckpointBack(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
 	key := s.Row.Checkpoint
 	if key == "" {
@@ -103,7 +102,7 @@ func cannotRollBack(s *Session, why string) error {
 		s.Id, s.Row.Checkpoint, why)
 }
 
-// disown records in the session's thread which of its entries were the turn's.
+// disown records in the session's thread which of its entries the turn appended.
 func disown(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
 	if s.Row.Thread == "" {
 		return nil
@@ -122,8 +121,8 @@ func disown(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
 	return appendNote(c, s.Row.Thread, agent.TurnRolledBackEntry(s.Id, s.Row.Request, from, thread.Rev-1))
 }
 
-// appendNote appends an entry of the state machine's own to a thread. One that takes
-// none, as it is sealed, stays without.
+// appendNote appends an entry of the state machine to a thread. If the thread refuses it, because
+// it is sealed for example, nothing is appended.
 func appendNote(c *txn.Tx, id string, draft agent.Draft) error {
 	_, err := thread.Append(c, &agent.AppendThread{Thread: id, Entries: []agent.Draft{draft}})
 	if _, refused := err.(*agent.Error); refused { //nolint:errorlint // as in decide

@@ -11,17 +11,15 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Session is a session while a commit works on it: its row is the commit's to
-// change, and to store.
+// Session is a session while a commit works on it. The commit may change and store its row.
 type Session struct {
 	Id     string
 	Row    *logpb.SessionRow
-	places []string // its rows in the indexes, as they are stored
-	epoch  uint64   // of its lease, as it is stored
+	places []string // its stored index rows
+	epoch  uint64   // of its stored lease
 }
 
-// Open is the session of an id, or nil. One that is gone is cleared away
-// first, so that it is as if it had never been there.
+// Open returns the session of an id, or nil. It first removes an expired or erased one.
 func Open(c *txn.Tx, id string) (*Session, error) {
 	s, err := LoadStored(c, id)
 	if err != nil || s == nil {
@@ -34,7 +32,7 @@ func Open(c *txn.Tx, id string) (*Session, error) {
 	return nil, clearGone(c, s)
 }
 
-// LoadStored is a session whose rows are there, or nil.
+// LoadStored returns a session whose rows exist, or nil.
 func LoadStored(c *txn.Tx, id string) (*Session, error) {
 	if err := agent.ValidSessionID("session", id); err != nil {
 		return nil, err
@@ -50,7 +48,7 @@ func LoadStored(c *txn.Tx, id string) (*Session, error) {
 	return &Session{Id: id, Row: row, places: sessionPlaces(c.Scope, id, row), epoch: row.GetLease().GetEpoch()}, nil
 }
 
-// Load is the session of an id, which must be there.
+// Load returns the session of an id, which must exist.
 func Load(c *txn.Tx, id string) (*Session, error) {
 	s, err := Open(c, id)
 	if err == nil && s == nil {
@@ -73,7 +71,7 @@ func (s *Session) status() agent.SessionStatus { return agent.SessionStatus(s.Ro
 
 func (s *Session) running() bool { return s.status() == agent.SessionRunning }
 
-// sessionPlaces are the rows by which a session is found.
+// sessionPlaces returns the index rows of a session.
 func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 	places := []string{
 		kv.IndexKey(kv.KindSessionStatus, scope, row.Status, id),
@@ -85,7 +83,7 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 	return places
 }
 
-// newSession is a session that is not there yet.
+// newSession returns a session that is not stored yet.
 func newSession(c *txn.Tx, id string) *Session {
 	c.AddUsage(1, 0)
 	return &Session{Id: id, Row: &logpb.SessionRow{
@@ -93,7 +91,7 @@ func newSession(c *txn.Tx, id string) *Session {
 	}}
 }
 
-// storeSession writes a session's next revision, and where it is found.
+// storeSession writes a session's next revision and its index rows.
 func storeSession(c *txn.Tx, s *Session) error {
 	s.Row.Revision++
 	s.Row.UpdatedAt = c.Progress.Wall
@@ -128,7 +126,7 @@ func sessionChanged(c *txn.Tx, s *Session) {
 	c.RecordChange(&logpb.Change{Kind: string(agent.ChangedSession), Key: s.Id, Revision: s.Row.Revision, Status: s.Row.Status})
 }
 
-// Stored writes a session and is what its op answers.
+// Stored writes a session and returns it as the op's result.
 func Stored(c *txn.Tx, s *Session) (*agent.SessionResult, error) {
 	if err := storeSession(c, s); err != nil {
 		return nil, err
@@ -137,12 +135,12 @@ func Stored(c *txn.Tx, s *Session) (*agent.SessionResult, error) {
 	return &agent.SessionResult{Session: row}, err
 }
 
-// sessionsIn shows sessions as of this op.
+// sessionsIn returns a reader of sessions for this op.
 func sessionsIn(c *txn.Tx) sessionReader {
 	return sessionReader{rows: c.Rows, scope: c.Scope, opening: c.Opening, now: c.Progress}
 }
 
-// sessionBody reads a session's body, which is the commit's to change.
+// sessionBody reads a session's body, which the commit may change.
 func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 	raw, err := rows.Get(kv.IDKey(kv.KindSessionBody, scope, id))
 	if err != nil {
@@ -158,8 +156,8 @@ func sessionBody(rows kv.Reader, scope, id string) (*logpb.SessionBody, error) {
 	return body, nil
 }
 
-// storeSessionBody writes a body, within its bound: parts that were written at
-// different times may be too much together.
+// storeSessionBody writes a body, within its bound: parts that were written at different times may
+// be too large together.
 func storeSessionBody(c *txn.Tx, s *Session, body *logpb.SessionBody) error {
 	size := len(body.Spec) + len(body.Metadata) + len(body.Environment) + len(body.Result) + len(body.Failure) +
 		len(body.Conversation.GetAgentState()) + len(body.Conversation.GetContextState())
@@ -202,7 +200,7 @@ func Delete(c *txn.Tx, op *agent.DeleteSession) (agent.OpResult, error) {
 		c.WriteTombstone(kv.KindSessionTombstone, s.Id, s.Row.Incarnation, op.Seal)
 }
 
-// Drop removes a session with all that is its own.
+// Drop removes a session with all its rows.
 func Drop(c *txn.Tx, s *Session) error {
 	if err := endTurn(c, s); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Claim begins a turn, or lets the request wait, or refuses it.
+// Claim begins a turn, queues the request, or refuses it.
 func Claim(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 	s, err := Load(c, op.Session)
 	if err != nil {
@@ -53,8 +53,7 @@ func Claim(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 	return result, err
 }
 
-// runSession makes the session a running one: under a lease, or without in classic
-// mode.
+// runSession makes the session a running one, with a lease, or without one in classic mode.
 func runSession(c *txn.Tx, s *Session, op *agent.ClaimSession) error {
 	if s.classic() {
 		s.Row.Status = string(agent.SessionRunning)
@@ -63,14 +62,14 @@ func runSession(c *txn.Tx, s *Session, op *agent.ClaimSession) error {
 	return beginLease(c, s, op.Owner, op.TTL)
 }
 
-// busySession is what becomes of a claim while a turn runs: a result where it waits,
-// neither where it may have the session, a refusal otherwise.
+// busySession handles a claim while a turn runs. It returns a result if the claim waits, a refusal,
+// or neither if the claim may take the session.
 func busySession(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult, error) {
 	switch policy := agent.BusyPolicy(s.Row.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
 		if op.Request.ID == s.Row.Request {
-			break // it runs already
+			break // it is already running
 		}
 		return queueRequest(c, s, op)
 	case policy == agent.BusyInterrupt && op.Request != nil:
@@ -84,7 +83,7 @@ func busySession(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult,
 	return nil, leaseRefusal(c, s, agent.CodeSessionAlreadyRunning, "runs already, for request %q", s.Row.Request)
 }
 
-// queueRequest answers a claim that waits. One that waits already changes nothing.
+// queueRequest answers a claim that waits. A claim that is already queued changes nothing.
 func queueRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult, error) {
 	place, added, err := enqueue(c, s, op)
 	if err != nil {
@@ -100,11 +99,11 @@ func queueRequest(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult
 		return nil, err
 	}
 	result.Queued = place
-	result.Session.Lease = nil // it is the turn's that runs
+	result.Session.Lease = nil // it belongs to the running turn
 	return result, nil
 }
 
-// interruptTurn takes the session from the turn that runs.
+// interruptTurn takes the session from the running turn.
 func interruptTurn(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 	if err := closeRequest(c, s, outcome); err != nil {
 		return err
@@ -112,8 +111,7 @@ func interruptTurn(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 	return endTurn(c, s)
 }
 
-// endTurn gives up the lease of the turn that runs, if there is one, and what
-// a rollback of it would need.
+// endTurn ends the lease of the running turn, if there is one, and removes the data for a rollback.
 func endTurn(c *txn.Tx, s *Session) error {
 	if turn := s.Row.Turn; turn != nil {
 		s.Row.Turn = nil
@@ -169,8 +167,8 @@ func recoveredResult(c *txn.Tx, s *Session, recovery *agent.Recovery) (agent.OpR
 	return result, err
 }
 
-// Recover takes over a turn whose lease has lapsed. It goes on from the
-// newest snapshot that it made, or begins again.
+// Recover takes over a turn whose lease has expired. The turn continues from its newest snapshot,
+// or begins again.
 func Recover(c *txn.Tx, op *agent.RecoverSession) (agent.OpResult, error) {
 	s, err := Load(c, op.Session)
 	if err != nil {
@@ -230,11 +228,11 @@ func Checkpoint(c *txn.Tx, op *agent.CheckpointSession) (agent.OpResult, error) 
 	return Stored(c, s)
 }
 
-// ours reports whether what a caller names is what it must be; "" stands for it.
+// ours reports whether a caller names the right value; "" always matches.
 func ours(given, own string) bool { return given == "" || given == own }
 
-// putSnapshot is the guide's put_snapshot: the session hibernates or waits, and
-// what is pending is what the snapshot asks for.
+// putSnapshot is put_snapshot in classic mode: the session hibernates or waits, and the pending
+// reviews are those of the snapshot.
 func putSnapshot(c *txn.Tx, s *Session, op *agent.CheckpointSession) error {
 	if err := addSnapshot(c, s, &op.Snapshot); err != nil {
 		return err

@@ -11,30 +11,29 @@ import (
 	"dormouse/storage"
 )
 
-// Receiver takes a snapshot's stream in pieces of any size and writes its
-// files, synced, into a directory that it makes. It checks everything on the
-// way; the first error stays. Whoever uses it removes the directory of a
-// stream that was not received whole.
+// Receiver receives a snapshot's stream in pieces of any size and writes its files, synced, into a
+// directory that it creates. It checks everything; the first error is permanent. The caller removes
+// the directory of an incomplete stream.
 type Receiver struct {
 	fs     storage.FS
 	dir    string
-	accept func(*logpb.SnapshotHeader) error // a word on the header before any file is written; may be nil
+	accept func(*logpb.SnapshotHeader) error // accepts or rejects the header before any file is written; may be nil
 
-	pending []byte // of the prefix, header or end mark, until it is whole
+	pending []byte // of the prefix, header or end mark, until it is complete
 	Header  *logpb.SnapshotHeader
-	Encoded []byte // the header as it came
+	Encoded []byte // the header as received
 
-	next int          // the file of header.Files that is received
-	file storage.File // nil before it is made
+	next int          // the file of header.Files that is being received
+	file storage.File // nil before it is created
 	left uint64       // bytes to come of file
 	crc  hash.Hash32
 
-	whole bool // the end mark has come
+	whole bool // the end mark has been received
 	err   error
 }
 
-// NewReceiver returns a receiver that writes a snapshot to a directory. It refuses
-// the snapshot, before any file of it, with the error of accept.
+// NewReceiver returns a receiver that writes a snapshot to a directory. If accept returns an error,
+// the receiver refuses the snapshot before its first file.
 func NewReceiver(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error) *Receiver {
 	return &Receiver{fs: fs, dir: dir, accept: accept}
 }
@@ -53,7 +52,7 @@ func (r *Receiver) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// take uses some of p, at least one byte of it.
+// take consumes at least one byte of p and returns how many.
 func (r *Receiver) take(p []byte) (int, error) {
 	switch {
 	case r.whole:
@@ -74,7 +73,7 @@ func (r *Receiver) take(p []byte) (int, error) {
 	}
 }
 
-// collect adds to pending what it lacks of size bytes.
+// collect adds to pending the missing bytes up to size.
 func (r *Receiver) collect(p []byte, size int) int {
 	n := min(len(p), size-len(r.pending))
 	r.pending = append(r.pending, p[:n]...)
@@ -114,7 +113,7 @@ func (r *Receiver) takeHeader(p []byte) (int, error) {
 	return n, r.skipEmpty()
 }
 
-// takeFile writes p to the file that is received.
+// takeFile writes p to the current file.
 func (r *Receiver) takeFile(p []byte) (int, error) {
 	if r.file == nil {
 		if err := r.create(); err != nil {
@@ -122,7 +121,7 @@ func (r *Receiver) takeFile(p []byte) (int, error) {
 		}
 	}
 	p = p[:min(uint64(len(p)), r.left)]
-	_, _ = r.crc.Write(p) // before the file gets it: an FS may change what it is given
+	_, _ = r.crc.Write(p) // before the file gets it: an FS may change its argument
 	n, err := r.file.Write(p)
 	if err != nil {
 		return n, err
@@ -147,7 +146,7 @@ func (r *Receiver) create() error {
 	return nil
 }
 
-// complete checks and syncs the file that has been received.
+// complete checks and syncs the received file.
 func (r *Receiver) complete() error {
 	described := r.Header.Files[r.next]
 	err := errors.Join(r.file.Sync(), r.file.Close())
@@ -162,7 +161,7 @@ func (r *Receiver) complete() error {
 	return nil
 }
 
-// skipEmpty makes the files without bytes, for which no Write comes.
+// skipEmpty creates the files without bytes, which get no Write.
 func (r *Receiver) skipEmpty() error {
 	for r.next < len(r.Header.Files) && r.Header.Files[r.next].Size == 0 {
 		if err := r.create(); err != nil {
@@ -175,7 +174,7 @@ func (r *Receiver) skipEmpty() error {
 	return nil
 }
 
-// Finish reports whether the stream was whole, and makes the directory durable.
+// Finish returns an error unless the stream was complete, and makes the directory durable.
 func (r *Receiver) Finish() error {
 	r.Close()
 	switch {

@@ -10,18 +10,17 @@ import (
 	"dormouse/storage"
 )
 
-// Sink takes one snapshot into the store: as a stream, or as a directory that
-// is there already. It implements raft.SnapshotSink; it is used by one
-// goroutine.
+// Sink adds one snapshot to the store: from a stream, or from an existing directory. It implements
+// raft.SnapshotSink; only one goroutine may use it.
 type Sink struct {
 	Store    *Store
 	meta     raft.SnapshotMeta
-	dir      string    // temporary; gone when the sink is closed
+	dir      string    // temporary; removed or renamed when the sink is closed
 	receiver *Receiver // nil once a directory was adopted
 	header   *logpb.SnapshotHeader
 	encoded  []byte
 	closed   bool
-	err      error // of the Close that was the first
+	err      error // of the first Close
 }
 
 var errSinkClosed = errors.New("the snapshot's sink is closed")
@@ -37,8 +36,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 	return s.receiver.Write(p)
 }
 
-// Adopt moves the files in dir, which are durable, into the snapshot, in place
-// of a stream.
+// Adopt moves the files in dir, which are durable, into the snapshot, instead of a stream.
 func (s *Sink) Adopt(dir string, h *logpb.SnapshotHeader) error {
 	if s.closed || s.receiver == nil || s.receiver.Header != nil {
 		return errSinkClosed
@@ -55,8 +53,8 @@ func (s *Sink) Adopt(dir string, h *logpb.SnapshotHeader) error {
 	return nil
 }
 
-// Close implements io.Closer: the snapshot is whole and durable, or gone.
-// Closing again tells the same.
+// Close implements io.Closer: the snapshot is then complete and durable, or removed. Later calls
+// return the same error.
 func (s *Sink) Close() error {
 	if s.closed {
 		return s.err
@@ -94,7 +92,7 @@ func (s *Sink) keep() error {
 	return s.Store.add(s.dir, held)
 }
 
-// Cancel implements raft.SnapshotSink: nothing is left of the snapshot.
+// Cancel implements raft.SnapshotSink: it removes the snapshot.
 func (s *Sink) Cancel() error {
 	if s.closed {
 		return nil

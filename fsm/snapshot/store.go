@@ -22,10 +22,9 @@ import (
 	"dormouse/storage"
 )
 
-// Files of the snapshot store's directory. A snapshot is a directory with the
-// header and meta that describe it and a directory of data; it is made under a
-// temporary name and renamed when it is whole and durable, so what bears
-// another name is whole.
+// Files of the snapshot store's directory. A snapshot is a directory with a header, Raft's meta,
+// and a directory of data. It is created under a temporary name and renamed when it is complete and
+// durable. So a snapshot without a temporary name is complete.
 const (
 	TemporarySuffix = ".tmp"
 	headerFile      = "HEADER"
@@ -34,40 +33,39 @@ const (
 	metaBytesMax    = 1 << 20
 )
 
-// Retained is how many snapshots are kept: the newest, and the one
-// before it should a follower still be reading it.
+// Retained is how many snapshots are kept: the newest, and the one before it, which a follower may
+// still be reading.
 const Retained = 2
 
-// Store keeps Raft's snapshots: directories of an engine's files. It
-// implements raft.SnapshotStore; all methods may be called concurrently.
+// Store keeps Raft's snapshots: directories of an engine's files. It implements raft.SnapshotStore;
+// all methods may be called concurrently.
 //
-// A snapshot that is being read stays until it has been. The store never takes
-// one of a lower index than it has: neither a slow persist nor a delayed
-// install may turn the state back.
+// A snapshot stays while it is being read. The store never accepts a snapshot with a lower index
+// than it has: neither a slow persist nor a delayed install may move the state back.
 type Store struct {
 	fs     storage.FS
 	dir    string
-	accept func(*logpb.SnapshotHeader) error // a word on what is received
+	accept func(*logpb.SnapshotHeader) error // accepts or rejects a received header
 	logger hclog.Logger
 
 	mu     sync.Mutex
 	held   []*Held // newest first; guarded by mu
-	serial uint64  // of the last name given out; guarded by mu
+	serial uint64  // of the last assigned name; guarded by mu
 }
 
-// Held is a whole snapshot in the store.
+// Held is a complete snapshot in the store.
 type Held struct {
 	Meta    raft.SnapshotMeta
 	Header  *logpb.SnapshotHeader
-	Encoded []byte // the header as the stream begins with it
+	Encoded []byte // the header as at the beginning of the stream
 	Dir     string
 
 	pins   int  // readers; guarded by the store's mu
-	doomed bool // goes when pins is 0; guarded by the store's mu
+	doomed bool // removed when pins is 0; guarded by the store's mu
 }
 
-// OpenStore opens the store in dir, making it if there is none, and
-// cleans up what was never finished.
+// OpenStore opens the store in dir, creates it if it does not exist, and removes unfinished
+// snapshots.
 func OpenStore(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error, logger hclog.Logger) (*Store, error) {
 	s := &Store{fs: fs, dir: dir, accept: accept, logger: logger}
 	if err := storage.MakeDir(fs, dir); err != nil {
@@ -96,7 +94,7 @@ func OpenStore(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) err
 	return s, s.reap()
 }
 
-// ReadHeld reads what describes the snapshot in dir.
+// ReadHeld reads the description of the snapshot in dir.
 func ReadHeld(fs storage.FS, dir string) (*Held, error) {
 	meta, err := readMeta(fs, fs.PathJoin(dir, metaFile))
 	if err != nil {
@@ -114,8 +112,8 @@ func ReadHeld(fs storage.FS, dir string) (*Held, error) {
 	return &Held{Meta: meta, Header: header, Encoded: encoded, Dir: dir}, nil
 }
 
-// damagedSnapshot is err as damage, unless the operating system or a newer
-// version is behind it. What bears a snapshot's name was whole once.
+// damagedSnapshot marks err as damage, unless the operating system or a newer version is the cause.
+// A directory with a snapshot's name was complete once.
 func damagedSnapshot(err error) error {
 	var system syscall.Errno
 	if errors.Is(err, storage.ErrForeign) || errors.As(err, &system) && system != syscall.ENOENT {
@@ -124,7 +122,7 @@ func damagedSnapshot(err error) error {
 	return fmt.Errorf("%w: %w", storage.ErrDamaged, err)
 }
 
-// parseHeader parses an encoded header that is whole.
+// parseHeader parses a complete encoded header.
 func parseHeader(encoded []byte) (*logpb.SnapshotHeader, error) {
 	if len(encoded) < PrefixBytes {
 		return nil, errors.New("snapshot header is cut short")
@@ -139,7 +137,8 @@ func parseHeader(encoded []byte) (*logpb.SnapshotHeader, error) {
 	return DecodeHeader(encoded[:PrefixBytes], encoded[PrefixBytes:])
 }
 
-// The meta file holds a CRC-32C in hex, a line break, and Raft's meta as JSON.
+// encodeMeta returns the content of the meta file: a CRC-32C in hex, a line break, and Raft's meta as
+// JSON.
 func encodeMeta(meta raft.SnapshotMeta) ([]byte, error) {
 	body, err := json.Marshal(meta)
 	if err != nil {
@@ -172,7 +171,7 @@ func serialOf(name string) uint64 {
 	return serial
 }
 
-// sort puts the newest first: by term, then by index, then by when it came.
+// sort orders snapshots newest first: by term, then by index, then by arrival.
 func (s *Store) sort() {
 	slices.SortFunc(s.held, func(a, b *Held) int {
 		return cmp.Or(
@@ -183,8 +182,8 @@ func (s *Store) sort() {
 	})
 }
 
-// reap removes the snapshots past those retained. mu is held, or there is
-// nobody else yet.
+// reap removes the snapshots beyond those retained. Callers hold mu, or no other goroutine has the
+// store yet.
 func (s *Store) reap() error {
 	for i, held := range s.held {
 		held.doomed = i >= Retained
@@ -200,8 +199,7 @@ func (s *Store) reap() error {
 	return errors.Join(errs...)
 }
 
-// remove renames first, so that a crash leaves no half of a snapshot under its
-// own name.
+// remove renames first, so that a crash leaves no partial snapshot under its own name.
 func (s *Store) remove(dir string) error {
 	err := s.fs.Rename(dir, dir+TemporarySuffix)
 	if err == nil {
@@ -240,12 +238,11 @@ func (s *Store) Create(version raft.SnapshotVersion, index, term uint64, configu
 	}, nil
 }
 
-// refuses tells why a snapshot at index has no place here, if it has none. mu
-// is held.
+// refuses returns an error if the store must not accept a snapshot at index. Callers hold mu.
 func (s *Store) refuses(index uint64) error {
 	for _, held := range s.held {
 		if held.Meta.Index > index {
-			return fmt.Errorf("snapshot at index %d is older than the one at %d that is here", index, held.Meta.Index)
+			return fmt.Errorf("snapshot at index %d is older than the stored one at %d", index, held.Meta.Index)
 		}
 	}
 	return nil
@@ -265,7 +262,7 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return metas, nil
 }
 
-// Newest is the newest snapshot; nil if there is none.
+// Newest returns the newest snapshot; nil if there is none.
 func (s *Store) Newest() *Held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,8 +272,7 @@ func (s *Store) Newest() *Held {
 	return s.held[0]
 }
 
-// Open implements raft.SnapshotStore. The snapshot stays until the reader is
-// closed.
+// Open implements raft.SnapshotStore. The snapshot stays until the reader is closed.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,10 +286,10 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 			}, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("snapshot %s is not here", id)
+	return nil, nil, fmt.Errorf("there is no snapshot %s", id)
 }
 
-// unpin lets go of a snapshot that was read.
+// unpin releases a snapshot after a read.
 func (s *Store) unpin(held *Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,7 +300,7 @@ func (s *Store) unpin(held *Held) error {
 	return nil
 }
 
-// add takes in the snapshot whose temporary directory is whole and durable.
+// add adds the snapshot whose temporary directory is complete and durable.
 func (s *Store) add(temporary string, held *Held) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -325,7 +321,7 @@ func (s *Store) add(temporary string, held *Held) error {
 	return nil
 }
 
-// Reader reads a held snapshot's stream, and knows where its files are.
+// Reader reads a held snapshot's stream, and knows the location of its files.
 type Reader struct {
 	*streamReader
 	Store  *Store

@@ -15,7 +15,7 @@ import (
 	"dormouse/storage"
 )
 
-// A snapshot travels as one stream, between nodes and as a backup:
+// A snapshot is one stream, between nodes and as a backup:
 //
 //	magic           8 bytes
 //	header length   4 bytes, big-endian
@@ -24,21 +24,20 @@ import (
 //	files           their bytes, one after the other, in the header's order
 //	end mark        8 bytes
 //
-// The header holds each file's size and CRC-32C, so the length of the whole is
-// known from the start, and nothing that is cut short, damaged or longer than
-// it says is ever taken for a snapshot.
+// The header holds each file's size and CRC-32C, so the length of the stream is known from the
+// start. A stream that is truncated, damaged or too long is never accepted as a snapshot.
 const (
 	streamMagic   = "DORMSNP\n"
 	StreamEnd     = "DORMEND\n"
 	PrefixBytes   = 8 + 4 + 4
 	StreamFormat  = 1
 	headerMax     = 16 << 20 // bytes of a header: filesMax names fit
-	filesMax      = 1 << 16  // files of a snapshot; an engine has one a few megabytes
+	filesMax      = 1 << 16  // files of a snapshot; an engine has one for each few megabytes
 	fileNameMax   = 64       // bytes of a file's name
 	CopyChunkSize = 256 << 10
 )
 
-// EncodeHeader is the beginning of a stream: magic, length, CRC and header.
+// EncodeHeader returns the beginning of a stream: magic, length, CRC and header.
 func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 	raw, err := command.Marshal(h)
 	if err != nil {
@@ -53,11 +52,10 @@ func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
 	return append(b, raw...), nil
 }
 
-// HeaderLength checks a stream's first PrefixBytes and tells how long the
-// header is.
+// HeaderLength checks a stream's first PrefixBytes and returns the length of the header.
 func HeaderLength(prefix []byte) (int, error) {
 	if !bytes.Equal(prefix[:8], []byte(streamMagic)) {
-		return 0, errors.New("this is no Dormouse snapshot: it does not begin like one")
+		return 0, errors.New("this is no Dormouse snapshot: its first bytes are wrong")
 	}
 	length := binary.BigEndian.Uint32(prefix[8:])
 	if length > headerMax {
@@ -66,7 +64,7 @@ func HeaderLength(prefix []byte) (int, error) {
 	return int(length), nil
 }
 
-// DecodeHeader parses and checks the header behind the prefix.
+// DecodeHeader parses and checks the header after the prefix.
 func DecodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, command.Castagnoli) {
 		return nil, errors.New("snapshot header is damaged: its checksum does not match")
@@ -96,9 +94,9 @@ func DecodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
 	return h, nil
 }
 
-// ValidFileName holds for the names that an engine gives its files: letters,
-// digits, dots and dashes, beginning with a letter or digit. So none leads
-// out of a directory, or hides in it.
+// ValidFileName reports whether an engine could give a file this name: letters, digits, dots and
+// dashes, beginning with a letter or digit. Such a name is neither a path out of a directory nor
+// hidden.
 func ValidFileName(name string) bool {
 	if name == "" || len(name) > fileNameMax || name == lockName {
 		return false
@@ -113,12 +111,10 @@ func ValidFileName(name string) bool {
 	return true
 }
 
-// lockName is the file that an engine locks its directory by. It is no part of
-// a snapshot.
+// lockName is the file with which an engine locks its directory. It is not part of a snapshot.
 const lockName = "LOCK"
 
-// StreamBytes is the exact length of the stream of a snapshot whose encoded
-// header is given.
+// StreamBytes returns the exact length of the stream of a snapshot with the given encoded header.
 func StreamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
 	size := int64(len(encodedHeader)) + int64(len(StreamEnd))
 	for _, f := range h.Files {
@@ -127,9 +123,9 @@ func StreamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
 	return size
 }
 
-// DescribeFiles names the files in dir with their sizes and checksums, in name
-// order. A file that known has with the same size is taken from there: an
-// engine never changes a table file, and never uses its name again.
+// DescribeFiles returns the files in dir with their sizes and checksums, in name order. It takes
+// the description of a table file from known if the size is equal: an engine never changes a table
+// file, and never reuses its name.
 func DescribeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFile) ([]*logpb.SnapshotFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -174,27 +170,26 @@ func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*
 	return &logpb.SnapshotFile{Name: name, Size: uint64(n), Crc32C: crc.Sum32()}, nil
 }
 
-// Unchanging holds for the names of files that an engine writes once.
+// Unchanging reports whether an engine writes files of that name only once.
 func Unchanging(name string) bool {
 	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
 }
 
-// onlyReader hides what else a file can do.
+// onlyReader hides the other methods of a file.
 type onlyReader struct{ io.Reader }
 
 // streamReader reads the stream of a snapshot whose files are in dir.
 type streamReader struct {
 	fs     storage.FS
 	dir    string
-	header []byte // what is left to be read of the encoded header
+	header []byte // the unread part of the encoded header
 	files  []*logpb.SnapshotFile
 	file   storage.File // of files[0]; nil before it is opened
-	left   uint64       // bytes to be read of file
-	end    []byte       // what is left to be read of the end mark
+	left   uint64       // unread bytes of file
+	end    []byte       // the unread part of the end mark
 }
 
-// NewStreamReader returns a reader of a snapshot as a stream. It closes the files
-// that it reads.
+// NewStreamReader returns a reader of a snapshot as a stream. It closes the files that it reads.
 func NewStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *logpb.SnapshotHeader) *streamReader {
 	return &streamReader{fs: fs, dir: dir, header: encodedHeader, files: h.Files, end: []byte(StreamEnd)}
 }
@@ -223,7 +218,7 @@ func (r *streamReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFile reads from the first of the files, and is done with it at its end.
+// readFile reads from the first of the files, and removes it from the list at its end.
 func (r *streamReader) readFile(p []byte) (int, error) {
 	name := r.files[0].Name
 	if r.file == nil {

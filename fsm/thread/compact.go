@@ -12,8 +12,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Compact forgets the entries below a seq. Rev and head stay, and the
-// chain's value at the new floor, so that what is left can be verified.
+// Compact removes the entries below a seq. Rev, head and the chain's value at the new floor stay,
+// so that the rest can be verified.
 func Compact(c *txn.Tx, op *agent.CompactThread) (agent.OpResult, error) {
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)
 	if err != nil {
@@ -64,12 +64,12 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	if seededbug.Is(seededbug.CompactionForgetsRev) {
 		t.Rev -= before - floor
 	}
-	// The index of the ids that callers chose is by id, so to find what goes
-	// each entry would have to be read: its rows stay until the thread goes, and
-	// journal.indexed passes over them. An id that comes again replaces its row.
+	// The index of chosen ids is ordered by id, so to find the rows to remove each entry would have
+	// to be read. These rows stay until the thread is deleted, and journal.indexed skips them. An
+	// id that is used again replaces its row.
 	if !forked {
-		// What is below the old floor went with an earlier compaction, or with
-		// the last fork that held it.
+		// Rows below the old floor were removed by an earlier compaction, or with the last fork
+		// that read them.
 		lower, upper := kv.EntryKey(c.Scope, t.Id, t.Incarnation, floor), kv.EntryKey(c.Scope, t.Id, t.Incarnation, before)
 		if err := c.Rows.RemoveRange(lower, upper); err != nil {
 			return err
@@ -108,8 +108,8 @@ func notPinnedBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	})
 }
 
-// forksBelow reports whether forks read the thread's rows, and refuses to
-// compact past the rev of one.
+// forksBelow reports whether forks read the thread's rows, and refuses to compact past the rev of a
+// fork.
 func forksBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) (forked bool, err error) {
 	prefix := kv.IncarnationKey(kv.KindForkPin, c.Scope, t.Id, t.Incarnation)
 	err = c.EachKey(prefix, func(key string) error {

@@ -6,13 +6,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// LoadEntries reads a page of a thread as it stood at a rev.
+// LoadEntries reads a page of a thread at a rev.
 //
-// From 0 begins at the floor, however much has been compacted; any other From
-// below the floor is refused, since the caller means an entry that is gone.
-// The page ends early once its entries come to agent.ReadBytesMax. Next is the
-// next entry of the kinds that are asked for, nil if there is none: a page
-// without entries is the end.
+// From 0 begins at the floor, even after a compaction. Any other From below the floor is refused,
+// since it names a removed entry. The page ends early once its entries reach agent.ReadBytesMax.
+// Next is the next entry of the requested kinds, nil if there is none: a page without entries is
+// the last.
 func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
@@ -49,7 +48,7 @@ func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 	return out, EachEntry(r, j, from, to, add)
 }
 
-// entryBounds are where a load begins and ends.
+// entryBounds returns the first seq of a load and the seq after its last.
 func entryBounds(r txn.Reader, j Journal, q *agent.LoadEntries, rev uint64) (from, to uint64, err error) {
 	to = rev
 	if q.To != nil && *q.To < rev {
@@ -68,8 +67,7 @@ func entryBounds(r txn.Reader, j Journal, q *agent.LoadEntries, rev uint64) (fro
 	return q.From, to, nil
 }
 
-// tailStart is the seq of the first of the last q.Tail entries, of the kinds
-// that are asked for.
+// tailStart returns the seq of the first of the last q.Tail entries of the requested kinds.
 func tailStart(r txn.Reader, j Journal, q *agent.LoadEntries, to uint64) (uint64, error) {
 	floor := min(j.Meta.Floor, to)
 	if len(q.Kinds) > 0 {

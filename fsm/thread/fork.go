@@ -10,10 +10,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A fork reads the entries that it shares under the thread they were appended
-// to, so a fork costs the same however long the thread is. Each thread whose
-// rows it reads keeps a pin for it; rows go when their thread and all pins on
-// it have gone.
+// A fork reads shared entries from the thread to which they were appended, so a fork has the same
+// cost for any length of the thread. Each thread whose rows it reads keeps a pin for it. Rows are
+// removed when their thread and all pins on it have been removed.
 
 // Fork runs fork_thread.
 func Fork(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
@@ -42,7 +41,7 @@ func Fork(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-// CheckVacant refuses an id under which there is a thread, or which is sealed.
+// CheckVacant returns an error if a thread has the id, or the id is sealed.
 func CheckVacant(c *txn.Tx, id string) error {
 	there, err := Load(c, id)
 	if err != nil {
@@ -56,7 +55,7 @@ func CheckVacant(c *txn.Tx, id string) error {
 	return c.CheckWritable(kv.KindThreadTombstone, id, 0, 0)
 }
 
-// presentThread is a thread that must be there.
+// presentThread returns a thread that must exist.
 func presentThread(c *txn.Tx, id string, ifIncarnation uint64) (*logpb.ThreadMeta, error) {
 	t, err := Load(c, id)
 	if err != nil {
@@ -71,7 +70,7 @@ func presentThread(c *txn.Tx, id string, ifIncarnation uint64) (*logpb.ThreadMet
 	return t, nil
 }
 
-// forkAt makes a thread of t's entries below at, and pins their rows.
+// forkAt creates a thread from t's entries below at, and pins their rows.
 func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.ThreadMeta, error) {
 	switch {
 	case at > t.Rev:
@@ -101,7 +100,7 @@ func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	return fork, copySummary(c, t, fork)
 }
 
-// sharedSegments says where the entries of t from its floor up to at are.
+// sharedSegments returns where the entries of t from its floor up to at are stored.
 func sharedSegments(t *logpb.ThreadMeta, at uint64) []*logpb.Segment {
 	var shared []*logpb.Segment
 	own := append(append([]*logpb.Segment(nil), t.Segments...),
@@ -126,8 +125,8 @@ func copySummary(c *txn.Tx, from, to *logpb.ThreadMeta) error {
 	return nil
 }
 
-// unpinSegments ends a fork's use of some of its segments, and the rows that
-// nobody else needs.
+// unpinSegments removes a fork's pins of some of its segments, and the rows that are not needed any
+// more.
 func unpinSegments(c *txn.Tx, fork *logpb.ThreadMeta, segments []*logpb.Segment) error {
 	for _, s := range segments {
 		c.Rows.Remove(kv.ForkPinKey(c.Scope, s.Thread, s.Incarnation, fork.Id, fork.Incarnation))
@@ -138,8 +137,8 @@ func unpinSegments(c *txn.Tx, fork *logpb.ThreadMeta, segments []*logpb.Segment)
 	return nil
 }
 
-// reclaim removes the rows of one incarnation of a thread that neither it nor
-// a fork reads any more.
+// reclaim removes the rows of one incarnation of a thread if neither it nor a fork reads them any
+// more.
 func reclaim(c *txn.Tx, id string, incarnation uint64) error {
 	pinned, err := pinnedByForks(c, id, incarnation)
 	if err != nil || pinned {

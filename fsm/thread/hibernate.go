@@ -9,9 +9,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Hibernate brings the journal up to what the caller knows of it. What
-// overlaps must be equal, by content or by the chain: a journal of the same
-// length with other entries is another history (P-8, P-9).
+// Hibernate extends the journal to the entries that the caller has. Overlapping entries must be
+// equal, by content or by the chain: a journal of the same length with other entries is another
+// history (P-8, P-9).
 func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 	if op.FromSeq > op.Rev || op.Rev-op.FromSeq != uint64(len(op.Entries)) {
 		return nil, agent.Invalid("rev", "rev = %d must be from_seq + the number of entries", op.Rev)
@@ -47,7 +47,7 @@ func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 	return appendedResult(c, t, append(stamps, more...))
 }
 
-// overlapOf compares drafts with what the journal holds from a seq on.
+// overlapOf compares drafts with the journal's entries from a seq on.
 func overlapOf(c *txn.Tx, t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
 	var stamps []agent.EntryStamp
 	if from < t.Floor && len(drafts) > 0 {
@@ -73,8 +73,8 @@ func overlapOf(c *txn.Tx, t *logpb.ThreadMeta, from uint64, drafts []agent.Draft
 	return stamps, nil
 }
 
-// overlapBelow compares drafts with compacted entries: by the chain, which
-// takes all of them, each complete.
+// overlapBelow compares drafts with compacted entries, by the chain: this needs all of them,
+// complete.
 func overlapBelow(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]agent.EntryStamp, error) {
 	if from != 0 {
 		return nil, compacted(t, from)

@@ -10,9 +10,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Journal is a thread with a way to read its entries, which may be rows of the
-// threads that it was forked from: entries below a segment's end are that
-// thread's, the rest its own.
+// Journal reads the entries of a thread, including those in rows of the threads that it was forked
+// from. Entries below a segment's end belong to that segment's thread, the rest to the thread
+// itself.
 type Journal struct {
 	rows  kv.Reader
 	scope string
@@ -31,7 +31,7 @@ func decodeThreadRow(id string, raw []byte) (*logpb.ThreadMeta, error) {
 	return row, nil
 }
 
-// owner tells under which thread and incarnation the entry at seq is stored.
+// owner returns the thread and incarnation that store the entry at seq.
 func (j Journal) owner(seq uint64) (thread string, incarnation uint64) {
 	for _, s := range j.Meta.Segments {
 		if seq < s.To {
@@ -41,7 +41,7 @@ func (j Journal) owner(seq uint64) (thread string, incarnation uint64) {
 	return j.Meta.Id, j.Meta.Incarnation
 }
 
-// ownStart is the first seq whose row is the thread's own.
+// ownStart returns the first seq whose row is the thread's own.
 func (j Journal) ownStart() uint64 {
 	if n := len(j.Meta.Segments); n > 0 {
 		return j.Meta.Segments[n-1].To
@@ -49,7 +49,7 @@ func (j Journal) ownStart() uint64 {
 	return 0
 }
 
-// row is the row of the entry at seq, which must be there.
+// row returns the row of the entry at seq, which must exist.
 func (j Journal) row(seq uint64) (*logpb.EntryRow, error) {
 	thread, incarnation := j.owner(seq)
 	raw, err := j.rows.Get(kv.EntryKey(j.scope, thread, incarnation, seq))
@@ -70,7 +70,7 @@ func decodeEntryRow(seq uint64, raw []byte) (*logpb.EntryRow, error) {
 	return row, nil
 }
 
-// entry is the entry at seq, which must be there.
+// entry returns the entry at seq, which must exist.
 func (j Journal) entry(seq uint64) (agent.Entry, error) {
 	row, err := j.row(seq)
 	if err != nil {
@@ -80,14 +80,14 @@ func (j Journal) entry(seq uint64) (agent.Entry, error) {
 	return entryOf(row, incarnation, seq), nil
 }
 
-// entryOf is the entry in a row, stored under an incarnation.
+// entryOf returns the entry in a row, stored under an incarnation.
 func entryOf(row *logpb.EntryRow, incarnation, seq uint64) agent.Entry {
 	draft := agent.Draft{ID: row.Id, At: &row.At, Kind: row.Kind, Payload: row.Payload, Refs: row.Refs}
 	return draft.Entry(incarnation, seq, row.At)
 }
 
-// HeadAt is the chain's value at a rev of at most the thread's own. Below the
-// floor it is forgotten, but at 0.
+// HeadAt returns the chain's value at a rev, which must not exceed the thread's. Below the floor
+// only the value at 0 is known.
 func (j Journal) HeadAt(rev uint64) ([]byte, error) {
 	switch {
 	case rev == 0:
@@ -109,8 +109,8 @@ func (j Journal) HeadAt(rev uint64) ([]byte, error) {
 	return row.Head, nil
 }
 
-// find looks for an entry by its id. Generated ids say where they stand; those
-// that callers chose are in an index. Compacted entries are forgotten.
+// find looks up an entry by its id. A generated id contains the seq; ids chosen by callers are in
+// an index. Compacted entries are not found.
 func (j Journal) find(id string) (seq uint64, found bool, err error) {
 	if incarnation, at, ok := agent.GeneratedID(id); ok && j.Meta.Floor <= at && at < j.Meta.Rev {
 		if _, stored := j.owner(at); stored == incarnation {
@@ -133,9 +133,8 @@ func (j Journal) find(id string) (seq uint64, found bool, err error) {
 	return j.indexed(j.Meta.Id, j.Meta.Incarnation, id, from, j.Meta.Rev)
 }
 
-// indexed looks an id up among the entries of one incarnation from a seq up to
-// another. An id has several seqs where it was compacted away, came again, and
-// a fork still reads the first.
+// indexed looks up an id among the entries of one incarnation between two seqs. An id has several
+// seqs if its entry was compacted, the id was used again, and a fork still reads the first entry.
 func (j Journal) indexed(thread string, incarnation uint64, id string, from, to uint64) (seq uint64, found bool, err error) {
 	raw, err := j.rows.Get(kv.EntryIDKey(j.scope, thread, incarnation, id))
 	if err != nil {
@@ -149,9 +148,9 @@ func (j Journal) indexed(thread string, incarnation uint64, id string, from, to 
 	return 0, false, nil
 }
 
-// compacted refuses what asks for an entry or a head below the floor.
+// compacted returns the error of a read of an entry or a head below the floor.
 func compacted(meta *logpb.ThreadMeta, at uint64) *agent.Error {
-	e := agent.Errorf(agent.CodeCompacted, "thread %q has forgotten what is below %d, and so rev %d", meta.Id, meta.Floor, at)
+	e := agent.Errorf(agent.CodeCompacted, "thread %q was compacted below %d, so rev %d is not available", meta.Id, meta.Floor, at)
 	e.Floor, e.Rev, e.Head = meta.Floor, meta.Rev, hex.EncodeToString(meta.Head)
 	return e
 }

@@ -12,9 +12,9 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// forgetKinds removes the index rows of the blocks that are wholly below a
-// seq, of one incarnation of a thread. The rows of the block that the seq is in
-// stay until a later compaction, and reads pass over them.
+// forgetKinds removes the index rows of the blocks that are entirely below a seq, of one
+// incarnation of a thread. The rows of the seq's own block stay until a later compaction, and reads
+// skip them.
 func forgetKinds(c *txn.Tx, thread string, incarnation, from, before uint64) error {
 	lower, upper := from/kv.KindBlock, before/kv.KindBlock
 	if lower == upper {
@@ -23,14 +23,14 @@ func forgetKinds(c *txn.Tx, thread string, incarnation, from, before uint64) err
 	return c.Rows.RemoveRange(kv.EntryKindPrefix(c.Scope, thread, incarnation, lower), kv.EntryKindPrefix(c.Scope, thread, incarnation, upper))
 }
 
-// span is a part of a journal whose rows are stored under one thread: the
-// entries from a seq up to another, which is excluded.
+// span is a part of a journal whose rows are stored under one thread: the entries from a seq up to
+// another, which is excluded.
 type span struct {
 	thread                string
 	incarnation, from, to uint64
 }
 
-// spans are the parts of a journal from a seq up to another, in order.
+// spans returns the parts of a journal between two seqs, in order.
 func (j Journal) spans(from, to uint64) (all []span) {
 	for _, s := range j.Meta.Segments {
 		if end := min(s.To, to); from < end {
@@ -67,8 +67,8 @@ func eachOfKinds(r txn.Reader, j Journal, kinds []string, from, to uint64, visit
 	return nil
 }
 
-// lastOfKinds is the seq of the n-th last entry of some kinds between from and
-// to: of the first one where there are fewer, and to if there is none.
+// lastOfKinds returns the seq of the n-th last entry of some kinds between from and to. It returns
+// the first one if there are fewer, and to if there is none.
 func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (uint64, error) {
 	spans := j.spans(from, to)
 	slices.Reverse(spans)
@@ -88,9 +88,8 @@ func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (u
 	return start, nil
 }
 
-// eachKindBlock visits the blocks of a span, from the last one where back is
-// set, with the seqs of the entries of some kinds in each, in order, until visit
-// returns false.
+// eachKindBlock visits the blocks of a span, from the last one if back is set, with the seqs of the
+// entries of some kinds in each, in order, until visit returns false.
 func eachKindBlock(r txn.Reader, s span, kinds []string, back bool, visit func(seqs []uint64) (more bool, err error)) (err error) {
 	first, last := s.from/kv.KindBlock, (s.to-1)/kv.KindBlock
 	cursor, err := r.Engine.Scan(
@@ -131,8 +130,8 @@ func eachKindBlock(r txn.Reader, s span, kinds []string, back bool, visit func(s
 // kindsCheckedMax is how many entries checkKinds reads for one block.
 const kindsCheckedMax = 64
 
-// checkKinds compares what the index says of a block with the entries, where
-// invariants are checked and the span is short.
+// checkKinds compares a block of the index with the entries, if invariants are enabled and the span
+// is short.
 func checkKinds(r txn.Reader, s span, kinds []string, block uint64, seqs []uint64) {
 	from, to := max(s.from, block*kv.KindBlock), min(s.to, (block+1)*kv.KindBlock)
 	if !invariant.Enabled || to-from > kindsCheckedMax {
@@ -142,7 +141,7 @@ func checkKinds(r txn.Reader, s span, kinds []string, block uint64, seqs []uint6
 	for seq := from; seq < to; seq++ {
 		raw, err := r.Get(kv.EntryKey(r.Scope, s.thread, s.incarnation, seq))
 		if err != nil || raw == nil {
-			return // the read itself tells
+			return // the read itself returns the error
 		}
 		row, err := decodeEntryRow(seq, raw)
 		if err != nil {

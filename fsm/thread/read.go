@@ -11,7 +11,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// ReadJournal is a thread that must be there.
+// ReadJournal returns a thread that must exist.
 func ReadJournal(r txn.Reader, id string) (Journal, error) {
 	j, err := JournalOrNone(r, id)
 	if err == nil && j.Meta == nil {
@@ -20,7 +20,7 @@ func ReadJournal(r txn.Reader, id string) (Journal, error) {
 	return j, err
 }
 
-// JournalOrNone has no meta where there is no thread.
+// JournalOrNone returns a journal whose Meta is nil if there is no thread.
 func JournalOrNone(r txn.Reader, id string) (Journal, error) {
 	j := Journal{rows: r.Reader, scope: r.Scope}
 	raw, err := r.Get(kv.IDKey(kv.KindThread, r.Scope, id))
@@ -34,7 +34,7 @@ func JournalOrNone(r txn.Reader, id string) (Journal, error) {
 	return j, err
 }
 
-// At is what callers see of a thread as it stood at a rev.
+// At returns a thread at a rev, as callers see it.
 func At(r txn.Reader, j Journal, rev uint64) (agent.Thread, error) {
 	t, err := command.DecodeThread(j.Meta)
 	if err != nil {
@@ -79,8 +79,7 @@ func List(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	return list, err
 }
 
-// GetEntry finds one entry by its id. What has been compacted away is not found,
-// and the answer says from where on ids are known.
+// GetEntry finds one entry by its id. A compacted entry is not found, and the answer has the floor.
 func GetEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
 	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
@@ -104,8 +103,8 @@ func GetEntry(r txn.Reader, q *agent.GetEntry) (agent.Found, error) {
 	return &e, err
 }
 
-// Verify recomputes the chain from the floor to the head, however long the
-// thread: all in this view, and with one entry in memory at a time.
+// Verify recomputes the chain from the floor to the head, for a thread of any length: all in this
+// view, and with one entry in memory at a time.
 func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
@@ -124,7 +123,7 @@ func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 		return false, nil
 	})
 	if err != nil {
-		out.Why = err.Error() // a missing entry is what is looked for here
+		out.Why = err.Error() // a missing entry is a finding, not an error
 	}
 	if out.Why == "" && string(out.Head[:]) != string(meta.Head) {
 		out.Why = fmt.Sprintf("the chain ends in %s, the thread's head is %s", out.Head, hex.EncodeToString(meta.Head))
@@ -133,8 +132,8 @@ func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 	return out, nil
 }
 
-// EachEntry visits the entries from a seq up to another, in order, until visit
-// returns false. A missing one is an error.
+// EachEntry visits the entries between two seqs, in order, until visit returns false. A missing one
+// is an error.
 func EachEntry(r txn.Reader, j Journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
 	for _, s := range j.spans(from, to) {
 		reached, err := eachStored(r, j, s, visit)
@@ -145,8 +144,8 @@ func EachEntry(r txn.Reader, j Journal, from, to uint64, visit func(*logpb.Entry
 	return nil
 }
 
-// eachStored is EachEntry where all are stored under one thread. It returns
-// the seq after the last one that visit wanted to go on from.
+// eachStored is EachEntry for entries that are stored under one thread. It returns the seq after
+// the last one for which visit returned true.
 func eachStored(r txn.Reader, j Journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
 	lower, upper := kv.EntryKey(r.Scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.Scope, s.thread, s.incarnation, s.to)
 	cursor, err := r.Engine.Scan([]byte(lower), []byte(upper))
@@ -162,7 +161,7 @@ func eachStored(r txn.Reader, j Journal, s span, visit func(*logpb.EntryRow, age
 	for ; cursor.Next(); seq++ {
 		key, raw := cursor.Key(), cursor.Value()
 		if raw == nil {
-			return seq, nil // Close tells why
+			return seq, nil // Close returns the error
 		}
 		if kv.DecodeNumber(key[len(key)-8:]) != seq {
 			break

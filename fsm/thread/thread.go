@@ -14,8 +14,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// Load is the row of a thread, or nil. It is the caller's to change. One that
-// has expired is cleared away first, so that it is as if it had never been there.
+// Load returns the row of a thread, or nil. The caller may change it. It first removes an expired
+// one.
 func Load(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidID("thread", id); err != nil {
 		return nil, err
@@ -35,13 +35,12 @@ func journalOf(c *txn.Tx, t *logpb.ThreadMeta) Journal {
 	return Journal{rows: c.Rows, scope: c.Scope, Meta: t}
 }
 
-// HeadAt returns the head of the hash chain of a thread at a rev.
 // HeadAt returns the head of the hash chain of t at a rev.
 func HeadAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
 	return journalOf(c, t).HeadAt(rev)
 }
 
-// newThread is a thread that is not there yet, at rev 0.
+// newThread returns a thread at rev 0 that is not stored yet.
 func newThread(c *txn.Tx, id string) *logpb.ThreadMeta {
 	c.AddUsage(1, 0)
 	return &logpb.ThreadMeta{
@@ -50,13 +49,13 @@ func newThread(c *txn.Tx, id string) *logpb.ThreadMeta {
 	}
 }
 
-// Store writes a thread's row and is what callers see of it: its meta
-// without the summary, which is read with it.
+// Store writes a thread's row and returns it as callers see it, but without the summary, which only
+// reads return.
 func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	id := t.Id
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.Progress.Index+c.MintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
-	t.Id = "" // the key says it
+	t.Id = "" // the key has it
 	raw, err := command.Marshal(t)
 	t.Id = id
 	if err != nil {
@@ -101,10 +100,9 @@ func appendedResult(c *txn.Tx, t *logpb.ThreadMeta, stamps []agent.EntryStamp) (
 	return &agent.ThreadResult{Thread: thread, Entries: stamps}, nil
 }
 
-// threadMatches holds an append to what its caller expects. A missing thread
-// is at rev 0.
+// threadMatches checks an append against the caller's expectations. A missing thread is at rev 0.
 func threadMatches(op *agent.AppendThread, t *logpb.ThreadMeta) error {
-	if seededbug.Is(seededbug.RevCheckedEarly) { // store has, before it proposed
+	if seededbug.Is(seededbug.RevCheckedEarly) { // package store has, before it proposed
 		return nil
 	}
 	if op.ExpectedRev != nil && *op.ExpectedRev != t.GetRev() {
@@ -116,7 +114,7 @@ func threadMatches(op *agent.AppendThread, t *logpb.ThreadMeta) error {
 	return nil
 }
 
-// headOf is the head in hex of a thread that may be missing.
+// headOf returns the head in hex of a thread that may be missing.
 func headOf(t *logpb.ThreadMeta) string {
 	if t == nil {
 		return hex.EncodeToString(ZeroHead)
@@ -130,8 +128,8 @@ func conflict(id string, t *logpb.ThreadMeta, why string) *agent.Error {
 	return e
 }
 
-// renewThread begins a thread that has no entries yet again: until the first entry
-// each append resets when it was made, and may give metadata (S-23, S-24).
+// renewThread resets a thread that has no entries yet: until the first entry each append sets the
+// time of creation, and may set metadata (S-23, S-24).
 func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	if t.Rev != 0 {
 		return
@@ -142,8 +140,8 @@ func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	}
 }
 
-// extendThread appends drafts to a thread, in memory and rows. An id that is there
-// with equal content is skipped where skip is set, and refused otherwise.
+// extendThread appends drafts to a thread, in memory and rows. An existing id with equal content is
+// skipped if skip is set, and refused otherwise.
 func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
 	if len(drafts) == 0 {
 		return nil, nil
@@ -176,7 +174,7 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 	return stamps, nil
 }
 
-// duplicateEntry looks for a draft's id in the thread.
+// duplicateEntry looks up a draft's id in the thread.
 func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
 	j := journalOf(c, t)
 	seq, found, err := j.find(draft.ID)
@@ -195,8 +193,7 @@ func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, skip bool
 	return agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}, true, nil
 }
 
-// storeEntry writes the row of an entry that goes to the thread's end, and the
-// index's row where its caller chose the id.
+// storeEntry writes the row of an appended entry, and the index row if its caller chose the id.
 func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
@@ -223,11 +220,11 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 	return nil
 }
 
-// indexEntry makes an entry be found by the id that its caller chose.
+// indexEntry adds a chosen id to the index.
 func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 	key := kv.EntryIDKey(c.Scope, t.Id, t.Incarnation, id)
 	var seqs []byte
-	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted away
+	if t.ChosenIds && t.Floor > 0 { // the id may have been compacted
 		pinned, err := pinnedByForks(c, t.Id, t.Incarnation)
 		if err != nil {
 			return err
@@ -245,7 +242,7 @@ func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 	return nil
 }
 
-// EntryBytes is what an entry counts for in its scope.
+// EntryBytes returns the bytes that an entry counts for in its scope's quota.
 func EntryBytes(e *agent.Entry) uint64 {
 	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
 }
@@ -269,7 +266,7 @@ func Delete(c *txn.Tx, op *agent.DeleteThread) (agent.OpResult, error) {
 		c.WriteTombstone(kv.KindThreadTombstone, t.Id, t.Incarnation, op.Seal)
 }
 
-// Drop removes a thread, but for the rows that forks read.
+// Drop removes a thread, except for the rows that forks read.
 func Drop(c *txn.Tx, t *logpb.ThreadMeta) error {
 	bytes, err := bytesFrom(c, t, t.Floor)
 	if err != nil {
@@ -288,7 +285,7 @@ func Drop(c *txn.Tx, t *logpb.ThreadMeta) error {
 	return reclaim(c, t.Id, t.Incarnation)
 }
 
-// bytesFrom counts the thread's own entries from seq on.
+// bytesFrom returns the bytes of the thread's own entries from seq on.
 func bytesFrom(c *txn.Tx, t *logpb.ThreadMeta, seq uint64) (uint64, error) {
 	j := journalOf(c, t)
 	switch {

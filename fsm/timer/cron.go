@@ -12,9 +12,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// PatchCron changes single jobs in the manifest of a checkpoint's state. Of an
-// instance's checkpoint their timers change too. What an expression means, the
-// door has judged.
+// PatchCron changes single jobs in the manifest of a checkpoint's state. For an instance's
+// checkpoint it also changes their timers. Request validation has parsed the expressions.
 func PatchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 	changes, err := agent.CronChanges(op.Specs)
 	if err != nil {
@@ -48,8 +47,8 @@ func PatchCron(c *txn.Tx, op *agent.PatchCron) (agent.OpResult, error) {
 	return checkpoint.Store(c, op.Key, old, row, body)
 }
 
-// patchedState is a state with changes made to its manifest, and the jobs that
-// were dropped from it since they are none.
+// patchedState returns a state with a changed manifest, and the jobs that were dropped because they
+// are invalid.
 func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state agent.JSON, dropped []string, err error) {
 	_, manifest, err := agent.SplitCron(body.State)
 	if err != nil {
@@ -71,8 +70,8 @@ func patchedState(body *logpb.CheckpointBody, changes []agent.CronChange) (state
 	return state, dropped, nil
 }
 
-// reschedule gives an instance's jobs their timers. Those that its manager
-// declares are not the manifest's to change.
+// reschedule sets the timers of an instance's jobs. The manifest must not change jobs that its
+// manager declares.
 func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, dropped []string) error {
 	name, key, ok := agent.InstanceOf(checkpoint)
 	if !ok {
@@ -101,7 +100,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 			if _, err := setTimer(c, &timer, generation); err != nil {
 				return err
 			}
-		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // no other has a timer
+		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // others have no timer
 			if _, err := Delete(c, &agent.DeleteTimer{Manager: name, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
 				return err
 			}

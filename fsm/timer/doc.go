@@ -1,3 +1,3 @@
-// Package timer applies the ops on timers and recurring jobs, and answers the reads of
-// them. It does not fire them: the leader does, and acknowledges it by an op.
+// Package timer applies the ops on timers and recurring jobs, and answers the reads of them. The
+// leader fires timers, and acknowledges them by an op.
 package timer

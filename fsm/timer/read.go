@@ -23,7 +23,7 @@ func Get(r txn.Reader, q *agent.GetTimer) (agent.Found, error) {
 	return &t, err
 }
 
-// Read is a timer with its data.
+// Read returns a timer with its data.
 func Read(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	row, err := command.DecodeTimerRow(n.ID, raw)
 	if err != nil {
@@ -36,8 +36,7 @@ func Read(r txn.Reader, n kv.TimerName, raw []byte) (agent.Timer, error) {
 	return command.TimerOf(n, row, command.OrEmptyObject(data)), nil
 }
 
-// List lists timers; what follows the prefix in the last one's key, in hex, is
-// where the next page begins.
+// List lists timers. The page token is the last key without the prefix, in hex.
 func List(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
 	prefix := kv.IDKey(kv.KindTimer, r.Scope, q.Manager)
 	if q.Key != "" {
@@ -48,7 +47,7 @@ func List(r txn.Reader, q *agent.ListTimers) (agent.Found, error) {
 	if q.After != "" {
 		place, err := hex.DecodeString(q.After)
 		if err != nil {
-			return nil, agent.Invalid("after", "after = %q is no Next of a page of timers", q.After)
+			return nil, agent.Invalid("after", "invalid page token %q: use the next value of the previous page", q.After)
 		}
 		lower = max(lower, prefix+string(place)+"\x00")
 	}

@@ -12,11 +12,10 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A timer waits in the wall queue until its occurrence falls due, and then
-// stands in the index of those that are, for the leader to fire, until the
-// occurrence is acknowledged or an attempt at it has failed. A cron whose first
-// instant has not been reckoned yet is due at once. One that is parked is in
-// neither. Nothing here knows what an expression means.
+// A timer is in the wall queue until its occurrence falls due. Then it is in the index of due
+// timers, which the leader fires, until the occurrence is acknowledged or an attempt fails. A cron
+// timer whose first time has not been computed yet is due at once. A parked timer is in neither.
+// This package does not parse expressions.
 
 // Timer is one timer while an op changes it; the row is nil if there is none.
 type Timer struct {
@@ -41,11 +40,11 @@ func Open(c *txn.Tx, manager, key, id string) (*Timer, error) {
 	return t, err
 }
 
-// keyOf is the key of the timer's row of a kind.
+// keyOf returns the key of the timer's row of a kind.
 func (t *Timer) keyOf(kind string) string { return t.name.Row(kind, t.Scope) }
 
-// Put sets a timer. One whose signal its manager's handler cannot take would
-// fail each time, and is refused; those of stored jobs are left as they are.
+// Put sets a timer. It refuses a timer whose signal the manager's handler cannot accept, since each
+// attempt would fail. It does not check the timers of stored jobs.
 func Put(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
 	if c.Level >= txn.EndingLevel && !strings.HasPrefix(op.Timer.ID, agent.CronTimerPrefix) {
 		row, err := manager.Load(c, op.Timer.Manager)
@@ -60,10 +59,10 @@ func Put(c *txn.Tx, op *agent.PutTimer) (agent.OpResult, error) {
 	return setTimer(c, &op.Timer, c.NewIncarnation)
 }
 
-// setTimer puts a timer, of the generation that mint gives.
+// setTimer sets a timer, with the generation that mint returns.
 func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, error) {
 	if op.Next < 0 || op.Cron == "" && op.Next == 0 {
-		return nil, agent.Invalid("at", "at = %d is no instant", op.Next)
+		return nil, agent.Invalid("at", "at = %d is not a valid time", op.Next)
 	}
 	t, err := Open(c, op.Manager, op.Key, op.ID)
 	if err != nil {
@@ -73,7 +72,7 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 	row := &logpb.TimerRow{
 		Plan: command.EncodePlan(op), Generation: mint(), Next: op.Next, CreatedAt: now, UpdatedAt: now, Size: timerBytes(op),
 	}
-	row.Plan.Data = nil // it has a row of its own
+	row.Plan.Data = nil // it has its own row
 	if old := t.Row; old != nil {
 		t.unplace()
 		row.CreatedAt = old.CreatedAt
@@ -89,12 +88,12 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 	return t.store()
 }
 
-// timerBytes is what a timer counts for.
+// timerBytes returns the bytes that a timer counts for.
 func timerBytes(op *agent.Timer) uint64 {
 	return uint64(len(op.Cron) + len(op.TimeZone) + len(op.Type) + len(op.Data))
 }
 
-// room holds a new timer to what its instance may have.
+// room returns an error if the instance of a new timer has too many.
 func (t *Timer) room() error {
 	prefix := kv.TimersOf(kv.KindTimer, t.Scope, t.name.Manager, t.name.Key)
 	keys, _, err := t.Rows.Keys(prefix, kv.After(prefix), agent.TimersMax)
@@ -129,13 +128,13 @@ func (t *Timer) Drop() {
 	t.tell(&logpb.Change{Deleted: true})
 }
 
-// tell says what has become of the timer.
+// tell records a change of the timer.
 func (t *Timer) tell(change *logpb.Change) {
 	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
 	t.RecordLateChange(change)
 }
 
-// pendingTimer is a timer of which just that occurrence is pending.
+// pendingTimer returns a timer whose pending occurrence is the given one.
 func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant int64) (*Timer, error) {
 	t, err := Open(c, manager, key, id)
 	if err != nil {
@@ -146,9 +145,9 @@ func pendingTimer(c *txn.Tx, manager, key, id string, generation uint64, instant
 	case row == nil:
 		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has ended", id, key)
 	case row.Generation != generation:
-		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has been put anew: it is of generation %d, not %d", id, key, row.Generation, generation)
+		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has been replaced: it is of generation %d, not %d", id, key, row.Generation, generation)
 	case row.Next != instant:
-		e = agent.Errorf(agent.CodeConflict, "of timer %q of instance %q %d is pending, not %d", id, key, row.Next, instant)
+		e = agent.Errorf(agent.CodeConflict, "timer %q of instance %q has occurrence %d pending, not %d", id, key, row.Next, instant)
 	default:
 		return t, nil
 	}
@@ -176,7 +175,7 @@ func Ack(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 // Fail runs fail_timer.
 func Fail(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	if op.NotBefore < 0 {
-		return nil, agent.Invalid("not_before", "not_before = %d is no instant", op.NotBefore)
+		return nil, agent.Invalid("not_before", "not_before = %d must not be negative", op.NotBefore)
 	}
 	t, err := pendingTimer(c, op.Manager, op.Key, op.ID, op.Generation, op.Instant)
 	if err != nil {
@@ -191,7 +190,7 @@ func Fail(c *txn.Tx, op *agent.FailTimer) (agent.OpResult, error) {
 	return t.store()
 }
 
-// store puts the timer where it is to wait, writes its row, and tells so.
+// store queues the timer, writes its row, and records the change.
 func (t *Timer) store() (agent.OpResult, error) {
 	t.place()
 	if err := t.write(); err != nil {
@@ -205,7 +204,7 @@ func (t *Timer) store() (agent.OpResult, error) {
 	return &agent.TimerResult{Timer: command.TimerOf(t.name, t.Row, nil)}, nil
 }
 
-// place puts the timer where it is to wait.
+// place adds the timer to the queue or the index that its row calls for.
 func (t *Timer) place() {
 	if at := max(t.Row.Next, t.Row.NotBefore); !t.Row.Parked {
 		if at <= t.Progress.Wall {
@@ -228,7 +227,7 @@ func (t *Timer) write() error {
 	return nil
 }
 
-// unplace takes the timer from where it waits.
+// unplace removes the timer from the queue and the index.
 func (t *Timer) unplace() {
 	if t.Row.Due {
 		t.Rows.Remove(t.keyOf(kv.KindTimerDue))
@@ -237,7 +236,7 @@ func (t *Timer) unplace() {
 	t.Row.Due, t.Row.Queued = false, 0
 }
 
-// Expire handles a timer whose place in the wall queue has come.
+// Expire handles a due queue entry of a timer.
 func Expire(c *txn.Tx, row string, when int64) error {
 	_, n, _ := kv.SplitTimer(row)
 	t, err := Open(c, n.Manager, n.Key, n.ID)

@@ -4,13 +4,12 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// Backfill adds to an index that comes with a feature level the rows that were
-// written below that level. Each entry adds those of the next rows, in the order of
-// their keys, until there are no more.
+// Backfill adds rows that were written below a feature level to an index that the level adds. Each
+// entry adds the next rows, in key order, until all are added.
 type Backfill struct {
-	Level  uint32 // the feature level that the index comes with
-	Cursor string // names the row that holds the next key to visit; there is none below the level
-	Kind   string // of the rows that are indexed
+	Level  uint32 // the feature level that adds the index
+	Cursor string // names the row with the next key to visit; it does not exist below the level
+	Kind   string // of the indexed rows
 	Most   int    // rows that one entry visits
 	Add    func(b *Entry, key string, raw []byte) error
 }
@@ -18,20 +17,20 @@ type Backfill struct {
 // End returns the value of the cursor once the index is complete.
 func (f *Backfill) End() string { return kv.After(f.Kind) }
 
-// Complete reports whether the index lacks no row.
+// Complete reports whether the index has all rows.
 func (f *Backfill) Complete(rows kv.Reader) (bool, error) {
 	cursor, err := rows.Get(f.Cursor)
 	return string(cursor) == f.End(), err
 }
 
-// StartBackfill makes the backfill due with the next entry.
+// StartBackfill makes the backfill due at the next entry.
 func StartBackfill(b *Entry, f *Backfill) {
 	b.Rows.Set(f.Cursor, []byte(f.Kind))
 	b.SetExpiry(max(b.Progress.Wall, 1), f.Cursor)
 }
 
-// AdvanceBackfill adds the next rows to the index. Its cost is that share of what an entry
-// sweeps which the rows are of those that one entry visits.
+// AdvanceBackfill adds the next rows to the index. Its cost is a share of SweepMax: the visited
+// rows as a share of those that one entry may visit.
 func AdvanceBackfill(b *Entry, f *Backfill) (cost int, err error) {
 	cursor, err := b.Rows.Get(f.Cursor)
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"dormouse/storage"
 )
 
-// SweepMax is how many things fall due in one entry, of each queue. What is
-// left waits for the next entry, which the leader proposes at once: see Due.
+// SweepMax is how many rows one entry sweeps, of each queue. The next entry, which the leader
+// proposes at once, sweeps the rest: see Due.
 const SweepMax = 64
 
-// DueTimes says when the queues' first rows fall due: 0 means never. It may be
-// early, when that row has gone, but never late.
+// DueTimes holds when the first row of each queue falls due; 0 means never. It may be too early, if
+// that row was removed, but never too late.
 type DueTimes struct {
 	Tick, Wall, Claim                uint64
-	TickSwept, WallSwept, ClaimSwept bool // the queue was worked on: look again
+	TickSwept, WallSwept, ClaimSwept bool // the queue was swept: read it again
 }
 
-// AtTick notes that a row of the tick queue falls due.
+// AtTick records that a row of the tick queue falls due.
 func (d *DueTimes) AtTick(tick uint64) { d.Tick = Earliest(d.Tick, tick) }
 
 func (d *DueTimes) atWall(wall uint64) { d.Wall = Earliest(d.Wall, wall) }
 
-// AtClaim notes that a claim may lapse.
+// AtClaim records that a claim may expire.
 func (d *DueTimes) AtClaim(tick uint64) { d.Claim = Earliest(d.Claim, tick) }
 
 // Earliest returns the earlier of two times, of which 0 means never.
@@ -36,7 +36,7 @@ func Earliest(a, b uint64) uint64 {
 	return min(a, b)
 }
 
-// ReadDue looks into the queues of an engine.
+// ReadDue reads the first due times from an engine.
 func ReadDue(r storage.Reader) (DueTimes, error) {
 	tick, err := firstDue(r, kv.KindDueTick)
 	if err != nil {
@@ -63,7 +63,7 @@ func firstDue(r storage.Reader, queue string) (uint64, error) {
 	return when, cursor.Close()
 }
 
-// Refresh looks into the queues that were worked on.
+// Refresh reads the due times of the queues that were swept.
 func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 	if d.TickSwept {
 		if d.Tick, err = firstDue(r, kv.KindDueTick); err != nil {
@@ -84,8 +84,8 @@ func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 	return nil
 }
 
-// SweepQueue handles a queue's rows up to now, until they have cost limit. It
-// reports whether that was all of them.
+// SweepQueue handles a queue's rows up to now, until their cost reaches limit. It reports whether
+// those were all.
 func (b *Entry) SweepQueue(
 	queue string, now uint64, limit int, handle func(when uint64, rest string) (cost int, err error),
 ) (all bool, err error) {
@@ -112,7 +112,7 @@ func (b *Entry) SweepQueue(
 	return !more && len(keys) == 0, nil
 }
 
-// SetExpiry queues a row to go at a wall time; 0 means never.
+// SetExpiry queues a row for removal at a wall time; 0 means never.
 func (b *Entry) SetExpiry(wall int64, row string) {
 	if wall == 0 {
 		return
@@ -121,18 +121,18 @@ func (b *Entry) SetExpiry(wall int64, row string) {
 	b.Due.atWall(uint64(wall))
 }
 
-// ClearExpiry takes a row's place in the queue away.
+// ClearExpiry removes a row's queue entry.
 func (b *Entry) ClearExpiry(wall int64, row string) {
 	if wall != 0 {
 		b.Rows.Remove(kv.DueWallKey(wall, row))
 	}
 }
 
-// Expired reports whether something that goes at a wall time has gone, though
-// its rows may still be there.
+// Expired reports whether something that expires at a wall time has expired, even if its rows still
+// exist.
 func Expired(at, now int64) bool { return at != 0 && at <= now }
 
-// Deadline is a ttl from now; 0 means never.
+// Deadline returns a TTL from now; 0 means never.
 func (b *Entry) Deadline(ttlMS int64) int64 {
 	if ttlMS <= 0 {
 		return 0
@@ -141,7 +141,7 @@ func (b *Entry) Deadline(ttlMS int64) int64 {
 	return max(b.Progress.Wall, 0) + ttlMS
 }
 
-// AddTicks adds without running over.
+// AddTicks adds without overflow.
 func AddTicks(tick, by uint64) uint64 {
 	if sum := tick + by; sum >= tick {
 		return sum

@@ -6,12 +6,12 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// Entry is the rows of one log entry while it is applied, and what its commits
-// share beside them.
+// Entry holds the rows of one log entry while it is applied, and the other state that its commits
+// share.
 type Entry struct {
-	Progress Progress // with this entry in it
+	Progress Progress // including this entry
 	Rows     *kv.Overlay
-	Minted   uint64 // incarnations handed out in this entry
+	Minted   uint64 // incarnations assigned in this entry
 	MintBase uint64
 	Scopes   map[string]ScopeState
 	Level    uint32 // the feature level that the entry is applied at
@@ -19,20 +19,19 @@ type Entry struct {
 	Opening  TermStart
 	Changes  []ScopeChange // in order
 	Eraser   Eraser
-	Touched  []string // the rows of threads and claims that watchers may wait for, and scopes
+	Touched  []string // the rows of threads and claims with possible watchers, and scopes
 }
 
-// MintedMax is how many incarnations one entry can hand out: they are
-// index<<16 + ordinal.
+// MintedMax is how many incarnations one entry can assign: they are index<<16 + ordinal.
 const MintedMax = 1<<16 - 1
 
-// MintsMax is how many of them an op takes: the fork of an agent has a
-// checkpoint, a thread, a session and memories. What makes many of a kind, as
-// the timers of a manifest, gives them one.
+// MintsMax is how many of them an op uses: the fork of an agent has a checkpoint, a thread, a
+// session and memories. An op that creates many of a kind, such as the timers of a manifest, gives
+// them all the same one.
 const MintsMax = 4
 
-// NewIncarnation is an incarnation that was never used before, in this cluster or in one
-// that a scope was imported from.
+// NewIncarnation returns an incarnation that was never used before, in this cluster or in one from
+// which a scope was imported.
 func (b *Entry) NewIncarnation() uint64 {
 	b.Minted++
 	invariant.Check(b.Minted <= MintedMax, "entry %d mints more than %d", b.Progress.Index, MintedMax)
@@ -42,16 +41,15 @@ func (b *Entry) NewIncarnation() uint64 {
 	return (b.Progress.Index+b.MintBase)<<16 + b.Minted
 }
 
-// Tx is one commit while it is applied: the entry's rows, and the scope that
-// it works in.
+// Tx is one commit while it is applied: the entry's rows, and the scope of the commit.
 type Tx struct {
 	*Entry
 	Scope  string
 	Record ScopeState // as changed so far
 }
 
-// NotifyWatchers tells the watchers of a thread or claim of this entry, once it can be
-// read: those too who begin to watch while it is applied.
+// NotifyWatchers signals the watchers of a thread or claim once the entry can be read, including
+// those that subscribe while it is applied.
 func (b *Entry) NotifyWatchers(row string) { b.Touched = append(b.Touched, row) }
 
 // EachKey visits all keys with a prefix, in order, until visit fails.
@@ -73,8 +71,7 @@ func (c *Tx) EachKey(prefix string, visit func(key string) error) error {
 	}
 }
 
-// inMapOrder is 0 or 1, by the order of a map: what seededbug.MapOrder lets into
-// the state.
+// inMapOrder returns 0 or 1, depending on map order: seededbug.MapOrder adds it to the state.
 func inMapOrder() uint64 {
 	for n := range map[uint64]bool{0: true, 1: true} {
 		return n

@@ -8,7 +8,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// SessionGone reports whether a session's row stands for nothing any more.
+// SessionGone reports whether a session has expired, or its agent has been erased since.
 func SessionGone(rows kv.Reader, scope string, row *logpb.SessionRow, wall int64) (bool, error) {
 	if Expired(row.ExpiresAt, wall) {
 		return true, nil
@@ -21,8 +21,8 @@ func SessionGone(rows kv.Reader, scope string, row *logpb.SessionRow, wall int64
 	return row.Incarnation < below, err
 }
 
-// EncodeErasureMark marks an agent: its sessions below an incarnation are erased,
-// and so are its conversations where the receipt counts them.
+// EncodeErasureMark encodes the mark of an erased agent: its sessions below an incarnation are
+// erased, and so are its conversations if the receipt counts them.
 func EncodeErasureMark(row *logpb.Erasure) []byte {
 	mark := []byte(kv.EncodeNumber(row.Incarnation))
 	if row.Conversations != nil {
@@ -31,7 +31,7 @@ func EncodeErasureMark(row *logpb.Erasure) []byte {
 	return mark
 }
 
-// DecodeErasureMark reads a mark; nil is none.
+// DecodeErasureMark decodes a mark; nil is none.
 func DecodeErasureMark(raw []byte) (below uint64, conversations bool) {
 	if conversations = len(raw) == 9; conversations {
 		raw = raw[:8]
@@ -39,8 +39,7 @@ func DecodeErasureMark(raw []byte) (below uint64, conversations bool) {
 	return kv.DecodeNumber(raw), conversations
 }
 
-// SessionIDGone tells of a session's id what SessionGone does of its row. One that is
-// not there is not gone: what is said of it stands by itself.
+// SessionIDGone is SessionGone for a session's id. It returns false for a missing session.
 func SessionIDGone(rows kv.Reader, scope, session string, wall int64) (bool, error) {
 	raw, err := rows.Get(kv.IDKey(kv.KindSession, scope, session))
 	if err != nil || raw == nil {
@@ -53,7 +52,7 @@ func SessionIDGone(rows kv.Reader, scope, session string, wall int64) (bool, err
 	return SessionGone(rows, scope, row, wall)
 }
 
-// LeaseGone reports whether a claim is the lease of a session that is gone.
+// LeaseGone reports whether a claim is the lease of a session that has expired or was erased.
 func LeaseGone(rows kv.Reader, scope, claim string, wall int64) (bool, error) {
 	session, ok := agent.ClaimedSession(claim)
 	if !ok {
@@ -62,7 +61,7 @@ func LeaseGone(rows kv.Reader, scope, claim string, wall int64) (bool, error) {
 	return SessionIDGone(rows, scope, session, wall)
 }
 
-// CheckNotErased refuses to write to an agent that was erased, while its seal holds.
+// CheckNotErased refuses to write to an erased agent while its seal holds.
 func CheckNotErased(c *Tx, name string) error {
 	row, err := LoadErasure(c, name)
 	if err != nil || row.GetSealedUntil() <= c.Progress.Wall {
@@ -73,7 +72,7 @@ func CheckNotErased(c *Tx, name string) error {
 	return e
 }
 
-// LoadErasure is the newest receipt of an agent, nil if there is none.
+// LoadErasure returns the newest receipt of an agent, nil if there is none.
 func LoadErasure(c *Tx, name string) (*logpb.Erasure, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindErasure, c.Scope, name))
 	if err != nil || raw == nil {
@@ -82,8 +81,8 @@ func LoadErasure(c *Tx, name string) (*logpb.Erasure, error) {
 	return command.DecodeErasureRow(name, raw)
 }
 
-// Eraser removes what an agent that was erased still has, and counts it in the
-// erasure's receipt: ops come upon such rows before the erasure has.
+// Eraser removes data of an erased agent, and counts it in the erasure's receipt. Ops use it when
+// they find such rows before the erasure does.
 type Eraser interface {
 	EraseSession(c *Tx, id string) error
 	EraseConversation(c *Tx, id string) error

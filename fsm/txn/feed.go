@@ -15,28 +15,27 @@ import (
 	"dormouse/storage"
 )
 
-// What a log entry changes in a scope is one row of the scope's feed, however
-// much it is. Each commit adds what it has changed; what it took back with its
-// refusal is not in it. A feed is bounded by itself, so it counts for nothing
-// in its scope's quotas: a full scope must be able to delete.
+// All changes of a log entry in a scope are one row of the scope's feed. Each commit adds its
+// changes; a refused commit adds none. A feed has its own bound, and does not count for its scope's
+// quotas: a full scope must still accept deletes.
 
-// FeedsKey holds the index up to which a feed without a row knows nothing: it
-// was not recorded, or has been forgotten.
+// FeedsKey holds the index up to which a feed without a row has no changes: they were not recorded,
+// or have been removed.
 const FeedsKey = kv.KindSystem + "feeds"
 
-// ScopeChange is one change in a scope while the entry is applied. A nil change
-// ends the feed: the scope was deleted.
+// ScopeChange is one change in a scope while the entry is applied. A nil change ends the feed: the
+// scope was deleted.
 type ScopeChange struct {
 	Scope  string
 	Change *logpb.Change
 }
 
-// Changed records that something has been written.
+// Changed records a write.
 func (c *Tx) Changed(kind agent.ChangeKind, key string, revision uint64) {
 	c.RecordChange(&logpb.Change{Kind: string(kind), Key: key, Revision: revision})
 }
 
-// Removed records that something has gone.
+// Removed records a removal.
 func (c *Tx) Removed(kind agent.ChangeKind, key string) {
 	c.RecordChange(&logpb.Change{Kind: string(kind), Key: key, Deleted: true})
 }
@@ -48,14 +47,14 @@ func (c *Tx) RecordChange(change *logpb.Change) {
 	}
 }
 
-// RecordLateChange is RecordChange of the kinds that feeds have from ConversationsLevel on.
+// RecordLateChange is RecordChange for kinds that feeds have from ConversationsLevel on.
 func (c *Tx) RecordLateChange(change *logpb.Change) {
 	if c.Level >= ConversationsLevel {
 		c.RecordChange(change)
 	}
 }
 
-// StoreFeeds writes what the entry has changed, scope by scope.
+// StoreFeeds writes the entry's changes, scope by scope.
 func (b *Entry) StoreFeeds() error {
 	slices.SortStableFunc(b.Changes, func(x, y ScopeChange) int { return strings.Compare(x.Scope, y.Scope) })
 	for all := b.Changes; len(all) > 0; {
@@ -80,8 +79,8 @@ func (b *Entry) storeFeed(scope string, changes []ScopeChange) error {
 	b.ClearExpiry(feed.ForgetAt, key)
 	feed.ForgetAt = 0
 	if slices.ContainsFunc(changes, func(r ScopeChange) bool { return r.Change == nil }) {
-		// What the entry changed before or after that is not told: who hears
-		// that a scope has gone reads it again.
+		// Other changes of this entry are not recorded: readers that learn of the deletion read the
+		// scope again.
 		feed = &logpb.FeedRow{
 			Floor: b.Progress.Index + 1, Gone: b.Progress.Index, ForgetAt: b.Deadline(agent.TombstoneTTL.Milliseconds()),
 		}
@@ -114,8 +113,8 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 	return b.trimFeed(scope, feed)
 }
 
-// trimFeed lets go of the oldest changes past what the scope keeps, and some
-// slack, so that this is not to be done for each entry.
+// trimFeed removes the oldest changes beyond what the scope keeps. It allows some slack, so that
+// not every entry trims.
 func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow) error {
 	keep := OrDefault(b.Scopes[scope].Policy.ChangesMax, agent.ChangesMaxDefault)
 	if feed.Kept <= keep+agent.ChangesSlack {
@@ -144,10 +143,10 @@ func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow) error {
 	return nil
 }
 
-// IndexOf is the index in the key of a row of changes.
+// IndexOf returns the index in the key of a row of changes.
 func IndexOf(key string) uint64 { return kv.DecodeNumber(key[len(key)-8:]) }
 
-// ReadFeed is how far a feed goes back.
+// ReadFeed returns the row of a feed, which says how far it goes back.
 func ReadFeed(rows kv.Reader, scope string) (*logpb.FeedRow, error) {
 	raw, err := rows.Get(kv.FeedKey(scope))
 	if err != nil {
@@ -168,8 +167,7 @@ func ReadFeed(rows kv.Reader, scope string) (*logpb.FeedRow, error) {
 	return feed, nil
 }
 
-// ForgetFeed lets go of what is known of the feed of a scope that has gone.
-// Who knows an index of it has missed that.
+// ForgetFeed removes the feed row of a deleted scope. Readers at an older index then get an error.
 func (c *Tx) ForgetFeed(when int64) error {
 	feed, err := ReadFeed(c.Rows, c.Scope)
 	if err != nil || feed.ForgetAt != when {
@@ -184,9 +182,8 @@ func (c *Tx) ForgetFeed(when int64) error {
 	return nil
 }
 
-// ForgetFeeds ends all feeds: what the old cluster told after the backup was
-// made is not in it, so whoever goes on in the new one, which begins at index,
-// is to read again.
+// ForgetFeeds ends all feeds. The backup lacks later changes of the old cluster. So readers that
+// continue in the new cluster, which begins at index, must read everything again.
 func ForgetFeeds(r storage.Reader, b *storage.Batch, index uint64) error {
 	b.DeleteRange([]byte(kv.KindChange), []byte(kv.After(kv.KindFeed)))
 	_, recorded, err := r.Get([]byte(FeedsKey))

@@ -1,15 +1,15 @@
 package txn
 
-// ChangesLevel is the feature level from which on changes are recorded: a node
-// that would not must not apply the same entries.
+// ChangesLevel is the feature level from which on changes are recorded: nodes that do not record
+// them must not apply the same entries.
 const ChangesLevel = 2
 
-// ConversationsLevel is the one from which on conversations, messages, managers
-// and timers are told too.
+// ConversationsLevel is the feature level from which on changes of conversations, messages,
+// managers and timers are recorded too.
 const ConversationsLevel = 3
 
-// FoundLevel is the feature level from which on conversations are found, sealed
-// and erased with their agent.
+// FoundLevel is the feature level from which on conversations are indexed, sealed and erased with
+// their agent.
 const FoundLevel = 4
 
 // EndingLevel is the feature level from which on erasures end live instances.

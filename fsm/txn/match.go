@@ -7,10 +7,10 @@ import (
 	"dormouse/internal/seededbug"
 )
 
-// RevisionMatches compares with if_revision: 0 means "must not exist", which
-// is what a stored revision of 0 says.
+// RevisionMatches compares a stored revision with if_revision: 0 means "must not exist", and is the
+// stored revision of a missing row.
 func RevisionMatches(key string, want *uint64, stored uint64) error {
-	if seededbug.Is(seededbug.RevisionCheckedEarly) { // store has, before it proposed
+	if seededbug.Is(seededbug.RevisionCheckedEarly) { // package store has, before it proposed
 		return nil
 	}
 	if want != nil && *want != stored {
@@ -19,7 +19,7 @@ func RevisionMatches(key string, want *uint64, stored uint64) error {
 	return nil
 }
 
-// RevisionMismatch returns the refusal of a write to key, which is at the stored revision.
+// RevisionMismatch returns the error of a write to key, which is at the stored revision.
 func RevisionMismatch(key, why string, stored uint64) *agent.Error {
 	e := agent.Errorf(agent.CodeRevisionMismatch, "%q is at revision %d: %s", key, stored, why)
 	e.Revision = stored
@@ -31,5 +31,5 @@ func NotFound(noun, id string) *agent.Error {
 	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
 }
 
-// QuotaRetryMS is a guess: a quota frees up when somebody deletes something.
+// QuotaRetryMS is an estimate: a quota frees up when a client deletes something.
 const QuotaRetryMS = 1000

@@ -7,12 +7,10 @@ import (
 	"dormouse/fsm/kv"
 )
 
-// EachInPage visits the rows of a list's page in key order: prefix begins their
-// keys, the id and a NUL end them. It tells after which id the next page
-// begins, "" if there is none.
+// EachInPage visits the rows of a list's page in key order: a key is prefix, the id and a NUL. It
+// returns the id after which the next page begins, "" if there is none.
 //
-// visit gives the bytes that its item takes in the answer, or 0 for one that
-// it left out.
+// visit returns the bytes that its item takes in the answer, or 0 for an item that it left out.
 func (r Reader) EachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
 	lower := prefix + page.Prefix
 	upper := kv.After(lower)
@@ -28,12 +26,12 @@ func (r Reader) EachInPage(prefix string, page agent.Page, visit func(id string,
 	return IDAfter(prefix, last), nil
 }
 
-// IDAfter is the id in a row's key that prefix begins and a NUL ends.
+// IDAfter returns the id in a row's key, between prefix and a final NUL.
 func IDAfter(prefix, key string) string { return strings.TrimSuffix(key[len(prefix):], kv.Separator) }
 
-// EachOfPage visits rows in key order until there are as many as a page takes,
-// or they came to more than bytesMax. It tells the key after which the next
-// page begins, "" if there is none. visit is as EachInPage's.
+// EachOfPage visits rows in key order until the page has its limit of rows or more than bytesMax
+// bytes. It returns the key after which the next page begins, "" if there is none. visit is as in
+// EachInPage.
 func (r Reader) EachOfPage(
 	lower, upper string, limit uint64, bytesMax int, visit func(key string, raw []byte) (bytes int, err error),
 ) (last string, err error) {
@@ -56,7 +54,7 @@ func (r Reader) EachOfPage(
 		}
 		key, raw := string(cursor.Key()), cursor.Value()
 		if raw == nil {
-			break // Close tells why
+			break // Close returns the error
 		}
 		bytes, err := visit(key, raw)
 		if err != nil {

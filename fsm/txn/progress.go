@@ -7,19 +7,18 @@ import (
 	"dormouse/storage"
 )
 
-// Progress says how far an engine's state goes. It is one row, written in the
-// batch of every entry, so that state and index never part.
+// Progress is the last entry of an engine's state. It is one row, written in the batch of every
+// entry, so that state and index always match.
 type Progress struct {
-	Index uint64 // of the last entry applied
-	Term  uint64 // …and its term
-	Tick  uint64 // …and its stamps, which never run back
+	Index uint64 // of the last applied entry
+	Term  uint64 // its term
+	Tick  uint64 // its stamps, which never decrease
 	Wall  int64
-	Chain uint32 // over all entries up to it; see chain.go
+	Chain uint32 // over all entries up to it; see fsm/chain.go
 }
 
-// engineFormat is the version of the rows. An engine of another one is refused:
-// 1 and 2 were of before the first release, and nothing reads them: 2 had no
-// index of entries by kind.
+// engineFormat is the version of the rows. Other versions are refused: 1 and 2 are older than the
+// first release, and 2 had no index of entries by kind.
 const engineFormat = 3
 
 const progressBytes = 1 + 4*8 + 4
@@ -27,7 +26,7 @@ const progressBytes = 1 + 4*8 + 4
 // ProgressKey sorts before every other row.
 var ProgressKey = []byte{0x00, 'p'}
 
-// ReadProgress is the engine's progress; the zero progress of an empty one.
+// ReadProgress returns the engine's progress; the zero progress of an empty one.
 func ReadProgress(r storage.Reader) (Progress, error) {
 	raw, ok, err := r.Get(ProgressKey)
 	if err != nil || !ok {
@@ -38,7 +37,7 @@ func ReadProgress(r storage.Reader) (Progress, error) {
 			"start the newer version again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) > 0 && raw[0] < engineFormat {
-		return Progress{}, fmt.Errorf("%w: the state was written by a version of before the first release (format %d; this one reads %d): "+
+		return Progress{}, fmt.Errorf("%w: the state was written by a version before the first release (format %d; this one reads %d): "+
 			"give the node an empty data directory, and let it join again", storage.ErrForeign, raw[0], engineFormat)
 	}
 	if len(raw) != progressBytes {
@@ -65,8 +64,8 @@ func (p Progress) Write(b *storage.Batch) {
 	b.Set(ProgressKey, raw)
 }
 
-// Next is the progress after an entry with the leader's stamps: a leader whose
-// clock is behind the last one's does not turn time back.
+// Next returns the progress after an entry with the leader's stamps. Time does not decrease if the
+// clock of a new leader is behind.
 func (p Progress) Next(index, term, tick uint64, wall int64, chain uint32) Progress {
 	return Progress{Index: index, Term: term, Tick: max(p.Tick, tick), Wall: max(p.Wall, wall), Chain: chain}
 }

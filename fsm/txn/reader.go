@@ -6,13 +6,13 @@ import (
 	"dormouse/storage"
 )
 
-// Reader reads one scope, as of one entry.
+// Reader reads one scope at one entry.
 type Reader struct {
-	kv.Reader // rows, from the cache where they are
+	kv.Reader // rows, from the cache if they are there
 
 	Engine   storage.Reader
 	Progress Progress
 	Scope    string
 	Recalls  *recall.Cache
-	Hasty    bool // rather recall.ErrTooOld than an index built again
+	Hasty    bool // return recall.ErrTooOld instead of rebuilding an index
 }

@@ -5,7 +5,7 @@ import (
 	"dormouse/storage"
 )
 
-// EachRow visits all rows of a kind; name is the key less the kind.
+// EachRow visits all rows of a kind; name is the key without the kind.
 func EachRow(r storage.Reader, kind string, visit func(name string, raw []byte) error) error {
 	cursor, err := r.Scan([]byte(kind), []byte(kv.After(kind)))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// ScopeState is a scope's record while an entry is applied. It is copied, so
-// that a refused commit leaves the one before it.
+// ScopeState is a scope's record while an entry is applied. It is copied, so that a refused commit
+// keeps the previous one.
 type ScopeState struct {
 	agent.Scope
 	Exists  bool
@@ -39,8 +39,8 @@ func (c *Tx) OpenScope() error {
 	return nil
 }
 
-// CloseScope holds the commit to the scope's quota and keeps what it changed.
-// What takes nothing more is let through however full the scope is.
+// CloseScope checks the commit against the scope's quota and keeps its changes. A commit that adds
+// nothing passes even if the scope is full.
 func (c *Tx) CloseScope() error {
 	before, after := c.Scopes[c.Scope], c.Record
 	policy := after.Policy
@@ -63,8 +63,8 @@ func quotaRefusal(scope, limit string, bound uint64) *agent.Error {
 	return e
 }
 
-// AddUsage counts what a commit adds to its scope, and takes from it; the first
-// write makes the scope.
+// AddUsage adds a commit's changes of keys and bytes to its scope; the first write creates the
+// scope.
 func (c *Tx) AddUsage(keys, bytes int64) {
 	s := &c.Record
 	if !s.Exists {
@@ -76,8 +76,7 @@ func (c *Tx) AddUsage(keys, bytes int64) {
 	s.Changed = true
 }
 
-// Saturate never goes below zero: a counter that was wrong must not become
-// enormous.
+// Saturate adds by to n, and never goes below zero: a wrong counter must not wrap around.
 func Saturate(n uint64, by int64) uint64 {
 	if by < 0 && uint64(-by) > n {
 		return 0
@@ -85,7 +84,7 @@ func Saturate(n uint64, by int64) uint64 {
 	return n + uint64(by)
 }
 
-// History is how many revisions of a checkpoint the scope keeps.
+// History returns how many revisions of a checkpoint the scope keeps.
 func (s ScopeState) History() uint64 {
 	if s.Policy.History == 0 {
 		return agent.HistoryDefault
@@ -106,7 +105,7 @@ func (b *Entry) StoreScopes() error {
 			continue
 		}
 		record := command.EncodeScope(state.Scope)
-		record.Name = "" // the key says it
+		record.Name = "" // the key has it
 		raw, err := command.Marshal(record)
 		if err != nil {
 			return fmt.Errorf("encode scope %q: %w", name, err)

@@ -9,9 +9,8 @@ import (
 	"dormouse/storage"
 )
 
-// TermStart is the log's time when the leader of a term took over. All claims
-// that stood then have their full ttl from there on: their holders could not
-// renew them while nobody led.
+// TermStart is the log's time when the leader of a term took over. It restarts the full TTL of all
+// claims that were held then: their holders could not renew them without a leader.
 type TermStart struct {
 	Term uint64
 	Tick uint64
@@ -20,7 +19,7 @@ type TermStart struct {
 // TermStartKey is the key of the row that holds the newest term's start.
 const TermStartKey = kv.KindSystem + "opening"
 
-// ReadTermStart is the newest opening in an engine.
+// ReadTermStart returns the newest term start in an engine.
 func ReadTermStart(r storage.Reader) (TermStart, error) {
 	raw, ok, err := r.Get([]byte(TermStartKey))
 	if err != nil || !ok {

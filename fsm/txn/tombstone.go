@@ -11,17 +11,17 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// A tombstone remembers a deleted thread, checkpoint or value for as long as
-// requests that knew it may still arrive, or as its seal says. Even without
-// one no old incarnation ever matches again: incarnations are never reused.
+// A tombstone records a deleted thread, checkpoint or value while requests that name it may still
+// arrive, or until its seal ends. Old incarnations never match even without it: incarnations are
+// never reused.
 
-// WriteTombstone makes the tombstone of an id in place of the one that may be there.
-// A seal is never shortened.
+// WriteTombstone writes the tombstone of an id, and replaces an existing one. It never shortens a
+// seal.
 func (c *Tx) WriteTombstone(kind, id string, incarnation uint64, seal time.Duration) error {
 	return c.WriteTombstoneRow(kv.IDKey(kind, c.Scope, id), incarnation, seal)
 }
 
-// WriteTombstoneRow is WriteTombstone of the tombstone whose row is named.
+// WriteTombstoneRow is WriteTombstone for the key of a tombstone.
 func (c *Tx) WriteTombstoneRow(row string, incarnation uint64, seal time.Duration) error {
 	old, err := c.tombstone(row)
 	if err != nil {
@@ -44,14 +44,14 @@ func (c *Tx) WriteTombstoneRow(row string, incarnation uint64, seal time.Duratio
 	return nil
 }
 
-// CheckWritable lets a write to an id in. current is its incarnation, 0 where it is
-// not there: then the write must not be stopped by a seal, nor name an
-// incarnation that is gone, and the tombstone makes way for the next one.
+// CheckWritable checks a write to an id. current is its incarnation, 0 if it does not exist: then a
+// seal refuses the write, and so does a want of a deleted incarnation. Otherwise the tombstone is
+// removed.
 func (c *Tx) CheckWritable(kind, id string, want, current uint64) error {
 	return c.CheckWritableRow(kv.IDKey(kind, c.Scope, id), id, want, current)
 }
 
-// CheckWritableRow is CheckWritable where the tombstone's row is named.
+// CheckWritableRow is CheckWritable for the key of a tombstone.
 func (c *Tx) CheckWritableRow(row, id string, want, current uint64) error {
 	if current != 0 {
 		return SameIncarnation(id, want, current)
@@ -75,8 +75,8 @@ func (c *Tx) CheckWritableRow(row, id string, want, current uint64) error {
 	return nil
 }
 
-// SameIncarnation refuses a write that names another incarnation than the
-// current one, which is 0 if there is none.
+// SameIncarnation returns an error if a write names another incarnation than the current one, which
+// is 0 if there is none.
 func SameIncarnation(id string, want, current uint64) error {
 	if want != 0 && want != current {
 		return deletedRefusal(id, want, current)
@@ -102,7 +102,7 @@ func (c *Tx) tombstone(row string) (*logpb.Tombstone, error) {
 	return stone, nil
 }
 
-// ExpireTombstone removes a tombstone that may be forgotten at when.
+// ExpireTombstone removes a tombstone that expires at when.
 func (c *Tx) ExpireTombstone(row string, when int64) error {
 	stone, err := c.tombstone(row)
 	if err != nil || stone == nil || stone.ForgetAt != when {
@@ -112,13 +112,12 @@ func (c *Tx) ExpireTombstone(row string, when int64) error {
 	return nil
 }
 
-// DeleteMissing deletes what is not there, which is fine; a seal holds all the
-// same.
+// DeleteMissing deletes something that does not exist: this succeeds, and a seal takes effect.
 func (c *Tx) DeleteMissing(kind, id string, seal time.Duration) (agent.OpResult, error) {
 	return c.DeleteMissingRow(kv.IDKey(kind, c.Scope, id), seal)
 }
 
-// DeleteMissingRow is DeleteMissing where the tombstone's row is named.
+// DeleteMissingRow is DeleteMissing for the key of a tombstone.
 func (c *Tx) DeleteMissingRow(row string, seal time.Duration) (agent.OpResult, error) {
 	if seal > 0 {
 		c.AddUsage(0, 0)

@@ -65,8 +65,8 @@ func describe(row *logpb.ValueRow, patch agent.JSON) error {
 	return nil
 }
 
-// moveValue puts a value under another key, where it begins a life of its own;
-// when it was made, and when it goes, stay.
+// moveValue moves a value to another key, with a new incarnation. Its times of creation and expiry
+// stay.
 func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agent.OpResult, error) {
 	there, err := liveValue(c, op.To)
 	if err != nil {
@@ -98,7 +98,7 @@ func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 	return storeValue(c, op.To, row)
 }
 
-// storeValue writes a value's row, tells the feed, and answers with it.
+// storeValue writes a value's row, records the change, and returns it as the op's result.
 func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, error) {
 	raw, err := command.Marshal(row)
 	if err != nil {
@@ -111,5 +111,5 @@ func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, err
 	}, nil
 }
 
-// valueBytes is what a value counts for in its scope.
+// valueBytes returns the bytes that a value counts for in its scope.
 func valueBytes(row *logpb.ValueRow) uint64 { return row.GetSize() + uint64(len(row.GetMetadata())) }

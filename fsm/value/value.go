@@ -11,7 +11,7 @@ import (
 	logpb "dormouse/proto/log"
 )
 
-// loadValue is the row of a value that is there and has not expired, or nil.
+// loadValue returns the row of a value, or nil.
 func loadValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindValue, c.Scope, key))
 	if err != nil || raw == nil {
@@ -28,8 +28,7 @@ func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 	return row, nil
 }
 
-// liveValue is the value under a key. One that has expired is cleared away
-// first, so that it is as if it had never been there.
+// liveValue returns the value under a key, or nil. It first removes an expired one.
 func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	if err := agent.ValidID("key", key); err != nil {
 		return nil, err
@@ -99,8 +98,7 @@ func Delete(c *txn.Tx, op *agent.DeleteValue) (agent.OpResult, error) {
 		c.WriteTombstone(kv.KindValueTombstone, op.Key, old.Incarnation, op.Seal)
 }
 
-// valueMatches holds a write to what its caller expects; old is nil where
-// there is nothing.
+// valueMatches checks a write against the caller's expectations; old is nil if there is no value.
 func valueMatches(c *txn.Tx, key string, old *logpb.ValueRow, revision *uint64, want *[]byte) error {
 	if err := txn.RevisionMatches(key, revision, old.GetRevision()); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// A client that has talked to one cluster must not have writes acknowledged by
-// another one that answers at one of its endpoints.
+// A client that has talked to one cluster must not have writes acknowledged by another one that
+// answers at one of its endpoints.
 func TestAClientRefusesANodeOfAnotherCluster(t *testing.T) {
 	first, err := nodetest.Open(nodetest.Options{Loopback: true})
 	if err != nil {
@@ -48,8 +48,7 @@ func TestAClientRefusesANodeOfAnotherCluster(t *testing.T) {
 	}
 }
 
-// A client may be given its cluster, and then refuses others from the first call
-// on.
+// A client may be configured with its cluster, and then refuses others from the first call.
 func TestAClientThatIsGivenItsClusterRefusesOthersAtOnce(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
 	for id, want := range map[string]agent.Code{idOf(t, n): "", "another": agent.CodeUnavailable} {

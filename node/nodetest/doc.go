@@ -1,10 +1,9 @@
-// Package nodetest gives tests a real cluster of one node that keeps nothing on
-// disk, and a client that is connected to it, in some tens of milliseconds.
+// Package nodetest provides tests with a real cluster of one node that stores nothing on disk, and
+// with a connected client, in some tens of milliseconds.
 //
-// It is no imitation: commits go through gRPC, the router, Raft's log and the
-// state machine, so that what a test sees is what production does, its
-// refusals included. Each node is a cluster of its own. A process may run many
-// at once, and nothing of them is left when they are closed.
+// It is not an imitation: commits go through gRPC, the router, Raft's log and the state machine. So
+// tests see the behaviour of production, including errors. Each node is a separate cluster. A
+// process may run many at once, and nothing is left when they are closed.
 //
 //	func TestGreeting(t *testing.T) {
 //		c := nodetest.Start(t)
@@ -12,8 +11,7 @@
 //		…
 //	}
 //
-// Unless Options.Loopback says otherwise, all of its traffic is in memory. It
-// then runs in a bubble of testing/synctest too, where a lease of a minute ends
-// at once: start the node within the bubble. Its Raft ticks every few
-// milliseconds of that time, so that an hour of it takes seconds.
+// Without Options.Loopback all traffic is in memory. The node then also runs in a bubble of
+// testing/synctest, where a lease of a minute ends at once: start the node within the bubble. Its
+// Raft ticks every few milliseconds of virtual time, so an hour of it takes seconds.
 package nodetest

@@ -20,30 +20,28 @@ import (
 	"dormouse/node"
 )
 
-// Options say what a node of a test is like; the zero value of each is its
-// default.
+// Options configure a node of a test; the zero value of each is its default.
 type Options struct {
-	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes reach too
+	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes can reach too
 	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
-	Logger   hclog.Logger   // what the node tells about itself; nil means silent
+	Logger   hclog.Logger   // the node's log; nil means silent
 
-	Handlers map[string]instance.GoHandler // what managers of kind go may name
+	Handlers map[string]instance.GoHandler // for managers of kind go
 }
 
-// Node is a running cluster of one, and a client of it. Make it with Start or
-// Open. The client's methods may be called concurrently; others' clients are
-// closed before the node is.
+// Node is a running cluster of one node, and a client of it. Create it with Start or Open. The
+// client's methods may be called concurrently; close other clients before the node.
 type Node struct {
 	*client.Client
 
 	node  *node.Node
 	links *clustertest.Network
 	stop  context.CancelFunc
-	ended chan error // of one: what the node's Run returned
+	ended chan error // capacity one: what the node's Run returned
 }
 
-// Start starts a node, which is closed when the test ends. It fails the test
-// where the node does not come up, or complains when it is closed.
+// Start starts a node, which is closed when the test ends. It fails the test if the node does not
+// start, or returns an error when it is closed.
 func Start(tb testing.TB) *Node {
 	tb.Helper()
 	return StartWith(tb, Options{})
@@ -64,8 +62,8 @@ func StartWith(tb testing.TB, o Options) *Node {
 	return n
 }
 
-// Open starts a node outside of a test, as in an example, and returns once it
-// serves. Close it.
+// Open starts a node outside of a test, as in an example, and returns once it serves. The caller
+// must close it.
 func Open(o Options) (*Node, error) {
 	n := &Node{links: clustertest.NewNetwork(), ended: make(chan error, 1)}
 	if o.Logger == nil {
@@ -112,13 +110,13 @@ func (n *Node) wake(o Options) error {
 	return n.serving()
 }
 
-// patience bounds how long a node may take to serve: far past what a busy
-// machine makes of an election that needs nobody.
-const patience = 30 * time.Second
+// startTimeout bounds how long a node may take to serve: far longer than an election of a single
+// node on a busy machine.
+const startTimeout = 30 * time.Second
 
-// serving waits until the node serves. One that does not is stopped.
+// serving waits until the node serves. It stops a node that does not.
 func (n *Node) serving() error {
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(startTimeout)
 	defer deadline.Stop()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
@@ -152,21 +150,21 @@ func (n *Node) connect(o Options) error {
 	return err
 }
 
-// GRPCAddr is where the node serves gRPC; an address of this process alone,
-// unless Options.Loopback.
+// GRPCAddr returns the node's gRPC address; only this process can reach it, unless Options.Loopback
+// is set.
 func (n *Node) GRPCAddr() string {
 	_, addr := n.node.Addrs()
 	return addr
 }
 
-// HTTPAddr is where the node serves HTTP; as for GRPCAddr.
+// HTTPAddr returns the node's HTTP address; see GRPCAddr.
 func (n *Node) HTTPAddr() string {
 	addr, _ := n.node.Addrs()
 	return addr
 }
 
-// Close closes the client and stops the node; all that it kept is gone. It
-// returns once nothing of either is left running. Call it once.
+// Close closes the client and stops the node, whose data is lost. It returns once nothing of either
+// is running. Call it once.
 func (n *Node) Close() error {
 	return errors.Join(n.Client.Close(), n.sleep())
 }

@@ -30,7 +30,7 @@ func TestEachNodeIsAClusterOfItsOwn(t *testing.T) {
 	}
 }
 
-// One at a time, so that a leak of one shows where it is made.
+// Runs one at a time, so that a leak is found in the run that caused it.
 func TestNothingIsLeftOfIt(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	for _, o := range []nodetest.Options{{}, {Loopback: true}} {
@@ -69,7 +69,7 @@ func TestOnLoopbackAnybodyReachesIt(t *testing.T) {
 	}
 }
 
-// In virtual time a minute's claim runs out while the test does not wait.
+// In virtual time a claim of a minute expires without a wait.
 func TestItRunsInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nodetest.Start(t)
@@ -99,7 +99,7 @@ func TestAClientThatCannotBeMadeLeavesNothingBehind(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-// BenchmarkStart is from nothing to the first commit, and away again.
+// BenchmarkStart measures a start, the first commit, and a stop.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		n, err := nodetest.Open(nodetest.Options{})
@@ -117,7 +117,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkClose is what Start's cleanup costs a test.
+// BenchmarkClose measures the cost of Start's cleanup.
 func BenchmarkClose(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
@@ -132,7 +132,7 @@ func BenchmarkClose(b *testing.B) {
 	}
 }
 
-// In a test it is nodetest.Start(t), and nothing to close.
+// In a test use nodetest.Start(t); it is closed automatically.
 func Example() {
 	c, err := nodetest.Open(nodetest.Options{})
 	if err != nil {

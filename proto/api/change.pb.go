@@ -23,8 +23,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Change is one thing that was written or removed; index and ordinal are its
-// place in the feed, and never change.
+// Change is one thing that was written or removed. index and ordinal are its position in the feed,
+// and never change.
 type Change struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
@@ -157,11 +157,11 @@ func (x *Change) GetInstance() string {
 	return ""
 }
 
-// Changes are what comes next in the feed, which may be nothing.
+// Changes are the next changes of the feed; there may be none.
 type Changes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*Change              `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	Through       uint64                 `protobuf:"varint,2,opt,name=through,proto3" json:"through,omitempty"` // the last index that has been told whole
+	Through       uint64                 `protobuf:"varint,2,opt,name=through,proto3" json:"through,omitempty"` // the last index whose changes are complete
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -1,3 +1,3 @@
-// Package apipb is the public gRPC API: the generated code of api.proto, which
-// says what each message means.
+// Package apipb is the public gRPC API: the generated code of api.proto, which documents the
+// messages.
 package apipb

@@ -1,3 +1,2 @@
-// Package peerpb is what nodes say to each other beside Raft: the generated
-// code of peer.proto.
+// Package peerpb has the calls between nodes besides Raft: the generated code of peer.proto.
 package peerpb

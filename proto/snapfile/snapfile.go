@@ -158,7 +158,7 @@ func (i *Info) damaged(format string, args ...any) {
 func ReadHeader(r io.Reader) (*logpb.SnapshotHeader, error) {
 	prefix := make([]byte, prefixSize)
 	if _, err := io.ReadFull(r, prefix); err != nil || !bytes.Equal(prefix[:8], []byte(magic)) {
-		return nil, errors.New("this is no Dormouse snapshot: it does not begin like one")
+		return nil, errors.New("this is no Dormouse snapshot: its first bytes are wrong")
 	}
 	length := binary.BigEndian.Uint32(prefix[8:])
 	if length > headerMax {

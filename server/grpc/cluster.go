@@ -12,7 +12,7 @@ import (
 
 type cluster struct {
 	apipb.UnimplementedClusterServer
-	*front
+	*api
 }
 
 func (s *cluster) Status(ctx context.Context, _ *apipb.StatusRequest) (*apipb.ClusterStatus, error) {
@@ -51,10 +51,10 @@ func (s *cluster) change(ctx context.Context, change agent.Change, req *apipb.No
 	return &apipb.NodeResponse{Leader: leader}, nil
 }
 
-// backupChunkBytes keeps one chunk well inside every message limit.
+// backupChunkBytes is the size of one chunk, below every message limit.
 const backupChunkBytes = 256 << 10
 
-// Backup has no deadline of its own: it takes as long as the store is large.
+// Backup has no deadline: its duration depends on the size of the store.
 func (s *cluster) Backup(_ *apipb.BackupRequest, stream apipb.Cluster_BackupServer) error {
 	w := bufio.NewWriterSize(chunks{stream}, backupChunkBytes)
 	err := s.operator.Backup(stream.Context(), w)
@@ -74,7 +74,7 @@ func (c chunks) Write(p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {
 		n := min(len(p)-sent, backupChunkBytes)
-		// A message may be looked at after Send; the writer's buffer is reused.
+		// gRPC may read a message after Send, and the writer's buffer is reused.
 		if err := c.stream.Send(&apipb.BackupChunk{Data: bytes.Clone(p[sent : sent+n])}); err != nil {
 			return sent, err
 		}
@@ -83,7 +83,7 @@ func (c chunks) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
-// ExportScope has no deadline of its own: it takes as long as the scope is large.
+// ExportScope has no deadline: its duration depends on the size of the scope.
 func (s *cluster) ExportScope(req *apipb.ExportScopeRequest, stream apipb.Cluster_ExportScopeServer) error {
 	err := s.operator.ExportScope(stream.Context(), req.Scope, func(part agent.ScopePart) error {
 		return stream.Send(convert.ScopePartToProto(part))

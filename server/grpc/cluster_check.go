@@ -9,8 +9,8 @@ import (
 	"dormouse/api/convert"
 )
 
-// checkCluster refuses a call that names another cluster than this node's, and
-// returns the header that names this node's.
+// checkCluster returns an error if a call names another cluster than this node's, and otherwise the
+// header that names this node's cluster.
 func (s *Server) checkCluster(ctx context.Context) (metadata.MD, *agent.Error) {
 	if s.cluster == nil {
 		return nil, nil
@@ -27,7 +27,7 @@ func (s *Server) checkCluster(ctx context.Context) (metadata.MD, *agent.Error) {
 
 func errOtherCluster(mine, wanted string) *agent.Error {
 	if mine == "" {
-		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet, and the call is for cluster %s", wanted)
+		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet, but the call is for cluster %s", wanted)
 	}
-	return agent.Errorf(agent.CodeUnavailable, "this node belongs to cluster %s, and the call is for cluster %s: check the endpoints", mine, wanted)
+	return agent.Errorf(agent.CodeUnavailable, "this node belongs to cluster %s, but the call is for cluster %s: check the endpoints", mine, wanted)
 }

@@ -15,8 +15,8 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Reads of one stream are answered by at most readWeightMax goroutines, fewer
-// where the answers may be long: a page may be ReadBytesMax.
+// The goroutines that answer the reads of one stream have a total weight of at most readWeightMax.
+// A read with a long answer has a higher weight: a page may be ReadBytesMax.
 const (
 	readWeightMax  = 256
 	pageReadWeight = 16
@@ -24,27 +24,26 @@ const (
 
 // exchange is one Exchange stream. Its handler writes; one goroutine reads.
 //
-// Invariant: every call that was begun holds its room (slots, bytes and for
-// reads weight) until its reply has been sent, so that a caller who does not
-// read stops being read.
+// Invariant: every call holds its room (slots, bytes and for reads weight) from its beginning until
+// its reply has been sent. So the server stops reading from a client that does not read.
 type exchange struct {
-	*front
+	*api
 	stream  apipb.Store_ExchangeServer
 	slots   *semaphore.Weighted // calls
 	bytes   *semaphore.Weighted // of the calls
 	reads   *semaphore.Weighted // reads, by weight
 	windows *windows
-	party   *party         // reads that wait for more to be answered with; the reading goroutine's own
+	batch   *readBatch     // reads that wait to be answered together; used only by the reading goroutine
 	readers sync.WaitGroup // goroutines that answer reads; Add is guarded by mu and !refusing
 
-	wake  chan struct{} // capacity 1: something in ready, or the end of input
+	wake  chan struct{} // capacity 1: ready has replies, or the input has ended
 	input chan error    // capacity 1: why the reading goroutine ended
 
 	mu       sync.Mutex
-	flying   flight   // guarded by mu; the head of a ring of those in flight
-	count    int      // guarded by mu; how many those are
-	ready    []landed // guarded by mu; replies not sent yet
-	refusing bool     // guarded by mu; the stream is ending: new calls are refused
+	inFlight flight      // guarded by mu; the head of a ring of the calls in flight
+	count    int         // guarded by mu; the length of that ring
+	ready    []completed // guarded by mu; replies not sent yet
+	refusing bool        // guarded by mu; the stream is ending: new calls are refused
 }
 
 // flight is one call in flight.
@@ -57,31 +56,31 @@ type flight struct {
 	prev, next *flight // guarded by exchange.mu
 }
 
-// landed is a call that has its reply.
-type landed struct {
+// completed is a call with its reply.
+type completed struct {
 	*flight
 	reply *apipb.Reply
 	size  int
 }
 
-// Exchange serves one stream until the caller closes it, or until Shutdown:
-// then what is in flight is still answered.
+// Exchange serves one stream until the client closes it, or until Shutdown: then calls in flight
+// are still answered.
 func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 	x := &exchange{
-		front: s.front, stream: stream,
+		api: s.api, stream: stream,
 		slots: semaphore.NewWeighted(s.inFlightMax), bytes: semaphore.NewWeighted(s.inFlightBytesMax),
 		reads: semaphore.NewWeighted(readWeightMax),
 		wake:  make(chan struct{}, 1), input: make(chan error, 1),
 	}
-	x.flying.prev, x.flying.next = &x.flying, &x.flying
+	x.inFlight.prev, x.inFlight.next = &x.inFlight, &x.inFlight
 	x.windows = newWindows(stream.Context(), x.expire)
 	defer x.windows.close()
-	// Nothing but the end of the stream stops a Recv, and that is the end of
-	// this handler; so the reading goroutine may outlive it by an instant.
+	// Only the end of the stream stops a Recv, and the stream ends with this handler. So the
+	// reading goroutine may outlive the handler for a moment.
 	go func() { x.input <- x.receive(stream.Context()) }()
 	err := x.send()
 	x.refuseNew()
-	x.windows.close() // ends the reads that are still under way
+	x.windows.close() // cancels the remaining reads
 	x.readers.Wait()
 	if x.draining.Err() != nil {
 		stream.SetTrailer(x.others())
@@ -89,14 +88,14 @@ func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 	return err
 }
 
-// receive begins calls until there are no more.
+// receive begins calls until the input ends.
 func (x *exchange) receive(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = statusOf(x.panicked("Exchange", r))
 		}
 	}()
-	defer x.depart()
+	defer x.flush()
 	for {
 		frame, err := x.stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -110,16 +109,16 @@ func (x *exchange) receive(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		x.depart()
+		x.flush()
 	}
 }
 
-// room waits for n of what s bounds. What has gathered goes first: it holds room.
+// room acquires n of s. Before it waits it flushes the collected reads, because they hold room.
 func (x *exchange) room(ctx context.Context, s *semaphore.Weighted, n int64) error {
 	if s.TryAcquire(n) {
 		return nil
 	}
-	x.depart()
+	x.flush()
 	return s.Acquire(ctx, n)
 }
 
@@ -173,7 +172,7 @@ func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
 			x.refuse(f, errorOf(err, true))
 			return
 		}
-		x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: convert.ResultToProto(&result)}})
+		x.complete(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: convert.ResultToProto(&result)}})
 	})
 }
 
@@ -185,14 +184,14 @@ func (x *exchange) recovered(f *flight, where string) {
 }
 
 func (x *exchange) refuse(f *flight, e *agent.Error) {
-	x.land(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}})
+	x.complete(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}})
 }
 
-// expire answers the commits whose time is up. Reads end by their context.
+// expire answers the commits whose deadline has passed. Reads end by their context.
 func (x *exchange) expire(w *window) {
 	var late []*flight
 	x.mu.Lock()
-	for f := x.flying.next; f != &x.flying; f = f.next {
+	for f := x.inFlight.next; f != &x.inFlight; f = f.next {
 		if f.window == w && f.weight == 0 {
 			late = append(late, f)
 		}

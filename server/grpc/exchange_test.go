@@ -22,7 +22,7 @@ import (
 	"dormouse/server/grpc"
 )
 
-// hold keeps commits until they are let go.
+// hold keeps commits until the test answers them.
 type hold struct{ held []func(agent.Result, error) }
 
 func (h *hold) submit(_ context.Context, _ agent.Commit, done func(agent.Result, error)) {
@@ -49,7 +49,7 @@ func TestCommitsAreAnsweredInAnyOrderByID(t *testing.T) {
 	})
 }
 
-// Past its bound a stream is not read; what is let go makes room.
+// A full stream is not read; answered calls make room.
 func TestAFullStreamIsNotRead(t *testing.T) {
 	for name, o := range map[string]grpc.Options{
 		"calls": {InFlightMax: 4},
@@ -87,7 +87,7 @@ func TestAFullStreamIsNotRead(t *testing.T) {
 	}
 }
 
-// Answers that the caller does not read keep their room: it is the same bound.
+// Unread answers keep their room, so the same limit applies.
 func TestACallerThatReadsNoAnswersIsNotServedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
@@ -123,7 +123,7 @@ func TestACommitThatRunsOutOfTimeIsUnknownAndItsRoomIsFree(t *testing.T) {
 			t.Errorf("after %v", took)
 		}
 		synctest.Wait()
-		h.held[0](fine(1), nil) // too late: answered once already
+		h.held[0](fine(1), nil) // too late: it has been answered
 		if e := replies(t, s, 1)[2].GetError(); e.GetCode() != string(agent.CodeUnknown) {
 			t.Errorf("got %v", e)
 		}
@@ -233,8 +233,8 @@ func TestAClosedStreamIsAnsweredToTheEnd(t *testing.T) {
 	})
 }
 
-// Shutdown: what is in flight is answered, the stream ends with unavailable,
-// and nothing is waited for that does not end.
+// Shutdown: calls in flight are answered, the stream ends with unavailable, and Shutdown does not
+// wait for calls that do not end.
 func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hold{}
@@ -279,7 +279,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Peers validated what they forward, and only the Store service is theirs.
+// Peers have validated what they forward, and only the Store service trusts them.
 func TestPeersCommitsAreTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{submit: atOnce}

@@ -13,26 +13,26 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// RegisterPeerInstances serves the instances of this node to peers; calls on those
-// of other nodes return CodeNotOwner. Calls with convert.RelayHeader go to relayed,
-// which sends them on to their owners.
+// RegisterPeerInstances serves the instances of this node to peers; calls on those of other nodes
+// return CodeNotOwner. Calls with convert.RelayHeader go to relayed, which forwards them to their
+// owners.
 func RegisterPeerInstances(s *rpc.Server, local, relayed agent.Instances) {
-	f := &front{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: local}
-	apipb.RegisterInstancesServer(s, &instances{front: f, relayed: relayed})
+	f := &api{draining: context.Background(), trusted: true, timeout: timeoutDefault, logger: hclog.NewNullLogger(), instances: local}
+	apipb.RegisterInstancesServer(s, &instances{api: f, relayed: relayed})
 }
 
 // instances is the Instances service.
 type instances struct {
 	apipb.UnimplementedInstancesServer
-	*front
+	*api
 
-	relayed agent.Instances // for calls with convert.RelayHeader; nil where those are not taken
+	relayed agent.Instances // for calls with convert.RelayHeader; nil if those are not accepted
 }
 
-// host returns what answers a call on an instance.
+// host returns the service that answers a call on an instance.
 func (s *instances) host(ctx context.Context) (agent.Instances, error) {
 	if s.instances == nil {
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node does not serve instances")
 	}
 	if s.relayed != nil && len(metadata.ValueFromIncomingContext(ctx, convert.RelayHeader)) > 0 {
 		return s.relayed, nil
@@ -40,7 +40,7 @@ func (s *instances) host(ctx context.Context) (agent.Instances, error) {
 	return s.instances, nil
 }
 
-// on makes a call on one instance within its time.
+// on makes a call on one instance within its deadline.
 func on[T any](
 	ctx context.Context, s *instances, ref *apipb.InstanceRef, change bool, call func(context.Context, agent.Instances, agent.InstanceRef) (T, error),
 ) (T, error) {
@@ -63,14 +63,14 @@ func on[T any](
 	return answer, nil
 }
 
-// tellOwner tells the caller who owns an instance that another node answered
-// for. It is advice: any node takes any call.
+// tellOwner sends the client the address of the instance's owner, if that is another node. It is
+// only a hint: any node accepts any call.
 func (s *instances) tellOwner(ctx context.Context, ref agent.InstanceRef) {
 	if s.owner == nil {
 		return
 	}
 	if addr := s.owner(ref); addr != "" {
-		_ = rpc.SetHeader(ctx, metadata.Pairs(convert.OwnerHeader, addr)) // the answer may be on its way already
+		_ = rpc.SetHeader(ctx, metadata.Pairs(convert.OwnerHeader, addr)) // fails if the answer has been sent
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *instances) Signal(ctx context.Context, req *apipb.SignalRequest) (*apip
 			return nil, err
 		}
 		if !s.trusted {
-			signal.Ack = nil // callers have no timers to acknowledge
+			signal.Ack = nil // clients cannot acknowledge timers
 		}
 		if err := signal.Validate(); err != nil {
 			return nil, err
@@ -173,8 +173,8 @@ func (s *instances) Stats(ctx context.Context, req *apipb.ManagerStatsRequest) (
 	return convert.ManagerStatsToProto(&stats), nil
 }
 
-// Watch ends when the caller leaves, and with unavailable when this node stops:
-// watch again elsewhere.
+// Watch ends when the client disconnects, and with unavailable when this node stops: the client
+// then watches on another node.
 func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instances_WatchServer) error {
 	host, err := s.host(stream.Context())
 	if err != nil {
@@ -190,5 +190,5 @@ func (s *instances) Watch(req *apipb.WatchInstancesRequest, stream apipb.Instanc
 			return err
 		}
 	}
-	return statusOf(agent.Errorf(agent.CodeUnavailable, "the watch ended; watch anew"))
+	return statusOf(agent.Errorf(agent.CodeUnavailable, "the watch ended; start it again"))
 }

@@ -10,11 +10,11 @@ import (
 	"dormouse/agent"
 )
 
-// ours tells our services' calls from health checks and reflection, which
-// Shutdown does not wait for.
+// ours reports whether a call is of this package's services, and not a health check or reflection,
+// for which Shutdown does not wait.
 func ours(method string) bool { return strings.HasPrefix(method, "/dormouse.") }
 
-// enter counts a call that Shutdown will wait for, unless it has begun.
+// enter registers a call that Shutdown waits for; it returns false once Shutdown has begun.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,14 +35,14 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 		}
 		defer s.calls.Done()
 		header, wrong := s.checkCluster(ctx)
-		_ = rpc.SetHeader(ctx, header) // fails once the header was sent, which it was not
+		_ = rpc.SetHeader(ctx, header) // fails only after the header was sent
 		if wrong != nil {
 			return nil, statusOf(wrong)
 		}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = statusOf(s.front.panicked(info.FullMethod, r))
+			err = statusOf(s.api.panicked(info.FullMethod, r))
 		}
 	}()
 	return handler(ctx, req)
@@ -66,15 +66,14 @@ func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServer
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = statusOf(s.front.panicked(info.FullMethod, r))
+			err = statusOf(s.api.panicked(info.FullMethod, r))
 		}
 	}()
 	return handler(srv, stream)
 }
 
-// panicked logs a panic and gives the error that stands for it. Callers learn
-// nothing of our inside.
-func (f *front) panicked(where string, r any) *agent.Error {
+// panicked logs a panic and returns the error for the client, which has no internal details.
+func (f *api) panicked(where string, r any) *agent.Error {
 	f.logger.Error("panic while serving a call", "call", where, "panic", r, "stack", string(debug.Stack()))
-	return agent.Errorf(agent.CodeInternal, "the call met a bug")
+	return agent.Errorf(agent.CodeInternal, "internal error; see the node's log")
 }

@@ -15,9 +15,8 @@ import (
 	"dormouse/server/grpc"
 )
 
-// A node that has nothing to forward asks every 10 s whether the leader is
-// there. gRPC's servers cut off whoever asks so often, unless they are told
-// otherwise, and with it the commits in flight.
+// An idle node pings the leader every 10 s. By default gRPC's servers close connections that ping
+// so often, and with them the commits in flight.
 func TestAPeerThatAsksWhetherTheLeaderIsThereIsNotCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rpc.NewServer(grpc.MessageLimits()...)

@@ -75,7 +75,7 @@ func (*fake) ExportScope(_ context.Context, scope string, write func(agent.Scope
 	return write(agent.ScopePart{Rows: agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte("k"), Value: []byte("v")})})
 }
 
-// serve runs a server and gives a connection to it.
+// serve runs a server and returns a connection to it.
 func serve(t *testing.T, f *fake, o grpc.Options) (*grpc.Server, *rpc.ClientConn) {
 	t.Helper()
 	s := grpc.New(f, f, o)
@@ -118,7 +118,7 @@ func exchange(t *testing.T, conn *rpc.ClientConn) apipb.Store_ExchangeClient {
 	return s
 }
 
-// commit is a call with one put.
+// commit returns a call with one put.
 func commit(id uint64, timeout time.Duration) *apipb.Call {
 	c := agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}}
 	return &apipb.Call{Id: id, Call: &apipb.Call_Commit{Commit: convert.CommitToProto(&c)}, TimeoutMs: uint64(timeout.Milliseconds())}
@@ -135,7 +135,7 @@ func send(t *testing.T, s apipb.Store_ExchangeClient, calls ...*apipb.Call) {
 	}
 }
 
-// replies reads until n replies came, by id.
+// replies reads n replies, and returns them by id.
 func replies(t *testing.T, s apipb.Store_ExchangeClient, n int) map[uint64]*apipb.Reply {
 	t.Helper()
 	got := map[uint64]*apipb.Reply{}

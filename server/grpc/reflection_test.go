@@ -10,7 +10,7 @@ import (
 	"dormouse/server/grpc"
 )
 
-// Tools such as grpcurl ask a node what it serves.
+// Tools such as grpcurl use reflection to list the services of a node.
 func TestReflectionNamesEveryService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := serve(t, &fake{}, grpc.Options{})

@@ -9,13 +9,13 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// take notes that f is in flight; false means that the stream takes no more
-// calls, and f is to be refused.
+// take registers f as in flight. It returns false if the stream accepts no more calls; the caller
+// must refuse f.
 func (x *exchange) take(f *flight) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.count++
-	f.prev, f.next = x.flying.prev, &x.flying
+	f.prev, f.next = x.inFlight.prev, &x.inFlight
 	f.prev.next, f.next.prev = f, f
 	if !x.refusing && f.weight > 0 {
 		x.readers.Add(1)
@@ -23,16 +23,16 @@ func (x *exchange) take(f *flight) bool {
 	return !x.refusing
 }
 
-// refuseNew makes take say no from now on.
+// refuseNew makes take return false from now on.
 func (x *exchange) refuseNew() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.refusing = true
 }
 
-// land hands f's reply to the writer. Only the first reply counts: a commit
-// may be decided after its time was up.
-func (x *exchange) land(f *flight, reply *apipb.Reply) {
+// complete passes f's reply to the writer. Only the first reply counts: a commit may be decided
+// after its deadline.
+func (x *exchange) complete(f *flight, reply *apipb.Reply) {
 	size := reply.EncodedSize()
 	if size > convert.ReplyBytesMax {
 		e := agent.TooLarge("answer", "reply_bytes_max", size, convert.ReplyBytesMax)
@@ -48,7 +48,7 @@ func (x *exchange) land(f *flight, reply *apipb.Reply) {
 	f.prev.next, f.next.prev = f.next, f.prev
 	f.prev, f.next = nil, nil
 	x.count--
-	x.ready = append(x.ready, landed{flight: f, reply: reply, size: size})
+	x.ready = append(x.ready, completed{flight: f, reply: reply, size: size})
 	first := len(x.ready) == 1
 	x.mu.Unlock()
 	if first {
@@ -65,15 +65,15 @@ func (x *exchange) nudge() {
 
 // send writes replies until the stream ends.
 func (x *exchange) send() error {
-	var batch []landed
+	var batch []completed
 	input, draining := x.input, x.draining.Done()
-	var end error   // what the stream ends with once nothing is in flight
-	ending := false // no more calls will be begun
+	var end error   // the status of the stream once no call is in flight
+	ending := false // no more calls will begin
 	for {
 		select {
 		case <-x.wake:
-			// The commits of one batch are decided one after another by one
-			// goroutine: let it go on, so that they share a frame.
+			// The commits of one log entry are decided one after another by one goroutine: let it
+			// continue, so that they share a frame.
 			runtime.Gosched()
 		case err := <-input:
 			if err != nil {
@@ -106,14 +106,14 @@ func (x *exchange) send() error {
 	}
 }
 
-// sendFrames sends replies in frames bounded by number and bytes, and frees
-// the room that their calls held.
-func (x *exchange) sendFrames(batch []landed) error {
+// sendFrames sends replies in frames bounded by number and bytes, and releases the room of their
+// calls.
+func (x *exchange) sendFrames(batch []completed) error {
 	for len(batch) > 0 {
 		n, size := 0, 0
 		for n < len(batch) && n < convert.FrameCallsMax && (n == 0 || size < convert.FrameBytesMax) {
 			if n > 0 && batch[n].size > convert.FrameBytesMax {
-				break // travels alone
+				break // is sent alone
 			}
 			size += batch[n].size
 			n++

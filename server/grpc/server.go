@@ -24,20 +24,20 @@ import (
 	"dormouse/proto/codec"
 )
 
-// Options are what a server may be told; the zero value of each is its default.
+// Options configure a server; the zero value of each is its default.
 type Options struct {
 	Credentials      credentials.TransportCredentials // nil means plain text
 	ConnectionsMax   int                              // accepted at once, more wait in the backlog; 0 means 4,096
 	StreamsMax       uint32                           // calls and streams of one connection at once; 0 means 1,024
 	InFlightMax      int                              // calls in flight on one Exchange stream; 0 means 4,096
 	InFlightBytesMax int64                            // and their bytes; 0 means 64 MiB
-	Timeout          time.Duration                    // of a call that names none; 0 means 10 s
+	Timeout          time.Duration                    // of a call without its own timeout; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
-	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that callers are not told
+	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that answers do not name a cluster
 	Instances        agent.Instances                  // nil means none: calls on them are unavailable
 
-	// Owner is the gRPC address of the node that owns an instance where that is
-	// another, or "". Callers are told. nil means that they are not.
+	// Owner returns the gRPC address of the node that owns an instance if that is another node,
+	// else "". The server sends it to clients. nil means that it does not.
 	Owner func(agent.InstanceRef) string
 }
 
@@ -61,7 +61,7 @@ func setDefault[T comparable](field *T, value T) {
 
 const (
 	timeoutDefault          = 10 * time.Second
-	timeoutMax              = 5 * time.Minute // longest wait that a caller may ask for
+	timeoutMax              = 5 * time.Minute // longest timeout that a client may set
 	inFlightMaxDefault      = 4096
 	inFlightBytesMaxDefault = 64 << 20
 
@@ -69,29 +69,29 @@ const (
 	headerBytesMax     = 16 << 10
 	streamWindowBytes  = 1 << 20
 	connWindowBytes    = 4 << 20
-	keepaliveEvery     = 30 * time.Second // ask an idle peer whether it is there
+	keepaliveEvery     = 30 * time.Second // ping an idle client
 	keepaliveTimeout   = 10 * time.Second
-	keepaliveMinAllows = 5 * time.Second // peers that ask more often are cut off
+	keepaliveMinAllows = 5 * time.Second // clients that ping more often are disconnected
 	flushGrace         = 500 * time.Millisecond
 )
 
-// Server is one gRPC front. Make it with New.
+// Server is a gRPC server. Create it with New.
 type Server struct {
 	rpc     *rpc.Server
 	health  *health.Server
-	front   *front
+	api     *api
 	connsN  int
-	cluster func() string // nil: callers are not told
+	cluster func() string // nil: answers do not name a cluster
 
-	drain context.CancelFunc // ends front.draining
+	drain context.CancelFunc // ends api.draining
 
 	mu       sync.Mutex
 	stopping bool           // guarded by mu; no more calls
-	calls    sync.WaitGroup // our own services' handlers; Add is guarded by mu and !stopping
+	calls    sync.WaitGroup // handlers of this package's services; Add is guarded by mu and !stopping
 }
 
-// New makes a server of service and operator. It starts nothing, and says
-// "not serving" to health checks until SetServing.
+// New returns a server of service and operator. It starts nothing, and health checks get "not
+// serving" until SetServing.
 func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 	o.fill()
 	draining, drain := context.WithCancel(context.Background())
@@ -100,7 +100,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		connsN:  o.ConnectionsMax,
 		cluster: o.ClusterID,
 		drain:   drain,
-		front: &front{
+		api: &api{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
 			others: once(func() metadata.MD { return otherMembers(operator) }),
@@ -118,18 +118,16 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		options = append(options, rpc.Creds(o.Credentials))
 	}
 	s.rpc = rpc.NewServer(options...)
-	s.front.register(s.rpc)
+	s.api.register(s.rpc)
 	healthpb.RegisterHealthServer(s.rpc, s.health)
 	reflection.Register(s.rpc)
 	s.SetServing(false)
 	return s
 }
 
-// MessageLimits are the options that every server of the Store service needs,
-// one for peers too: what its callers may send, how it is coded, and how often
-// they may ask whether it is there. gRPC's own allowance is a ping in 5 min: it
-// would cut off every idle client, and every commit that such a one then has in
-// flight.
+// MessageLimits returns the options of every server of the Store service, also of one for peers:
+// message sizes, the codec, and the allowed rate of pings. gRPC's default is one ping in 5 min,
+// with which it would disconnect every idle client, and the commits that it has in flight.
 func MessageLimits() []rpc.ServerOption {
 	return []rpc.ServerOption{
 		rpc.MaxRecvMsgSize(convert.RequestMessageBytesMax),
@@ -141,20 +139,19 @@ func MessageLimits() []rpc.ServerOption {
 	}
 }
 
-// RegisterPeerStore serves the Store service alone, to peers: what they send
-// was validated by a node and is trusted. Make the server with MessageLimits.
+// RegisterPeerStore serves only the Store service, to peers: their commits were validated by a node
+// and are trusted. Create the server with MessageLimits.
 func RegisterPeerStore(s *rpc.Server, service agent.Submitter) {
-	f := &front{
+	f := &api{
 		service: service, draining: context.Background(), trusted: true, timeout: timeoutDefault,
-		// A peer forwards for all of its own clients over one stream.
+		// A peer forwards commits of all of its clients on one stream.
 		inFlightMax: 4 * inFlightMaxDefault, inFlightBytesMax: 2 * inFlightBytesMaxDefault,
 		logger: hclog.NewNullLogger(),
 	}
-	apipb.RegisterStoreServer(s, &store{front: f})
+	apipb.RegisterStoreServer(s, &store{api: f})
 }
 
-// SetServing is what health checks are told, for the server as a whole and
-// for each of its services.
+// SetServing sets the status for health checks, of the server and of each of its services.
 func (s *Server) SetServing(serving bool) {
 	status := healthpb.HealthCheckResponse_NOT_SERVING
 	if serving {
@@ -166,9 +163,8 @@ func (s *Server) SetServing(serving bool) {
 	}
 }
 
-// Serve accepts connections until Shutdown, which makes it return nil, or
-// until the listener fails. It closes the listener. It may be called for
-// several listeners.
+// Serve accepts connections until Shutdown, which makes it return nil, or until the listener fails.
+// It closes the listener. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	err := s.rpc.Serve(netutil.LimitListener(l, s.connsN))
 	if err != nil && !errors.Is(err, rpc.ErrServerStopped) {
@@ -177,10 +173,9 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown takes no new calls, lets those in flight finish, and closes all
-// connections: at the latest when ctx ends, whose error it then returns. Long
-// streams (Exchange once it is idle, Watch) end at once with unavailable, on
-// which clients go elsewhere.
+// Shutdown refuses new calls, waits for those in flight, and closes all connections. If ctx ends
+// first, it closes them then and returns its error. Long streams (idle Exchange streams, Watch) end
+// at once with unavailable; clients then use another node.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.health.Shutdown()
 	s.mu.Lock()
@@ -193,8 +188,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	var err error
 	select {
 	case <-served:
-		// What is left are health watches and reflection, and the last frames
-		// on their way out; neither may hold us up.
+		// Health watches, reflection and the last frames remain; Shutdown does not wait for them
+		// longer than flushGrace.
 		grace, cancel := context.WithTimeout(ctx, flushGrace)
 		select {
 		case <-graceful:

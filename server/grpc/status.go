@@ -11,8 +11,8 @@ import (
 	"dormouse/api/ops"
 )
 
-// statusCodes maps our codes to gRPC's. A code that is not here is one of a
-// state that does not fit the call, as most are: FailedPrecondition.
+// statusCodes maps this project's codes to gRPC's. All other codes are about a state that does not
+// allow the call: FailedPrecondition.
 var statusCodes = map[agent.Code]codes.Code{
 	agent.CodeInvalid:                   codes.InvalidArgument,
 	agent.CodeUnsupportedSchema:         codes.InvalidArgument,
@@ -33,10 +33,10 @@ var statusCodes = map[agent.Code]codes.Code{
 	agent.CodeReadOnly:                  codes.Unavailable,
 	agent.CodeCorrupt:                   codes.DataLoss,
 	agent.CodeInternal:                  codes.Internal,
-	agent.CodeUnknown:                   codes.DeadlineExceeded, // gRPC's word for "it may have been done all the same"
+	agent.CodeUnknown:                   codes.DeadlineExceeded, // in gRPC the operation may have been completed
 }
 
-// statusOf makes a gRPC status with e as its detail.
+// statusOf returns a gRPC status with e as its detail.
 func statusOf(e *agent.Error) error {
 	code, ok := statusCodes[e.Code]
 	if !ok {
@@ -49,8 +49,8 @@ func statusOf(e *agent.Error) error {
 	return s.Err()
 }
 
-// errorOf finds the *agent.Error in err. What has none is a bug, unless time
-// ran out: then a commit's outcome is unknown and a read had none.
+// errorOf returns the *agent.Error in err. An error without one is a bug, except a timeout: then a
+// commit's outcome is unknown, and a read had none.
 func errorOf(err error, commit bool) *agent.Error {
 	var e *agent.Error
 	switch {
@@ -59,7 +59,7 @@ func errorOf(err error, commit bool) *agent.Error {
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		return agent.Errorf(agent.CodeInternal, "%v", err)
 	case commit:
-		return agent.Errorf(agent.CodeUnknown, "not decided in time; it may yet apply")
+		return agent.Errorf(agent.CodeUnknown, "not decided in time; it may still apply")
 	default:
 		return agent.Errorf(agent.CodeUnavailable, "not answered in time")
 	}

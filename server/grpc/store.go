@@ -10,7 +10,7 @@ import (
 
 type store struct {
 	apipb.UnimplementedStoreServer
-	*front
+	*api
 }
 
 func (s *store) Commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
@@ -21,8 +21,8 @@ func (s *store) Read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadRe
 	return s.read(ctx, req)
 }
 
-// Watch ends without an error after compacted or deleted, when the caller
-// leaves, and with unavailable when this node stops: resume elsewhere.
+// Watch ends without an error after compacted or deleted, and when the client disconnects. It ends
+// with unavailable when this node stops: the client resumes on another node.
 func (s *store) Watch(req *apipb.WatchRequest, stream apipb.Store_WatchServer) error {
 	ctx, cancel := s.whileServing(stream.Context())
 	defer cancel()

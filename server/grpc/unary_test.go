@@ -20,7 +20,7 @@ import (
 	"dormouse/server/grpc"
 )
 
-// all are the codes of API.md that are ours, with the status of each.
+// all are this project's codes, with the gRPC status of each.
 var all = map[agent.Code]codes.Code{
 	agent.CodeInvalid: codes.InvalidArgument, agent.CodeUnauthenticated: codes.Unauthenticated,
 	agent.CodeForbidden: codes.PermissionDenied, agent.CodeNotFound: codes.NotFound,
@@ -108,11 +108,11 @@ func TestTheOperatorsCallsAreServed(t *testing.T) {
 	})
 }
 
-// A compaction cannot be undone: a request must say which seq stays.
+// A compaction cannot be undone: a request must have a seq.
 func TestACompactionSaysWhichSeqStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn := serve(t, &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-			done(agent.Result{}, c.Validate()) // as the service behind does first
+			done(agent.Result{}, c.Validate()) // as the service does first
 		}}, grpc.Options{})
 		_, err := apipb.NewStoreClient(conn).Commit(t.Context(), &apipb.CommitRequest{
 			Ops: []*oppb.Op{{Op: &oppb.Op_CompactThread{CompactThread: &oppb.CompactThread{Thread: "t"}}}},

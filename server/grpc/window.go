@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// windowLength is by how much a call on a stream may outlive its deadline: the
-// calls that end within it share one context and one timer, where one each
-// would cost more than the rest of the call.
+// windowLength is by how much a call on a stream may outlive its deadline. Calls whose deadlines
+// are in the same window share one context and one timer; separate ones would cost more than the
+// rest of the call.
 const windowLength = 20 * time.Millisecond
 
-// windows hands out the contexts of one stream's calls.
+// windows provides the contexts of one stream's calls.
 type windows struct {
 	parent context.Context //nolint:containedctx // the stream's
 	expire func(*window)   // called when a window ends
@@ -23,7 +23,7 @@ type windows struct {
 }
 
 type window struct {
-	ctx    context.Context //nolint:containedctx // what it is for
+	ctx    context.Context //nolint:containedctx // of the calls in the window
 	cancel context.CancelFunc
 	stop   func() bool
 }
@@ -32,7 +32,7 @@ func newWindows(parent context.Context, expire func(*window)) *windows {
 	return &windows{parent: parent, expire: expire, start: time.Now(), open: map[int64]*window{}}
 }
 
-// at is the window that ends timeout from now, or a little later.
+// at returns the window that ends timeout from now, or a little later.
 func (s *windows) at(timeout time.Duration) *window {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,21 +7,21 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeAgents() {
+func (f *api) routeAgents() {
 	const tag, one = "agents", "/v1/agents/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-agent", tag: tag,
 		summary: "Append what the journal lacks and put the checkpoint, in one commit",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Hibernated{},
-	}, (*call).hibernate)
+	}, (*request).hibernate)
 	register(f, route{
 		method: http.MethodGet, path: one + "/thaw", id: "thaw-agent", tag: tag, summary: "Read a checkpoint and the thread that it points to",
 		effect: reads, query: []string{"tail", "revision"}, answers: document.Thawed{},
-	}, (*call).thaw)
+	}, (*request).thaw)
 	f.routeWholeAgents()
 }
 
-func (c *call) hibernate(body *document.HibernateBody) error {
+func (c *request) hibernate(body *document.HibernateBody) error {
 	put, journal, err := body.ToOps(c.id("key"))
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *call) hibernate(body *document.HibernateBody) error {
 	return c.answerHibernation(result)
 }
 
-func (c *call) answerHibernation(result agent.Result) error {
+func (c *request) answerHibernation(result agent.Result) error {
 	last := len(result.Results) - 1
 	stamp, err := resultOf[*agent.CheckpointResult](result, last)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *call) answerHibernation(result agent.Result) error {
 	return c.answer(a)
 }
 
-func (c *call) thaw(*none) error {
+func (c *request) thaw(*none) error {
 	found, err := read[*agent.Thawed](c, &agent.Thaw{
 		Key:      c.id("key"),
 		Tail:     c.optional("tail"),

@@ -22,7 +22,7 @@ func TestHibernateIsOneCommitAndThawReadsItBack(t *testing.T) {
 		t.Errorf("%d ops", len(k.fake.lastCommit.Ops))
 	}
 
-	// What overlaps is not appended again.
+	// Entries that exist already are not appended again.
 	k.call("POST", "/v1/agents/a/hibernate", `{"state":{},"thread":{"id":"t","rev":3,"from_seq":1,"entries":[{"id":"y"},{"id":"z"}]}}`).ok(200)
 	k.call("POST", "/v1/threads/t/entries", `{"entries":[{},{}]}`).ok(200)
 	got = k.call("GET", "/v1/agents/a/thaw", "")

@@ -8,38 +8,38 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeWholeAgents() {
+func (f *api) routeWholeAgents() {
 	const tag, one = "agents", "/v1/agents/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-agent", tag: tag,
-		summary: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
+		summary: "Fork an agent: checkpoint, thread, memories and a session, in one commit",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.ForkedAgent{},
-	}, (*call).forkAgent)
+	}, (*request).forkAgent)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "erase-agent", tag: tag,
-		summary: "Erase an agent everywhere; answers with a receipt once all is cleared away, or when the time is over",
+		summary: "Erase all data of an agent; answers with a receipt once the erasure is complete, or at the timeout",
 		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, answers: document.Erasure{},
-	}, (*call).eraseAgent)
+	}, (*request).eraseAgent)
 	register(f, route{
-		method: http.MethodGet, path: one + "/erasure", id: "get-erasure", tag: tag, summary: "Read the receipt of an agent that was erased",
+		method: http.MethodGet, path: one + "/erasure", id: "get-erasure", tag: tag, summary: "Read the receipt of an agent's erasure",
 		effect: reads, answers: document.Erasure{},
-	}, (*call).getErasure)
+	}, (*request).getErasure)
 	register(f, route{
-		method: http.MethodPut, path: "/v1/threads/{id}/ttl", id: "set-thread-ttl", tag: "threads", summary: "Say when a thread goes by itself",
+		method: http.MethodPut, path: "/v1/threads/{id}/ttl", id: "set-thread-ttl", tag: "threads", summary: "Set when a thread expires",
 		effect: writes, bodyNeeded: true, answers: document.Thread{},
-	}, (*call).setThreadTTL)
+	}, (*request).setThreadTTL)
 	register(f, route{
-		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Say when a session goes by itself",
+		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Set when a session expires",
 		effect: writes, bodyNeeded: true, answers: document.SessionRow{},
-	}, (*call).setSessionTTL)
+	}, (*request).setSessionTTL)
 	register(f, route{
 		method: http.MethodPut, path: "/v1/conversations/{id}/ttl", id: "set-conversation-ttl", tag: "conversations",
-		summary: "Say when a conversation goes by itself",
+		summary: "Set when a conversation expires",
 		effect:  writes, bodyNeeded: true, answers: document.ConversationRow{},
-	}, (*call).setConversationTTL)
+	}, (*request).setConversationTTL)
 }
 
-func (c *call) forkAgent(body *document.ForkAgentBody) error {
+func (c *request) forkAgent(body *document.ForkAgentBody) error {
 	op := body.ToOp(c.id("key"))
 	op.IfRevision = c.conditioned(op.IfRevision)
 	result, err := c.commit(op)
@@ -55,9 +55,9 @@ func (c *call) forkAgent(body *document.ForkAgentBody) error {
 	})
 }
 
-// eraseAgent waits until the receipt is complete. Where the call's time is over
-// before that, or a look fails, it answers with the receipt as it stands.
-func (c *call) eraseAgent(*none) error {
+// eraseAgent waits until the receipt is complete. If the call times out first, or a read of the
+// receipt fails, it answers with the latest receipt.
+func (c *request) eraseAgent(*none) error {
 	op := &agent.EraseAgent{
 		Agent: c.id("key"), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"), Seal: c.duration("seal_ms"),
 	}
@@ -72,10 +72,10 @@ func (c *call) eraseAgent(*none) error {
 	receipt, _ = agent.AwaitErasure(c.r.Context(), receipt, func(context.Context) (*agent.Erasure, error) {
 		return readNow[*agent.Erasure](c, &agent.GetErasure{Agent: op.Agent})
 	})
-	return c.answer(reply{body: document.ErasureOf(receipt)}) // it is erased, which is what was asked for
+	return c.answer(reply{body: document.ErasureOf(receipt)}) // the agent is erased, as requested
 }
 
-func (c *call) getErasure(*none) error {
+func (c *request) getErasure(*none) error {
 	receipt, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: c.id("key")})
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *call) getErasure(*none) error {
 	return c.answer(reply{body: document.ErasureOf(receipt)})
 }
 
-func (c *call) setThreadTTL(body *document.TtlBody) error {
+func (c *request) setThreadTTL(body *document.TtlBody) error {
 	result, err := c.setTTL(body, &agent.SetTTL{Thread: c.id("id")})
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *call) setThreadTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Thread.Rev, body: document.ThreadOf(done.Thread)})
 }
 
-func (c *call) setSessionTTL(body *document.TtlBody) error {
+func (c *request) setSessionTTL(body *document.TtlBody) error {
 	result, err := c.setTTL(body, &agent.SetTTL{Session: c.id("id")})
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (c *call) setSessionTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Session.Revision, body: document.SessionRowOf(done.Session)})
 }
 
-func (c *call) setConversationTTL(body *document.TtlBody) error {
+func (c *request) setConversationTTL(body *document.TtlBody) error {
 	result, err := c.setTTL(body, &agent.SetTTL{Conversation: c.id("id")})
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *call) setConversationTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Conversation.Revision, body: document.ConversationRowOf(done.Conversation)})
 }
 
-func (c *call) setTTL(body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
+func (c *request) setTTL(body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
 	ttl, err := document.Duration("ttl_ms", body.TTLMS)
 	if err != nil {
 		return agent.Result{}, err

@@ -12,7 +12,7 @@ import (
 	"dormouse/server/rest"
 )
 
-// newRealKit is a kit over a real node in place of the fake.
+// newRealKit returns a kit over a real node instead of the fake.
 func newRealKit(t *testing.T) *kit {
 	t.Helper()
 	n := nodetest.Start(t)
@@ -23,7 +23,7 @@ func newRealKit(t *testing.T) *kit {
 	return &kit{T: t, handler: handler}
 }
 
-// sleeper makes agent a, which has some of everything.
+// sleeper creates agent a with data of all kinds.
 func (k *kit) sleeper() {
 	k.Helper()
 	k.call("POST", "/v1/agents/a/hibernate", `{"state":{"n":1},"thread":{"id":"t","entries":[{"id":"x"}]}}`).ok(201)
@@ -92,7 +92,7 @@ func TestAnAgentIsErasedOverHTTP(t *testing.T) {
 	k.call("DELETE", "/v1/agents/never", "").ok(200)
 }
 
-// erasing never clears an agent away, and may fail to tell.
+// erasing never completes an erasure, and can fail reads.
 type erasing struct {
 	*fake
 	looks error

@@ -10,13 +10,13 @@ import (
 	"dormouse/api/document"
 )
 
-// jsonBodyBytesMax bounds a JSON body: the largest commit, all of it values in
-// base64 (4/3), and 1 MiB for white space, names and escapes.
+// jsonBodyBytesMax bounds a JSON body: the largest commit with all values in base64 (4/3), and 1
+// MiB for white space, names and escapes.
 const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
 
-// readBody reads a whole body of at most limit bytes, which the caller has
-// counted against the bodies in memory.
-func (c *call) readBody(limit int64) ([]byte, error) {
+// readBody reads a whole body of at most limit bytes, which the caller has counted against the
+// bodies in memory.
+func (c *request) readBody(limit int64) ([]byte, error) {
 	if c.r.ContentLength > limit {
 		return nil, agent.TooLarge("body", "body_bytes_max", int(c.r.ContentLength), int(limit))
 	}
@@ -30,10 +30,10 @@ func (c *call) readBody(limit int64) ([]byte, error) {
 	if err := c.accept(); err != nil {
 		return nil, err
 	}
-	if !c.front.bodies.TryAcquire(size) {
+	if !c.api.bodies.TryAcquire(size) {
 		return nil, overloaded()
 	}
-	c.releases = append(c.releases, func() { c.front.bodies.Release(size) })
+	c.releases = append(c.releases, func() { c.api.bodies.Release(size) })
 
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	var over *http.MaxBytesError
@@ -41,13 +41,13 @@ func (c *call) readBody(limit int64) ([]byte, error) {
 	case errors.As(err, &over):
 		return nil, agent.TooLarge("body", "body_bytes_max", int(limit)+1, int(limit))
 	case err != nil:
-		return nil, agent.Invalid("body", "the body did not arrive whole: %v", err)
+		return nil, agent.Invalid("body", "the body is incomplete: %v", err)
 	}
 	return body, nil
 }
 
 // decodeBody reads a JSON body into B; nil if there is none.
-func decodeBody[B any](c *call) (*B, error) {
+func decodeBody[B any](c *request) (*B, error) {
 	raw, err := c.readBody(jsonBodyBytesMax)
 	if err != nil || len(raw) == 0 {
 		return nil, err
@@ -59,11 +59,11 @@ func decodeBody[B any](c *call) (*B, error) {
 	return body, nil
 }
 
-// accept refuses a body of a type that the route does not take. A body without
-// a type is taken to be JSON.
-func (c *call) accept() error {
+// accept refuses a body of a type that the route does not take. A body without a type is taken as
+// JSON.
+func (c *request) accept() error {
 	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it plain", coding)
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it without an encoding", coding)
 	}
 	named := c.r.Header.Get("Content-Type")
 	if named == "" {
@@ -77,7 +77,7 @@ func (c *call) accept() error {
 	return agent.Errorf(document.CodeUnsupportedMedia, "the body is %q; this call takes %v", named, c.route.types())
 }
 
-// mediaType is a Content-Type without its parameters, in lower case.
+// mediaType returns a Content-Type without its parameters, in lower case.
 func mediaType(header string) string {
 	kind, _, _ := strings.Cut(header, ";")
 	return strings.ToLower(strings.TrimSpace(kind))

@@ -7,11 +7,11 @@ import (
 	"dormouse/agent"
 )
 
-// awkward is JSON that a decoder to Go values and back would change: 64-bit
-// integers, 1.0 beside 1, members out of order, escapes, what HTML escapes.
+// awkward is JSON that a decoder to Go values and back would change: 64-bit integers, 1.0 beside 1,
+// unsorted members, escapes, HTML characters.
 const awkward = `{"z":9007199254740993,"a":18446744073709551615,"f":1.0,"g":1,"h":1e2,"neg":-0,"html":"<b>&amp;</b>","esc":"\u003c\/\u00e9","utf8":"é😀","sub":{"b":[1,2.50,null],"a":true}}`
 
-// spaced is awkward with white space that does not count.
+// spaced is awkward with insignificant white space.
 var spaced = strings.NewReplacer(`,"`, " ,\n\t\"", `":`, `" : `).Replace(awkward)
 
 func TestPayloadsKeepTheirTokensOrderAndLiterals(t *testing.T) {

@@ -10,18 +10,17 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeChanges() {
+func (f *api) routeChanges() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
 		summary: "Server-sent events: every change of the scope, in the order of the log",
 		effect:  reads, query: []string{"prefix", "from_index"}, media: eventStream, streams: true,
-	}, (*call).watchChanges)
+	}, (*request).watchChanges)
 }
 
-// watchChanges streams until the caller leaves or an event ends it. The feed's
-// first event is waited for, so that one that cannot begin is answered by a
-// status.
-func (c *call) watchChanges(*none) error {
+// watchChanges streams until the client disconnects or an event ends the feed. It waits for the
+// first event, so that a feed that cannot begin is answered with a status.
+func (c *request) watchChanges(*none) error {
 	w := agent.Watch{Scope: c.scope, Changes: true, Prefix: c.text("prefix"), From: c.number("from_index")}
 	if err := c.resumeChanges(&w); err != nil {
 		return err
@@ -38,10 +37,10 @@ func (c *call) watchChanges(*none) error {
 	return c.stream(came, first)
 }
 
-// resumeChanges goes on after Last-Event-ID, which a reconnecting caller sends
-// beside the from_index that it began with: index.ordinal of the last change,
-// or an index that was told whole.
-func (c *call) resumeChanges(w *agent.Watch) error {
+// resumeChanges continues after Last-Event-ID, which a reconnecting client sends besides the
+// original from_index. It is the index.ordinal of the last change, or an index whose changes are
+// complete.
+func (c *request) resumeChanges(w *agent.Watch) error {
 	last, err := single(c.r.Header, headerLastEvent)
 	if err != nil || last == "" {
 		return err
@@ -54,31 +53,31 @@ func (c *call) resumeChanges(w *agent.Watch) error {
 	return nil
 }
 
-// firstOf waits for the first element of a feed, within the call's time.
-func (c *call) firstOf(came <-chan watched) (watched, error) {
+// firstOf waits for the first element of a feed, within the request's timeout.
+func (c *request) firstOf(came <-chan watched) (watched, error) {
 	late := time.NewTimer(c.timeout)
 	defer late.Stop()
 	select {
 	case first, ok := <-came:
 		switch {
 		case !ok:
-			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: ask again")
+			return first, agent.Errorf(agent.CodeUnavailable, "the feed ended before it began: retry")
 		case first.err != nil:
 			return first, readOutcome(first.err)
 		case first.event.Last():
 			return first, agent.EndOfChanges(first.event)
 		}
 		return first, nil
-	case <-c.front.closing:
+	case <-c.api.closing:
 	case <-c.r.Context().Done():
 	case <-late.C:
 	}
-	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: ask again")
+	return watched{}, agent.Errorf(agent.CodeUnavailable, "the feed did not begin in time: retry")
 }
 
-// changes writes an event for each change, with its place as the id. An id
-// alone says how far the feed is where there is nothing to tell: it moves
-// Last-Event-ID on, and is no event for the page that listens.
+// changes writes an event for each change, with its position as the id. Without changes it writes
+// only an id, which shows the progress of the feed: this updates Last-Event-ID, and is no event for
+// the page.
 func (e *events) changes(event agent.Event) error {
 	var all strings.Builder
 	for i := range event.Changes {

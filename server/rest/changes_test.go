@@ -13,7 +13,7 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// feed makes the fake yield events to whoever watches.
+// feed makes the fake yield events to all watchers.
 func (k *kit) feed(events ...agent.Event) {
 	k.fake.onWatch = func(yield func(agent.Event, error) bool) {
 		for _, event := range events {
@@ -135,8 +135,8 @@ func TestAFeedThatCannotBeginIsAProblem(t *testing.T) {
 	}
 }
 
-// listen reads n changes of a node's feed and hangs up; the last is the id that
-// a browser would go on from.
+// listen reads n changes of a node's feed and disconnects; next is the id from which a browser
+// would continue.
 func listen(t *testing.T, address, last string, n int) (paths []string, next string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -166,8 +166,8 @@ func listen(t *testing.T, address, last string, n int) (paths []string, next str
 	return paths, next
 }
 
-// A caller that hangs up in the middle of an index, and comes back with the last
-// id, misses nothing and gets nothing twice.
+// A client that disconnects within an index, and reconnects with the last id, misses nothing and
+// gets nothing twice.
 func TestTheFeedOfANodeIsResumed(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
 	for _, err := range n.Changes(t.Context(), agent.Watch{From: 1}) { // waits until changes are recorded

@@ -8,41 +8,41 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeCheckpoints() {
+func (f *api) routeCheckpoints() {
 	const tag, key = "checkpoints", "/v1/checkpoints/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-checkpoint", tag: tag, summary: "Write a checkpoint whole",
 		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.CheckpointStamp{},
-	}, (*call).putCheckpoint)
+	}, (*request).putCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key, id: "patch-checkpoint", tag: tag, summary: "Merge a patch into the state (RFC 7396)",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true,
 		accepts: []string{"application/merge-patch+json", "application/json"}, answers: document.CheckpointStamp{},
-	}, (*call).patchCheckpoint)
+	}, (*request).patchCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key + "/cron", id: "patch-checkpoint-cron", tag: tag,
 		summary: "Set or cancel single jobs in the state's __cron_specs__",
 		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true, answers: document.CheckpointStamp{},
-	}, (*call).patchCron)
+	}, (*request).patchCron)
 	register(f, route{
 		method: http.MethodDelete, path: key, id: "delete-checkpoint", tag: tag, summary: "Delete a checkpoint and its history",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*call).deleteCheckpoint)
+	}, (*request).deleteCheckpoint)
 	register(f, route{
 		method: http.MethodGet, path: key, id: "get-checkpoint", tag: tag, summary: "Read a checkpoint whole",
 		effect: reads, query: []string{"revision"}, answers: document.Checkpoint{},
-	}, (*call).getCheckpoint)
+	}, (*request).getCheckpoint)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/checkpoints", id: "list-checkpoints", tag: tag, summary: "List checkpoints in key order",
 		effect: reads, query: listQuery, answers: document.List[document.CheckpointRow]{},
-	}, (*call).listCheckpoints)
+	}, (*request).listCheckpoints)
 	register(f, route{
 		method: http.MethodGet, path: key + "/history", id: "list-checkpoint-history", tag: tag, summary: "List the revisions kept of a key, newest first",
 		effect: reads, query: []string{"after", "limit"}, answers: document.List[document.CheckpointRow]{},
-	}, (*call).checkpointHistory)
+	}, (*request).checkpointHistory)
 }
 
-func (c *call) putCheckpoint(body *document.CheckpointBody) error {
+func (c *request) putCheckpoint(body *document.CheckpointBody) error {
 	op, err := body.ToOp(c.id("key"))
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *call) putCheckpoint(body *document.CheckpointBody) error {
 	return c.answerCheckpoint(op)
 }
 
-func (c *call) patchCheckpoint(body *document.JSON) error {
+func (c *request) patchCheckpoint(body *document.JSON) error {
 	return c.answerCheckpoint(&agent.PatchCheckpoint{
 		Key:           c.id("key"),
 		Patch:         agent.JSON(*body),
@@ -60,14 +60,14 @@ func (c *call) patchCheckpoint(body *document.JSON) error {
 	})
 }
 
-func (c *call) patchCron(specs *document.JSON) error {
+func (c *request) patchCron(specs *document.JSON) error {
 	return c.answerCheckpoint(&agent.PatchCron{
 		Key: c.id("key"), Specs: agent.JSON(*specs), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"),
 	})
 }
 
-// answerCheckpoint makes a commit of one write to a checkpoint.
-func (c *call) answerCheckpoint(op agent.Op) error {
+// answerCheckpoint commits one write to a checkpoint.
+func (c *request) answerCheckpoint(op agent.Op) error {
 	result, err := c.commit(op)
 	if err != nil {
 		return err
@@ -77,13 +77,13 @@ func (c *call) answerCheckpoint(op agent.Op) error {
 		return err
 	}
 	a := reply{revision: &stamp.Revision, body: document.CheckpointStampOf(stamp)}
-	if stamp.Revision == 1 && c.route.creates { // revisions count from 1 in each incarnation
+	if stamp.Revision == 1 && c.route.creates { // revisions start at 1 in each incarnation
 		a.location = location("checkpoints", stamp.Key)
 	}
 	return c.answer(a)
 }
 
-func (c *call) deleteCheckpoint(*none) error {
+func (c *request) deleteCheckpoint(*none) error {
 	_, err := c.commit(&agent.DeleteCheckpoint{
 		Key:           c.id("key"),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -96,7 +96,7 @@ func (c *call) deleteCheckpoint(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *call) getCheckpoint(*none) error {
+func (c *request) getCheckpoint(*none) error {
 	found, err := read[*agent.Checkpoint](c, &agent.GetCheckpoint{Key: c.id("key"), Revision: c.number("revision")})
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *call) getCheckpoint(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.CheckpointOf(found)})
 }
 
-func (c *call) listCheckpoints(*none) error {
+func (c *request) listCheckpoints(*none) error {
 	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page()})
 	if err != nil {
 		return err
@@ -112,9 +112,9 @@ func (c *call) listCheckpoints(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.CheckpointRowOf)})
 }
 
-// checkpointHistory pages by itself: a history is short, so it is read whole.
-// Its after is a revision, and it goes downwards.
-func (c *call) checkpointHistory(*none) error {
+// checkpointHistory pages without the store: a history is short, so it is read whole. Its after is
+// a revision, in descending order.
+func (c *request) checkpointHistory(*none) error {
 	limit := c.number("limit")
 	if limit == 0 {
 		limit = agent.ListLimitDefault

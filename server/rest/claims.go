@@ -7,42 +7,42 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeClaims() {
+func (f *api) routeClaims() {
 	const tag, one = "claims", "/v1/claims/{name}"
 	register(f, route{
-		method: http.MethodPost, path: one, id: "take-claim", tag: tag, summary: "Take a claim that nobody else holds, under a new epoch",
+		method: http.MethodPost, path: one, id: "take-claim", tag: tag, summary: "Take a claim that is free, under a new epoch",
 		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Claim{},
-	}, func(c *call, body *document.TakeBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.TakeBody) error { return c.changeClaim(body) })
 	register(f, route{
-		method: http.MethodPost, path: one + "/renew", id: "renew-claim", tag: tag, summary: "Give a holding its full ttl again",
+		method: http.MethodPost, path: one + "/renew", id: "renew-claim", tag: tag, summary: "Renew a claim for its full ttl",
 		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *call, body *document.RenewBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.RenewBody) error { return c.changeClaim(body) })
 	register(f, route{
-		method: http.MethodPost, path: one + "/release", id: "release-claim", tag: tag, summary: "End a holding, or hand the claim over",
+		method: http.MethodPost, path: one + "/release", id: "release-claim", tag: tag, summary: "Release a claim, or hand it over",
 		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *call, body *document.ReleaseBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.ReleaseBody) error { return c.changeClaim(body) })
 	register(f, route{
-		method: http.MethodGet, path: one, id: "get-claim", tag: tag, summary: "Read who holds a claim",
+		method: http.MethodGet, path: one, id: "get-claim", tag: tag, summary: "Read the holder of a claim",
 		effect: reads, answers: document.Claim{},
-	}, (*call).getClaim)
+	}, (*request).getClaim)
 	register(f, route{
 		method: http.MethodGet, path: one + "/watch", id: "watch-claim", tag: tag,
-		summary: "Server-sent events: who holds a claim, now and whenever that changes",
+		summary: "Server-sent events: the holder of a claim, now and after each change",
 		effect:  reads, media: eventStream, streams: true,
-	}, (*call).watchClaim)
+	}, (*request).watchClaim)
 	register(f, route{
-		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that somebody holds, in name order",
+		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that are held, in name order",
 		effect: reads, query: listQuery, answers: document.List[document.Claim]{},
-	}, (*call).listClaims)
+	}, (*request).listClaims)
 }
 
-// claimBody asks for an op on a claim.
+// claimBody is a body with an op on a claim.
 type claimBody interface {
 	ToOp(name string) (agent.Op, error)
 }
 
-// changeClaim commits the op that a body asks for.
-func (c *call) changeClaim(body claimBody) error {
+// changeClaim commits the op of a body.
+func (c *request) changeClaim(body claimBody) error {
 	op, err := body.ToOp(c.id("name"))
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *call) changeClaim(body claimBody) error {
 	return c.answer(a)
 }
 
-func (c *call) getClaim(*none) error {
+func (c *request) getClaim(*none) error {
 	found, err := read[*agent.Claim](c, &agent.GetClaim{Claim: c.id("name")})
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *call) getClaim(*none) error {
 	return c.answer(reply{body: document.ClaimOf(*found)})
 }
 
-func (c *call) listClaims(*none) error {
+func (c *request) listClaims(*none) error {
 	found, err := read[*agent.ClaimList](c, &agent.ListClaims{Page: c.page()})
 	if err != nil {
 		return err
@@ -78,9 +78,8 @@ func (c *call) listClaims(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ClaimOf)})
 }
 
-// watchClaim streams until the caller leaves. One that nobody holds is watched
-// like any other.
-func (c *call) watchClaim(*none) error {
+// watchClaim streams until the client disconnects. A claim that is not held can be watched too.
+func (c *request) watchClaim(*none) error {
 	_, err := c.openWatch(&agent.GetClaim{Claim: c.id("name")})
 	if err != nil && agent.CodeOf(err) != agent.CodeNotFound {
 		return err

@@ -54,7 +54,7 @@ func TestWrongClaimsNameTheField(t *testing.T) {
 		{"c", `{"holder":"h","ttl_ms":999}`, "ttl_ms"},
 		{"c", `{"holder":"h","ttl_ms":86400001}`, "ttl_ms"},
 		{"c", `{"holder":"h","ttl_ms":18446744073709551615}`, "ttl_ms"},
-		{"c", `{"holder":"h","epoch":1}`, "epoch"}, // taking knows no epoch
+		{"c", `{"holder":"h","epoch":1}`, "epoch"}, // taking a claim takes no epoch
 		{"c/renew", `{"holder":"h"}`, "epoch"},
 		{"c/renew", `{"holder":"h","epoch":-1}`, "epoch"},
 		{"c/renew", `{"holder":"h","epoch":1,"to":"i"}`, "to"},
@@ -109,7 +109,7 @@ func TestAWatchOfAClaimTellsWhoHoldsIt(t *testing.T) {
 	})
 }
 
-// Every call that writes hands its fence on.
+// Every write passes its fence on.
 func TestEveryWriteTakesAFence(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/agents/a/hibernate", `{"state":{},"thread":{"id":"t","entries":[{}]}}`).ok(201)

@@ -8,30 +8,30 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeCluster() {
+func (f *api) routeCluster() {
 	const tag, path = "cluster", "/v1/cluster"
 	register(f, route{
 		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
-	}, (*call).clusterStatus)
+	}, (*request).clusterStatus)
 	for change, summary := range map[agent.Change]string{
 		agent.ChangeLeave:    "Remove a node for good",
-		agent.ChangeTransfer: "Hand leadership to a node, or to any",
+		agent.ChangeTransfer: "Transfer leadership to a node, or to any node",
 		agent.ChangePromote:  "Let a node vote once it has caught up",
-		agent.ChangeDemote:   "Take a node's vote",
+		agent.ChangeDemote:   "Make a voter a non-voter",
 	} {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
 			bodyNeeded: change != agent.ChangeTransfer, answers: document.Changed{},
-		}, func(c *call, body *document.ChangeBody) error { return c.change(change, body.Node) })
+		}, func(c *request, body *document.ChangeBody) error { return c.change(change, body.Node) })
 	}
 	register(f, route{
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
 		media: "application/octet-stream", streams: true,
-	}, (*call).backup)
+	}, (*request).backup)
 }
 
-func (c *call) clusterStatus(*none) error {
-	status, err := c.front.operator.Status(c.r.Context())
+func (c *request) clusterStatus(*none) error {
+	status, err := c.api.operator.Status(c.r.Context())
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -39,27 +39,27 @@ func (c *call) clusterStatus(*none) error {
 	return c.answer(reply{body: document.ClusterStatusOf(status)})
 }
 
-func (c *call) change(change agent.Change, node string) error {
+func (c *request) change(change agent.Change, node string) error {
 	if node == "" && change != agent.ChangeTransfer {
-		return agent.Invalid("node", "say which node is to %s", change)
+		return agent.Invalid("node", "name the node to %s", change)
 	}
-	leader, err := c.front.operator.Change(c.r.Context(), change, node)
+	leader, err := c.api.operator.Change(c.r.Context(), change, node)
 	if err != nil {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{body: document.Changed{Leader: leader}})
 }
 
-// backup streams. What goes wrong after the first byte ends the connection, so
-// that a torn backup cannot be taken for a whole one.
-func (c *call) backup(*none) error {
+// backup streams. An error after the first byte closes the connection, so that a truncated backup
+// is not mistaken for a complete one.
+func (c *request) backup(*none) error {
 	c.w.Header().Set("Content-Type", "application/octet-stream")
 	c.w.Header().Set("Content-Disposition", `attachment; filename="dormouse.backup"`)
 	if c.r.Method == http.MethodHead {
 		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	err := c.front.operator.Backup(c.r.Context(), extending{c.w})
+	err := c.api.operator.Backup(c.r.Context(), extending{c.w})
 	if err == nil {
 		return nil
 	}
@@ -67,11 +67,11 @@ func (c *call) backup(*none) error {
 		c.w.Header().Del("Content-Disposition")
 		return readOutcome(err)
 	}
-	c.front.options.Logger.Error("a backup broke off", "error", err)
+	c.api.options.Logger.Error("a backup failed", "error", err)
 	panic(http.ErrAbortHandler)
 }
 
-// extending gives the caller time again for every piece of a stream.
+// extending extends the write deadline for every piece of a stream.
 type extending struct{ w *writer }
 
 func (e extending) Write(piece []byte) (int, error) {
@@ -83,5 +83,5 @@ func (e extending) Write(piece []byte) (int, error) {
 	return n, nil
 }
 
-// errGone says that the caller takes no more.
-var errGone = errors.New("the caller is gone")
+// errGone means that the client has disconnected.
+var errGone = errors.New("the client has disconnected")

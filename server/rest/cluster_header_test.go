@@ -7,8 +7,8 @@ import (
 	"dormouse/server/rest"
 )
 
-// An answer names its cluster, and a request that names another one is refused
-// before it does anything.
+// An answer names its cluster, and a request that names another one is refused before it has any
+// effect.
 func TestARequestForAnotherClusterIsRefused(t *testing.T) {
 	k := newKitWith(t, rest.Options{ClusterID: func() string { return "c1" }})
 	for wanted, status := range map[string]int{"": http.StatusOK, "c1": http.StatusOK, "c2": http.StatusServiceUnavailable} {

@@ -7,18 +7,18 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeCommits() {
+func (f *api) routeCommits() {
 	register(f, route{
 		method: http.MethodPost, path: "/v1/commits", id: "commit", tag: "commits",
 		summary: "Apply several ops, all or none",
 		effect:  writes, bodyNeeded: true, numbered: true, answers: document.Committed{},
-	}, (*call).commitOps)
+	}, (*request).commitOps)
 }
 
-func (c *call) commitOps(body *document.CommitBody) error {
+func (c *request) commitOps(body *document.CommitBody) error {
 	if fence := body.Fence.ToAgent(); fence != nil {
 		if c.fence != nil && *c.fence != *fence {
-			return agent.Invalid("fence", "the body says %s at %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
+			return agent.Invalid("fence", "the body has fence %s at epoch %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)
 		}
 		c.fence = fence
 	}

@@ -7,51 +7,51 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeConversations() {
+func (f *api) routeConversations() {
 	const tag, one = "conversations", "/v1/conversations/{id}"
 	ref := []string{"agent_id", "owner_id", "if_incarnation"}
 	register(f, route{
 		method: http.MethodPut, path: one, id: "save-conversation", tag: tag,
-		summary: "Save the state that a conversation goes on from: a stale one is refused with revision_mismatch",
+		summary: "Save the state from which a conversation continues: a stale revision is refused with revision_mismatch",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.ConversationRow{},
-	}, (*call).saveConversation)
+	}, (*request).saveConversation)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-conversation", tag: tag,
-		summary: "Read a conversation with its state and what is pending; forbidden where it has another agent or owner",
+		summary: "Read a conversation with its state and pending messages; forbidden if it has another agent or owner",
 		effect:  reads, query: ref, answers: document.SavedConversation{},
-	}, (*call).getConversation)
+	}, (*request).getConversation)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-conversation", tag: tag, summary: "Delete a conversation with its messages",
 		effect: writes, condition: "if_revision", query: append([]string{"if_revision", "seal_ms"}, ref...), status: http.StatusNoContent,
-	}, (*call).deleteConversation)
+	}, (*request).deleteConversation)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
-		summary: "List conversations in id order: all of them, or one agent's, one owner's, or those that wait for a person",
+		summary: "List conversations in id order: all, or those of one agent, of one owner, or interrupted ones",
 		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, listQuery...), answers: document.List[document.ConversationRow]{},
-	}, (*call).listConversations)
+	}, (*request).listConversations)
 	register(f, route{
 		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,
-		summary: "Say whether a conversation waits for a person", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *call, body *document.InterruptedBody) error { return c.changeConversation(body) })
+		summary: "Set whether a conversation is interrupted: it waits for a person", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
+	}, func(c *request, body *document.InterruptedBody) error { return c.changeConversation(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/pending", id: "pend-message", tag: tag,
 		summary: "Keep a message for a busy agent, until a save consumes it", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *call, body *document.PendBody) error { return c.changeConversation(body) })
+	}, func(c *request, body *document.PendBody) error { return c.changeConversation(body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/messages", id: "save-messages", tag: tag,
-		summary: "Add to what people see", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
-	}, func(c *call, body *document.MessagesBody) error { return c.changeConversation(body) })
+		summary: "Add messages that people see", effect: writes, bodyNeeded: true, answers: document.ConversationChange{},
+	}, func(c *request, body *document.MessagesBody) error { return c.changeConversation(body) })
 	register(f, route{
-		method: http.MethodGet, path: one + "/messages", id: "list-messages", tag: tag, summary: "Read what people see, in order",
+		method: http.MethodGet, path: one + "/messages", id: "list-messages", tag: tag, summary: "Read the messages that people see, in order",
 		effect: reads, query: append([]string{"from", "tail", "limit"}, ref...), answers: document.MessagePage{},
-	}, (*call).listMessages)
+	}, (*request).listMessages)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/messages/{message}", id: "update-message", tag: tag,
-		summary: "Change a message in its place: a tool call's status, or what it came to", effect: writes, bodyNeeded: true, answers: document.EntryStamp{},
-	}, (*call).updateMessage)
+		summary: "Change a message in place: a tool call's status or result", effect: writes, bodyNeeded: true, answers: document.EntryStamp{},
+	}, (*request).updateMessage)
 }
 
-func (c *call) saveConversation(body *document.SaveConversationBody) error {
+func (c *request) saveConversation(body *document.SaveConversationBody) error {
 	result, err := c.commit(body.ToOp(c.id("id"), c.conditioned(body.IfRevision)))
 	if err != nil {
 		return err
@@ -62,18 +62,18 @@ func (c *call) saveConversation(body *document.SaveConversationBody) error {
 	}
 	row := done.Conversation
 	a := reply{revision: &row.Revision, body: document.ConversationRowOf(row)}
-	if row.Revision == 1 { // revisions count from 1 in each incarnation
+	if row.Revision == 1 { // revisions start at 1 in each incarnation
 		a.location = location("conversations", row.ID)
 	}
 	return c.answer(a)
 }
 
-// refOf is the conversation that the path and the query mean.
-func (c *call) refOf() agent.ConversationRef {
+// refOf returns the conversation that the path and the query name.
+func (c *request) refOf() agent.ConversationRef {
 	return agent.ConversationRef{ID: c.id("id"), Agent: c.text("agent_id"), Owner: c.text("owner_id"), IfIncarnation: c.number("if_incarnation")}
 }
 
-func (c *call) getConversation(*none) error {
+func (c *request) getConversation(*none) error {
 	found, err := read[*agent.SavedConversation](c, &agent.GetConversation{ConversationRef: c.refOf()})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (c *call) getConversation(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.SavedConversationOf(found)})
 }
 
-func (c *call) deleteConversation(*none) error {
+func (c *request) deleteConversation(*none) error {
 	_, err := c.commit(&agent.DeleteConversation{
 		ConversationRef: c.refOf(), IfRevision: c.conditioned(c.optional("if_revision")), Seal: c.duration("seal_ms"),
 	})
@@ -91,7 +91,7 @@ func (c *call) deleteConversation(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *call) listConversations(*none) error {
+func (c *request) listConversations(*none) error {
 	found, err := read[*agent.ConversationList](c, &agent.ListConversations{
 		Page: c.page(), Interrupted: c.flag("interrupted"), Agent: c.text("agent_id"), Owner: c.text("owner_id"),
 	})
@@ -101,13 +101,13 @@ func (c *call) listConversations(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ConversationRowOf)})
 }
 
-// conversationBody asks for an op on a conversation.
+// conversationBody is a body with an op on a conversation.
 type conversationBody interface {
 	ToOp(conversation string) agent.Op
 }
 
-// changeConversation commits the op that a body asks for.
-func (c *call) changeConversation(body conversationBody) error {
+// changeConversation commits the op of a body.
+func (c *request) changeConversation(body conversationBody) error {
 	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *call) changeConversation(body conversationBody) error {
 	return c.answer(reply{body: document.ConversationChangeOf(done)})
 }
 
-func (c *call) listMessages(*none) error {
+func (c *request) listMessages(*none) error {
 	found, err := read[*agent.MessageList](c, &agent.ListMessages{
 		ConversationRef: c.refOf(), From: c.number("from"), Tail: c.number("tail"), Limit: c.number("limit"),
 	})
@@ -129,7 +129,7 @@ func (c *call) listMessages(*none) error {
 	return c.answer(reply{body: document.MessagePageOf(found)})
 }
 
-func (c *call) updateMessage(body *document.UpdateMessageBody) error {
+func (c *request) updateMessage(body *document.UpdateMessageBody) error {
 	result, err := c.commit(body.ToOp(c.id("id"), c.id("message")))
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (c *call) updateMessage(body *document.UpdateMessageBody) error {
 		return err
 	}
 	if !done.Found {
-		return agent.Errorf(agent.CodeNotFound, "conversation %q shows no message %q", c.id("id"), c.id("message"))
+		return agent.Errorf(agent.CodeNotFound, "conversation %q has no message %q", c.id("id"), c.id("message"))
 	}
 	return c.answer(reply{body: document.EntryStamp(done.Message)})
 }

@@ -19,7 +19,7 @@ func init() {
 		"GET /v1/files/{path}/metadata", "PATCH /v1/files/{path}/metadata", "POST /v1/files/{path}/move")
 }
 
-// realKit is a front over a real node.
+// realKit returns a kit over a real node.
 func realKit(t *testing.T) *kit {
 	t.Helper()
 	handler, err := rest.New(nodetest.Start(t).Client, newFake(), rest.Options{})
@@ -93,7 +93,7 @@ func TestConversationsAreListedByAgentAndOwnerOverHTTP(t *testing.T) {
 		k.call("POST", "/v1/conversations/"+id+"/pending", `{"message":{},`+names+`}`).ok(200)
 	}
 	for k.call("GET", "/v1/conversations?agent_id=a", "").Code == http.StatusServiceUnavailable {
-		time.Sleep(10 * time.Millisecond) // until the cluster knows that its only node can
+		time.Sleep(10 * time.Millisecond) // until the cluster knows that its only node supports the level
 	}
 	list := func(query string) (ids []string) {
 		t.Helper()
@@ -181,7 +181,7 @@ func TestFilesOverHTTP(t *testing.T) {
 	k.call("PATCH", "/v1/files/%2Fdrafts%2Ftea.md/metadata", `{"metadata":{"title":"Tea","n":null}}`, `If-Match: "1"`).ok(200)
 	moved := k.call("POST", "/v1/files/%2Fdrafts%2Ftea.md/move", `{"to":"/tea.md"}`, `Idempotency-Key: m1`, `If-Match: "2"`)
 	moved.want(moved.ok(200), map[string]any{"path": "/tea.md", "revision": 1.0})
-	// A retry gets the first answer, though the file has gone from there.
+	// A retry gets the first answer, even though the file has moved.
 	retry := k.call("POST", "/v1/files/%2Fdrafts%2Ftea.md/move", `{"to":"/tea.md"}`, `Idempotency-Key: m1`, `If-Match: "2"`)
 	retry.want(retry.ok(200), map[string]any{"path": "/tea.md", "revision": 1.0})
 	k.call("POST", "/v1/files/%2Fdrafts%2Ftea.md/move", `{"to":"/tea.md"}`).problem(404, "not_found")

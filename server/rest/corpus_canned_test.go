@@ -15,16 +15,15 @@ import (
 	"dormouse/instance/pod"
 )
 
-// canned answers each op and each read with a result of its type, whose fields
-// all have a value (fill is 1) or none (fill is 0). It takes whatever it is
-// sent.
+// canned answers each op and each read with a result of its type, whose fields all have a value
+// (fill is 1) or none (fill is 0). It accepts every request.
 type canned struct {
 	*fake
 	fill int
 	ops  []agent.Op // of the commits
 }
 
-// results are the types that ops result in; what is not here is a DeleteResult.
+// results are the types of the results of ops; all others result in a DeleteResult.
 var results = map[agent.OpResult][]agent.Op{
 	&agent.ValueResult{}:      {&agent.PutValue{}, &agent.ReviseValue{}},
 	&agent.CheckpointResult{}: {&agent.PutCheckpoint{}, &agent.PatchCheckpoint{}, &agent.PatchCron{}},
@@ -45,7 +44,7 @@ var results = map[agent.OpResult][]agent.Op{
 	&agent.Erasure{}:            {&agent.EraseAgent{}},
 }
 
-// found are the types that reads find.
+// found are the types of the answers of reads.
 var found = map[agent.Found][]agent.Read{
 	&agent.Value{}:             {&agent.GetValue{}},
 	&agent.ValueList{}:         {&agent.ListValues{}},
@@ -78,8 +77,7 @@ var found = map[agent.Found][]agent.Read{
 	&agent.Erasure{}:           {&agent.GetErasure{}},
 }
 
-// answerTo returns a new value of the type that answers asked, nil where the
-// table has none.
+// answerTo returns a new value of the type that answers asked, nil if the table has none.
 func answerTo[Answer comparable, Asked any](table map[Answer][]Asked, asked Asked) any {
 	for answer, all := range table {
 		for _, each := range all {
@@ -122,8 +120,7 @@ func (c *canned) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 	return answers, nil
 }
 
-// makePod makes the manager teams one that keeps pods, and its checkpoints those
-// of pods.
+// makePod makes the manager teams one that keeps pods, and its checkpoints those of pods.
 func makePod(read agent.Read, answer agent.Found) {
 	switch asked := read.(type) {
 	case *agent.GetManager:
@@ -241,8 +238,7 @@ func (h *cannedInstances) Watch(context.Context, agent.InstanceWatch) iter.Seq2[
 	}
 }
 
-// filled gives each field that into points to a value of its own; it leaves all
-// as it is where fill is 0.
+// filled sets each field that into points to; it changes nothing if fill is 0.
 func filled(into any, fill int) {
 	if fill == 0 {
 		return
@@ -294,6 +290,6 @@ func fillValue(v reflect.Value, name string, n *int) {
 				fillValue(v.Field(i), field.Name, n)
 			}
 		}
-	default: // the others are in no document
+	default: // others are in no document
 	}
 }

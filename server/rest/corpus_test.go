@@ -25,9 +25,8 @@ import (
 // corpusDir holds the recorded requests and answers.
 const corpusDir = "testdata/corpus"
 
-// TestTheCorpusIsAnsweredAsRecorded replays the requests of each file in
-// testdata/corpus and compares the answers with the recorded ones, byte for
-// byte. In a file,
+// TestTheCorpusIsAnsweredAsRecorded replays the requests of each file in testdata/corpus and
+// compares the answers with the recorded ones, byte for byte. In a file,
 //
 //   - "% service NAME" begins a new server: over the store in memory (memory),
 //     or over one that answers everything with filled (filled) or with empty
@@ -68,8 +67,8 @@ func TestTheCorpusIsAnsweredAsRecorded(t *testing.T) {
 	}
 }
 
-// TestTheCorpusCoversTheContract fails for a route, an op or a read that no
-// request of the corpus uses.
+// TestTheCorpusCoversTheContract fails for a route, an op or a read that no request of the corpus
+// uses.
 func TestTheCorpusCoversTheContract(t *testing.T) {
 	files, err := filepath.Glob(corpusDir + "/*.txt")
 	if err != nil {
@@ -108,8 +107,8 @@ func TestTheCorpusCoversTheContract(t *testing.T) {
 // corpusServer is the server that a part of a file is replayed against.
 type corpusServer struct {
 	handler http.Handler
-	reset   func()            // forgets all that was written
-	commits func() []agent.Op // that were made since it was last called
+	reset   func()            // removes all data
+	commits func() []agent.Op // ops committed since the last call
 }
 
 func newCorpusServer(t *testing.T, name string) *corpusServer {
@@ -144,7 +143,7 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 	return &corpusServer{handler, memory.empty, commits}
 }
 
-// replayCorpus returns the file with the answers that its requests get now.
+// replayCorpus returns the file with the current answers to its requests.
 func replayCorpus(t *testing.T, servers map[string]*corpusServer, file string) string {
 	t.Helper()
 	var out, body strings.Builder
@@ -185,11 +184,10 @@ func replayCorpus(t *testing.T, servers map[string]*corpusServer, file string) s
 	return generated.ReplaceAllString(out.String(), "_generated")
 }
 
-// generated is the end of an id that differs each time: a UUIDv7.
+// generated matches the end of a generated id: a UUIDv7.
 var generated = regexp.MustCompile(`_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// usual are the headers that almost all answers have: an answer that lacks one
-// says so in the recording.
+// usual are the headers of almost all answers: a recording shows if an answer lacks one.
 var usual = []string{"Cache-Control: no-store", "Dormouse-Cluster: c1", "Dormouse-Node: n1", "X-Content-Type-Options: nosniff"}
 
 // call makes a request and writes its answer.
@@ -231,8 +229,7 @@ func (s *corpusServer) call(t *testing.T, out *strings.Builder, request []string
 	}
 }
 
-// asText writes JSON that an op holds as a string, so that its bytes are seen,
-// and durations as Go does.
+// asText writes JSON in an op as a string, so that its bytes are visible, and durations as Go does.
 var asText = json.JoinMarshalers(
 	json.MarshalToFunc(func(enc *jsontext.Encoder, raw agent.JSON) error {
 		if raw == nil {

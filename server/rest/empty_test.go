@@ -12,9 +12,9 @@ import (
 	"dormouse/server/rest"
 )
 
-// emptied gives a body for each string in a schema of the document, in which
-// that string is there and empty, by the name of its member. A schema that says
-// minLength 0 is of text that may be empty, and is left out.
+// emptied returns a body for each string in a schema of the document, in which that string is
+// empty, keyed by the name of its member. It leaves out strings that may be empty, whose schema has
+// minLength 0.
 func emptied(schemas map[string]any, schema map[string]any, name string, within []string) map[string]any {
 	if ref, ok := schema["$ref"].(string); ok {
 		ref = ref[strings.LastIndexByte(ref, '/')+1:]
@@ -42,7 +42,7 @@ func emptied(schemas map[string]any, schema map[string]any, name string, within 
 	for member, s := range members {
 		s := s.(map[string]any)
 		if member == "op" || member == "read" {
-			continue // says which schema it is
+			continue // the discriminator
 		}
 		for at, body := range emptied(schemas, s, member, within) {
 			document := map[string]any{member: body}
@@ -68,8 +68,8 @@ func is(schema map[string]any, kind string) bool {
 	return false
 }
 
-// Every string of every body and every parameter of every call that is not
-// documented as text that may be empty: a new field is tested by being there.
+// Tests every string of every body and every parameter of every call, except those documented as
+// possibly empty. New fields are tested automatically.
 func TestEmptyStringsAreInvalidNeverAbsent(t *testing.T) {
 	_, doc := document(t)
 	k := newKitWith(t, rest.Options{Node: "n1", Metrics: http.NotFoundHandler()})
@@ -126,8 +126,7 @@ func TestEmptyStringsAreInvalidNeverAbsent(t *testing.T) {
 	}
 }
 
-// What may be empty is listed here by its member, so that a field does not
-// become such a one unseen.
+// Strings that may be empty are listed here by member, so that a new one must be added on purpose.
 func TestTextThatMayBeEmptyIsListed(t *testing.T) {
 	_, doc := document(t)
 	var have []string

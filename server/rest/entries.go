@@ -7,31 +7,31 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeEntries() {
+func (f *api) routeEntries() {
 	const tag, path = "threads", "/v1/threads/{id}/entries"
 	register(f, route{
-		method: http.MethodPost, path: path, id: "append-entries", tag: tag, summary: "Append entries, creating the thread where there is none",
+		method: http.MethodPost, path: path, id: "append-entries", tag: tag, summary: "Append entries; creates the thread if it does not exist",
 		effect: writes, condition: "expected_rev", bodyNeeded: true, creates: true, answers: document.ThreadStamp{},
-	}, (*call).appendEntries)
+	}, (*request).appendEntries)
 	register(f, route{
 		method: http.MethodGet, path: path, id: "load-entries", tag: tag, summary: "Read entries in seq order",
 		effect: reads, query: []string{"from", "to", "tail", "kind", "at_rev", "limit"}, answers: document.EntryPage{},
-	}, (*call).loadEntries)
+	}, (*request).loadEntries)
 	register(f, route{
 		method: http.MethodGet, path: path + "/{entry}", id: "get-entry", tag: tag, summary: "Read one entry by its id",
 		effect: reads, answers: document.Entry{},
-	}, (*call).getEntry)
+	}, (*request).getEntry)
 	f.routeWatch()
 }
 
-func (c *call) appendEntries(body *document.AppendBody) error {
+func (c *request) appendEntries(body *document.AppendBody) error {
 	op := body.ToOp(c.id("id"))
 	op.ExpectedRev = c.conditioned(op.ExpectedRev)
 	return c.answerAppend(op)
 }
 
-// answerAppend makes a commit of one append.
-func (c *call) answerAppend(op *agent.AppendThread) error {
+// answerAppend commits one append.
+func (c *request) answerAppend(op *agent.AppendThread) error {
 	result, err := c.commit(op)
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (c *call) answerAppend(op *agent.AppendThread) error {
 		return err
 	}
 	a := reply{revision: &done.Thread.Rev, body: document.ThreadStampOf(done)}
-	// A thread is new while its rev is 0. Its time tells a first append from a
-	// later one that finds its entries there already.
+	// A thread is new while its rev is 0. Its creation time distinguishes a first append from a
+	// later one whose entries exist already.
 	first := len(done.Entries) == 0 && done.Thread.Rev == 0 || len(done.Entries) > 0 && done.Entries[0].Seq == 0
 	if first && done.Thread.CreatedAt == result.Time {
 		a.location = location("threads", done.Thread.ID)
@@ -50,7 +50,7 @@ func (c *call) answerAppend(op *agent.AppendThread) error {
 	return c.answer(a)
 }
 
-func (c *call) loadEntries(*none) error {
+func (c *request) loadEntries(*none) error {
 	found, err := read[*agent.Entries](c, &agent.LoadEntries{
 		Thread: c.id("id"),
 		From:   c.number("from"),
@@ -66,7 +66,7 @@ func (c *call) loadEntries(*none) error {
 	return c.answer(reply{revision: &found.Thread.Rev, body: document.EntryPageOf(found)})
 }
 
-func (c *call) getEntry(*none) error {
+func (c *request) getEntry(*none) error {
 	found, err := read[*agent.Entry](c, &agent.GetEntry{Thread: c.id("id"), Entry: c.id("entry")})
 	if err != nil {
 		return err

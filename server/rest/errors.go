@@ -9,7 +9,7 @@ import (
 	"dormouse/api/document"
 )
 
-// methodError is method_not_allowed, with the methods that are.
+// methodError is method_not_allowed, with the allowed methods.
 type methodError struct {
 	error
 	allow string
@@ -18,13 +18,12 @@ type methodError struct {
 func (e *methodError) Unwrap() error { return e.error }
 
 // refuse answers err as a problem.
-func (f *front) refuse(w *writer, err error) {
+func (f *api) refuse(w *writer, err error) {
 	f.refuseOp(w, err, false)
 }
 
-// refuseOp answers err as a problem; where the caller numbered its ops, the
-// problem says which.
-func (f *front) refuseOp(w *writer, err error, numbered bool) {
+// refuseOp answers err as a problem; if the caller numbered its ops, the problem has the number.
+func (f *api) refuseOp(w *writer, err error, numbered bool) {
 	p := document.ProblemOf(err)
 	var e *agent.Error
 	if numbered && errors.As(err, &e) && e.Op >= 0 {
@@ -51,9 +50,9 @@ func (f *front) refuseOp(w *writer, err error, numbered bool) {
 	f.writeJSON(w, p.Status, "application/problem+json", p)
 }
 
-// overloaded is the refusal of a bound of this front.
+// overloaded returns the error for a limit of this node.
 func overloaded() error {
-	err := agent.Errorf(agent.CodeOverloaded, "this node has as much in hand as it may; come back later")
+	err := agent.Errorf(agent.CodeOverloaded, "this node is serving as many requests as it may; retry later")
 	err.RetryAfterMS = retryAfterMS
 	return err
 }

@@ -35,7 +35,7 @@ var statuses = map[agent.Code]int{
 	agent.CodeReviewDecided: 409, agent.CodeApprovalExpired: 409, agent.CodeApprovalMismatch: 409,
 }
 
-// codesOfAgent are the codes that agent declares, read from its source.
+// codesOfAgent returns the codes that package agent declares, read from its source.
 func codesOfAgent(t *testing.T) []agent.Code {
 	t.Helper()
 	codes := codesOf(t, "../../agent/error.go")
@@ -70,7 +70,7 @@ func codesOf(t *testing.T, path string) (codes []agent.Code) {
 	return codes
 }
 
-// leased is what a code tells that is about a session's lease.
+// leased are the details of errors about a session's lease.
 var leased = map[string]any{"epoch": 5.0, "holder": "o", "expires_at": 6.0, "state": "s"}
 
 func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
@@ -203,7 +203,7 @@ func TestPastItsTimeAWriteIsUnknownAndAReadUnavailable(t *testing.T) {
 				t.Errorf("with %v two calls took %v", c.headers, took)
 			}
 		}
-		// A service that says unknown of a read means that it does not know.
+		// An outcome "unknown" of a read means that there is no answer.
 		k.fake.onRead = func(context.Context) error { return agent.Errorf(agent.CodeUnknown, "time is over") }
 		k.call("GET", "/v1/checkpoints/a", "").problem(503, "unavailable")
 	})

@@ -44,8 +44,8 @@ func (s *fakeScope) forget(o *agent.DeleteMemory) (agent.OpResult, *agent.Error)
 	return &agent.DeleteResult{Existed: at >= 0}, nil
 }
 
-// memory answers reads of memories. In every mode a recall finds the last
-// written ones whose content holds the query, and scores them alike.
+// memory answers reads of memories. In every mode a recall finds the last written memories whose
+// content holds the query, all with the same score.
 func (s *fakeScope) memory(r agent.Read) (agent.Found, *agent.Error) {
 	switch q := r.(type) {
 	case *agent.GetMemory:

@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// applySession keeps to the rules as far as the front's answers depend on
-// them: no lease ever expires, and nothing is queued.
+// applySession follows the rules as far as the API's answers depend on them: no lease ever expires,
+// and nothing is queued.
 func (f *fake) applySession(s *fakeScope, op agent.Op, incarnation uint64) (agent.OpResult, *agent.Error) {
 	switch o := op.(type) {
 	case *agent.PutSession:
@@ -73,7 +73,7 @@ func (f *fake) sessionResult(s *agent.Session) *agent.SessionResult {
 	return &agent.SessionResult{Session: s.SessionRow}
 }
 
-// fakeTurn is what the ops on turns have in common.
+// fakeTurn returns the fields that ops on turns have in common.
 func fakeTurn(op agent.Op) (session, lease string) {
 	switch o := op.(type) {
 	case *agent.ClaimSession:
@@ -164,7 +164,7 @@ func (f *fake) ask(s *fakeScope, row *agent.Session, drafts []agent.ReviewDraft)
 	}
 }
 
-// findSession lists all there is: which of it, is the store's to know.
+// findSession lists all sessions: filters are tested with the real store.
 func (f *fake) findSession(s *fakeScope, r agent.Read) (agent.Found, *agent.Error) {
 	switch q := r.(type) {
 	case *agent.GetSession:

@@ -15,8 +15,7 @@ import (
 	"dormouse/agent/agenttest"
 )
 
-// fake is a store in memory, just faithful enough to carry what the front
-// hands it: one writer, no expiry, no fences, no limits of scopes.
+// fake is a simplified in-memory store: one writer, no expiry, no fences, no limits of scopes.
 type fake struct {
 	mu          sync.Mutex
 	index       uint64
@@ -29,9 +28,9 @@ type fake struct {
 	readFault   error                                     // answers every read
 	onCommit    func(ctx context.Context) error           // runs first
 	onRead      func(ctx context.Context) error           // runs first
-	onBackup    func(w io.Writer) error                   // is the backup
-	onChange    func(agent.Change, string) error          // is the change
-	onWatch     func(yield func(agent.Event, error) bool) // instead of the store's own
+	onBackup    func(w io.Writer) error                   // writes the backup
+	onChange    func(agent.Change, string) error          // handles the change
+	onWatch     func(yield func(agent.Event, error) bool) // instead of the store's own events
 	lastWatch   agent.Watch
 }
 
@@ -66,7 +65,7 @@ func newFake() *fake {
 	return f
 }
 
-// empty forgets all that was written.
+// empty removes all data.
 func (f *fake) empty() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +127,7 @@ func (f *fake) Commit(ctx context.Context, c agent.Commit) (agent.Result, error)
 	return result, refusal
 }
 
-// fakeBody is all that a retry must repeat.
+// fakeBody returns the parts of a commit that a retry must repeat.
 func fakeBody(c agent.Commit) string {
 	var b strings.Builder
 	for _, op := range c.Ops {

@@ -9,8 +9,8 @@ import (
 	"dormouse/agent"
 )
 
-// parseFence reads Dormouse-Fence: a structured field (RFC 9651), the member
-// claim, a string or display string, with the parameter epoch, an integer.
+// parseFence parses Dormouse-Fence: a structured field (RFC 9651), the member claim, a string or
+// display string, with the parameter epoch, an integer.
 //
 //	claim="session:s1";epoch=7
 //	claim=%"f%c3%bcr alle";epoch=7
@@ -42,7 +42,7 @@ func fenceError(text string) error {
 	return agent.Invalid(headerFence, `it is %s, and should be like claim="session:s1";epoch=7`, text)
 }
 
-// cutString takes the string or display string that text begins with.
+// cutString returns the string or display string at the beginning of text, and the rest.
 func cutString(text string) (value, rest string, ok bool) {
 	display := strings.HasPrefix(text, "%")
 	text, ok = strings.CutPrefix(strings.TrimPrefix(text, "%"), `"`)
@@ -56,7 +56,7 @@ func cutString(text string) (value, rest string, ok bool) {
 			if !display {
 				return b.String(), text[i+1:], true
 			}
-			// PathUnescape, since + stands for itself.
+			// PathUnescape, because + is not an escape here.
 			decoded, err := url.PathUnescape(b.String())
 			return decoded, text[i+1:], err == nil && utf8.ValidString(decoded)
 		case c < ' ' || c > '~':

@@ -7,29 +7,29 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeFiles() {
+func (f *api) routeFiles() {
 	const tag, one = "files", "/v1/files/{path}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "write-file", tag: tag, summary: "Write a file: the body, byte for byte, with its type; the path is percent-encoded",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
 		accepts: []string{anyMedia}, creates: true, answers: document.FileStamp{},
-	}, (*call).writeFile)
+	}, (*request).writeFile)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "read-file", tag: tag, summary: "Read a file as it was written",
 		effect: reads, media: anyMedia,
-	}, (*call).readFile)
+	}, (*request).readFile)
 	register(f, route{
-		method: http.MethodGet, path: one + "/metadata", id: "file-metadata", tag: tag, summary: "Read what is known of a file beside its bytes",
+		method: http.MethodGet, path: one + "/metadata", id: "file-metadata", tag: tag, summary: "Read the metadata of a file",
 		effect: reads, answers: document.File{},
-	}, (*call).fileMetadata)
+	}, (*request).fileMetadata)
 	register(f, route{
-		method: http.MethodPatch, path: one + "/metadata", id: "describe-file", tag: tag, summary: "Change a file's content type or metadata, and not its bytes",
+		method: http.MethodPatch, path: one + "/metadata", id: "describe-file", tag: tag, summary: "Change a file's content type or metadata, but not its bytes",
 		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
-	}, func(c *call, body *document.DescribeBody) error { return c.reviseFile("", body) })
+	}, func(c *request, body *document.DescribeBody) error { return c.reviseFile("", body) })
 	register(f, route{
-		method: http.MethodPost, path: one + "/move", id: "move-file", tag: tag, summary: "Move a file, all at once",
+		method: http.MethodPost, path: one + "/move", id: "move-file", tag: tag, summary: "Move a file atomically",
 		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
-	}, func(c *call, body *document.MoveBody) error {
+	}, func(c *request, body *document.MoveBody) error {
 		to, err := agent.FileKey(body.To)
 		if err != nil {
 			return err
@@ -39,16 +39,15 @@ func (f *front) routeFiles() {
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-file", tag: tag, summary: "Delete a file",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*call).deleteFile)
+	}, (*request).deleteFile)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/files", id: "list-files", tag: tag, summary: "List files in order of paths",
 		effect: reads, query: listQuery, answers: document.List[document.File]{},
-	}, (*call).listFiles)
+	}, (*request).listFiles)
 }
 
-// fileKey is the key of the file that the path names; a bad path is the call's
-// fault.
-func (c *call) fileKey() string {
+// fileKey returns the key of the file in the path. An invalid path makes the request fail.
+func (c *request) fileKey() string {
 	key, err := agent.FileKey(c.id("path"))
 	if err != nil {
 		c.fail(err)
@@ -56,7 +55,7 @@ func (c *call) fileKey() string {
 	return key
 }
 
-func (c *call) writeFile(*none) error {
+func (c *request) writeFile(*none) error {
 	key := c.fileKey()
 	stamp, err := c.putBody(key)
 	if err != nil {
@@ -65,8 +64,8 @@ func (c *call) writeFile(*none) error {
 	return c.answerFile(stamp, stamp.Revision == 1)
 }
 
-// answerFile answers a write; made tells that the file is new.
-func (c *call) answerFile(stamp *agent.ValueResult, made bool) error {
+// answerFile answers a write; made reports that the file is new.
+func (c *request) answerFile(stamp *agent.ValueResult, made bool) error {
 	path, _ := agent.FilePath(stamp.Key)
 	a := reply{revision: &stamp.Revision, body: document.FileStampOf(stamp)}
 	if made {
@@ -75,9 +74,9 @@ func (c *call) answerFile(stamp *agent.ValueResult, made bool) error {
 	return c.answer(a)
 }
 
-func (c *call) readFile(*none) error { return c.sendValue(c.fileKey()) }
+func (c *request) readFile(*none) error { return c.sendValue(c.fileKey()) }
 
-func (c *call) fileMetadata(*none) error {
+func (c *request) fileMetadata(*none) error {
 	v, err := read[*agent.Value](c, &agent.GetValue{Key: c.fileKey()})
 	if err != nil {
 		return err
@@ -88,7 +87,7 @@ func (c *call) fileMetadata(*none) error {
 	})})
 }
 
-func (c *call) reviseFile(to string, body *document.DescribeBody) error {
+func (c *request) reviseFile(to string, body *document.DescribeBody) error {
 	result, err := c.commit(body.ToOp(c.fileKey(), to, c.conditioned(body.IfRevision)))
 	if err != nil {
 		return err
@@ -100,9 +99,9 @@ func (c *call) reviseFile(to string, body *document.DescribeBody) error {
 	return c.answerFile(stamp, false)
 }
 
-func (c *call) deleteFile(*none) error { return c.removeValue(c.fileKey()) }
+func (c *request) deleteFile(*none) error { return c.removeValue(c.fileKey()) }
 
-func (c *call) listFiles(*none) error {
+func (c *request) listFiles(*none) error {
 	page := c.page()
 	page.Prefix = agent.FilePrefix(page.Prefix)
 	if page.After != "" {

@@ -12,8 +12,8 @@ import (
 	"dormouse/server/rest"
 )
 
-// checkAnswer checks what holds of any answer to any body: it is a success or
-// a whole problem that is not our fault, and it is JSON.
+// checkAnswer checks properties of the answer to any body: it is a success or a complete problem
+// that is not internal, and it is JSON.
 func checkAnswer(t *testing.T, call, body string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code >= 500 || w.Code < 200 || w.Code >= 300 && w.Code < 400 {
@@ -110,7 +110,7 @@ func FuzzHeaders(f *testing.F) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code == 504 || w.Code == 405 {
-			return // a timeout of 1 ms; a path that is another call's
+			return // a timeout of 1 ms, or the path of another call
 		}
 		checkAnswer(t, "DELETE", r.URL.String(), w)
 	})

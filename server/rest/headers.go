@@ -26,16 +26,15 @@ const (
 	headerLastEvent   = "Last-Event-ID"
 )
 
-// idemClient makes an Idempotency-Key a client of its own; its one commit is
-// number 1.
+// idemClient makes an Idempotency-Key the client id of a request, whose number is 1.
 const (
 	idemClient   = "idem/"
 	idemKeyMax   = agent.IDBytesMax - len(idemClient)
 	idemAnswered = 24 * time.Hour
 )
 
-// readHeaders reads the headers that the route's effect brings.
-func (c *call) readHeaders() error {
+// readHeaders reads the headers that the route's effect allows.
+func (c *request) readHeaders() error {
 	if err := c.readScope(); err != nil {
 		return err
 	}
@@ -53,15 +52,15 @@ func (c *call) readHeaders() error {
 	return c.readConditions()
 }
 
-// readFence takes the fence of a write. A fence that nobody would check is
-// refused: ignoring it would be worse.
-func (c *call) readFence() error {
+// readFence reads the fence of a write. A call that does not check fences refuses one, instead of
+// ignoring it.
+func (c *request) readFence() error {
 	text, err := single(c.r.Header, headerFence)
 	if err != nil || text == "" {
 		return err
 	}
 	if c.route.effect == scoped {
-		return agent.Invalid(headerFence, "this call takes no fence, for an instance has that of its owner: leave the header out")
+		return agent.Invalid(headerFence, "this call takes no fence, because an instance uses its owner's fence: leave the header out")
 	}
 	fence, err := parseFence(text)
 	if err != nil {
@@ -71,8 +70,8 @@ func (c *call) readFence() error {
 	return nil
 }
 
-// readKey makes the request id of an Idempotency-Key.
-func (c *call) readKey() error {
+// readKey makes a request id from an Idempotency-Key.
+func (c *request) readKey() error {
 	key, err := single(c.r.Header, headerIdempotency)
 	if err != nil {
 		return err
@@ -87,8 +86,8 @@ func (c *call) readKey() error {
 	return nil
 }
 
-// readScope takes the scope from the header, or on GET from the query.
-func (c *call) readScope() error {
+// readScope reads the scope from the header, or on GET from the query.
+func (c *request) readScope() error {
 	scope, err := single(c.r.Header, headerScope)
 	if err != nil {
 		return err
@@ -103,9 +102,9 @@ func (c *call) readScope() error {
 	return nil
 }
 
-// readConditions turns If-Match and If-None-Match into a revision. A condition
-// that the call cannot keep is refused: ignoring it would be worse.
-func (c *call) readConditions() error {
+// readConditions converts If-Match and If-None-Match to a revision. A condition that the call
+// cannot check is refused, and not ignored.
+func (c *request) readConditions() error {
 	match, err := single(c.r.Header, headerIfMatch)
 	if err != nil {
 		return err
@@ -120,7 +119,7 @@ func (c *call) readConditions() error {
 	case match != "" && noneMatch != "":
 		return agent.Invalid(headerIfMatch, "If-Match and If-None-Match exclude each other")
 	case match == "*" && c.route.method == http.MethodPatch:
-		return nil // a patch of what does not exist is not_found anyway
+		return nil // a patch of a missing checkpoint is not_found anyway
 	case match == "*":
 		return agent.Invalid(headerIfMatch, "name the revision in quotes, as its ETag does: \"any\" cannot be checked")
 	case c.route.condition == "":
@@ -129,7 +128,7 @@ func (c *call) readConditions() error {
 		c.ifMatch = new(uint64)
 		return nil
 	case noneMatch != "":
-		return agent.Invalid(headerIfNone, "it is %s; a write takes only *", noneMatch)
+		return agent.Invalid(headerIfNone, "If-None-Match is %s; a write takes only *", noneMatch)
 	}
 	revision, err := parseETag(match)
 	if err != nil {
@@ -139,9 +138,9 @@ func (c *call) readConditions() error {
 	return nil
 }
 
-// conditioned joins the condition in the headers with the one in the body or
-// the query, which must agree.
-func (c *call) conditioned(named *uint64) *uint64 {
+// conditioned combines the condition in the headers with the one in the body or the query, which
+// must agree.
+func (c *request) conditioned(named *uint64) *uint64 {
 	switch {
 	case c.ifMatch == nil:
 		return named
@@ -151,11 +150,11 @@ func (c *call) conditioned(named *uint64) *uint64 {
 	return c.ifMatch
 }
 
-// single is a header that may be there once.
+// single returns a header that may occur once.
 func single(header http.Header, name string) (string, error) {
 	values := header.Values(name)
 	if len(values) > 1 {
-		return "", agent.Invalid(name, "the header is there %d times", len(values))
+		return "", agent.Invalid(name, "the header occurs %d times", len(values))
 	}
 	if len(values) == 1 && values[0] == "" {
 		return "", agent.Invalid(name, "the header is empty: leave it out, or give it a value")
@@ -163,7 +162,7 @@ func single(header http.Header, name string) (string, error) {
 	return header.Get(name), nil
 }
 
-// timeoutOf is how long the call may take.
+// timeoutOf returns the timeout of the request.
 func timeoutOf(header http.Header, byDefault time.Duration) (time.Duration, error) {
 	text, err := single(header, headerTimeout)
 	if err != nil || text == "" {
@@ -171,15 +170,15 @@ func timeoutOf(header http.Header, byDefault time.Duration) (time.Duration, erro
 	}
 	ms, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || ms == 0 || ms > uint64(timeoutMax/time.Millisecond) {
-		return 0, agent.Invalid(headerTimeout, "it is %q, and should be milliseconds from 1 to %d", text, timeoutMax/time.Millisecond)
+		return 0, agent.Invalid(headerTimeout, "the timeout is %q, and should be milliseconds from 1 to %d", text, timeoutMax/time.Millisecond)
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// etag writes a revision as an entity tag.
+// etag formats a revision as an entity tag.
 func etag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
 
-// parseETag reads one strong entity tag that is a revision.
+// parseETag parses one strong entity tag with a revision.
 func parseETag(text string) (uint64, error) {
 	inner, opened := strings.CutPrefix(text, `"`)
 	inner, closed := strings.CutSuffix(inner, `"`)
@@ -190,7 +189,7 @@ func parseETag(text string) (uint64, error) {
 	return revision, nil
 }
 
-// location is the path of what was created.
+// location returns the path of a created resource.
 func location(segments ...string) string {
 	var b strings.Builder
 	b.WriteString("/v1")

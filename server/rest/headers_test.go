@@ -118,7 +118,7 @@ func TestConditionsInHeadersAreIfRevision(t *testing.T) {
 	k.call("PATCH", "/v1/checkpoints/a", `{}`, `If-Match: *`).ok(200)
 	k.call("DELETE", "/v1/checkpoints/a?if_revision=4", "", `If-Match: "5"`).problem(400, "invalid")
 
-	// Of a thread it is the rev.
+	// For a thread it is the rev.
 	k.call("POST", "/v1/threads/t/entries", `{"entries":{}}`, "If-None-Match: *").ok(201)
 	got = k.call("POST", "/v1/threads/t/entries", `{"entries":{}}`, "If-None-Match: *")
 	got.want(got.problem(409, "conflict"), map[string]any{"rev": 1.0})
@@ -129,7 +129,7 @@ func TestConditionsInHeadersAreIfRevision(t *testing.T) {
 	}
 	k.call("POST", "/v1/threads/t/entries", `{"entries":{},"expected_rev":1}`, `If-Match: "2"`).problem(400, "invalid")
 
-	// What cannot be kept is refused, not ignored.
+	// A condition that cannot be checked is refused, not ignored.
 	for _, call := range []string{"DELETE /v1/threads/t", "POST /v1/threads", "POST /v1/threads/t/fork", "POST /v1/commits", "DELETE /v1/scopes/s"} {
 		method, path, _ := strings.Cut(call, " ")
 		got := k.call(method, path, "", `If-Match: "1"`)
@@ -214,7 +214,7 @@ func TestEveryAnswerSaysNodeAndIndex(t *testing.T) {
 	}
 }
 
-// What has no index of its own says how far the node was.
+// An answer without its own index has the index that the node has applied.
 func TestAProblemSaysWhatTheNodeHadApplied(t *testing.T) {
 	k := newKitWith(t, rest.Options{Applied: func() uint64 { return 42 }})
 	for _, c := range []struct{ call, body string }{

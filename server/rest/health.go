@@ -7,16 +7,16 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeHealth() {
+func (f *api) routeHealth() {
 	const tag = "health"
 	register(f, route{
 		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: document.Health{},
-	}, func(c *call, _ *none) error {
+	}, func(c *request, _ *none) error {
 		return c.answer(reply{body: document.Health{Status: "ok"}})
 	})
 	register(f, route{
 		method: http.MethodGet, path: "/readyz", id: "get-readyz", tag: tag, probe: true, summary: "Is the node ready to serve?", answers: document.Health{},
-	}, func(c *call, _ *none) error {
+	}, func(c *request, _ *none) error {
 		if f.options.Ready == nil {
 			return c.answer(reply{body: document.Health{Status: "ok"}})
 		}
@@ -30,7 +30,7 @@ func (f *front) routeHealth() {
 	}
 	register(f, route{
 		method: http.MethodGet, path: "/metrics", id: "get-metrics", tag: tag, probe: true, summary: "Metrics, in the Prometheus format", media: "text/plain",
-	}, func(c *call, _ *none) error {
+	}, func(c *request, _ *none) error {
 		f.options.Metrics.ServeHTTP(c.w, c.r)
 		return nil
 	})

@@ -7,59 +7,59 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeInstances() {
+func (f *api) routeInstances() {
 	const tag, one = "instances", "/v1/managers/{manager}/instances/{key}"
 	register(f, route{
-		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance: it is awake then",
+		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance; it is awake afterwards",
 		effect: scoped, creates: true, answers: document.Instance{},
-	}, (*call).startInstance)
+	}, (*request).startInstance)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-instance", tag: tag, summary: "Look an instance up, without waking it",
 		effect: scoped, answers: document.Instance{},
-	}, (*call).lookupInstance)
+	}, (*request).lookupInstance)
 	register(f, route{
-		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; ok once that is durable",
+		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; answers once that is durable",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*call).stopInstance)
+	}, (*request).stopInstance)
 	register(f, route{
-		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-instance", tag: tag, summary: "Store an instance now and let it sleep",
+		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-instance", tag: tag, summary: "Store an instance now and hibernate it",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*call).hibernateInstance)
+	}, (*request).hibernateInstance)
 	register(f, route{
-		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake for somebody; starts it",
+		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake while attached; starts it",
 		effect: scoped, answers: document.Attached{},
-	}, (*call).attachInstance)
+	}, (*request).attachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/detach", id: "detach-instance", tag: tag, summary: "End an attachment",
 		effect: scoped, bodyNeeded: true, status: http.StatusNoContent,
-	}, (*call).detachInstance)
+	}, (*request).detachInstance)
 	register(f, route{
-		method: http.MethodPost, path: one + "/touch", id: "touch-instance", tag: tag, summary: "Arm the idle timer anew, and the attachment where one is named",
+		method: http.MethodPost, path: one + "/touch", id: "touch-instance", tag: tag, summary: "Restart the idle timer, and renew the attachment if one is named",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*call).touchInstance)
+	}, (*request).touchInstance)
 	register(f, route{
-		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Ask an instance's handler for something; wakes it",
+		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Send a signal to an instance's handler; wakes the instance",
 		effect: scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
-	}, (*call).signalInstance)
+	}, (*request).signalInstance)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/cron", id: "patch-instance-cron", tag: tag,
-		summary: "Set or cancel single recurring jobs of an instance; wakes it",
+		summary: "Set or cancel single recurring jobs of an instance; wakes the instance",
 		effect:  scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
-	}, func(c *call, specs *document.JSON) error {
+	}, func(c *request, specs *document.JSON) error {
 		return c.signalInstance(&document.SignalBody{Type: agent.SignalCron, Data: *specs})
 	})
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
 		effect: scoped, answers: document.ManagerStats{},
-	}, (*call).managerStats)
+	}, (*request).managerStats)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
 		summary: "Count the instances of all managers of all scopes, node by node", answers: document.ManagerStats{},
-	}, func(c *call, _ *none) error { return c.stats("", "") })
+	}, func(c *request, _ *none) error { return c.stats("", "") })
 }
 
-// onInstance names the instance that a call is about, and who answers for it.
-func (c *call) onInstance() (agent.Instances, agent.InstanceRef, error) {
+// onInstance returns the instance in the path, and the service that answers for it.
+func (c *request) onInstance() (agent.Instances, agent.InstanceRef, error) {
 	ref := agent.InstanceRef{Scope: c.scope, Manager: c.id("manager"), Key: c.id("key")}
 	host, err := c.instances()
 	if err != nil {
@@ -68,15 +68,15 @@ func (c *call) onInstance() (agent.Instances, agent.InstanceRef, error) {
 	return host, ref, ref.Validate()
 }
 
-// instances is who answers for all instances.
-func (c *call) instances() (agent.Instances, error) {
-	if c.front.options.Instances == nil {
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node takes no calls on instances")
+// instances returns the service for all instances.
+func (c *request) instances() (agent.Instances, error) {
+	if c.api.options.Instances == nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node does not serve instances")
 	}
-	return c.front.options.Instances, c.err
+	return c.api.options.Instances, c.err
 }
 
-func (c *call) startInstance(body *document.StartBody) error {
+func (c *request) startInstance(body *document.StartBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *call) startInstance(body *document.StartBody) error {
 	return c.answer(a)
 }
 
-func (c *call) lookupInstance(*none) error {
+func (c *request) lookupInstance(*none) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (c *call) lookupInstance(*none) error {
 	return c.answer(reply{body: document.InstanceOf(i)})
 }
 
-func (c *call) stopInstance(*none) error {
+func (c *request) stopInstance(*none) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *call) stopInstance(*none) error {
 	return c.acted(host.Stop(c.r.Context(), ref))
 }
 
-func (c *call) hibernateInstance(*none) error {
+func (c *request) hibernateInstance(*none) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -124,15 +124,15 @@ func (c *call) hibernateInstance(*none) error {
 	return c.acted(host.Hibernate(c.r.Context(), ref))
 }
 
-// acted answers a call that has no answer of its own.
-func (c *call) acted(err error) error {
+// acted answers a call without a body.
+func (c *request) acted(err error) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{})
 }
 
-func (c *call) attachInstance(body *document.AttachBody) error {
+func (c *request) attachInstance(body *document.AttachBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (c *call) attachInstance(body *document.AttachBody) error {
 	return c.answer(reply{body: document.AttachedOf(a)})
 }
 
-func (c *call) detachInstance(body *document.AttachmentBody) error {
+func (c *request) detachInstance(body *document.AttachmentBody) error {
 	host, ref, err := c.onInstance()
 	if err == nil {
 		err = agent.ValidID("attachment", body.Attachment)
@@ -163,7 +163,7 @@ func (c *call) detachInstance(body *document.AttachmentBody) error {
 	return c.acted(host.Detach(c.r.Context(), ref, body.Attachment))
 }
 
-func (c *call) touchInstance(body *document.AttachmentBody) error {
+func (c *request) touchInstance(body *document.AttachmentBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -171,9 +171,8 @@ func (c *call) touchInstance(body *document.AttachmentBody) error {
 	return c.acted(host.Touch(c.r.Context(), ref, body.Attachment))
 }
 
-// signalInstance sends a signal once, however often it comes under one
-// Idempotency-Key.
-func (c *call) signalInstance(body *document.SignalBody) error {
+// signalInstance sends a signal once, even if it is repeated with the same Idempotency-Key.
+func (c *request) signalInstance(body *document.SignalBody) error {
 	host, ref, err := c.onInstance()
 	if err != nil {
 		return err
@@ -189,9 +188,8 @@ func (c *call) signalInstance(body *document.SignalBody) error {
 	return c.answer(reply{body: document.SignalReplyOf(r)})
 }
 
-// managerStats counts nothing under a name that is no manager's: zeros would
-// hide a slip of the pen.
-func (c *call) managerStats(*none) error {
+// managerStats returns an error for a name without a manager: zeros would hide a wrong name.
+func (c *request) managerStats(*none) error {
 	manager := c.id("manager")
 	if _, err := readNow[*agent.Manager](c, &agent.GetManager{Name: manager}); err != nil {
 		return err
@@ -199,7 +197,7 @@ func (c *call) managerStats(*none) error {
 	return c.stats(c.scope, manager)
 }
 
-func (c *call) stats(scope, manager string) error {
+func (c *request) stats(scope, manager string) error {
 	host, err := c.instances()
 	if err != nil {
 		return err

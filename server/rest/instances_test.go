@@ -10,7 +10,7 @@ import (
 	"dormouse/server/rest"
 )
 
-// hosted answers for instances, and remembers what it was asked.
+// hosted answers calls on instances, and records them.
 type hosted struct {
 	agent.Instances
 	ref    agent.InstanceRef
@@ -129,12 +129,12 @@ func TestASignalIsOneUnderItsIdempotencyKey(t *testing.T) {
 	k.call("POST", one+"/signals", `{"data":{}}`).problem(400, "invalid")
 }
 
-// CL-8: not running, cannot tell and may yet be done are three answers.
+// CL-8: "not running", "unavailable" and "unknown" are three answers.
 func TestCL8_FailuresOfInstancesStayApart(t *testing.T) {
 	k, h := instances(t)
 	for code, status := range map[agent.Code]int{
 		agent.CodeNotFound: 404, agent.CodeUnavailable: 503, agent.CodeUnknown: 504, agent.CodeOverloaded: 429, agent.CodeThawFailed: 409,
-		agent.CodeNotOwner: 503, // between nodes only, but a front never lets a bug look like one of ours
+		agent.CodeNotOwner: 503, // between nodes only, but a bug must not reach clients as such
 	} {
 		h.fails = agent.Errorf(code, "so it is")
 		k.call("POST", one+"/signals", `{"type":"x"}`).problem(status, string(code))
@@ -145,7 +145,7 @@ func TestCL8_FailuresOfInstancesStayApart(t *testing.T) {
 	newKit(t).call("GET", one, "").problem(503, "unavailable")
 }
 
-// What would be ignored is refused: a fence, a condition, an older view.
+// Headers and parameters that would be ignored are refused: a fence, a condition, an older view.
 func TestCallsOnInstancesRefuseWhatTheirOwnerDecides(t *testing.T) {
 	k, h := instances(t)
 	for call, body := range map[string]string{
@@ -195,7 +195,7 @@ func TestStatsNameTheNodes(t *testing.T) {
 	if second := nodes[1].(map[string]any); second["error"] != "gone" {
 		t.Errorf("%v", nodes)
 	}
-	k.call("GET", "/v1/managers/m/stats", "").problem(404, "not_found") // of that name there is one in another scope only
+	k.call("GET", "/v1/managers/m/stats", "").problem(404, "not_found") // another scope has a manager of that name
 }
 
 func TestAllInstancesAreCountedTogether(t *testing.T) {

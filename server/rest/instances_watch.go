@@ -8,23 +8,23 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeInstanceWatches() {
+func (f *api) routeInstanceWatches() {
 	const tag = "instances"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/watch", id: "watch-instances", tag: tag,
-		summary: "Server-sent events: how a manager's instances change, on all nodes, from now on",
+		summary: "Server-sent events: changes of a manager's instances, on all nodes, from now on",
 		effect:  scoped, media: eventStream, streams: true,
-	}, func(c *call, _ *none) error { return c.watchInstances("") })
+	}, func(c *request, _ *none) error { return c.watchInstances("") })
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/instances/{key}/watch", id: "watch-instance", tag: tag,
-		summary: "Server-sent events: how an instance changes from now on",
+		summary: "Server-sent events: changes of an instance from now on",
 		effect:  scoped, media: eventStream, streams: true,
-	}, func(c *call, _ *none) error { return c.watchInstances(c.id("key")) })
+	}, func(c *request, _ *none) error { return c.watchInstances(c.id("key")) })
 }
 
-// watchInstances streams until the caller leaves. The first element is waited
-// for, so that a watch that cannot begin is answered by a status.
-func (c *call) watchInstances(key string) error {
+// watchInstances streams until the client disconnects. It waits for the first element, so that a
+// watch that cannot begin is answered with a status.
+func (c *request) watchInstances(key string) error {
 	host, err := c.instances()
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func (c *call) watchInstances(key string) error {
 	return c.stream(came, first)
 }
 
-// instance writes an event about instances. They have no ids: a watch begins
-// again, and says so.
+// instance writes an event about instances. Such events have no ids: a client cannot resume a
+// watch, but gets a missed event.
 func (e *events) instance(event *agent.InstanceEvent) error {
 	if event.Missed {
 		return e.event("missed", "", document.InstancesMissed{Node: event.Node, Reason: event.Reason})

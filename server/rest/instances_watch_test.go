@@ -9,7 +9,7 @@ import (
 	"dormouse/server/rest"
 )
 
-// telling tells of two changes, and then that it ends.
+// telling yields two changes, and then ends.
 type telling struct {
 	agent.Instances
 	asked agent.InstanceWatch

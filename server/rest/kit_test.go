@@ -11,7 +11,7 @@ import (
 	"dormouse/server/rest"
 )
 
-// kit is a front over a fake, and what a test needs to call it.
+// kit is an API over a fake, and helpers to call it.
 type kit struct {
 	*testing.T
 	fake    *fake
@@ -34,13 +34,13 @@ func newKitWith(t *testing.T, o rest.Options) *kit {
 	return &kit{T: t, fake: f, handler: handler}
 }
 
-// in is the same kit within a subtest.
+// in returns the same kit for a subtest.
 func (k *kit) in(t *testing.T) *kit {
 	t.Helper()
 	return &kit{T: t, fake: k.fake, handler: k.handler}
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	*httptest.ResponseRecorder
 	t *testing.T
@@ -66,7 +66,7 @@ func (k *kit) call(method, path, body string, headers ...string) answer {
 	return answer{w, k.T}
 }
 
-// ok checks the status and gives the body's members.
+// ok checks the status and returns the body's members.
 func (a answer) ok(status int) map[string]any {
 	a.t.Helper()
 	if a.Code != status {
@@ -81,7 +81,7 @@ func (a answer) ok(status int) map[string]any {
 	return members
 }
 
-// problem checks that the answer is a problem of that status and code, whole.
+// problem checks that the answer is a complete problem with that status and code.
 func (a answer) problem(status int, code string) map[string]any {
 	a.t.Helper()
 	members := a.ok(status)

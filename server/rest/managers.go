@@ -7,26 +7,26 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeManagers() {
+func (f *api) routeManagers() {
 	const tag, one = "managers", "/v1/managers/{manager}"
 	register(f, route{
-		method: http.MethodPut, path: one, id: "put-manager", tag: tag, summary: "Say how the instances of one kind are kept",
+		method: http.MethodPut, path: one, id: "put-manager", tag: tag, summary: "Set how the instances of one kind are kept",
 		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Manager{},
-	}, (*call).putManager)
+	}, (*request).putManager)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-manager", tag: tag, summary: "Read a manager", effect: reads, answers: document.Manager{},
-	}, (*call).getManager)
+	}, (*request).getManager)
 	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-manager", tag: tag, summary: "Delete a manager; what its instances have stored stays",
+		method: http.MethodDelete, path: one, id: "delete-manager", tag: tag, summary: "Delete a manager; the stored data of its instances stays",
 		effect: writes, condition: "if_revision", query: []string{"if_revision"}, status: http.StatusNoContent,
-	}, (*call).deleteManager)
+	}, (*request).deleteManager)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers", id: "list-managers", tag: tag, summary: "List managers in the order of their names",
 		effect: reads, query: listQuery, answers: document.List[document.Manager]{},
-	}, (*call).listManagers)
+	}, (*request).listManagers)
 }
 
-func (c *call) putManager(body *document.ManagerBody) error {
+func (c *request) putManager(body *document.ManagerBody) error {
 	op, err := body.ToOp(c.id("manager"))
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *call) putManager(body *document.ManagerBody) error {
 	return c.answer(a)
 }
 
-func (c *call) getManager(*none) error {
+func (c *request) getManager(*none) error {
 	found, err := read[*agent.Manager](c, &agent.GetManager{Name: c.id("manager")})
 	if err != nil {
 		return err
@@ -55,14 +55,14 @@ func (c *call) getManager(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.ManagerOf(*found)})
 }
 
-func (c *call) deleteManager(*none) error {
+func (c *request) deleteManager(*none) error {
 	if _, err := c.commit(&agent.DeleteManager{Name: c.id("manager"), IfRevision: c.conditioned(c.optional("if_revision"))}); err != nil {
 		return err
 	}
 	return c.answer(reply{})
 }
 
-func (c *call) listManagers(*none) error {
+func (c *request) listManagers(*none) error {
 	found, err := read[*agent.ManagerList](c, &agent.ListManagers{Page: c.page()})
 	if err != nil {
 		return err

@@ -13,12 +13,12 @@ import (
 	"dormouse/api/document"
 )
 
-// queryParam documents a query parameter. A name means the same in every call.
+// queryParam documents a query parameter. A name has the same meaning in every call.
 type queryParam struct {
 	doc        string
 	schema     huma.Schema
 	many       bool // may be repeated
-	mayBeEmpty bool // an empty one is as good as none
+	mayBeEmpty bool // an empty one is the same as none
 }
 
 var (
@@ -38,52 +38,52 @@ const schemaPrefix = "#/components/schemas/"
 // anyMedia is a body of any type, taken byte for byte.
 const anyMedia = "*/*"
 
-// queryParams are all of them.
+// queryParams are all query parameters.
 var queryParams = map[string]queryParam{
 	"scope":          {doc: "The scope, for callers that cannot send Dormouse-Scope", schema: nonEmptyString},
 	"with":           {doc: "A node: what would move if it joined", schema: nonEmptyString},
 	"without":        {doc: "A node: what would move if it left", schema: nonEmptyString},
-	"stale":          {doc: "Skip the barrier: answer from this node's own state and say how old it is", schema: boolean},
+	"stale":          {doc: "Skip the barrier: answer from this node's own state, with its age", schema: boolean},
 	"min_index":      {doc: "Wait until the serving node has applied this index", schema: wholeNumber},
-	"agent_id":       {doc: "Only the agent's own", schema: nonEmptyString},
+	"agent_id":       {doc: "Only those of this agent", schema: nonEmptyString},
 	"status":         {doc: "Only those of this status", schema: nonEmptyString},
-	"owner":          {doc: "Only those that this owner runs, or is to be relieved of", schema: nonEmptyString},
-	"owner_id":       {doc: "Only where it is the owner", schema: nonEmptyString},
-	"interrupted":    {doc: "Only those that wait for a person", schema: boolean},
-	"recoverable":    {doc: "Only those whose turn is to be recovered", schema: boolean},
-	"before":         {doc: "Only those whose deadline comes earlier, Unix ms; 0 means any", schema: wholeNumber},
-	"assignee":       {doc: "Only theirs", schema: nonEmptyString},
+	"owner":          {doc: "Only sessions leased to this owner, including expired leases", schema: nonEmptyString},
+	"owner_id":       {doc: "Only if this is the owner", schema: nonEmptyString},
+	"interrupted":    {doc: "Only conversations that are interrupted", schema: boolean},
+	"recoverable":    {doc: "Only sessions with a turn to recover: its lease has expired", schema: boolean},
+	"before":         {doc: "Only those with an earlier deadline, Unix ms; 0 means any", schema: wholeNumber},
+	"assignee":       {doc: "Only those of this assignee", schema: nonEmptyString},
 	"session":        {doc: "Only those of this session", schema: nonEmptyString},
-	"prefix":         {doc: "Only what begins so", schema: anyString, mayBeEmpty: true},
-	"after":          {doc: "The next of the page before", schema: anyString, mayBeEmpty: true},
+	"prefix":         {doc: "Only keys, ids or names with this prefix", schema: anyString, mayBeEmpty: true},
+	"after":          {doc: "The next value of the previous page", schema: anyString, mayBeEmpty: true},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
-	"revision":       {doc: "An older revision, as far as the history goes; 0 means the current one", schema: wholeNumber},
-	"if_revision":    {doc: "Apply only at this revision; 0 means that there must be none", schema: wholeNumber},
+	"revision":       {doc: "An older revision that is kept; 0 means the current one", schema: wholeNumber},
+	"if_revision":    {doc: "Apply only at this revision; 0 means that it must not exist", schema: wholeNumber},
 	"if_incarnation": {doc: "Apply only to this incarnation; 0 means any", schema: wholeNumber},
-	"incarnation":    {doc: "Only this life of it: another one ends the watch as deleted; 0 means the one that is there", schema: wholeNumber},
-	"from_index":     {doc: "The first index of the log; what comes from now on where absent, or 0", schema: wholeNumber},
-	"ttl_ms":         {doc: "Expire after so long, in log time; 0 means never", schema: wholeNumber},
-	"seal_ms":        {doc: "Refuse every write to it for so long", schema: wholeNumber},
+	"incarnation":    {doc: "Only this incarnation: another one ends the watch as deleted; 0 means the current one", schema: wholeNumber},
+	"from_index":     {doc: "The first index of the log; only new changes if absent or 0", schema: wholeNumber},
+	"ttl_ms":         {doc: "Expire after this time, in log time; 0 means never", schema: wholeNumber},
+	"seal_ms":        {doc: "Refuse every write to this id for this time", schema: wholeNumber},
 	"from":           {doc: "The first seq", schema: wholeNumber},
 	"to":             {doc: "The last seq, inclusive", schema: wholeNumber},
-	"tail":           {doc: "Only the last so many entries", schema: wholeNumber},
-	"at_rev":         {doc: "As the thread stood at this rev", schema: wholeNumber},
+	"tail":           {doc: "Only the last entries, at most this many", schema: wholeNumber},
+	"at_rev":         {doc: "The thread at this rev", schema: wholeNumber},
 	"kind":           {doc: "Only entries of this kind; may be repeated", schema: huma.Schema{Type: huma.TypeArray, Items: &nonEmptyString}, many: true},
 }
 
-// headerDocs say what the headers of a request mean.
+// headerDocs document the headers of a request.
 var headerDocs = map[string]string{
-	headerScope:       "The tenant's own keyspace; default where absent",
-	headerCluster:     "The cluster that the request is for, as answers name it: a node of another one refuses it as unavailable",
-	headerTimeout:     "How long to wait, in ms: past it a write is unknown, a read unavailable. 10,000 where absent",
-	headerFence:       `Apply only while the claim's epoch is its newest: claim="session:s1";epoch=7`,
+	headerScope:       "The tenant's own keyspace; default if absent",
+	headerCluster:     "The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable",
+	headerTimeout:     "The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent",
+	headerFence:       `Apply only if the claim's current epoch is this: claim="session:s1";epoch=7`,
 	headerIdempotency: "A retry within 24 h gets the first answer",
 	headerIfMatch:     `The revision (a thread's rev) in quotes: apply only there`,
-	headerIfNone:      "*: apply only where there is nothing yet",
-	headerLastEvent:   "Go on after this event; it outranks from and from_index",
+	headerIfNone:      "*: apply only if it does not exist",
+	headerLastEvent:   "Continue after this event; takes precedence over from and from_index",
 }
 
-// documentConfig is a huma API without anything that answers by itself.
+// documentConfig returns a huma configuration without any routes of its own.
 func documentConfig(version string) huma.Config {
 	return huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -96,8 +96,8 @@ func documentConfig(version string) huma.Config {
 	}}
 }
 
-// operation is what the document says of a route.
-func (f *front) operation(rt *route, body any) *huma.Operation {
+// operation returns the documentation of a route.
+func (f *api) operation(rt *route, body any) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: rt.id,
 		Method:      rt.method,
@@ -126,13 +126,13 @@ func (f *front) operation(rt *route, body any) *huma.Operation {
 	return op
 }
 
-// schema is a reference to the schema of v's type.
-func (f *front) schema(v any) *huma.Schema {
+// schema returns a reference to the schema of v's type.
+func (f *api) schema(v any) *huma.Schema {
 	t := reflect.TypeOf(v)
 	return f.api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 }
 
-func (f *front) documentBody(rt *route, body any) *huma.RequestBody {
+func (f *api) documentBody(rt *route, body any) *huma.RequestBody {
 	documented := &huma.RequestBody{Required: rt.bodyNeeded, Content: map[string]*huma.MediaType{}}
 	for _, kind := range rt.types() {
 		schema := &media
@@ -145,7 +145,7 @@ func (f *front) documentBody(rt *route, body any) *huma.RequestBody {
 	return documented
 }
 
-func (f *front) documentAnswer(rt *route, status int) *huma.Response {
+func (f *api) documentAnswer(rt *route, status int) *huma.Response {
 	answer := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{}}
 	if rt.effect == reads || rt.effect == writes {
 		answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of", Schema: &wholeNumber}
@@ -166,7 +166,7 @@ func (f *front) documentAnswer(rt *route, status int) *huma.Response {
 	return answer
 }
 
-// parameters are those of the path, of the query and of the headers.
+// parameters returns the parameters of the path, of the query and of the headers.
 func (rt *route) parameters() []*huma.Param {
 	var all []*huma.Param
 	for _, name := range rt.pathParams() {
@@ -191,7 +191,7 @@ func (rt *route) parameters() []*huma.Param {
 	return all
 }
 
-// headers are those that the route reads.
+// headers returns the names of the headers that the route reads.
 func (rt *route) headers() []string {
 	var names []string
 	if rt.effect != plain {
@@ -213,14 +213,13 @@ func (rt *route) headers() []string {
 	return names
 }
 
-// routeDocument serves the document of all that was registered before. It is
-// written when somebody first asks: that takes longer than all else that a node
-// does to start.
-func (f *front) routeDocument() {
+// routeDocument serves the document of all routes registered before. It is encoded at the first
+// request, because that takes longer than the rest of a node's start.
+func (f *api) routeDocument() {
 	register(f, route{
 		method: http.MethodGet, path: "/openapi.json", id: "get-openapi", tag: "health",
 		summary: "This document", media: "application/json",
-	}, func(c *call, _ *none) error {
+	}, func(c *request, _ *none) error {
 		document, err := f.document()
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew")
 
-// contract are the paths of the HTTP contract as far as they are built.
+// contract are the paths of the HTTP contract that are implemented.
 var contract = []string{
 	"POST /v1/commits", "POST /v1/reads",
 	"PUT /v1/values/{key}", "GET /v1/values/{key}", "DELETE /v1/values/{key}", "GET /v1/values",
@@ -47,7 +47,7 @@ var contract = []string{
 	"GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.json",
 }
 
-// added are the paths that the contract leaves free and that we have.
+// added are paths that the contract does not specify.
 var added = []string{
 	"PATCH /v1/checkpoints/{key}/cron", "PATCH /v1/managers/{manager}/instances/{key}/cron",
 	"GET /v1/placement", "GET /v1/cluster/instances", "GET /v1/managers/{manager}/watch", "GET /v1/managers/{manager}/instances/{key}/watch",
@@ -80,8 +80,8 @@ func TestTheDocumentHasThePathsOfTheContract(t *testing.T) {
 	}
 }
 
-// A change of the document is a change of the public contract: it is seen in
-// review as a change of testdata. Run with -rewrite to accept it.
+// A change of the document is a change of the public contract: review shows it as a change of
+// testdata. Run with -rewrite to accept it.
 func TestTheDocumentChangesOnlyOnPurpose(t *testing.T) {
 	raw, doc := document(t)
 	const golden = "testdata/openapi.json"
@@ -127,7 +127,7 @@ func TestTheDocumentRefersOnlyToWhatItHas(t *testing.T) {
 	}
 }
 
-// parametersOf are an operation's parameters, each by where it is and its name.
+// parametersOf returns an operation's parameters, each as location and name.
 func parametersOf(op any) []string {
 	var names []string
 	all, _ := op.(map[string]any)["parameters"].([]any)

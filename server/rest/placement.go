@@ -7,20 +7,20 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routePlacement() {
+func (f *api) routePlacement() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement", id: "get-placement", tag: "cluster",
 		summary: "Each node's share of the partitions, and the moves under way, as this node sees it", answers: document.PlacementShares{},
-	}, (*call).placement)
+	}, (*request).placement)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
-		summary: "Where the instance of a key lives, and why, as this node sees it",
+		summary: "The owner of a key's instance, and the reason, as this node sees it",
 		effect:  scoped, query: []string{"with", "without"}, answers: document.PlacementAnswer{},
-	}, (*call).explainPlacement)
+	}, (*request).explainPlacement)
 }
 
-func (c *call) placement(*none) error {
-	found, err := c.front.operator.Placement(c.r.Context(), agent.PlacementQuery{})
+func (c *request) placement(*none) error {
+	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{})
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -28,8 +28,8 @@ func (c *call) placement(*none) error {
 	return c.answer(reply{body: document.PlacementSharesOf(found)})
 }
 
-func (c *call) explainPlacement(*none) error {
-	found, err := c.front.operator.Placement(c.r.Context(), agent.PlacementQuery{
+func (c *request) explainPlacement(*none) error {
+	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{
 		Scope: c.scope, Manager: c.id("manager"), Key: c.id("key"), With: c.text("with"), Without: c.text("without"),
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *call) explainPlacement(*none) error {
 	}
 	c.at(found.Index)
 	if found.Partition == nil {
-		return agent.Errorf(agent.CodeInternal, "the placement does not say which partition it is")
+		return agent.Errorf(agent.CodeInternal, "the placement has no partition")
 	}
 	return c.answer(reply{body: document.PlacementAnswerOf(found)})
 }

@@ -10,54 +10,54 @@ import (
 	"dormouse/instance/pod"
 )
 
-func (f *front) routePods() {
+func (f *api) routePods() {
 	const tag, one = "pods", "/v1/pods/{manager}/{key}"
 	register(f, route{
-		method: http.MethodPost, path: one, id: "get-or-make-pod", tag: tag, summary: "Get a pod: make it where there is none, and start its eager nodes",
+		method: http.MethodPost, path: one, id: "get-or-make-pod", tag: tag, summary: "Get or create a pod, and start its eager nodes",
 		effect: scoped, creates: true, answers: document.GotPod{},
-	}, (*call).getPod)
+	}, (*request).getPod)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "look-at-pod", tag: tag, summary: "Read a pod as it is stored, without waking it",
 		effect: scoped, answers: document.StoredPod{},
-	}, (*call).lookAtPod)
+	}, (*request).lookAtPod)
 	register(f, route{
-		method: http.MethodGet, path: one + "/nodes", id: "list-pod-nodes", tag: tag, summary: "Tell how a pod's nodes stand, without waking any",
+		method: http.MethodGet, path: one + "/nodes", id: "list-pod-nodes", tag: tag, summary: "Read the status of a pod's nodes, without waking any",
 		effect: scoped, answers: document.PodNodes{},
-	}, (*call).podNodes)
+	}, (*request).podNodes)
 	register(f, route{
-		method: http.MethodGet, path: one + "/nodes/{name}", id: "get-pod-node", tag: tag, summary: "Tell how one node of a pod stands",
+		method: http.MethodGet, path: one + "/nodes/{name}", id: "get-pod-node", tag: tag, summary: "Read the status of one node of a pod",
 		effect: scoped, answers: pod.Snapshot{},
-	}, (*call).podNode)
+	}, (*request).podNode)
 	register(f, route{
-		method: http.MethodPost, path: one + "/nodes/{name}/ensure", id: "ensure-pod-node", tag: tag, summary: "Start a node, after all that it needs",
+		method: http.MethodPost, path: one + "/nodes/{name}/ensure", id: "ensure-pod-node", tag: tag, summary: "Start a node, after the nodes that it needs",
 		effect: scoped, answers: document.EnsuredNode{},
-	}, (*call).ensurePodNode)
+	}, (*request).ensurePodNode)
 	register(f, route{
 		method: http.MethodPost, path: one + "/reconcile", id: "reconcile-pod", tag: tag, summary: "Start nodes, and adopt those that are awake",
 		effect: scoped, answers: pod.Reconciled{},
-	}, (*call).reconcilePod)
+	}, (*request).reconcilePod)
 	register(f, route{
-		method: http.MethodPost, path: one + "/mutate", id: "mutate-pod", tag: tag, summary: "Change the topology: stored first, then nodes stop and start",
+		method: http.MethodPost, path: one + "/mutate", id: "mutate-pod", tag: tag, summary: "Change the topology: it is stored first, then nodes stop and start",
 		effect: scoped, once: true, bodyNeeded: true, answers: document.Mutated{},
-	}, (*call).mutatePod)
+	}, (*request).mutatePod)
 	register(f, route{
-		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-pod", tag: tag, summary: "Stop all nodes and the pod; tells what is stored, at one index",
+		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-pod", tag: tag, summary: "Stop all nodes and the pod; returns what is stored, at one index",
 		effect: scoped, answers: pod.Rested{},
-	}, (*call).hibernatePod)
+	}, (*request).hibernatePod)
 	register(f, route{
-		method: http.MethodPost, path: one + "/fork", id: "fork-pod", tag: tag, summary: "Make another pod of what is stored of this one, at one index",
+		method: http.MethodPost, path: one + "/fork", id: "fork-pod", tag: tag, summary: "Fork a pod from what is stored, at one index",
 		effect: scoped, once: true, bodyNeeded: true, answers: pod.Forked{},
-	}, (*call).forkPod)
+	}, (*request).forkPod)
 }
 
-// onPod names the pod that a call is about, and who makes calls on it.
-func (c *call) onPod() (pod.Pods, agent.InstanceRef, error) {
+// onPod returns the pod in the path, and the service to call it.
+func (c *request) onPod() (pod.Pods, agent.InstanceRef, error) {
 	host, ref, err := c.onInstance()
-	return pod.Pods{Instances: host, Service: c.front.service, Scope: c.scope}, ref, err
+	return pod.Pods{Instances: host, Service: c.api.service, Scope: c.scope}, ref, err
 }
 
-// reported is what is answered where a pod's call ended with a report: a problem
-// that has it where nodes failed.
+// reported returns the error of a pod's call that ended with a report: a problem with the report if
+// nodes failed.
 func reported(report any, err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeReconcileFailed, agent.CodeMutationFailed:
@@ -71,7 +71,7 @@ func reported(report any, err error) error {
 	}
 }
 
-// reportError is a refusal with a report of what was done nonetheless.
+// reportError is an error with a report of what was done nonetheless.
 type reportError struct {
 	error
 	report []byte
@@ -79,7 +79,7 @@ type reportError struct {
 
 func (e *reportError) Unwrap() error { return e.error }
 
-func (c *call) getPod(body *document.OpenPodBody) error {
+func (c *request) getPod(body *document.OpenPodBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *call) getPod(body *document.OpenPodBody) error {
 	return c.answer(a)
 }
 
-func (c *call) lookAtPod(*none) error {
+func (c *request) lookAtPod(*none) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *call) lookAtPod(*none) error {
 	return c.answer(reply{body: stored})
 }
 
-func (c *call) podNodes(*none) error {
+func (c *request) podNodes(*none) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *call) podNodes(*none) error {
 	return c.answer(reply{body: document.PodNodes{Items: shots}})
 }
 
-func (c *call) podNode(*none) error {
+func (c *request) podNode(*none) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (c *call) podNode(*none) error {
 	return c.answer(reply{body: shot})
 }
 
-func (c *call) ensurePodNode(body *document.EnsureBody) error {
+func (c *request) ensurePodNode(body *document.EnsureBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (c *call) ensurePodNode(body *document.EnsureBody) error {
 	return c.answer(reply{body: document.EnsuredNode{Node: shot, Report: report}})
 }
 
-func (c *call) reconcilePod(body *document.ReconcileBody) error {
+func (c *request) reconcilePod(body *document.ReconcileBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *call) reconcilePod(body *document.ReconcileBody) error {
 	return c.answer(reply{body: report})
 }
 
-func (c *call) mutatePod(body *document.MutateBody) error {
+func (c *request) mutatePod(body *document.MutateBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (c *call) mutatePod(body *document.MutateBody) error {
 	return c.answer(reply{body: out})
 }
 
-func (c *call) hibernatePod(*none) error {
+func (c *request) hibernatePod(*none) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (c *call) hibernatePod(*none) error {
 	return c.answer(reply{body: rested})
 }
 
-func (c *call) forkPod(body *document.ForkPodBody) error {
+func (c *request) forkPod(body *document.ForkPodBody) error {
 	pods, ref, err := c.onPod()
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"dormouse/node/nodetest"
 )
 
-// podFront is a real node's front.
+// podFront is the API of a real node.
 type podFront struct {
 	*testing.T
 	url string
@@ -36,7 +36,7 @@ func newPodFront(t *testing.T) *podFront {
 	return &podFront{T: t, url: "http://" + n.HTTPAddr() + "/v1/pods/teams/", web: &http.Client{Transport: transport}}
 }
 
-// call makes a call that is answered with a status, and returns the answer.
+// call makes a request, checks the status, and returns the answer.
 func (f *podFront) call(status int, method, path, body string, headers ...string) map[string]any {
 	f.Helper()
 	r, err := http.NewRequestWithContext(f.Context(), method, f.url+path, bytes.NewReader([]byte(body)))
@@ -68,7 +68,7 @@ func (f *podFront) call(status int, method, path, body string, headers ...string
 	return got
 }
 
-// at is a member of an answer, by the names on the way to it, as JSON.
+// at checks a member of an answer, at a path of names, as JSON.
 func (f *podFront) at(got map[string]any, want string, path ...string) {
 	f.Helper()
 	var v any = got
@@ -107,7 +107,7 @@ func TestAPodOverHTTP(t *testing.T) {
 	}
 
 	ops := `{"ops":[{"add_node":{"name":"bob","node":{"manager":"agents","activation":"eager"},"owner":"boss"}},{"remove_node":{"name":"ann"}}]}`
-	for range 2 { // the second time it is the same one
+	for range 2 { // the second time it returns the same one
 		got = f.call(200, "POST", "a%2Fb/mutate", ops, "Idempotency-Key", "m1")
 		f.at(got, `2`, "topology_version")
 		f.at(got, `["bob"]`, "started")
@@ -128,7 +128,7 @@ func TestWhatFailsInAPodIsAProblemWithItsReport(t *testing.T) {
 	f.at(got, `"reconcile_failed"`, "code")
 	f.at(got, `"thaw_failed"`, "reason")
 	f.at(got, `"start"`, "report", "failures", "x", "stage")
-	f.at(f.call(200, "GET", "a", ""), `"awake"`, "status") // it lives on
+	f.at(f.call(200, "GET", "a", ""), `"awake"`, "status") // it stays awake
 	got = f.call(409, "POST", "a/mutate", `{"ops":[{"add_node":{"name":"y","node":`+bad+`}}]}`)
 	f.at(got, `"mutation_failed"`, "code")
 	f.at(got, `"failed"`, "report", "status")

@@ -6,15 +6,15 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeReads() {
+func (f *api) routeReads() {
 	register(f, route{
 		method: http.MethodPost, path: "/v1/reads", id: "read", tag: "commits",
 		summary: "Answer several reads at one index",
 		effect:  reads, bodyNeeded: true, numbered: true, answers: document.Answered{},
-	}, (*call).readSeveral)
+	}, (*request).readSeveral)
 }
 
-func (c *call) readSeveral(body *document.ReadsBody) error {
+func (c *request) readSeveral(body *document.ReadsBody) error {
 	asked, err := body.ToReads()
 	if err != nil {
 		return err

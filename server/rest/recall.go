@@ -5,7 +5,7 @@ import (
 	"dormouse/api/document"
 )
 
-func (c *call) recall(body *document.RecallBody) error {
+func (c *request) recall(body *document.RecallBody) error {
 	asked := body.ToRead()
 	answers, err := c.readAll(asked)
 	if err != nil {
@@ -16,7 +16,7 @@ func (c *call) recall(body *document.RecallBody) error {
 	}
 	found, ok := answers.Answers[0].Found.(*agent.Recalled)
 	if !ok {
-		return agent.Errorf(agent.CodeInternal, "a recall came to a %T", answers.Answers[0].Found)
+		return agent.Errorf(agent.CodeInternal, "the answer to a recall is a %T", answers.Answers[0].Found)
 	}
 	out := document.RecalledOf(found)
 	out.Index = answers.Index

@@ -8,17 +8,17 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeReplay() {
+func (f *api) routeReplay() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/sessions/{id}/replay", id: "replay-session", tag: "sessions",
-		summary: "What happened to a session, as one timeline; nothing is executed",
+		summary: "Read the history of a session as one timeline; nothing is executed",
 		effect:  reads, query: []string{"tail"}, answers: document.Replayed{},
-	}, (*call).replaySession)
+	}, (*request).replaySession)
 }
 
-// replaySession answers in a few reads: what is written in between may be told
-// of one part and not of another.
-func (c *call) replaySession(*none) error {
+// replaySession answers with several reads: a concurrent write may be visible in one part and not
+// in another.
+func (c *request) replaySession(*none) error {
 	told, err := replay.Read(c.readAll, c.id("id"), c.number("tail"), agent.ReadBytesMax)
 	if err != nil {
 		return err

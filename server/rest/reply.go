@@ -10,25 +10,24 @@ import (
 	"dormouse/agent"
 )
 
-// verbatim writes documents as they were kept: no string is escaped again, and
-// < > & stay. Documents were checked when they came in, so duplicate members
-// are not looked for again; a path that is quoted in a problem may hold bytes
-// that are no UTF-8, which become U+FFFD.
+// verbatim writes documents as they were stored: no string is escaped again, and < > & stay.
+// Documents were validated as input, so duplicate members are not searched for again. A path that
+// is quoted in a problem may hold invalid UTF-8, which becomes U+FFFD.
 var verbatim = json.JoinOptions(
 	jsontext.PreserveRawStrings(true),
 	jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true),
 )
 
-// reply is an answer in JSON and the headers that go with it.
+// reply is a JSON answer with its headers.
 type reply struct {
-	location string  // of what was created: makes the status 201
+	location string  // of the created resource: makes the status 201
 	revision *uint64 // the ETag
 	body     any     // nil means none
 }
 
 // answer writes a reply.
-func (c *call) answer(a reply) error {
+func (c *request) answer(a reply) error {
 	header := c.w.Header()
 	status := c.route.status
 	if status == 0 {
@@ -50,14 +49,13 @@ func (c *call) answer(a reply) error {
 		c.w.WriteHeader(status)
 		return nil
 	}
-	c.front.writeJSON(c.w, status, "application/json", a.body)
+	c.api.writeJSON(c.w, status, "application/json", a.body)
 	return nil
 }
 
-// noteAge says how old the answer of a call may be that looks past the store's
-// views: what the owner of an instance says is current, and what this node says
-// of the cluster is as old as its state.
-func (c *call) noteAge() error {
+// noteAge sets the age header of a call that does not use the store's views. The answer of the
+// owner of an instance is current, and this node's view of the cluster is as old as its state.
+func (c *request) noteAge() error {
 	header := c.w.Header()
 	if c.route.tag != "cluster" {
 		header.Set(headerAge, "0")
@@ -71,13 +69,12 @@ func (c *call) noteAge() error {
 	return errors.Join(c.err, err)
 }
 
-// writeJSON writes a whole answer. It is encoded first, so that what cannot be
-// encoded is still answered as a bug; a caller that does not take its answer
-// is not waited for.
-func (f *front) writeJSON(w *writer, status int, contentType string, body any) {
+// writeJSON writes a complete answer. It encodes the body first, so that an encoding error is still
+// answered as a bug. It does not wait for clients that do not read.
+func (f *api) writeJSON(w *writer, status int, contentType string, body any) {
 	encoded, err := json.Marshal(body, verbatim)
 	if err != nil {
-		f.options.Logger.Error("an answer does not encode", "operation", w.operation, "error", err)
+		f.options.Logger.Error("cannot encode an answer", "operation", w.operation, "error", err)
 		status, contentType = http.StatusInternalServerError, "application/problem+json"
 		encoded = []byte(`{"type":"urn:dormouse:problem:internal","title":"A bug","status":500,"detail":"the answer does not encode","code":"internal"}`)
 	}

@@ -14,28 +14,27 @@ import (
 	"dormouse/agent"
 )
 
-// Options say how a node serves HTTP. The zero value of a field is its default.
+// Options configure the API. The zero value of a field is its default.
 type Options struct {
 	Node      string        // the name that answers carry; "" means none
-	ClusterID func() string // of the node's cluster, "" while it belongs to none; nil means that callers are not told
+	ClusterID func() string // of the node's cluster, "" while it belongs to none; nil means that answers do not name a cluster
 	Version   string        // of the program, for /openapi.json; "" means "dev"
-	Applied   func() uint64 // the newest index that reads here see: that of answers without one of their own; nil leaves it out
-	Ready     func() error  // says why the node is not ready; nil means it always is
+	Applied   func() uint64 // the newest index that reads on this node see, for answers without their own index; nil leaves it out
+	Ready     func() error  // returns why the node is not ready; nil means it always is
 	Metrics   http.Handler  // serves /metrics; nil means there are none
-	Timeout   time.Duration // of a call that does not name one; 0 means 10 s
-	Calls     int64         // calls in hand at once, watches apart; 0 means 8,192
+	Timeout   time.Duration // of a call without its own timeout; 0 means 10 s
+	Calls     int64         // concurrent calls, except watches; 0 means 8,192
 	Watches   int64         // watches and backups at once; 0 means 4,096
-	Logger    hclog.Logger  // nil means silence
+	Logger    hclog.Logger  // nil means no logs
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
-	// Observe is told of every answer: the operation's id ("" for none), the
-	// status, and how long it took. It must not block. nil means nobody asks.
+	// Observe is called for every answer with the operation's id ("" for none), the status, and the
+	// duration. It must not block. nil means no calls.
 	Observe func(operation string, status int, took time.Duration)
 }
 
-// Bounds of what one node works on at once, whoever asks. Past them a call is
-// refused as overloaded.
+// Limits of one node for all clients together. Beyond them a call is refused as overloaded.
 const (
 	timeoutDefault  = 10 * time.Second
 	timeoutMax      = 10 * time.Minute
@@ -46,31 +45,31 @@ const (
 	headersTimeout  = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
 	bodyTimeout     = 60 * time.Second             // to send a whole request body
-	writeTimeout    = 60*time.Second + bodyTimeout // to take an answer, or one piece of a stream; an answer may first wait for a body to drain
+	writeTimeout    = 60*time.Second + bodyTimeout // for the client to read an answer, or one piece of a stream; an answer may first wait until the body has been read
 	retryAfterMS    = 1000
-	keepWatchOpen   = 15 * time.Second // between the comments of a silent watch
+	keepWatchOpen   = 15 * time.Second // between the comments of an idle watch
 )
 
-// front is what the routes share.
-type front struct {
+// api is the state that the routes share.
+type api struct {
 	service  agent.Service
 	operator agent.Operator
 	options  Options
 	api      huma.API
 	mux      *http.ServeMux
 	document func() ([]byte, error) // /openapi.json, of all routes
-	taken    []*huma.Schema         // of the bodies that callers send
+	taken    []*huma.Schema         // schemas of request bodies
 	origins  *http.CrossOriginProtection
 
-	calls   *semaphore.Weighted // one a call in hand
-	watches *semaphore.Weighted // one a watch
+	calls   *semaphore.Weighted // one per call
+	watches *semaphore.Weighted // one per watch
 	bodies  *semaphore.Weighted // bytes of request bodies
 
-	closing   chan struct{} // closed when the server shuts down: watches end, calls do not
+	closing   chan struct{} // closed when the server shuts down: watches end, calls continue
 	closeOnce sync.Once
 }
 
-// New makes the handler that serves service and operator.
+// New returns the handler that serves service and operator.
 func New(service agent.Service, operator agent.Operator, o Options) (http.Handler, error) {
 	if service == nil || operator == nil {
 		return nil, errors.New("rest: a service and an operator are needed")
@@ -90,7 +89,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
-	f := &front{
+	f := &api{
 		service:  service,
 		operator: operator,
 		options:  o,
@@ -130,25 +129,23 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	return f, nil
 }
 
-// Server is an http.Server with the limits that a front needs, for a handler
-// that New made. When it is shut down, watches end at once and calls at their
-// own time. It has no read or write timeout of its own, since net/http counts
-// the time that a call takes into both: bodies, answers and streams have
-// their own deadlines.
+// Server returns an http.Server with the API's limits, for a handler from New. On shutdown watches
+// end at once, and calls may finish. It has no read or write timeout, since net/http counts the
+// duration of a call into both: bodies, answers and streams have their own deadlines.
 func Server(handler http.Handler) *http.Server {
 	server := &http.Server{
 		Handler: handler,
-		// OPTIONS * is as little served as any other path.
+		// OPTIONS * is not served, like any other unknown path.
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            headersTimeout,
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               headersBytesMax,
 	}
-	if f, ok := handler.(*front); ok {
+	if f, ok := handler.(*api); ok {
 		server.RegisterOnShutdown(f.endWatches)
 	}
 	return server
 }
 
-// endWatches ends all watches, and those that come later.
-func (f *front) endWatches() { f.closeOnce.Do(func() { close(f.closing) }) }
+// endWatches ends all watches, including later ones.
+func (f *api) endWatches() { f.closeOnce.Do(func() { close(f.closing) }) }

@@ -14,12 +14,12 @@ import (
 	"dormouse/agent"
 )
 
-// effect is what a route does to the store, and so which headers it takes.
+// effect is the effect of a route on the store, which determines its headers.
 type effect int
 
 const (
-	plain  effect = iota // none: the cluster's own calls
-	scoped               // of what is in a scope, as whoever keeps it sees it now: no view to choose, no fence to bring
+	plain  effect = iota // none: calls on the cluster
+	scoped               // on data of a scope, as its owner sees it now: takes neither a view nor a fence
 	reads
 	writes
 )
@@ -31,24 +31,24 @@ type route struct {
 	summary      string
 	tag          string
 	effect       effect
-	query        []string // names from queryParams, beside those that the effect brings
-	once         bool     // takes an Idempotency-Key, as all that writes does
-	condition    string   // the field that If-Match stands for: if_revision or expected_rev; "" where the call takes none
+	query        []string // names from queryParams, besides those of the effect
+	once         bool     // takes an Idempotency-Key, like all writes
+	condition    string   // the field that If-Match sets: if_revision or expected_rev; "" if the call takes none
 	bodyNeeded   bool
 	accepts      []string // types of the body; nil means JSON
 	status       int      // of success; 0 means 200
 	creates      bool     // success may also be 201, with a Location
-	numbered     bool     // the caller numbered the ops: problems say which
-	probe        bool     // not bounded: a node that is busy is not dead
+	numbered     bool     // the caller numbered the ops: problems have the number
+	probe        bool     // not bounded: a busy node must still answer
 	streams      bool     // bounded as a watch, not as a call; has no deadline
-	answers      any      // a value of the type that success carries; nil means none, or media
-	media        string   // of what success carries where that is not JSON
+	answers      any      // a value of the type of a successful answer; nil means none, or media
+	media        string   // of a successful answer that is not JSON
 }
 
 // none is the body of a call without one.
 type none struct{}
 
-// types are the media types that the route takes.
+// types returns the media types that the route takes.
 func (rt *route) types() []string {
 	if rt.accepts != nil {
 		return rt.accepts
@@ -59,9 +59,9 @@ func (rt *route) types() []string {
 // idempotent reports whether the route takes an Idempotency-Key.
 func (rt *route) idempotent() bool { return rt.once || rt.effect == writes }
 
-// looks reports whether the route reads something that is not in the store's
-// views: instances and pods as their owner sees them, the cluster as the node
-// does. No such call has a barrier to skip: ?stale=true adds the age alone.
+// looks reports whether the route reads something outside the store's views: instances and pods as
+// their owner sees them, or the cluster as the node sees it. Such a call has no barrier to skip:
+// ?stale=true only adds the age.
 func (rt *route) looks() bool {
 	return rt.method == http.MethodGet && rt.effect != reads && rt.answers != nil && !rt.streams && !rt.probe
 }
@@ -83,14 +83,14 @@ func (rt *route) takes(name string) bool {
 	}
 }
 
-// register adds an operation whose handler takes a body of type B and writes
-// its own answer, or returns an error instead.
-func register[B any](f *front, rt route, handle func(c *call, body *B) error) {
+// register adds an operation. Its handler takes a body of type B, and either writes its own answer
+// or returns an error.
+func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	op := f.operation(&rt, new(B))
 	f.api.OpenAPI().AddOperation(op)
 	f.api.Adapter().Handle(op, func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
-		out := w.(*writer) // ServeHTTP made it
+		out := w.(*writer) // ServeHTTP created it
 		out.operation = rt.id
 		if err := run(f, &rt, r, out, handle); err != nil {
 			f.refuseOp(out, err, rt.numbered)
@@ -98,8 +98,8 @@ func register[B any](f *front, rt route, handle func(c *call, body *B) error) {
 	})
 }
 
-// run takes one call from its parameters to its answer.
-func run[B any](f *front, rt *route, r *http.Request, w *writer, handle func(*call, *B) error) error {
+// run handles one request from its parameters to its answer.
+func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*request, *B) error) error {
 	bound, weight := f.calls, int64(1)
 	switch {
 	case rt.streams:
@@ -111,7 +111,7 @@ func run[B any](f *front, rt *route, r *http.Request, w *writer, handle func(*ca
 		return overloaded()
 	}
 	defer bound.Release(weight)
-	c, err := f.newCall(rt, r, w)
+	c, err := f.newRequest(rt, r, w)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func run[B any](f *front, rt *route, r *http.Request, w *writer, handle func(*ca
 	return handle(c, body)
 }
 
-// newCall reads what every call has: its parameters, scope and deadline.
-func (f *front) newCall(rt *route, r *http.Request, w *writer) (*call, error) {
+// newRequest reads the parts that all requests have: parameters, scope and deadline.
+func (f *api) newRequest(rt *route, r *http.Request, w *writer) (*request, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, agent.Invalid("query", "%v", err)
@@ -145,14 +145,14 @@ func (f *front) newCall(rt *route, r *http.Request, w *writer) (*call, error) {
 		case !rt.takes(name):
 			return nil, agent.Invalid(name, "this call has no query parameter %q", name)
 		case len(values) > 1 && !queryParams[name].many:
-			return nil, agent.Invalid(name, "the query parameter %q is there %d times", name, len(values))
+			return nil, agent.Invalid(name, "the query parameter %q occurs %d times", name, len(values))
 		case slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }):
 			return nil, agent.Invalid(name, "the query parameter %q is not UTF-8", name)
 		case slices.Contains(values, "") && !queryParams[name].mayBeEmpty:
 			return nil, agent.Invalid(name, "the query parameter %q is empty: leave it out, or give it a value", name)
 		}
 	}
-	c := &call{front: f, route: rt, r: r, w: w, query: query}
+	c := &request{api: f, route: rt, r: r, w: w, query: query}
 	timeout, err := timeoutOf(r.Header, f.options.Timeout)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (f *front) newCall(rt *route, r *http.Request, w *writer) (*call, error) {
 	return c, nil
 }
 
-// pathParams are the names in braces, in order.
+// pathParams returns the names in braces, in order.
 func (rt *route) pathParams() []string {
 	var names []string
 	for segment := range strings.SplitSeq(rt.path, "/") {

@@ -12,8 +12,8 @@ import (
 	"dormouse/internal/strictjson"
 )
 
-// newSchemas returns an empty registry of schemas. The documents whose JSON
-// does not follow from their Go types have the schemas below.
+// newSchemas returns an empty registry of schemas. Documents whose JSON differs from their Go types
+// have the schemas below.
 func newSchemas() huma.Registry {
 	r := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	for of, schema := range map[reflect.Type]reflect.Type{
@@ -47,45 +47,45 @@ type (
 	foundSchema   struct{}
 )
 
-// Schema is an object of any members.
+// Schema returns the schema of an object with any members.
 func (objectSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// Schema is any value.
+// Schema returns the schema of any value.
 func (anySchema) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// Schema is a string that may be empty: bodyRules gives all other strings of
+// Schema returns the schema of a string that may be empty: bodyRules gives all other strings of
 // bodies a length of at least 1.
 func (textSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, MinLength: new(int)}
 }
 
-// Schema is one of the versions that a session can have.
+// Schema returns the schema of a session's version.
 func (versionSchema) Schema(huma.Registry) *huma.Schema {
 	least, most := 1.0, float64(agent.SessionSchemaMax)
 	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &least, Maximum: &most}
 }
 
-// Schema is an entry, or an array of them.
+// Schema returns the schema of an entry, or an array of entries.
 func (draftsSchema) Schema(r huma.Registry) *huma.Schema {
 	one := r.Schema(typeOf[document.Draft](), true, "")
 	return &huma.Schema{OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}}}
 }
 
-// Schema is one of the ops.
+// Schema returns the schema of all ops.
 func (opSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", document.OpTypes()) }
 
-// Schema is one of the reads.
+// Schema returns the schema of all reads.
 func (readSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", document.ReadTypes()) }
 
-// Schema is any result of an op.
+// Schema returns the schema of all results of ops.
 func (resultSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.ResultTypes()) }
 
-// Schema is anything that a read can find.
+// Schema returns the schema of all answers of reads.
 func (foundSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.FoundTypes()) }
 
-// anyOf is the schema of a value that is one of several types.
+// anyOf returns the schema of a value that has one of several types.
 func anyOf(r huma.Registry, types []reflect.Type) *huma.Schema {
 	schema := &huma.Schema{}
 	for _, t := range types {
@@ -94,7 +94,7 @@ func anyOf(r huma.Registry, types []reflect.Type) *huma.Schema {
 	return schema
 }
 
-// oneOf is the schema of a document whose member under key names its type.
+// oneOf returns the schema of a document whose member key names its type.
 func oneOf(r huma.Registry, key string, types map[string]reflect.Type) *huma.Schema {
 	schema := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: key, Mapping: map[string]string{}}}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
@@ -108,7 +108,7 @@ func oneOf(r huma.Registry, key string, types map[string]reflect.Type) *huma.Sch
 	return schema
 }
 
-// nullThreads says that a checkpoint and a thaw may be without a thread.
+// nullThreads allows null for the thread of a checkpoint and of a thaw.
 func nullThreads(r huma.Registry) {
 	for _, name := range []string{"Checkpoint", "Thawed"} {
 		members := r.Map()[name].Properties

@@ -7,27 +7,27 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeScopes() {
+func (f *api) routeScopes() {
 	const tag, one = "scopes", "/v1/scopes/{scope}"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/scopes", id: "list-scopes", tag: tag, summary: "List all scopes",
 		effect: reads, query: listQuery, answers: document.List[document.Scope]{},
-	}, (*call).listScopes)
+	}, (*request).listScopes)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-scope", tag: tag, summary: "Read a scope",
 		effect: reads, answers: document.Scope{},
-	}, (*call).getScope)
+	}, (*request).getScope)
 	register(f, route{
-		method: http.MethodPut, path: one, id: "put-scope", tag: tag, summary: "Set a scope's policy, creating it where there is none",
+		method: http.MethodPut, path: one, id: "put-scope", tag: tag, summary: "Set a scope's policy; creates the scope if it does not exist",
 		effect: writes, bodyNeeded: true, creates: true, answers: document.Scope{},
-	}, (*call).putScope)
+	}, (*request).putScope)
 	register(f, route{
-		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all that is in it",
+		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all its data",
 		effect: writes, status: http.StatusNoContent,
-	}, (*call).deleteScope)
+	}, (*request).deleteScope)
 }
 
-func (c *call) listScopes(*none) error {
+func (c *request) listScopes(*none) error {
 	found, err := read[*agent.ScopeList](c, &agent.ListScopes{Page: c.page()})
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *call) listScopes(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ScopeOf)})
 }
 
-func (c *call) getScope(*none) error {
+func (c *request) getScope(*none) error {
 	c.scope = c.id("scope")
 	found, err := read[*agent.Scope](c, &agent.GetScope{})
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *call) getScope(*none) error {
 	return c.answer(reply{body: document.ScopeOf(*found)})
 }
 
-func (c *call) putScope(body *document.PolicyBody) error {
+func (c *request) putScope(body *document.PolicyBody) error {
 	c.scope = c.id("scope")
 	result, err := c.commit(&agent.PutScope{Policy: body.ToAgent()})
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *call) putScope(body *document.PolicyBody) error {
 	return c.answer(a)
 }
 
-func (c *call) deleteScope(*none) error {
+func (c *request) deleteScope(*none) error {
 	c.scope = c.id("scope")
 	if _, err := c.commit(&agent.DeleteScope{}); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"dormouse/api/document"
 )
 
-// ServeHTTP answers one request, whatever it asks for.
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request.
+func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	out := &writer{ResponseWriter: w, applied: f.options.Applied}
 	defer func() {
@@ -46,10 +46,10 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mux.ServeHTTP(out, r)
 }
 
-// checkCluster tells the caller which cluster answers, and refuses a request that
-// names another one. A caller that sends back the first id that it was told
-// cannot have writes acknowledged by a cluster that took over an address.
-func (f *front) checkCluster(w http.ResponseWriter, r *http.Request) error {
+// checkCluster sets the header with the id of this cluster, and refuses a request that names
+// another one. A client that sends the first id it got cannot have writes acknowledged by another
+// cluster that took over an address.
+func (f *api) checkCluster(w http.ResponseWriter, r *http.Request) error {
 	wanted, err := single(r.Header, headerCluster)
 	if err != nil || f.options.ClusterID == nil {
 		return err
@@ -59,16 +59,16 @@ func (f *front) checkCluster(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set(headerCluster, mine)
 	}
 	if wanted != "" && wanted != mine {
-		return agent.Errorf(agent.CodeUnavailable, "the request is for cluster %s, and this node belongs to cluster %q: check the address", wanted, mine)
+		return agent.Errorf(agent.CodeUnavailable, "the request is for cluster %s, but this node belongs to cluster %q: check the address", wanted, mine)
 	}
 	return nil
 }
 
-// slashID stands in a path for the id "/", which net/http's mux takes for a
-// trailing slash even where it is percent-encoded. No other id holds a NUL.
+// slashID replaces the id "/" in a path, which net/http's mux treats as a trailing slash even if it
+// is percent-encoded. No other id holds a NUL.
 const slashID, slashIDEscaped = "\x00/", "%00%2F"
 
-// withSlashIDs puts slashID in place of each segment that is the id "/".
+// withSlashIDs replaces each segment that is the id "/" by slashID.
 func withSlashIDs(r *http.Request) *http.Request {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	changed := false
@@ -82,14 +82,14 @@ func withSlashIDs(r *http.Request) *http.Request {
 	}
 	at := *r.URL
 	at.RawPath = strings.Join(segments, "/")
-	at.Path, _ = url.PathUnescape(at.RawPath) // it was escaped well before
+	at.Path, _ = url.PathUnescape(at.RawPath) // valid, since the path was valid before
 	other := *r
 	other.URL = &at
 	return &other
 }
 
-// admit refuses what no route serves and what a browser sends from elsewhere.
-func (f *front) admit(r *http.Request) error {
+// admit refuses paths that no route can have and cross-origin requests of browsers.
+func (f *api) admit(r *http.Request) error {
 	if at := r.URL.EscapedPath(); path.Clean(at) != at {
 		return agent.Errorf(agent.CodeNotFound, "the path %q has empty or dotted segments; in ids, percent-encode them", at)
 	}
@@ -103,7 +103,7 @@ func (f *front) admit(r *http.Request) error {
 	return nil
 }
 
-// unrouted makes a problem of what the mux would have said in plain text.
+// unrouted converts the mux's plain-text errors to problems.
 func unrouted(handler http.Handler, r *http.Request) error {
 	said := overheard{header: http.Header{}}
 	handler.ServeHTTP(&said, r)
@@ -112,12 +112,12 @@ func unrouted(handler http.Handler, r *http.Request) error {
 	}
 	allow := said.header.Get("Allow")
 	return &methodError{
-		error: agent.Errorf(document.CodeMethodNotAllowed, "%s is not for %s; it takes %s", r.URL.EscapedPath(), r.Method, allow),
+		error: agent.Errorf(document.CodeMethodNotAllowed, "%s does not allow %s; it allows %s", r.URL.EscapedPath(), r.Method, allow),
 		allow: allow,
 	}
 }
 
-// overheard is the answer of a handler to nobody.
+// overheard is a response writer that keeps only the status and the headers of a handler's answer.
 type overheard struct {
 	header http.Header
 	status int
@@ -127,14 +127,14 @@ func (o *overheard) Header() http.Header         { return o.header }
 func (o *overheard) WriteHeader(status int)      { o.status = status }
 func (o *overheard) Write(b []byte) (int, error) { return len(b), nil }
 
-// recovered answers a panic as internal, if nothing was answered yet.
-func (f *front) recovered(out *writer, r *http.Request, cause any) {
+// recovered answers a panic as internal, unless the answer has begun.
+func (f *api) recovered(out *writer, r *http.Request, cause any) {
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(cause)
 	}
 	f.options.Logger.Error("a request panicked", "method", r.Method, "path", r.URL.EscapedPath(), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 	if out.status != 0 {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+		panic(http.ErrAbortHandler) // a partial answer must not look complete
 	}
-	f.refuse(out, agent.Errorf(agent.CodeInternal, "a bug; the node's log has more"))
+	f.refuse(out, agent.Errorf(agent.CodeInternal, "internal error; see the node's log"))
 }

@@ -17,7 +17,7 @@ import (
 	"dormouse/server/rest"
 )
 
-// pipes is a listener in memory, so that deadlines run on virtual time.
+// pipes is a listener in memory, so that deadlines use virtual time.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -35,7 +35,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
 
-// serve runs the kit's front in a server, within a bubble, and dials it.
+// serve runs the kit's API in a server, within a bubble. It returns a function that dials it.
 func (k *kit) serve() func() net.Conn {
 	k.Helper()
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -59,7 +59,7 @@ func (k *kit) serve() func() net.Conn {
 	}
 }
 
-// exchange sends a request as it is and reads the answer.
+// exchange sends a raw request and reads the answer.
 func exchange(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (status int, body string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, strings.ReplaceAll(request, "\n", "\r\n")); err != nil {
@@ -78,8 +78,8 @@ func exchange(t *testing.T, conn net.Conn, in *bufio.Reader, request string) (st
 	return response.StatusCode, string(all)
 }
 
-// The deadline of a body, if it stood on while the call runs, would end the
-// call: net/http takes it for the caller's leaving.
+// The read deadline of a body must be cleared: during the call, net/http would take it for a
+// disconnect.
 func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)
@@ -100,8 +100,8 @@ func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 	})
 }
 
-// The deadline of an answer, if it stood on, would end the next one on the
-// same connection.
+// The write deadline of an answer must be cleared: it would end the next answer on the same
+// connection.
 func TestAConnectionThatRestedIsStillAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)
@@ -181,7 +181,7 @@ func TestAShutdownEndsWatchesAndWaitsForCalls(t *testing.T) {
 			if _, err := io.WriteString(watching, "GET /v1/threads/t/watch HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 				t.Error(err)
 			}
-			all, _ := io.ReadAll(watching) // its end is what matters
+			all, _ := io.ReadAll(watching) // only its end is checked
 			ended <- string(all)
 		}()
 		answered := make(chan int, 1)
@@ -199,7 +199,7 @@ func TestAShutdownEndsWatchesAndWaitsForCalls(t *testing.T) {
 		if took := time.Since(began); took > 4*time.Second { // net/http polls for the calls' end
 			t.Errorf("it took %v", took)
 		}
-		_ = watching.Close() // had it not ended, it does now
+		_ = watching.Close() // if it had not ended, it does now
 		if status := <-answered; status != 204 {
 			t.Errorf("the call is %d", status)
 		}
@@ -239,7 +239,7 @@ func TestBodiesInMemoryAreBounded(t *testing.T) {
 		resume := make(chan struct{})
 		k.fake.onCommit = func(context.Context) error { <-resume; return nil }
 		codes := make(chan int)
-		const callers = 100 // each may send 4 MiB, where 256 MiB are the bound
+		const callers = 100 // each may send 4 MiB; the limit is 256 MiB
 		for i := range callers {
 			go func() {
 				w := httptest.NewRecorder()

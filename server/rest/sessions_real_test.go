@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// turnsLease is the lease in an answer, and the fence that it gives.
+// turnsLease returns the lease in an answer, and its fence.
 func turnsLease(members map[string]any) (id, fence string) {
 	lease := members["lease"].(map[string]any)
 	return lease["lease_id"].(string), fmt.Sprintf(`Dormouse-Fence: claim="session:s";epoch=%.0f`, lease["epoch"])
 }
 
-// The main flow over a real node: a turn that waits for a person, is decided,
-// taken up again and finished, while who held it before is refused.
+// The main flow over a real node: a turn waits for a person, is decided, resumed and finished,
+// while the former holder is refused.
 func TestASessionsTurnsOverARealNode(t *testing.T) {
 	k := newRealKit(t)
 	k.call("PUT", "/v1/sessions/s", `{"agent_id":"a","thread":"t"}`).ok(201)

@@ -10,7 +10,7 @@ import (
 	"dormouse/agent"
 )
 
-// claimed creates session s and claims it for owner w, and gives the lease's id.
+// claimed creates session s and claims it for owner w, and returns the lease's id.
 func (k *kit) claimed() string {
 	k.Helper()
 	k.call("PUT", "/v1/sessions/s", `{"agent_id":"a"}`).ok(201)
@@ -147,7 +147,7 @@ func TestASessionIsCancelledAndForked(t *testing.T) {
 	if op := k.fake.lastCommit.Ops[0].(*agent.CancelSession); *op.IfRevision != 2 || string(op.Reason) != `["why"]` {
 		t.Errorf("it cancelled %+v", op)
 	}
-	k.call("POST", "/v1/sessions/s/cancel", "").ok(200) // a reason is not needed
+	k.call("POST", "/v1/sessions/s/cancel", "").ok(200) // a reason is not required
 	got = k.call("POST", "/v1/sessions/s/fork", `{"id":"t","snapshot_id":"n"}`, `If-Match: "4"`)
 	got.want(got.ok(201), map[string]any{"id": "t", "revision": 1.0})
 	if got.Header().Get("Location") != "/v1/sessions/t" {

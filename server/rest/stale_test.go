@@ -9,15 +9,14 @@ import (
 	"dormouse/server/rest"
 )
 
-// noReads are the calls of GET that read nothing of the store or the cluster,
-// and the streams that are no one answer.
+// noReads are the GET calls that do not read the store or the cluster, and the streams.
 var noReads = []string{
 	"/livez", "/readyz", "/metrics", "/openapi.json", "/v1/cluster/backup",
 	"/v1/changes", "/v1/claims/{name}/watch", "/v1/threads/{id}/watch", "/v1/managers/{manager}/watch", "/v1/managers/{manager}/instances/{key}/watch",
 }
 
-// Every read is answered with its age, or with a refusal that is not about the
-// parameter: a new call of GET is tested by being there.
+// Every read is answered with its age, or with an error that is not about the parameter. New GET
+// calls are tested automatically.
 func TestStaleGoesWithEveryRead(t *testing.T) {
 	_, doc := document(t)
 	k := newKitWith(t, rest.Options{Node: "n1", Metrics: http.NotFoundHandler()})

@@ -17,7 +17,7 @@ func TestAThreadGetsAGeneratedID(t *testing.T) {
 	if other.ok(201)["id"] == id {
 		t.Error("two threads have one id")
 	}
-	// A key that outlived its window must not append to the thread it made.
+	// A key that is reused after its window must not append to the thread it created.
 	first := k.call("POST", "/v1/threads", `{"entries":{}}`, "Idempotency-Key: k").ok(201)
 	k.fake.answered = map[string]fakeAnswer{}
 	got = k.call("POST", "/v1/threads", `{"entries":{}}`, "Idempotency-Key: k")
@@ -100,7 +100,7 @@ func TestCompactionKeepsRevAndHead(t *testing.T) {
 	}
 }
 
-// What is left out is not "all" or "nothing": a compaction cannot be undone.
+// A missing seq means neither "all" nor "nothing": a compaction cannot be undone.
 func TestACompactionSaysWhichSeqStays(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/threads/t/entries", `{"entries":[{},{},{}]}`).ok(201)

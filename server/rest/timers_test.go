@@ -81,7 +81,7 @@ func TestTimersInACommitAndAmongReads(t *testing.T) {
 	}
 }
 
-// timer is a timer of the fake's default scope.
+// timer returns a timer of the fake's default scope.
 func (f *fake) timer(id string) agent.Timer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// orNull is the schema of what may also be null.
+// orNull returns a schema that also allows null.
 func orNull(s *huma.Schema) *huma.Schema {
 	switch {
 	case s.Ref != "" || len(s.OneOf) > 0:
@@ -19,13 +19,12 @@ func orNull(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// neverNull are the members for which null is not the default: a state of null
-// would be a state that is lost.
+// neverNull are the members for which null is not the default: a state of null would lose the
+// state.
 var neverNull = []string{"state"}
 
-// bodyRules writes into a body's schema, and into all that it refers to, what
-// holds for every body: a member that a caller may leave out may be null too,
-// and strings are not empty.
+// bodyRules applies the rules of all bodies to a schema and all that it refers to: an optional
+// member may also be null, and strings are not empty.
 func bodyRules(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 	if s == nil || s.Ref != "" && seen[s.Ref] {
 		return
@@ -48,8 +47,8 @@ func bodyRules(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 	}
 }
 
-// addEmbedded gives the schemas of r the members of the types that their types
-// embed: huma leaves those of unexported types out, though they are in the JSON.
+// addEmbedded adds the members of embedded types to the schemas of r: huma leaves out those of
+// unexported types, though they are in the JSON.
 func addEmbedded(r huma.Registry) {
 	for done := map[string]bool{}; len(done) < len(r.Map()); {
 		for _, name := range slices.Collect(maps.Keys(r.Map())) { // adding members may add schemas

@@ -7,41 +7,41 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *front) routeValues() {
+func (f *api) routeValues() {
 	const tag, key = "values", "/v1/values/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-value", tag: tag, summary: "Write a value: the body, byte for byte, with its type",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
 		accepts: []string{anyMedia}, creates: true, answers: document.ValueStamp{},
-	}, (*call).putValue)
+	}, (*request).putValue)
 	register(f, route{
 		method: http.MethodGet, path: key, id: "get-value", tag: tag, summary: "Read a value as it was written",
 		effect: reads, media: anyMedia,
-	}, (*call).getValue)
+	}, (*request).getValue)
 	register(f, route{
 		method: http.MethodDelete, path: key, id: "delete-value", tag: tag, summary: "Delete a value",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*call).deleteValue)
+	}, (*request).deleteValue)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/values", id: "list-values", tag: tag, summary: "List values in key order",
 		effect: reads, query: listQuery, answers: document.List[document.ValueRow]{},
-	}, (*call).listValues)
+	}, (*request).listValues)
 }
 
-func (c *call) putValue(*none) error {
+func (c *request) putValue(*none) error {
 	stamp, err := c.putBody(c.id("key"))
 	if err != nil {
 		return err
 	}
 	a := reply{revision: &stamp.Revision, body: document.ValueStampOf(stamp)}
-	if stamp.Revision == 1 { // revisions count from 1 in each incarnation
+	if stamp.Revision == 1 { // revisions start at 1 in each incarnation
 		a.location = location("values", stamp.Key)
 	}
 	return c.answer(a)
 }
 
-// putBody writes the call's body under a key.
-func (c *call) putBody(key string) (*agent.ValueResult, error) {
+// putBody writes the request's body under a key.
+func (c *request) putBody(key string) (*agent.ValueResult, error) {
 	body, err := c.readBody(agent.ValueBytesMax)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (c *call) putBody(key string) (*agent.ValueResult, error) {
 	return resultOf[*agent.ValueResult](result, 0)
 }
 
-func (c *call) getValue(*none) error { return c.sendValue(c.id("key")) }
+func (c *request) getValue(*none) error { return c.sendValue(c.id("key")) }
 
 // sendValue answers with a value's bytes.
-func (c *call) sendValue(key string) error {
+func (c *request) sendValue(key string) error {
 	found, err := read[*agent.Value](c, &agent.GetValue{Key: key})
 	if err != nil {
 		return err
@@ -75,16 +75,16 @@ func (c *call) sendValue(key string) error {
 	if contentType == "" {
 		contentType = "application/octet-stream"
 	}
-	// Whoever writes a value must not get a page of this origin.
+	// A value must not become a page of this origin in a browser.
 	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	c.w.Header().Set("ETag", etag(found.Revision))
 	c.w.send(http.StatusOK, contentType, found.Bytes)
 	return nil
 }
 
-func (c *call) deleteValue(*none) error { return c.removeValue(c.id("key")) }
+func (c *request) deleteValue(*none) error { return c.removeValue(c.id("key")) }
 
-func (c *call) removeValue(key string) error {
+func (c *request) removeValue(key string) error {
 	_, err := c.commit(&agent.DeleteValue{
 		Key:           key,
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -97,7 +97,7 @@ func (c *call) removeValue(key string) error {
 	return c.answer(reply{})
 }
 
-func (c *call) listValues(*none) error {
+func (c *request) listValues(*none) error {
 	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page()})
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ import (
 
 const eventStream = "text/event-stream"
 
-func (f *front) routeWatch() {
+func (f *api) routeWatch() {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
 		summary: "Server-sent events: a thread's entries as they come",
 		effect:  reads, query: []string{"from", "incarnation"}, media: eventStream, streams: true,
-	}, (*call).watchThread)
+	}, (*request).watchThread)
 }
 
-// watchFrom is the first seq to send: the one after Last-Event-ID, which a
-// reconnecting caller sends beside the from that it began with.
-func (c *call) watchFrom() (from uint64, resumed bool, err error) {
+// watchFrom returns the first seq to send. It is the one after Last-Event-ID, which a reconnecting
+// client sends besides the original from.
+func (c *request) watchFrom() (from uint64, resumed bool, err error) {
 	from = c.number("from")
 	last, err := single(c.r.Header, headerLastEvent)
 	if err != nil || last == "" {
@@ -38,13 +38,12 @@ func (c *call) watchFrom() (from uint64, resumed bool, err error) {
 	return seq + 1, true, nil
 }
 
-// watchThread streams until the caller leaves or an event ends it. Whether the
-// thread is there is asked first, so that it is answered by a status.
+// watchThread streams until the client disconnects or an event ends the watch. It first reads the
+// thread, so that a missing one is answered with a status.
 //
-// A seq alone does not say of which life of the thread it is: incarnation does.
-// Without it, what is seen is a thread that has not come to a seq which the
-// caller has had.
-func (c *call) watchThread(*none) error {
+// A seq does not identify an incarnation of the thread; the query's incarnation does. Without it, a
+// resumed watch detects a new incarnation only by a rev below a seq that the client has had.
+func (c *request) watchThread(*none) error {
 	incarnation := c.number("incarnation")
 	from, resumed, err := c.watchFrom()
 	if err != nil {
@@ -60,16 +59,15 @@ func (c *call) watchThread(*none) error {
 	return c.watch(agent.Watch{Scope: c.scope, Thread: c.id("id"), From: from, Incarnation: incarnation})
 }
 
-// watch streams what the service yields.
-func (c *call) watch(w agent.Watch) error {
+// watch streams the service's events.
+func (c *request) watch(w agent.Watch) error {
 	came, end := c.start(c.follow(w))
 	defer end()
 	return c.stream(came)
 }
 
-// start begins to follow a feed, which tells of its elements until it is told to
-// stop; end ends that.
-func (c *call) start(feed func(ctx context.Context, tell func(watched) bool)) (came <-chan watched, end func()) {
+// start runs a feed, which passes its elements to tell until tell returns false; end stops it.
+func (c *request) start(feed func(ctx context.Context, tell func(watched) bool)) (came <-chan watched, end func()) {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	elements, done := make(chan watched), make(chan struct{})
 	go func() {
@@ -90,8 +88,8 @@ func (c *call) start(feed func(ctx context.Context, tell func(watched) bool)) (c
 	}
 }
 
-// openWatch reads what is to be watched, within the call's time.
-func (c *call) openWatch(asked agent.Read) (agent.Found, error) {
+// openWatch reads the watched resource, within the request's timeout.
+func (c *request) openWatch(asked agent.Read) (agent.Found, error) {
 	whole := c.r
 	defer func() { c.r = whole }()
 	bounded, cancel := context.WithTimeout(whole.Context(), c.timeout)
@@ -100,17 +98,17 @@ func (c *call) openWatch(asked agent.Read) (agent.Found, error) {
 	return read[agent.Found](c, asked)
 }
 
-// watched is one element of a watch, on its way to the stream.
+// watched is one element of a watch before it is streamed.
 type watched struct {
 	event    agent.Event
-	instance *agent.InstanceEvent // in place of event, of a watch of instances
+	instance *agent.InstanceEvent // instead of event, in a watch of instances
 	err      error
 }
 
-// follow is the feed of what the service yields.
-func (c *call) follow(w agent.Watch) func(context.Context, func(watched) bool) {
+// follow returns the feed of the service's events.
+func (c *request) follow(w agent.Watch) func(context.Context, func(watched) bool) {
 	return func(ctx context.Context, tell func(watched) bool) {
-		for event, err := range c.front.service.Watch(ctx, w) {
+		for event, err := range c.api.service.Watch(ctx, w) {
 			if !tell(watched{event: event, err: err}) {
 				return
 			}
@@ -118,18 +116,18 @@ func (c *call) follow(w agent.Watch) func(context.Context, func(watched) bool) {
 	}
 }
 
-// stream writes what comes as events, after what has come already, and a
-// comment where nothing does.
-func (c *call) stream(came <-chan watched, already ...watched) error {
+// stream writes first the elements in already, then those of came, as events. While there are none
+// it writes comments.
+func (c *request) stream(came <-chan watched, already ...watched) error {
 	c.w.Header().Set("Content-Type", eventStream)
-	c.w.Header().Set("X-Accel-Buffering", "no") // proxies that buffer would hold events back
+	c.w.Header().Set("X-Accel-Buffering", "no") // buffering proxies would delay events
 	if c.r.Method == http.MethodHead {
 		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	out := &events{w: c.w, control: http.NewResponseController(c.w)}
 	if err := out.write(": the watch is open\n\n"); err != nil {
-		return nil // the caller is gone: there is nobody left to tell
+		return nil // the client has disconnected
 	}
 	for _, first := range already {
 		if last, err := out.send(first); last || err != nil {
@@ -144,8 +142,8 @@ func (c *call) stream(came <-chan watched, already ...watched) error {
 		select {
 		case <-c.r.Context().Done():
 			return nil
-		case <-c.front.closing:
-			return nil // the caller comes back, here or to another node
+		case <-c.api.closing:
+			return nil // the client reconnects, here or to another node
 		case <-quiet.C:
 			err = out.write(": still here\n\n")
 		case next, more := <-came:
@@ -171,7 +169,7 @@ type events struct {
 func (e *events) send(next watched) (last bool, err error) {
 	switch {
 	case next.err != nil:
-		// The caller resumes after the last seq that it got.
+		// The client resumes after its last seq.
 		return true, e.event("problem", "", document.ProblemOf(readOutcome(next.err)))
 	case next.instance != nil:
 		return false, e.instance(next.instance)
@@ -188,8 +186,7 @@ func (e *events) send(next watched) (last bool, err error) {
 	}
 }
 
-// event writes one event. JSON has no line breaks within, so its data is one
-// line.
+// event writes one event. JSON has no line breaks, so its data is one line.
 func (e *events) event(kind, id string, data any) error {
 	text, err := eventText(kind, id, data)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"dormouse/agent"
 )
 
-// watching is a watch that runs, and what it wrote so far.
+// watching is a running watch, and its output so far.
 type watching struct {
 	*httptest.ResponseRecorder
 	mu   sync.Mutex
@@ -96,7 +96,7 @@ func TestASilentWatchSendsAComment(t *testing.T) {
 			t.Errorf("in 46 s it wrote %q", got)
 		}
 		cancel()
-		<-w.done // and nothing of it runs on, or the bubble would say so
+		<-w.done // if it still ran, the bubble would report it
 	})
 }
 
@@ -130,8 +130,7 @@ func TestAWatchResumesAfterTheLastEvent(t *testing.T) {
 	k.call("GET", "/v1/threads/t/watch", "", "Last-Event-ID: 18446744073709551615").problem(400, "invalid")
 }
 
-// A seq says nothing about the life of a thread that it is of: the incarnation
-// does, or a thread that has not come so far.
+// A seq does not identify an incarnation of a thread: the incarnation does, or a rev below the seq.
 func TestAWatchDoesNotGoOnInAnotherLife(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/threads/t/entries", `{"entries":[{"id":"a","at":1},{"id":"b","at":1},{"id":"c","at":1}]}`).ok(201)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// writer notes what was answered.
+// writer records the answer.
 type writer struct {
 	http.ResponseWriter
-	applied   func() uint64 // the index of an answer that has none of its own; nil where nobody knows
+	applied   func() uint64 // the index for answers without their own; nil if there is none
 	operation string        // set by the route
 	status    int           // 0 until the header is written
 }
@@ -32,11 +32,10 @@ func (w *writer) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach deadlines and flushing.
+// Unwrap lets http.ResponseController set deadlines and flush.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// send writes a whole answer of bytes. Where that fails, there is nobody left
-// to tell.
+// send writes a complete answer. It ignores errors, since the client has disconnected then.
 func (w *writer) send(status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -44,14 +43,13 @@ func (w *writer) send(status int, contentType string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// extend gives the caller time again to take what is written next.
+// extend extends the deadline for the client to read the next piece.
 func (w *writer) extend() {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 }
 
-// expectBody bounds how long the request's body may take to arrive, read or
-// not: net/http drains what was not read, and clears the deadline once the
-// body is in.
+// expectBody bounds the time in which the request's body must arrive, read or not: net/http drains
+// the rest, and clears the deadline once the body is complete.
 func (w *writer) expectBody() {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
 }

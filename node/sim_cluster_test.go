@@ -21,54 +21,54 @@ import (
 	"dormouse/storage"
 )
 
-// town is a cluster in one process, on a network in memory whose links can be
-// cut. Logs are files; state machines keep their files in memory, where a
-// crash loses what the engine had not flushed, as it does on a disk.
-type town struct {
+// simCluster is a cluster in one process, on a network in memory whose links can be cut. Logs are
+// files. State machines keep their files in memory, where a crash loses what the engine had not
+// flushed, as on a disk.
+type simCluster struct {
 	t      testing.TB
 	links  *clustertest.Network
 	talk   *gossiptest.Network
 	dir    string
 	timing string
-	lease  time.Duration // of nodes on what they own; 0: they own nothing
+	lease  time.Duration // of nodes on their partitions; 0: they own none
 	disks  map[string]storage.FS
-	awake  map[string]*resident
+	awake  map[string]*testNode
 
-	// Of the nodes that are started from now on.
+	// Of nodes that are started from now on.
 	handlers map[string]instance.GoHandler
-	level    uint32 // the newest feature level that they can do; 0: this build's
+	level    uint32 // their newest feature level; 0: this build's
 
-	hostLog hclog.Logger // of the hosts that are invited from now on; nil: silent
+	hostLog hclog.Logger // of hosts that are started from now on; nil: silent
 }
 
-// resident is one running node of a town.
-type resident struct {
+// testNode is one running node of a cluster.
+type testNode struct {
 	*node.Node
 	name string
 	stop context.CancelFunc
-	done chan error // of one: what Run returned
+	done chan error // capacity one: what Run returned
 
-	mu     sync.Mutex         // guards what follows
-	moved  <-chan struct{}    // from before the look at table
-	table  []*agent.Partition // who owns what
-	shares map[string]int     // counts them
+	mu     sync.Mutex         // guards the next fields
+	moved  <-chan struct{}    // from before table was read
+	table  []*agent.Partition // all partitions
+	shares map[string]int     // number of partitions by owner
 	mine   []*agent.Partition // of table: see own
 }
 
-// simTown is a town in a bubble of virtual time.
-func simTown(tb testing.TB, size int) *town {
+// newSimCluster returns a cluster in a bubble of virtual time.
+func newSimCluster(tb testing.TB, size int) *simCluster {
 	tb.Helper()
-	// Time stands still once a bubble's first goroutine has ended, and
-	// memberlist lets its last probe run out rather than stop it.
+	// Virtual time stops once a bubble's first goroutine has ended, and memberlist does not stop
+	// its last probe but waits for its timeout.
 	tb.Cleanup(func() { time.Sleep(time.Minute) })
-	return newTown(tb, size)
+	return newCluster(tb, size)
 }
 
-// placedTown is a simTown whose nodes own partitions, and keep instances. What
-// does not ask who owns what goes without: it costs more than all the rest.
-func placedTown(tb testing.TB, size int) *town {
+// newPlacedCluster is newSimCluster with nodes that own partitions and keep instances. Tests that
+// do not need partitions use none: they cost more than all the rest.
+func newPlacedCluster(tb testing.TB, size int) *simCluster {
 	tb.Helper()
-	w := simTown(tb, 0)
+	w := newSimCluster(tb, 0)
 	w.lease = config.Default().Placement.Lease
 	w.found(size)
 	if size > 0 {
@@ -77,17 +77,17 @@ func placedTown(tb testing.TB, size int) *town {
 	return w
 }
 
-// newTown makes a town of size nodes and waits until all serve. Its nodes are
-// stopped when the test ends.
-func newTown(tb testing.TB, size int) *town {
+// newCluster returns a cluster of size nodes and waits until all serve. Its nodes are stopped when
+// the test ends.
+func newCluster(tb testing.TB, size int) *simCluster {
 	tb.Helper()
-	w := emptyTown(tb)
+	w := newEmptyCluster(tb)
 	w.found(size)
 	return w
 }
 
 // found starts the first size nodes, and waits until all serve.
-func (w *town) found(size int) {
+func (w *simCluster) found(size int) {
 	w.t.Helper()
 	for i := range size {
 		w.start(name(i))
@@ -96,14 +96,14 @@ func (w *town) found(size int) {
 }
 
 // settle waits until the first size nodes serve, and all of them vote.
-func (w *town) settle(size int) {
+func (w *simCluster) settle(size int) {
 	w.t.Helper()
 	for i := range size {
 		w.await(name(i)+" to serve", func() bool { return w.awake[name(i)].Ready() == nil })
 	}
-	// Each node must know it, not the leader alone: raft refuses its vote to a
-	// node that is no voter as far as it has heard, so that a leader that is lost
-	// in the instant after a promotion may leave nobody who can be elected.
+	// Each node must know it, not only the leader: raft refuses a vote to a node that is not a
+	// voter in its own configuration. So if a leader is lost right after a promotion, possibly no
+	// node can be elected.
 	w.await("all to vote and to know it", func() bool {
 		for _, r := range w.awake {
 			if len(votersOf(r)) != size {
@@ -114,12 +114,12 @@ func (w *town) settle(size int) {
 	})
 }
 
-// emptyTown is a town whose nodes have yet to be started.
-func emptyTown(tb testing.TB) *town {
+// newEmptyCluster returns a cluster without running nodes.
+func newEmptyCluster(tb testing.TB) *simCluster {
 	tb.Helper()
-	w := &town{
+	w := &simCluster{
 		t: tb, links: clustertest.NewNetwork(), talk: gossiptest.New(), dir: logDir(tb), timing: "default",
-		disks: map[string]storage.FS{}, awake: map[string]*resident{},
+		disks: map[string]storage.FS{}, awake: map[string]*testNode{},
 	}
 	tb.Cleanup(func() {
 		w.links.HealAll()
@@ -131,8 +131,8 @@ func emptyTown(tb testing.TB) *town {
 	return w
 }
 
-// logDir is where logs go: memory, where there is such a directory, since what
-// a disk's flushes cost in real time tells nothing in virtual time.
+// logDir returns the directory of logs: in memory, if there is such a directory, since the real
+// time of a disk's flushes has no meaning in virtual time.
 func logDir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "dormouse-test-") //nolint:usetesting // TempDir is where the environment says, which is a disk
@@ -147,13 +147,13 @@ func logDir(tb testing.TB) string {
 	return dir
 }
 
-// logSegment is how much a log sets aside at once: a crowd's has several.
+// logSegment is the size of a log segment: a load test's log has several.
 const logSegment = 4 << 20
 
 func name(i int) string { return fmt.Sprintf("n%d", i+1) }
 
-// config is that of a node: the first one founds, the others join it.
-func (w *town) config(name string) config.Config {
+// config returns the configuration of a node: the first one founds, the others join it.
+func (w *simCluster) config(name string) config.Config {
 	c := config.Default()
 	c.Node.ID, c.Node.DataDir = name, filepath.Join(w.dir, name)
 	c.Raft.Addr, c.Raft.Advertise = name+":raft", name+":raft"
@@ -162,7 +162,7 @@ func (w *town) config(name string) config.Config {
 	c.Gossip.Addr = "127.0.1." + name[1:] + ":7603"
 	c.Gossip.Advertise = c.Gossip.Addr
 	c.Storage.CacheBytes = 1 << 20
-	c.Limits.DiskReserveBytes = 1 << 20 // where the log is, as logSegment: room costs time to set aside
+	c.Limits.DiskReserveBytes = 1 << 20 // where the log is, as logSegment: reserving it takes time
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {
@@ -171,21 +171,21 @@ func (w *town) config(name string) config.Config {
 	return c
 }
 
-// start starts a node on the data that it had, if any.
-func (w *town) start(name string) *resident {
+// start starts a node with its earlier data, if any.
+func (w *simCluster) start(name string) *testNode {
 	w.t.Helper()
 	return w.startWith(name, w.config(name))
 }
 
 // startAlone starts a node that neither founds a cluster nor joins one.
-func (w *town) startAlone(name string) *resident {
+func (w *simCluster) startAlone(name string) *testNode {
 	w.t.Helper()
 	c := w.config(name)
 	c.Cluster.Bootstrap, c.Cluster.Join = false, nil
 	return w.startWith(name, c)
 }
 
-func (w *town) startWith(name string, c config.Config) *resident {
+func (w *simCluster) startWith(name string, c config.Config) *testNode {
 	w.t.Helper()
 	transport, err := w.talk.Listen(c.Gossip.Addr)
 	if err != nil {
@@ -203,40 +203,40 @@ func (w *town) startWith(name string, c config.Config) *resident {
 		w.t.Fatalf("start %s: %v", name, err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	r := &resident{Node: n, name: name, stop: stop, done: make(chan error, 1)}
+	r := &testNode{Node: n, name: name, stop: stop, done: make(chan error, 1)}
 	go func() { r.done <- n.Run(ctx) }()
 	w.awake[name] = r
 	return r
 }
 
 // sleep stops a node in order.
-func (w *town) sleep(name string) {
+func (w *simCluster) sleep(name string) {
 	w.t.Helper()
 	if err := w.end(name); err != nil {
 		w.t.Errorf("%s stopped with: %v", name, err)
 	}
 }
 
-// end stops a node and returns what it says about that.
-func (w *town) end(name string) error {
+// end stops a node and returns the error of that.
+func (w *simCluster) end(name string) error {
 	r := w.awake[name]
 	delete(w.awake, name)
 	r.stop()
 	return <-r.done
 }
 
-// crash cuts a node off in the middle of what it does and ends it. What its
-// engine had not flushed is lost. It can be started again.
-func (w *town) crash(name string) {
+// crash cuts a node off while it runs and ends it. What its engine had not flushed is lost. It can
+// be started again.
+func (w *simCluster) crash(name string) {
 	w.t.Helper()
 	w.isolate(name)
 	w.links.Crash(name)
-	_ = w.end(name) // it may complain that its listeners are gone
+	_ = w.end(name) // it may return an error about its listeners
 	w.heal()
 }
 
 // isolate cuts a node off from all others, both ways.
-func (w *town) isolate(name string) {
+func (w *simCluster) isolate(name string) {
 	var others []string
 	for i := range 9 {
 		others = append(others, node9(i))
@@ -253,13 +253,13 @@ func (w *town) isolate(name string) {
 
 func node9(i int) string { return name(i) }
 
-func (w *town) heal() {
+func (w *simCluster) heal() {
 	w.links.HealAll()
 	w.talk.Heal()
 }
 
-// await waits until what is said is so.
-func (w *town) await(what string, done func() bool) {
+// await waits until a condition holds.
+func (w *simCluster) await(what string, done func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -269,9 +269,9 @@ func (w *town) await(what string, done func() bool) {
 }
 
 // leader waits for a node that leads and is ready to.
-func (w *town) leader() *resident {
+func (w *simCluster) leader() *testNode {
 	w.t.Helper()
-	var found *resident
+	var found *testNode
 	w.await("a leader", func() bool {
 		for _, r := range w.awake {
 			if r.Group().IsLeader() && (found == nil || r.Group().LocalStatus().Term > found.Group().LocalStatus().Term) {
@@ -283,8 +283,8 @@ func (w *town) leader() *resident {
 	return found
 }
 
-// follower is some running node that does not lead.
-func (w *town) follower() *resident {
+// follower returns a running node that does not lead.
+func (w *simCluster) follower() *testNode {
 	w.t.Helper()
 	leader := w.leader()
 	for i := range 9 {
@@ -296,8 +296,8 @@ func (w *town) follower() *resident {
 	return nil
 }
 
-// votersOf are the names of the voters that a node knows.
-func votersOf(r *resident) []string {
+// votersOf returns the names of the voters that a node knows.
+func votersOf(r *testNode) []string {
 	var voters []string
 	for _, m := range r.Group().Members() {
 		if m.Voter {
@@ -307,9 +307,8 @@ func votersOf(r *resident) []string {
 	return voters
 }
 
-// agree waits until all running nodes have applied the same, and compares
-// every row.
-func (w *town) agree() {
+// agree waits until all running nodes have applied the same entries, and compares every row.
+func (w *simCluster) agree() {
 	w.t.Helper()
 	w.await("all nodes to have applied the same", func() bool {
 		var index uint64
@@ -325,8 +324,7 @@ func (w *town) agree() {
 		}
 		return true
 	})
-	// The log is never quite still, since leases are renewed: what is compared is
-	// what the nodes hold at one index.
+	// The log always grows, since leases are renewed: this compares the nodes' states at one index.
 	w.await("the nodes' states at one index", func() bool {
 		hashes, index := map[string]string{}, uint64(0)
 		for name, r := range w.awake {

@@ -12,7 +12,7 @@ import (
 	"dormouse/server/grpc"
 )
 
-// bookkeeper finds what is asked of it, and keeps what it was asked together.
+// bookkeeper answers reads, and records which were sent together.
 type bookkeeper struct {
 	mu    sync.Mutex
 	asked []agent.Reads
@@ -67,7 +67,7 @@ func TestReadsOfOneFrameAreAnsweredTogether(t *testing.T) {
 	})
 }
 
-// What has gathered is let go before anything waits for the room it holds.
+// Collected reads are flushed before a call waits for the room that they hold.
 func TestReadsThatGatherDoNotHoldUpTheirOwnFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bookkeeper{}

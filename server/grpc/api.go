@@ -14,31 +14,31 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// front is what all services share.
-type front struct {
+// api is the state that all services share.
+type api struct {
 	service   agent.Submitter
 	operator  agent.Operator
-	instances agent.Instances // nil where there are none
+	instances agent.Instances // nil if there are none
 	owner     func(agent.InstanceRef) string
 	draining  context.Context //nolint:containedctx // ends when Shutdown begins
 	trusted   bool            // commits were validated by the peer that sends them
-	timeout   time.Duration   // of a call that names none
+	timeout   time.Duration   // of a call without its own timeout
 
-	others func() metadata.MD // where the other members are; looked up once, when the first stream ends
+	others func() metadata.MD // the addresses of the other members; read once, when the first stream ends
 
 	inFlightMax      int64 // of one Exchange stream
 	inFlightBytesMax int64
 	logger           hclog.Logger
 }
 
-func (f *front) register(s *rpc.Server) {
-	apipb.RegisterStoreServer(s, &store{front: f})
-	apipb.RegisterInstancesServer(s, &instances{front: f})
-	apipb.RegisterClusterServer(s, &cluster{front: f})
+func (f *api) register(s *rpc.Server) {
+	apipb.RegisterStoreServer(s, &store{api: f})
+	apipb.RegisterInstancesServer(s, &instances{api: f})
+	apipb.RegisterClusterServer(s, &cluster{api: f})
 }
 
-// bounded gives a call the deadline that it did not bring.
-func (f *front) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// bounded gives a call without a deadline the default one.
+func (f *api) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
 	}
@@ -46,15 +46,15 @@ func (f *front) bounded(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // whileServing ends the context of a long stream when Shutdown begins.
-func (f *front) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+func (f *api) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(f.draining, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// once returns a function that calls ask the first time and returns its answer
-// each time. Callers that come meanwhile wait on a channel, as a mutex of
-// sync.OnceValue would be held while ask calls other nodes.
+// once returns a function that calls ask the first time and returns its answer each time.
+// Concurrent callers wait on a channel, because a mutex of sync.OnceValue would be held while ask
+// calls other nodes.
 func once(ask func() metadata.MD) func() metadata.MD {
 	var asked atomic.Bool
 	var answer metadata.MD
@@ -70,10 +70,10 @@ func once(ask func() metadata.MD) func() metadata.MD {
 	}
 }
 
-// othersMax bounds the look at who else is a member, by a node that stops.
+// othersMax bounds the time in which a stopping node reads the other members.
 const othersMax = 500 * time.Millisecond
 
-// otherMembers says where the other members are.
+// otherMembers returns the addresses of the other members.
 func otherMembers(operator agent.Operator) metadata.MD {
 	md := metadata.MD{}
 	if operator == nil {
@@ -93,8 +93,8 @@ func otherMembers(operator agent.Operator) metadata.MD {
 	return md
 }
 
-// commit is one unary write.
-func (f *front) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
+// commit runs one unary write.
+func (f *api) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.CommitResponse, error) {
 	c, err := convert.CommitFromProto(req)
 	if err != nil {
 		return nil, statusOf(errorOf(err, true))
@@ -111,8 +111,8 @@ func (f *front) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.Co
 	return convert.ResultToProto(&result), nil
 }
 
-// read is one unary read.
-func (f *front) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadResponse, error) {
+// read runs one unary read.
+func (f *api) read(ctx context.Context, req *apipb.ReadRequest) (*apipb.ReadResponse, error) {
 	r, err := convert.ReadsFromProto(req)
 	if err != nil {
 		return nil, statusOf(errorOf(err, false))

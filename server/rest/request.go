@@ -12,13 +12,12 @@ import (
 	"dormouse/api/document"
 )
 
-// call is one request on its way to an answer.
+// request is one HTTP request until it is answered.
 //
-// A parameter that does not parse is kept in err: commit and read refuse with
-// it before anything is asked of the service. So handlers read parameters
-// without checking each.
-type call struct {
-	front *front
+// Invalid parameters set err: commit and read return it before they call the service. So handlers
+// read parameters without checking each.
+type request struct {
+	api   *api
 	route *route
 	r     *http.Request // its context ends at the call's deadline, or with the connection
 	w     *writer
@@ -28,21 +27,21 @@ type call struct {
 	scope    string
 	fence    *agent.Fence
 	request  agent.Request
-	ifMatch  *uint64 // what If-Match or If-None-Match asks for
+	ifMatch  *uint64 // the revision in If-Match or If-None-Match
 	idemKey  string
 	err      error
 	releases []func()
 }
 
-// end gives back what the call holds.
-func (c *call) end() {
+// end releases the resources of the request.
+func (c *request) end() {
 	for _, release := range c.releases {
 		release()
 	}
 }
 
-// id is a segment of the path, decoded.
-func (c *call) id(name string) string {
+// id returns a decoded segment of the path.
+func (c *request) id(name string) string {
 	id := c.r.PathValue(name)
 	if id == slashID {
 		return "/"
@@ -50,15 +49,15 @@ func (c *call) id(name string) string {
 	return id
 }
 
-// fail keeps the first fault among the parameters.
-func (c *call) fail(err error) {
+// fail keeps the first invalid parameter.
+func (c *request) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// optional is a query parameter that is a number; nil where it is absent.
-func (c *call) optional(name string) *uint64 {
+// optional returns a numeric query parameter; nil if it is absent.
+func (c *request) optional(name string) *uint64 {
 	text := c.text(name)
 	if text == "" {
 		return nil
@@ -71,24 +70,24 @@ func (c *call) optional(name string) *uint64 {
 	return &n
 }
 
-// number is a query parameter that is a number; 0 where it is absent.
-func (c *call) number(name string) uint64 {
+// number returns a numeric query parameter; 0 if it is absent.
+func (c *request) number(name string) uint64 {
 	if n := c.optional(name); n != nil {
 		return *n
 	}
 	return 0
 }
 
-// text is a query parameter as it stands.
-func (c *call) text(name string) string {
+// text returns a query parameter as sent.
+func (c *request) text(name string) string {
 	if !c.route.takes(name) {
 		panic("rest: " + c.route.id + " does not declare the query parameter " + name)
 	}
 	return c.query.Get(name)
 }
 
-// flag is a query parameter that is true or false.
-func (c *call) flag(name string) bool {
+// flag returns a boolean query parameter.
+func (c *request) flag(name string) bool {
 	switch text := c.text(name); text {
 	case "true", "1":
 		return true
@@ -100,8 +99,8 @@ func (c *call) flag(name string) bool {
 	}
 }
 
-// duration is a query parameter in milliseconds.
-func (c *call) duration(name string) time.Duration {
+// duration returns a query parameter in milliseconds.
+func (c *request) duration(name string) time.Duration {
 	d, err := document.Duration(name, c.number(name))
 	if err != nil {
 		c.fail(err)
@@ -109,18 +108,17 @@ func (c *call) duration(name string) time.Duration {
 	return d
 }
 
-// page is the page of a list that the query asks for.
-func (c *call) page() agent.Page {
+// page returns the page of a list that the query requests.
+func (c *request) page() agent.Page {
 	return agent.Page{Prefix: c.text("prefix"), After: c.text("after"), Limit: c.number("limit")}
 }
 
-// commit makes one commit of the ops, under the call's scope, fence and
-// request id.
-func (c *call) commit(ops ...agent.Op) (agent.Result, error) {
+// commit commits the ops with the request's scope, fence and request id.
+func (c *request) commit(ops ...agent.Op) (agent.Result, error) {
 	if c.err != nil {
 		return agent.Result{}, c.err
 	}
-	result, err := c.front.service.Commit(c.r.Context(), agent.Commit{
+	result, err := c.api.service.Commit(c.r.Context(), agent.Commit{
 		Scope:   c.scope,
 		Request: c.request,
 		Fence:   c.fence,
@@ -130,23 +128,23 @@ func (c *call) commit(ops ...agent.Op) (agent.Result, error) {
 		return agent.Result{}, writeOutcome(err)
 	}
 	if len(result.Results) != len(ops) {
-		return agent.Result{}, agent.Errorf(agent.CodeInternal, "%d ops came to %d results", len(ops), len(result.Results))
+		return agent.Result{}, agent.Errorf(agent.CodeInternal, "%d ops have %d results", len(ops), len(result.Results))
 	}
 	c.at(result.Index)
 	return result, nil
 }
 
-// resultOf is what op i came to.
+// resultOf returns the result of op i.
 func resultOf[T agent.OpResult](result agent.Result, i int) (T, error) {
 	got, ok := result.Results[i].(T)
 	if !ok {
-		return got, agent.Errorf(agent.CodeInternal, "op %d came to a %T, not a %T", i, result.Results[i], got)
+		return got, agent.Errorf(agent.CodeInternal, "the result of op %d is a %T, not a %T", i, result.Results[i], got)
 	}
 	return got, nil
 }
 
-// readAll asks several things at one index, as the query says.
-func (c *call) readAll(asked ...agent.Read) (agent.Answers, error) {
+// readAll answers several reads at one index, with the query's stale and min_index.
+func (c *request) readAll(asked ...agent.Read) (agent.Answers, error) {
 	stale, minIndex := c.flag("stale"), c.number("min_index")
 	if c.err != nil {
 		return agent.Answers{}, c.err
@@ -154,14 +152,14 @@ func (c *call) readAll(asked ...agent.Read) (agent.Answers, error) {
 	return c.ask(agent.Reads{Scope: c.scope, Stale: stale, MinIndex: minIndex, Reads: asked})
 }
 
-// ask asks several things at one index.
-func (c *call) ask(asked agent.Reads) (agent.Answers, error) {
-	answers, err := c.front.service.Read(c.r.Context(), asked)
+// ask answers several reads at one index.
+func (c *request) ask(asked agent.Reads) (agent.Answers, error) {
+	answers, err := c.api.service.Read(c.r.Context(), asked)
 	if err != nil {
 		return agent.Answers{}, readOutcome(err)
 	}
 	if len(answers.Answers) != len(asked.Reads) {
-		return agent.Answers{}, agent.Errorf(agent.CodeInternal, "%d reads came to %d answers", len(asked.Reads), len(answers.Answers))
+		return agent.Answers{}, agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(asked.Reads), len(answers.Answers))
 	}
 	c.at(answers.Index)
 	if answers.Node != "" {
@@ -173,19 +171,19 @@ func (c *call) ask(asked agent.Reads) (agent.Answers, error) {
 	return answers, nil
 }
 
-// read asks one thing, as the query says.
-func read[T agent.Found](c *call, asked agent.Read) (T, error) {
+// read answers one read, with the query's stale and min_index.
+func read[T agent.Found](c *request, asked agent.Read) (T, error) {
 	answers, err := c.readAll(asked)
 	return only[T](asked, answers, err)
 }
 
-// readNow asks one thing on behalf of a call that is no read itself.
-func readNow[T agent.Found](c *call, asked agent.Read) (T, error) {
+// readNow answers one read for a request that is not a read itself.
+func readNow[T agent.Found](c *request, asked agent.Read) (T, error) {
 	answers, err := c.ask(agent.Reads{Scope: c.scope, Reads: []agent.Read{asked}})
 	return only[T](asked, answers, err)
 }
 
-// only is the one answer that there is.
+// only returns the only answer.
 func only[T agent.Found](asked agent.Read, answers agent.Answers, err error) (T, error) {
 	var found T
 	if err != nil {
@@ -196,17 +194,17 @@ func only[T agent.Found](asked agent.Read, answers agent.Answers, err error) (T,
 	}
 	found, ok := answers.Answers[0].Found.(T)
 	if !ok {
-		return found, agent.Errorf(agent.CodeInternal, "%T came to a %T, not a %T", asked, answers.Answers[0].Found, found)
+		return found, agent.Errorf(agent.CodeInternal, "the answer to %T is a %T, not a %T", asked, answers.Answers[0].Found, found)
 	}
 	return found, nil
 }
 
-// at notes the index that the answer is of.
-func (c *call) at(index uint64) {
+// at sets the header with the index of the answer.
+func (c *request) at(index uint64) {
 	c.w.Header().Set(headerIndex, strconv.FormatUint(index, 10))
 }
 
-// writeOutcome makes sure that a write which ran out of time is unknown.
+// writeOutcome converts the timeout of a write to an error with code unknown.
 func writeOutcome(err error) error {
 	var coded *agent.Error
 	if !errors.As(err, &coded) && outOfTime(err) {
@@ -215,7 +213,7 @@ func writeOutcome(err error) error {
 	return err
 }
 
-// readOutcome makes sure that a read which ran out of time is unavailable.
+// readOutcome converts the timeout of a read to an error with code unavailable.
 func readOutcome(err error) error {
 	var coded *agent.Error
 	ended := !errors.As(err, &coded) && outOfTime(err)

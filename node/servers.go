@@ -18,12 +18,11 @@ import (
 	"dormouse/server/rest"
 )
 
-// servingEvery paces how quickly gRPC's health follows readiness.
+// servingEvery is the interval at which gRPC's health status follows readiness.
 const servingEvery = 250 * time.Millisecond
 
-// openFronts makes the servers and takes their addresses; nothing is served
-// yet.
-func (n *Node) openFronts() error {
+// openServers creates the servers and opens their listeners; nothing is served yet.
+func (n *Node) openServers() error {
 	if n.o.Headless {
 		return nil
 	}
@@ -33,7 +32,7 @@ func (n *Node) openFronts() error {
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(),
 	})
 	if err != nil {
-		return fault("make the HTTP front", err, codeFailed)
+		return fault("open the HTTP server", err, codeFailed)
 	}
 	n.http = rest.Server(handler)
 	if n.httpListener, n.http.TLSConfig, err = n.listen("HTTP", c.HTTP, false); err != nil {
@@ -43,7 +42,7 @@ func (n *Node) openFronts() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Instances: n.Instances(), Owner: n.keeper.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Instances: n.Instances(), Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}
@@ -51,8 +50,8 @@ func (n *Node) openFronts() error {
 	return nil
 }
 
-// listen takes l's address. The TLS configuration is the caller's to use where
-// own says so; otherwise the listener speaks TLS itself.
+// listen opens the listener l. If own is true, the caller must use the returned TLS configuration;
+// otherwise the listener itself uses TLS.
 func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tls.Config, error) {
 	t, err := tlsConfig(l)
 	if err != nil {
@@ -80,7 +79,7 @@ func (n *Node) serveHTTP() error {
 	return nil
 }
 
-// tellHealth keeps what gRPC's health checks hear true to readiness.
+// tellHealth updates the status of gRPC's health checks from readiness.
 func (n *Node) tellHealth(ctx context.Context) error {
 	ticker := time.NewTicker(servingEvery)
 	defer ticker.Stop()

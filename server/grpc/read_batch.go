@@ -1,0 +1,121 @@
+package grpc
+
+import (
+	"dormouse/agent"
+	"dormouse/api/convert"
+	apipb "dormouse/proto/api"
+)
+
+// Fast reads of one frame are answered together: one goroutine, one barrier, one view. Separately,
+// each would cost three times as much as the lookup itself.
+
+// readBatchMax bounds how many are answered sequentially, so that a frame's reads use several
+// cores.
+const readBatchMax = 32
+
+// readBatch is a set of calls that are answered at one index.
+type readBatch struct {
+	agent.Reads
+	window *window
+	calls  []batchedCall
+}
+
+// batchedCall is one call in a batch.
+type batchedCall struct {
+	*flight
+	reads int // how many of the batch's reads belong to it
+}
+
+func weigh(r *apipb.ReadRequest) int64 {
+	var weight int64
+	for _, read := range r.Reads {
+		switch read.GetRead().(type) {
+		case *apipb.Read_GetValue, *apipb.Read_GetCheckpoint, *apipb.Read_GetThread, *apipb.Read_GetEntry, *apipb.Read_GetScope,
+			*apipb.Read_GetClaim, *apipb.Read_GetMemory, *apipb.Read_GetSession, *apipb.Read_GetReview, *apipb.Read_GetTimer:
+			weight++
+		default:
+			weight += pageReadWeight
+		}
+	}
+	return max(1, min(weight, readWeightMax))
+}
+
+// read adds one call to the batch, or answers it alone if it is slow. take has counted it among the
+// readers.
+func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
+	r, err := convert.ReadsFromProto(req)
+	if err == nil {
+		err = r.Validate() // here, so that it is refused alone
+	}
+	if err != nil {
+		x.refuse(f, errorOf(err, false))
+		x.readers.Done()
+		return
+	}
+	if x.batch != nil && !x.batch.fits(f, &r) {
+		x.flush()
+	}
+	if x.batch == nil {
+		x.batch = &readBatch{Reads: agent.Reads{Scope: r.Scope, Stale: r.Stale, MinIndex: r.MinIndex}, window: f.window}
+	}
+	x.batch.Reads.Reads = append(x.batch.Reads.Reads, r.Reads...)
+	x.batch.calls = append(x.batch.calls, batchedCall{f, len(r.Reads)})
+	if f.weight >= pageReadWeight || len(x.batch.Reads.Reads) >= readBatchMax {
+		x.flush()
+	}
+}
+
+// fits reports whether f's reads may be answered at the batch's index.
+func (b *readBatch) fits(f *flight, r *agent.Reads) bool {
+	return f.weight < pageReadWeight && f.window == b.window &&
+		r.Scope == b.Scope && r.Stale == b.Stale && r.MinIndex == b.MinIndex &&
+		len(b.Reads.Reads)+len(r.Reads) <= agent.ReadsMax
+}
+
+// flush starts to answer the batch.
+func (x *exchange) flush() {
+	if b := x.batch; b != nil {
+		x.batch = nil
+		go x.answerBatch(b)
+	}
+}
+
+// answerBatch answers a batch.
+func (x *exchange) answerBatch(b *readBatch) {
+	defer x.readers.Add(-len(b.calls))
+	defer func() {
+		if v := recover(); v != nil {
+			e := x.panicked("Exchange read", v)
+			for _, call := range b.calls {
+				x.refuse(call.flight, e) // calls that have their reply keep it
+			}
+		}
+	}()
+	answers, err := x.service.Read(b.window.ctx, b.Reads)
+	if err == nil && len(answers.Answers) != len(b.Reads.Reads) {
+		err = agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(b.Reads.Reads), len(answers.Answers))
+	}
+	first := 0
+	for _, call := range b.calls {
+		if err != nil {
+			x.refuse(call.flight, errorOf(err, false))
+			continue
+		}
+		own := answers
+		own.Answers = answers.Answers[first : first+call.reads : first+call.reads]
+		number(own.Answers, first)
+		first += call.reads
+		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}})
+	}
+}
+
+// number changes the index of a read in errors from the batch's to the call's.
+func number(answers []agent.Answer, first int) {
+	for i, a := range answers {
+		if first > 0 && a.Err != nil && a.Err.Op >= first {
+			e := *a.Err
+			e.Op -= first
+			answers[i].Err = &e
+		}
+	}
+}
