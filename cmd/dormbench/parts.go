@@ -29,10 +29,10 @@ var parts = []struct {
 	{"sockets", []string{"internal/poll.(*FD).Read", "internal/poll.(*FD).Write", "internal/poll.(*FD).RawRead", "runtime.netpoll"}},
 	{"scheduler", []string{"runtime.mcall", "runtime.schedule", "runtime.findRunnable", "runtime.mstart", "runtime.gopreempt_m", "runtime.ready", "runtime.wakep", "runtime.sysmon"}},
 	{"coding", []string{modpath.Path + "/proto", modpath.Path + "/internal/utf8pb", "google.golang.org/protobuf", "github.com/go-json-experiment/json"}},
-	{"state machine", []string{modpath.Path + "/fsm.", modpath.Path + "/storage."}},
-	{"the log", []string{modpath.Path + "/cluster.(*authoredLogs).", modpath.Path + "/cluster.(*highWater).", modpath.Path + "/cluster.(*meteredLogs).", modpath.Path + "/cluster.checkedLogs.", modpath.Path + "/cluster.(*latch).", modpath.Path + "/cluster.latchedLogs.", modpath.Path + "/cluster.(*latchedLogs).", modpath.Path + "/cluster.(*cachedLogs).", "github.com/hashicorp/raft-wal"}},
+	{"state machine", []string{modpath.Path + "/fsm.", modpath.Path + "/fsm/", modpath.Path + "/storage."}},
+	{"the log", []string{modpath.Path + "/cluster/raftlog.", "github.com/hashicorp/raft-wal"}},
 	{"raft", []string{"github.com/hashicorp/raft.", "github.com/hashicorp/go-msgpack"}},
-	{"proposer and router", []string{modpath.Path + "/cluster.", modpath.Path + "/router.", modpath.Path + "/store."}},
+	{"proposer and router", []string{modpath.Path + "/cluster.", modpath.Path + "/cluster/", modpath.Path + "/router.", modpath.Path + "/store."}},
 	{"wire", []string{"google.golang.org/grpc", "golang.org/x/net/http2", modpath.Path + "/server/grpc.", modpath.Path + "/client."}},
 }
 
