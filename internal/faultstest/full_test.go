@@ -186,7 +186,7 @@ func TestOneFullDiskOfThreeDoesNotStopTheOthers(t *testing.T) {
 	if !nodes[0].running() {
 		nodes[0].exits(8, "disk")
 	} else {
-		nodes[0].await("n1 to lead no more", func() bool { return has(nodes[0], "takes no more writes and does not lead") })
+		nodes[0].await("n1 to lead no more", func() bool { return has(nodes[0], "accepts no more writes and does not lead") })
 	}
 	if err := os.Remove(ballast(places[0])); err != nil {
 		t.Fatal(err)
