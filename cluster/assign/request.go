@@ -130,12 +130,12 @@ func (a *Assigner) ask(ctx context.Context, r Request) Response {
 		return a.Handle(ctx, r)
 	}
 	_, addr := a.Leadership.Leader()
-	if addr == "" || addr == a.Addr || a.Placement.Ask == nil {
+	if addr == "" || addr == a.Addr || a.Ask == nil {
 		return Response{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, transport.RequestTimeout)
 	defer cancel()
-	answer, err := a.Placement.Ask(ctx, addr, r)
+	answer, err := a.Ask(ctx, addr, r)
 	if err != nil {
 		a.Logger.Debug("the leader did not answer a request about this node's partitions", "kind", r.Kind, "error", err)
 		return Response{}

@@ -9,18 +9,19 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) agentsCommand() *cobra.Command {
+func (a commands) agentsCommand() *cobra.Command {
 	return cli.Group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsFork(), a.agentsErase(), a.agentsRepair())
 }
 
-func (a *app) agentsHibernate() *cobra.Command {
+func (a commands) agentsHibernate() *cobra.Command {
 	var put agent.PutCheckpoint
 	var from uint64
 	var thread, entries, metadata string
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "hibernate KEY STATE", Short: "Append what the journal lacks and save the checkpoint, in one commit",
 		Args: cli.Exactly("KEY", "STATE"),
@@ -30,18 +31,18 @@ entries from --from on; what overlaps the journal must equal it. STATE is a JSON
 object, @FILE, or - for stdin.`,
 		Example: `  dormctl agents hibernate agent-1 '{"mood":"sleepy"}' --thread chat-1 --entries entries.jsonl --lifecycle idle`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			put.Key, put.IfRevision, put.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
-			if put.State, err = a.objectArg("state", args[1]); err != nil {
+			put.Key, put.IfRevision, put.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
+			if put.State, err = a.ObjectArg("state", args[1]); err != nil {
 				return err
 			}
-			if put.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if put.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
 			ops := []agent.Op{&put}
 			if thread != "" {
 				journal := &agent.HibernateThread{Thread: thread, FromSeq: from}
 				if entries != "" {
-					if journal.Entries, err = a.drafts(entries); err != nil {
+					if journal.Entries, err = a.Drafts(entries); err != nil {
 						return err
 					}
 				}
@@ -61,33 +62,33 @@ object, @FILE, or - for stdin.`,
 	flags.Uint64Var(&put.Version, "version", 0, "your schema's version; 0 means 1")
 	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	ttlFlag(cmd, &put.TTL)
-	guard.define(cmd, true)
+	kit.TtlFlag(cmd, &put.TTL)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) hibernate(cmd *cobra.Command, ops []agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, ops...)
+func (a commands) hibernate(cmd *cobra.Command, ops []agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, ops...)
 		if err != nil {
 			return err
 		}
-		written, err := resultOf[*agent.CheckpointResult](result, len(ops)-1)
+		written, err := kit.ResultOf[*agent.CheckpointResult](result, len(ops)-1)
 		if err != nil {
 			return err
 		}
-		return a.print(document.CheckpointStampOf(written), writtenGrid(written))
+		return a.Print(document.CheckpointStampOf(written), writtenGrid(written))
 	})
 }
 
-func (a *app) agentsThaw() *cobra.Command {
+func (a commands) agentsThaw() *cobra.Command {
 	var tail, revision uint64
 	cmd := &cobra.Command{
 		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				read := &agent.Thaw{Key: args[0], Tail: optional(cmd, "tail", &tail), Revision: revision}
-				thawed, err := find[*agent.Thawed](ctx, a, s, read)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				read := &agent.Thaw{Key: args[0], Tail: kit.Optional(cmd, "tail", &tail), Revision: revision}
+				thawed, err := kit.Find[*agent.Thawed](ctx, a.App, s, read)
 				if err != nil {
 					return err
 				}
@@ -100,11 +101,11 @@ func (a *app) agentsThaw() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printThawed(t *agent.Thawed) error {
-	if a.output != outputTable {
-		return a.print(document.ThawedOf(t), cli.Grid{})
+func (a commands) printThawed(t *agent.Thawed) error {
+	if a.Output != kit.OutputTable {
+		return a.Print(document.ThawedOf(t), cli.Grid{})
 	}
-	if err := a.printGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
+	if err := a.PrintGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
 		return err
 	}
 	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries})
@@ -112,5 +113,5 @@ func (a *app) printThawed(t *agent.Thawed) error {
 	if t.Ahead > 0 {
 		entries.Note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)
 	}
-	return a.printGrid(entries)
+	return a.PrintGrid(entries)
 }

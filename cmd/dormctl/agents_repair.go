@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
@@ -19,7 +20,7 @@ type repairFlags struct {
 	state         string
 }
 
-func (a *app) agentsRepair() *cobra.Command {
+func (a commands) agentsRepair() *cobra.Command {
 	var f repairFlags
 	cmd := &cobra.Command{
 		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
@@ -44,7 +45,7 @@ meanwhile, it is refused.`,
 			if !f.rebuild && (f.state != "" || f.thread != "") {
 				return cli.Usagef("--state and --thread are for --rebuild-from-thread")
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				return a.repair(ctx, s, args[0], f)
 			})
 		},
@@ -64,8 +65,8 @@ type diagnosis struct {
 	err        *agent.Error  // why it does not thaw; nil where it does
 }
 
-func (a *app) diagnose(ctx context.Context, s store, key, thread string) (diagnosis, error) {
-	checkpoint, err := find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: key})
+func (a commands) diagnose(ctx context.Context, s kit.Store, key, thread string) (diagnosis, error) {
+	checkpoint, err := kit.Find[*agent.Checkpoint](ctx, a.App, s, &agent.GetCheckpoint{Key: key})
 	if err != nil {
 		return diagnosis{}, err
 	}
@@ -77,12 +78,12 @@ func (a *app) diagnose(ctx context.Context, s store, key, thread string) (diagno
 	if thread != "" {
 		reads = append(reads, &agent.GetThread{Thread: thread})
 	}
-	answers, err := a.read(ctx, s, reads...)
+	answers, err := a.Read(ctx, s, reads...)
 	if err != nil {
 		return diagnosis{}, err
 	}
 	var d diagnosis
-	if d.checkpoint, err = foundIn[*agent.Checkpoint](answers, 0); err != nil {
+	if d.checkpoint, err = kit.FoundIn[*agent.Checkpoint](answers, 0); err != nil {
 		return diagnosis{}, err
 	}
 	d.err = answers.Answers[1].Err
@@ -90,15 +91,15 @@ func (a *app) diagnose(ctx context.Context, s store, key, thread string) (diagno
 		return diagnosis{}, d.err
 	}
 	if thread != "" {
-		d.thread, err = foundIn[*agent.Thread](answers, 2)
-		if err != nil && !missing(err) {
+		d.thread, err = kit.FoundIn[*agent.Thread](answers, 2)
+		if err != nil && !kit.Missing(err) {
 			return diagnosis{}, err
 		}
 	}
 	return d, nil
 }
 
-func (a *app) repair(ctx context.Context, s store, key string, f repairFlags) error {
+func (a commands) repair(ctx context.Context, s kit.Store, key string, f repairFlags) error {
 	d, err := a.diagnose(ctx, s, key, f.thread)
 	if err != nil {
 		return err
@@ -113,33 +114,33 @@ func (a *app) repair(ctx context.Context, s store, key string, f repairFlags) er
 	}
 }
 
-func (a *app) dropCheckpoint(ctx context.Context, s store, d diagnosis) error {
+func (a commands) dropCheckpoint(ctx context.Context, s kit.Store, d diagnosis) error {
 	c := d.checkpoint
-	result, err := a.commit(ctx, s, &agent.DeleteCheckpoint{Key: c.Key, IfRevision: &c.Revision, IfIncarnation: c.Incarnation})
+	result, err := a.Commit(ctx, s, &agent.DeleteCheckpoint{Key: c.Key, IfRevision: &c.Revision, IfIncarnation: c.Incarnation})
 	if err != nil {
 		return err
 	}
-	deleted, err := resultOf[*agent.DeleteResult](result, 0)
+	deleted, err := kit.ResultOf[*agent.DeleteResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return a.print(document.DeletedOf(deleted), deletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
+	return a.Print(document.DeletedOf(deleted), kit.DeletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
 }
 
-func (a *app) rebuild(ctx context.Context, s store, d diagnosis, f repairFlags) error {
+func (a commands) rebuild(ctx context.Context, s kit.Store, d diagnosis, f repairFlags) error {
 	c := d.checkpoint
 	if d.thread == nil {
-		return &exitError{exitNotFound, fmt.Errorf(
-			"checkpoint %q has no thread to rebuild from: name one with --thread, or choose --drop-checkpoint", c.Key)}
+		return kit.Exit(kit.ExitNotFound, fmt.Errorf(
+			"checkpoint %q has no thread to rebuild from: name one with --thread, or choose --drop-checkpoint", c.Key))
 	}
-	state, err := a.optionalObject("state", f.state)
+	state, err := a.OptionalObject("state", f.state)
 	if err != nil {
 		return err
 	}
 	if state == nil {
 		state = agent.JSON("{}")
 	}
-	result, err := a.commit(ctx, s, &agent.PutCheckpoint{
+	result, err := a.Commit(ctx, s, &agent.PutCheckpoint{
 		Key: c.Key, Version: c.Version, State: state, Lifecycle: "manual", Metadata: c.Metadata,
 		Thread: &agent.Pointer{
 			Thread: d.thread.ID, Rev: d.thread.Rev, Head: d.thread.Head.String(), Incarnation: d.thread.Incarnation,
@@ -149,16 +150,16 @@ func (a *app) rebuild(ctx context.Context, s store, d diagnosis, f repairFlags) 
 	if err != nil {
 		return err
 	}
-	written, err := resultOf[*agent.CheckpointResult](result, 0)
+	written, err := kit.ResultOf[*agent.CheckpointResult](result, 0)
 	if err != nil {
 		return err
 	}
-	return a.print(document.CheckpointStampOf(written), writtenGrid(written))
+	return a.Print(document.CheckpointStampOf(written), writtenGrid(written))
 }
 
 // showBoth prints the two sides. A mismatch is a failure, so that scripts see
 // it too.
-func (a *app) showBoth(d diagnosis) error {
+func (a commands) showBoth(d diagnosis) error {
 	c := d.checkpoint
 	both := struct {
 		OK         bool                `json:"ok"`
@@ -182,13 +183,13 @@ func (a *app) showBoth(d diagnosis) error {
 	}
 	if d.err == nil {
 		g.Note = "they match: nothing to repair"
-		return a.print(both, g)
+		return a.Print(both, g)
 	}
 	both.Code, both.Detail = d.err.Code, d.err.Detail
-	if err := a.print(both, g); err != nil {
+	if err := a.Print(both, g); err != nil {
 		return err
 	}
-	return &exitError{exitConflict, fmt.Errorf(
+	return kit.Exit(kit.ExitConflict, fmt.Errorf(
 		"%w%s\n  keep the thread and rebuild the checkpoint:  dormctl agents repair %q --rebuild-from-thread\n"+
-			"  drop the checkpoint and start fresh:         dormctl agents repair %q --drop-checkpoint", d.err, facts(d.err), c.Key, c.Key)}
+			"  drop the checkpoint and start fresh:         dormctl agents repair %q --drop-checkpoint", d.err, kit.Facts(d.err), c.Key, c.Key))
 }

@@ -10,12 +10,13 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) agentsFork() *cobra.Command {
+func (a commands) agentsFork() *cobra.Command {
 	op := &agent.ForkAgent{}
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "fork AGENT NEW", Short: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
 		Args: cli.Exactly("AGENT", "NEW"),
@@ -24,17 +25,17 @@ thread as that one points to it, what the agent remembers and, with --session, a
 session of it. Nothing may be under the new ids.`,
 		Example: `  dormctl agents fork agent-1 agent-1b --thread chat-1b --revision 7`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.revision(), guard.ifIncarnation
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				result, err := a.commit(ctx, s, op)
+			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				result, err := a.Commit(ctx, s, op)
 				if err != nil {
 					return err
 				}
-				forked, err := resultOf[*agent.ForkedAgent](result, 0)
+				forked, err := kit.ResultOf[*agent.ForkedAgent](result, 0)
 				if err != nil {
 					return err
 				}
-				return a.print(document.ForkedAgentOf(forked), forkedGrid(forked))
+				return a.Print(document.ForkedAgentOf(forked), forkedGrid(forked))
 			})
 		},
 	}
@@ -44,7 +45,7 @@ session of it. Nothing may be under the new ids.`,
 	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "leave what it remembers behind")
 	flags.StringVar(&op.Session, "session", "", "a session of it that goes along")
 	flags.StringVar(&op.NewSession, "new-session", "", "that session's id in the fork")
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
@@ -61,9 +62,9 @@ func forkedGrid(r *agent.ForkedAgent) cli.Grid {
 	return g
 }
 
-func (a *app) agentsErase() *cobra.Command {
+func (a commands) agentsErase() *cobra.Command {
 	op := &agent.EraseAgent{}
-	var guard guardFlags
+	var guard kit.GuardFlags
 	var yes, receipt bool
 	cmd := &cobra.Command{
 		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: cli.Exactly("AGENT"),
@@ -75,59 +76,59 @@ first, on a terminal; elsewhere it needs --yes. --receipt shows the receipt of a
 agent that was erased before, and erases nothing.`,
 		Example: `  dormctl agents erase agent-1 --seal 24h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
+			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if !yes && !receipt {
-				if err := a.confirm("erase agent %q in scope %q, for good?", op.Agent, a.scope); err != nil {
+				if err := a.confirm("erase agent %q in scope %q, for good?", op.Agent, a.Scope); err != nil {
 					return err
 				}
 			}
-			return a.with(cmd, func(ctx context.Context, s store) (err error) {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {
 				var found *agent.Erasure
 				if receipt {
-					found, err = find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
+					found, err = kit.Find[*agent.Erasure](ctx, a.App, s, &agent.GetErasure{Agent: op.Agent})
 				} else {
 					found, err = a.erase(ctx, s, op)
 				}
 				if err != nil {
 					return err
 				}
-				return a.print(document.ErasureOf(found), erasureGrid(found))
+				return a.Print(document.ErasureOf(found), erasureGrid(found))
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&receipt, "receipt", false, "only show the receipt of an earlier erasure")
-	sealFlag(cmd, &op.Seal)
-	guard.define(cmd, true)
+	kit.SealFlag(cmd, &op.Seal)
+	guard.Define(cmd, true)
 	return cmd
 }
 
 // erase waits until all has been cleared away, or the time is over: then the
 // receipt says that it is not complete yet.
-func (a *app) erase(ctx context.Context, s store, op *agent.EraseAgent) (*agent.Erasure, error) {
-	result, err := a.commit(ctx, s, op)
+func (a commands) erase(ctx context.Context, s kit.Store, op *agent.EraseAgent) (*agent.Erasure, error) {
+	result, err := a.Commit(ctx, s, op)
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := resultOf[*agent.Erasure](result, 0)
+	receipt, err := kit.ResultOf[*agent.Erasure](result, 0)
 	if err != nil {
 		return nil, err
 	}
 	receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
-		return find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
+		return kit.Find[*agent.Erasure](ctx, a.App, s, &agent.GetErasure{Agent: op.Agent})
 	})
 	return receipt, nil // it is erased; only how far the cleaning is, may not be known
 }
 
 // confirm asks a person, on a terminal. Anything but "yes" is a no.
-func (a *app) confirm(format string, args ...any) error {
-	if !a.terminal {
+func (a commands) confirm(format string, args ...any) error {
+	if !a.Terminal {
 		return cli.Usagef("this cannot be undone, and there is no terminal to ask on: give --yes to do it without a question")
 	}
-	if _, err := fmt.Fprintf(a.stderr, "dormctl: "+format+" Type yes: ", args...); err != nil {
+	if _, err := fmt.Fprintf(a.Stderr, "dormctl: "+format+" Type yes: ", args...); err != nil {
 		return fmt.Errorf("ask: %w", err)
 	}
-	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
 		if err != nil && line == "" {
 			return cli.Usagef("there was no answer: nothing was done")

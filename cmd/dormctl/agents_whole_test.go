@@ -14,6 +14,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/node/nodetest"
 )
 
@@ -25,18 +26,18 @@ type realNode struct {
 }
 
 // keptOpen keeps the node's client open when a run closes it.
-type keptOpen struct{ store }
+type keptOpen struct{ kit.Store }
 
 func (keptOpen) Close() error { return nil }
 
 func (n *realNode) run(stdin string, code int, args ...string) (stdout, stderr string) {
 	n.Helper()
 	var out, errs bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, terminal: n.terminal, getenv: func(string) string { return "" },
-		dial: func(target) (store, error) { return keptOpen{n.node.Client}, nil },
+	a := &kit.App{
+		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Terminal: n.terminal, Getenv: func(string) string { return "" },
+		Dial: func(kit.Target) (kit.Store, error) { return keptOpen{n.node.Client}, nil },
 	}
-	if got := a.main(n.Context(), args); got != code {
+	if got := (commands{a}).main(n.Context(), args); got != code {
 		n.Fatalf("dormctl %s ends with %d, want %d: %s", strings.Join(args, " "), got, code, errs.String())
 	}
 	return out.String(), errs.String()
@@ -50,35 +51,35 @@ func newRealNode(t *testing.T) *realNode {
 		{"op":"put_checkpoint","key":"a","state":{"n":1},"thread":{"id":"t","rev":1}},
 		{"op":"put_checkpoint","key":"a","state":{"n":2},"thread":{"id":"t","rev":2}},
 		{"op":"write_memory","agent_id":"a","id":"m","content":"tea"},
-		{"op":"put_session","session":"s","agent_id":"a","thread":"t"}]}`, exitOK, "commit", "-f", "-")
+		{"op":"put_session","session":"s","agent_id":"a","thread":"t"}]}`, kit.ExitOK, "commit", "-f", "-")
 	return n
 }
 
 func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	n := newRealNode(t)
-	out, _ := n.run("", exitOK, "agents", "fork", "a", "b", "--thread", "u", "--revision", "1", "--session", "s", "--new-session", "r", "-o", "json")
+	out, _ := n.run("", kit.ExitOK, "agents", "fork", "a", "b", "--thread", "u", "--revision", "1", "--session", "s", "--new-session", "r", "-o", "json")
 	var forked document.ForkedAgent
 	if err := json.Unmarshal([]byte(out), &forked); err != nil || forked.Thread.Rev != 1 || forked.Session.AgentID != "b" || forked.Memories != 1 {
 		t.Fatalf("forked: %v: %s", err, out)
 	}
-	n.run("", exitConflict, "agents", "fork", "a", "b")
-	if out, _ = n.run("", exitOK, "agents", "thaw", "a", "--revision", "1"); !strings.Contains(out, `{"n":1}`) {
+	n.run("", kit.ExitConflict, "agents", "fork", "a", "b")
+	if out, _ = n.run("", kit.ExitOK, "agents", "thaw", "a", "--revision", "1"); !strings.Contains(out, `{"n":1}`) {
 		t.Errorf("thawed at revision 1: %s", out)
 	}
-	if _, errs := n.run("", exitNotFound, "agents", "thaw", "a", "--revision", "9"); !strings.Contains(errs, "1 to 2 are") {
+	if _, errs := n.run("", kit.ExitNotFound, "agents", "thaw", "a", "--revision", "9"); !strings.Contains(errs, "1 to 2 are") {
 		t.Errorf("thawed at a revision that is not kept: %s", errs)
 	}
 
 	// It asks first, and takes nothing but yes for yes.
-	n.run("yes\n", exitUsage, "agents", "erase", "a")
+	n.run("yes\n", kit.ExitUsage, "agents", "erase", "a")
 	n.terminal = true
 	for _, answer := range []string{"", "y\n", "no\n"} {
-		n.run(answer, exitUsage, "agents", "erase", "a")
+		n.run(answer, kit.ExitUsage, "agents", "erase", "a")
 	}
-	n.run("", exitNotFound, "agents", "erase", "a", "--receipt")
-	n.run("", exitOK, "agents", "thaw", "a")
-	n.run("yes\n", exitConflict, "agents", "erase", "a", "--if-revision", "1")
-	out, errs := n.run("yes\n", exitOK, "agents", "erase", "a", "-o", "json")
+	n.run("", kit.ExitNotFound, "agents", "erase", "a", "--receipt")
+	n.run("", kit.ExitOK, "agents", "thaw", "a")
+	n.run("yes\n", kit.ExitConflict, "agents", "erase", "a", "--if-revision", "1")
+	out, errs := n.run("yes\n", kit.ExitOK, "agents", "erase", "a", "-o", "json")
 	var receipt document.Erasure
 	if err := json.Unmarshal([]byte(out), &receipt); err != nil || !receipt.Complete || receipt.Sessions != 1 || receipt.Revisions != 2 || receipt.Memories != 1 || len(receipt.Hash) != 64 {
 		t.Fatalf("erased: %v: %s", err, out)
@@ -86,19 +87,19 @@ func TestAnAgentIsForkedAndErasedFromTheCommandLine(t *testing.T) {
 	if !strings.Contains(errs, `erase agent "a"`) {
 		t.Errorf("it asked %q", errs)
 	}
-	n.run("", exitNotFound, "agents", "thaw", "a")
-	n.run("", exitNotFound, "sessions", "get", "s")
-	if again, _ := n.run("", exitOK, "agents", "erase", "a", "--receipt", "-o", "json"); again != out {
+	n.run("", kit.ExitNotFound, "agents", "thaw", "a")
+	n.run("", kit.ExitNotFound, "sessions", "get", "s")
+	if again, _ := n.run("", kit.ExitOK, "agents", "erase", "a", "--receipt", "-o", "json"); again != out {
 		t.Errorf("the receipt again: %s", again)
 	}
-	n.run("", exitOK, "checkpoints", "put", "c", "{}", "--scope", "acme")
-	if _, errs := n.run("no\n", exitUsage, "scopes", "rm", "acme"); !strings.Contains(errs, `delete scope "acme" with 1 key of`) {
+	n.run("", kit.ExitOK, "checkpoints", "put", "c", "{}", "--scope", "acme")
+	if _, errs := n.run("no\n", kit.ExitUsage, "scopes", "rm", "acme"); !strings.Contains(errs, `delete scope "acme" with 1 key of`) {
 		t.Errorf("it asked %q", errs)
 	}
-	n.run("yes\n", exitOK, "scopes", "rm", "acme")
-	n.run("", exitNotFound, "checkpoints", "get", "c", "--scope", "acme")
+	n.run("yes\n", kit.ExitOK, "scopes", "rm", "acme")
+	n.run("", kit.ExitNotFound, "checkpoints", "get", "c", "--scope", "acme")
 	n.terminal = false
-	n.run("", exitOK, "agents", "erase", "b", "--yes")
+	n.run("", kit.ExitOK, "agents", "erase", "b", "--yes")
 }
 
 func TestConversationsAreListedAndErasedWithTheirAgentFromTheCommandLine(t *testing.T) {
@@ -106,7 +107,7 @@ func TestConversationsAreListedAndErasedWithTheirAgentFromTheCommandLine(t *test
 	n.run(`{"ops":[
 		{"op":"pend_message","conversation_id":"c1","agent_id":"a","owner_id":"u","message":{}},
 		{"op":"pend_message","conversation_id":"c2","agent_id":"a","message":{}},
-		{"op":"pend_message","conversation_id":"c3","agent_id":"b","owner_id":"u","message":{}}]}`, exitOK, "commit", "-f", "-")
+		{"op":"pend_message","conversation_id":"c3","agent_id":"b","owner_id":"u","message":{}}]}`, kit.ExitOK, "commit", "-f", "-")
 	for {
 		answers, err := n.node.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.ListConversations{Agent: "a"}}})
 		if err != nil {
@@ -119,7 +120,7 @@ func TestConversationsAreListedAndErasedWithTheirAgentFromTheCommandLine(t *test
 	}
 	list := func(flags ...string) string {
 		t.Helper()
-		out, _ := n.run("", exitOK, append([]string{"conversations", "ls", "-o", "json"}, flags...)...)
+		out, _ := n.run("", kit.ExitOK, append([]string{"conversations", "ls", "-o", "json"}, flags...)...)
 		var page struct {
 			Items []struct {
 				ID string `json:"id"`
@@ -137,8 +138,8 @@ func TestConversationsAreListedAndErasedWithTheirAgentFromTheCommandLine(t *test
 	if got := []string{list("--agent", "a"), list("--owner", "u"), list("--agent", "a", "--limit", "1", "--after", "c1")}; !slices.Equal(got, []string{"c1 c2", "c1 c3", "c2"}) {
 		t.Errorf("listed: %q", got)
 	}
-	n.run("", exitUsage, "conversations", "ls", "--agent", "a", "--owner", "u")
-	if out, _ := n.run("", exitOK, "agents", "erase", "a", "--yes"); !regexp.MustCompile(`(?m)^conversations +2$`).MatchString(out) {
+	n.run("", kit.ExitUsage, "conversations", "ls", "--agent", "a", "--owner", "u")
+	if out, _ := n.run("", kit.ExitOK, "agents", "erase", "a", "--yes"); !regexp.MustCompile(`(?m)^conversations +2$`).MatchString(out) {
 		t.Errorf("the receipt: %s", out)
 	}
 	if got := list(); got != "c3" {
@@ -157,8 +158,8 @@ func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
 		return id + "=" + path
 	}
 	first, second := key("k1", strings.Repeat("s", 32)), key("k2", strings.Repeat("t", 32))
-	n.run("", exitNotFound, "sessions", "snapshot", "sign", "s", "--signing-key", first)
-	lease, _ := n.run("", exitOK, "sessions", "claim", "s", "--owner", "w", "--request", "r", "--input", `"hi"`, "-o", "json")
+	n.run("", kit.ExitNotFound, "sessions", "snapshot", "sign", "s", "--signing-key", first)
+	lease, _ := n.run("", kit.ExitOK, "sessions", "claim", "s", "--owner", "w", "--request", "r", "--input", `"hi"`, "-o", "json")
 	var turn struct {
 		Lease struct {
 			ID string `json:"lease_id"`
@@ -167,23 +168,23 @@ func TestASnapshotIsSignedVerifiedAndShown(t *testing.T) {
 	if err := json.Unmarshal([]byte(lease), &turn); err != nil || turn.Lease.ID == "" {
 		t.Fatalf("claimed: %v: %s", err, lease)
 	}
-	n.run("", exitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`)
-	signed, _ := n.run("", exitOK, "sessions", "snapshot", "sign", "s", "--signing-key", first)
+	n.run("", kit.ExitOK, "sessions", "checkpoint", "s", "--lease", turn.Lease.ID, "--owner", "w", "--snapshot", "n1", "--phase", "after_prompt", "--turn-state", `{"step":1}`)
+	signed, _ := n.run("", kit.ExitOK, "sessions", "snapshot", "sign", "s", "--signing-key", first)
 	signed = strings.TrimSpace(signed)
 	if !strings.HasPrefix(signed, "dormouse:snapshot:v1:") {
 		t.Fatalf("signed: %q", signed)
 	}
-	n.run("", exitOK, "sessions", "snapshot", "verify", signed, "--signing-key", second, "--signing-key", first)
-	if out, _ := n.run(signed, exitOK, "sessions", "snapshot", "show", "-", "--signing-key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
+	n.run("", kit.ExitOK, "sessions", "snapshot", "verify", signed, "--signing-key", second, "--signing-key", first)
+	if out, _ := n.run(signed, kit.ExitOK, "sessions", "snapshot", "show", "-", "--signing-key", first); !strings.Contains(out, `{"step":1}`) || !strings.Contains(out, "n1") {
 		t.Errorf("shown: %s", out)
 	}
-	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--signing-key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
+	if _, errs := n.run("", kit.ExitFailed, "sessions", "snapshot", "verify", signed[:len(signed)-1]+"!", "--signing-key", first); !strings.Contains(errs, "invalid_snapshot_signature") {
 		t.Errorf("a string that was changed: %s", errs)
 	}
-	n.run("", exitFailed, "sessions", "snapshot", "verify", signed, "--signing-key", second)
-	n.run("", exitUsage, "sessions", "snapshot", "verify", signed)
-	n.run("", exitUsage, "sessions", "snapshot", "verify", signed, "--signing-key", "k1")
-	if _, errs := n.run("", exitFailed, "sessions", "snapshot", "sign", "s", "--signing-key", key("k3", "short")); !strings.Contains(errs, "at least 32") {
+	n.run("", kit.ExitFailed, "sessions", "snapshot", "verify", signed, "--signing-key", second)
+	n.run("", kit.ExitUsage, "sessions", "snapshot", "verify", signed)
+	n.run("", kit.ExitUsage, "sessions", "snapshot", "verify", signed, "--signing-key", "k1")
+	if _, errs := n.run("", kit.ExitFailed, "sessions", "snapshot", "sign", "s", "--signing-key", key("k3", "short")); !strings.Contains(errs, "at least 32") {
 		t.Errorf("a short secret: %s", errs)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dormouse/cmd/dormctl/kit"
 )
 
 // handshake connects a client to a server over TLS, and returns the first error of
@@ -49,13 +51,13 @@ func TestCertificatesOfACluster(t *testing.T) {
 	c := newConsole()
 	made := func(args ...string) {
 		t.Helper()
-		if out, errs, code := c.run("", append([]string{"certs"}, append(args, "--dir", dir)...)...); code != exitOK {
+		if out, errs, code := c.run("", append([]string{"certs"}, append(args, "--dir", dir)...)...); code != kit.ExitOK {
 			t.Fatalf("%v: exit %d, %s%s", args, code, out, errs)
 		}
 	}
 	refused := func(want string, args ...string) {
 		t.Helper()
-		if _, errs, code := c.run("", append([]string{"certs"}, append(args, "--dir", dir)...)...); code != exitUsage || !strings.Contains(errs, want) {
+		if _, errs, code := c.run("", append([]string{"certs"}, append(args, "--dir", dir)...)...); code != kit.ExitUsage || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, %s", args, code, errs)
 		}
 	}

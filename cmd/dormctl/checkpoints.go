@@ -9,26 +9,27 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) checkpointsCommand() *cobra.Command {
+func (a commands) checkpointsCommand() *cobra.Command {
 	return cli.Group("checkpoints", "Agents' saved states",
 		a.checkpointsGet(), a.checkpointsPut(), a.checkpointsPatch(),
 		a.checkpointsHistory(), a.checkpointsList(), a.checkpointsRemove())
 }
 
-func (a *app) checkpointsGet() *cobra.Command {
+func (a commands) checkpointsGet() *cobra.Command {
 	var revision uint64
 	cmd := &cobra.Command{
 		Use: "get KEY", Short: "Show a checkpoint", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Checkpoint](ctx, a.App, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
 				if err != nil {
 					return err
 				}
-				return a.print(document.CheckpointOf(found), checkpointGrid(*found))
+				return a.Print(document.CheckpointOf(found), checkpointGrid(*found))
 			})
 		},
 	}
@@ -42,7 +43,7 @@ func checkpointGrid(c agent.Checkpoint) cli.Grid {
 	g.Add("revision", cli.Number(c.Revision))
 	g.Add("incarnation", cli.Number(c.Incarnation))
 	g.Add("version", cli.Number(c.Version))
-	g.Add("thread", pointerCell(c.Thread))
+	g.Add("thread", kit.PointerCell(c.Thread))
 	if c.Thread != nil {
 		g.Add("head", cli.OrDash(c.Thread.Head))
 	}
@@ -50,28 +51,28 @@ func checkpointGrid(c agent.Checkpoint) cli.Grid {
 	g.Add("created", cli.When(c.CreatedAt))
 	g.Add("updated", cli.When(c.UpdatedAt))
 	g.Add("expires", cli.When(c.ExpiresAt))
-	g.Add("metadata", string(object(c.Metadata)))
-	g.Add("state", string(object(c.State)))
+	g.Add("metadata", string(kit.Object(c.Metadata)))
+	g.Add("state", string(kit.Object(c.State)))
 	return g
 }
 
-func (a *app) checkpointsPut() *cobra.Command {
+func (a commands) checkpointsPut() *cobra.Command {
 	var op agent.PutCheckpoint
 	var metadata string
-	var pointer pointerFlags
-	var guard guardFlags
+	var pointer kit.PointerFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "put KEY STATE", Short: "Write a checkpoint whole", Args: cli.Exactly("KEY", "STATE"),
 		Long: "put writes a checkpoint whole. STATE is a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
-			if op.State, err = a.objectArg("state", args[1]); err != nil {
+			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
+			if op.State, err = a.ObjectArg("state", args[1]); err != nil {
 				return err
 			}
-			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			if op.Thread, err = pointer.pointer(); err != nil {
+			if op.Thread, err = pointer.Pointer(); err != nil {
 				return err
 			}
 			return a.writeCheckpoint(cmd, &op)
@@ -80,42 +81,42 @@ func (a *app) checkpointsPut() *cobra.Command {
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
 	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	ttlFlag(cmd, &op.TTL)
-	pointer.define(cmd)
-	guard.define(cmd, true)
+	kit.TtlFlag(cmd, &op.TTL)
+	pointer.Define(cmd)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) checkpointsPatch() *cobra.Command {
-	var guard guardFlags
+func (a commands) checkpointsPatch() *cobra.Command {
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: cli.Exactly("KEY", "PATCH"),
 		Long: "patch merges a JSON object (or @FILE, or - for stdin) into the state, as RFC 7396 says: null removes a member.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			patch, err := a.objectArg("patch", args[1])
+			patch, err := a.ObjectArg("patch", args[1])
 			if err != nil {
 				return err
 			}
 			return a.writeCheckpoint(cmd, &agent.PatchCheckpoint{
-				Key: args[0], Patch: patch, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation,
+				Key: args[0], Patch: patch, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation,
 			})
 		},
 	}
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		written, err := resultOf[*agent.CheckpointResult](result, 0)
+		written, err := kit.ResultOf[*agent.CheckpointResult](result, 0)
 		if err != nil {
 			return err
 		}
-		return a.print(document.CheckpointStampOf(written), writtenGrid(written))
+		return a.Print(document.CheckpointStampOf(written), writtenGrid(written))
 	})
 }
 
@@ -123,17 +124,17 @@ func writtenGrid(r *agent.CheckpointResult) cli.Grid {
 	var g cli.Grid
 	g.Add("checkpoint", r.Key)
 	g.Add("revision", cli.Number(r.Revision))
-	g.Add("thread", pointerCell(r.Thread))
+	g.Add("thread", kit.PointerCell(r.Thread))
 	g.Add("updated", cli.When(r.UpdatedAt))
 	return g
 }
 
-func (a *app) checkpointsHistory() *cobra.Command {
+func (a commands) checkpointsHistory() *cobra.Command {
 	return &cobra.Command{
 		Use: "history KEY", Short: "List the kept revisions, newest first", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.CheckpointHistory{Key: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.CheckpointHistory{Key: args[0]})
 				if err != nil {
 					return err
 				}
@@ -143,13 +144,13 @@ func (a *app) checkpointsHistory() *cobra.Command {
 	}
 }
 
-func (a *app) checkpointsList() *cobra.Command {
-	var page pageFlags
+func (a commands) checkpointsList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List checkpoints", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: page.page()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.ListCheckpoints{Page: page.Page()})
 				if err != nil {
 					return err
 				}
@@ -157,20 +158,20 @@ func (a *app) checkpointsList() *cobra.Command {
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) printCheckpoints(list *agent.CheckpointList) error {
-	g := cli.Grid{Head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, Note: more(list.Next)}
+func (a commands) printCheckpoints(list *agent.CheckpointList) error {
+	g := cli.Grid{Head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, Note: kit.More(list.Next)}
 	for _, r := range list.Items {
-		g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Bytes), pointerCell(r.Thread), cli.OrDash(r.Lifecycle), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
+		g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Bytes), kit.PointerCell(r.Thread), cli.OrDash(r.Lifecycle), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
 	}
-	return a.print(document.ListOf(list.Items, list.Next, document.CheckpointRowOf), g)
+	return a.Print(document.ListOf(list.Items, list.Next, document.CheckpointRowOf), g)
 }
 
-func (a *app) checkpointsRemove() *cobra.Command {
-	var guard guardFlags
+func (a commands) checkpointsRemove() *cobra.Command {
+	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
 		Use: "rm KEY...", Short: "Delete checkpoints and their history, in one commit", Args: cli.Between(1, -1, "KEY..."),
@@ -178,35 +179,35 @@ func (a *app) checkpointsRemove() *cobra.Command {
 			var ops []agent.Op
 			for _, key := range args {
 				ops = append(ops, &agent.DeleteCheckpoint{
-					Key: key, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal,
+					Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
 				})
 			}
 			return a.remove(cmd, "checkpoint", args, ops)
 		},
 	}
-	guard.define(cmd, true)
-	sealFlag(cmd, &seal)
+	guard.Define(cmd, true)
+	kit.SealFlag(cmd, &seal)
 	return cmd
 }
 
 // remove commits deletes, one for each name.
-func (a *app) remove(cmd *cobra.Command, noun string, names []string, ops []agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, ops...)
+func (a commands) remove(cmd *cobra.Command, noun string, names []string, ops []agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, ops...)
 		if err != nil {
 			return err
 		}
-		docs := make([]deletedDoc, len(ops))
+		docs := make([]kit.DeletedDoc, len(ops))
 		existed := make([]bool, len(ops))
 		for i := range ops {
-			deleted, err := resultOf[*agent.DeleteResult](result, i)
+			deleted, err := kit.ResultOf[*agent.DeleteResult](result, i)
 			if err != nil {
 				return err
 			}
-			docs[i], existed[i] = deletedDoc{names[i], document.DeletedOf(deleted)}, deleted.Existed
+			docs[i], existed[i] = kit.DeletedDoc{ID: names[i], Deleted: document.DeletedOf(deleted)}, deleted.Existed
 		}
-		return a.print(struct {
-			Items []deletedDoc `json:"items"`
-		}{docs}, deletedGrid(noun, names, existed))
+		return a.Print(struct {
+			Items []kit.DeletedDoc `json:"items"`
+		}{docs}, kit.DeletedGrid(noun, names, existed))
 	})
 }

@@ -8,10 +8,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) claimsCommand() *cobra.Command {
+func (a commands) claimsCommand() *cobra.Command {
 	cmd := cli.Group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
 		a.claimsList(), a.claimsWatch())
 	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
@@ -20,12 +21,12 @@ that is never used again. It lapses where it is not renewed. Any write takes
 	return cmd
 }
 
-func (a *app) claimsGet() *cobra.Command {
+func (a commands) claimsGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get CLAIM", Short: "Show who holds a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				c, err := find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				c, err := kit.Find[*agent.Claim](ctx, a.App, s, &agent.GetClaim{Claim: args[0]})
 				if err != nil {
 					return err
 				}
@@ -35,7 +36,7 @@ func (a *app) claimsGet() *cobra.Command {
 	}
 }
 
-func (a *app) claimsTake() *cobra.Command {
+func (a commands) claimsTake() *cobra.Command {
 	op := &agent.TakeClaim{}
 	cmd := &cobra.Command{
 		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: cli.Exactly("CLAIM"),
@@ -51,7 +52,7 @@ as after a restart, ends its earlier holding by that.`,
 	return cmd
 }
 
-func (a *app) claimsRenew() *cobra.Command {
+func (a commands) claimsRenew() *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
 		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: cli.Exactly("CLAIM"),
@@ -65,7 +66,7 @@ func (a *app) claimsRenew() *cobra.Command {
 	return cmd
 }
 
-func (a *app) claimsRelease() *cobra.Command {
+func (a commands) claimsRelease() *cobra.Command {
 	op := &agent.ReleaseClaim{}
 	cmd := &cobra.Command{
 		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: cli.Exactly("CLAIM"),
@@ -86,41 +87,41 @@ func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch that taking it gave")
 }
 
-func (a *app) claimsList() *cobra.Command {
-	var page pageFlags
+func (a commands) claimsList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the claims that somebody holds", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.page()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.ClaimList](ctx, a.App, s, &agent.ListClaims{Page: page.Page()})
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, Note: more(list.Next)}
+				g := cli.Grid{Head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, Note: kit.More(list.Next)}
 				for _, c := range list.Items {
 					g.Add(c.Name, c.Holder, cli.Number(c.Epoch), c.TTL.String(), cli.When(c.ClaimedAt), cli.When(c.ExpiresAt))
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
+				return a.Print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) claimsWatch() *cobra.Command {
+func (a commands) claimsWatch() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
-				for event, err := range s.Watch(ctx, agent.Watch{Scope: a.scope, Claim: args[0]}) {
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
+				for event, err := range s.Watch(ctx, agent.Watch{Scope: a.Scope, Claim: args[0]}) {
 					if err != nil {
 						if ctx.Err() != nil {
 							return nil // interrupted, as it was meant to be
 						}
 						return err
 					}
-					if err := a.event(document.ClaimOf(event.Claim), holderLine(event.Claim)); err != nil {
+					if err := a.Event(document.ClaimOf(event.Claim), holderLine(event.Claim)); err != nil {
 						return err
 					}
 				}
@@ -139,13 +140,13 @@ func holderLine(c agent.Claim) string {
 }
 
 // changeClaim commits an op on a claim and shows the claim after it.
-func (a *app) changeClaim(cmd *cobra.Command, op agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) changeClaim(cmd *cobra.Command, op agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		changed, err := resultOf[*agent.ClaimResult](result, 0)
+		changed, err := kit.ResultOf[*agent.ClaimResult](result, 0)
 		if err != nil {
 			return err
 		}
@@ -153,12 +154,12 @@ func (a *app) changeClaim(cmd *cobra.Command, op agent.Op) error {
 	})
 }
 
-func (a *app) printClaim(c agent.Claim) error {
+func (a commands) printClaim(c agent.Claim) error {
 	var g cli.Grid
 	g.Add("claim", c.Name)
 	if !c.Held() {
 		g.Add("holder", "nobody")
-		return a.print(document.ClaimOf(c), g)
+		return a.Print(document.ClaimOf(c), g)
 	}
 	g.Add("holder", c.Holder)
 	g.Add("epoch", cli.Number(c.Epoch))
@@ -166,5 +167,5 @@ func (a *app) printClaim(c agent.Claim) error {
 	g.Add("claimed", cli.When(c.ClaimedAt))
 	g.Add("expires", cli.When(c.ExpiresAt))
 	g.Add("fence", fmt.Sprintf("--fence %s@%d", c.Name, c.Epoch))
-	return a.print(document.ClaimOf(c), g)
+	return a.Print(document.ClaimOf(c), g)
 }

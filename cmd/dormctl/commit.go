@@ -10,10 +10,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) commitCommand() *cobra.Command {
+func (a commands) commitCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use: "commit FILE", Short: "Apply a list of ops, all or nothing", Args: cli.Between(0, 1, "FILE"),
@@ -36,7 +37,7 @@ The bytes of values are in base64.`,
 			if path == "" {
 				return cli.Usagef("commit needs FILE, or - for stdin")
 			}
-			raw, err := a.file("commit", path)
+			raw, err := a.File("commit", path)
 			if err != nil {
 				return err
 			}
@@ -44,8 +45,8 @@ The bytes of values are in base64.`,
 			if err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				result, err := a.submit(ctx, s, commit)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				result, err := a.Submit(ctx, s, commit)
 				if err != nil {
 					return err
 				}
@@ -80,19 +81,19 @@ func listed(names []string) string {
 func parseCommit(raw []byte) (agent.Commit, error) {
 	var body document.CommitBody
 	if err := document.Decode(raw, &body, "the document"); err != nil {
-		return agent.Commit{}, badDocument("commit", err)
+		return agent.Commit{}, kit.BadDocument("commit", err)
 	}
 	if len(body.Ops) == 0 {
 		return agent.Commit{}, cli.Usagef("commit: there are no ops in it")
 	}
 	ops, err := body.ToOps()
 	if err != nil {
-		return agent.Commit{}, badDocument("commit", err)
+		return agent.Commit{}, kit.BadDocument("commit", err)
 	}
 	return agent.Commit{Fence: body.Fence.ToAgent(), Ops: ops}, nil
 }
 
-func (a *app) printResult(result agent.Result) error {
+func (a commands) printResult(result agent.Result) error {
 	committed, err := document.CommittedOf(result)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (a *app) printResult(result agent.Result) error {
 	for i, r := range result.Results {
 		g.Add(append([]string{cli.Number(i)}, resultRow(r)...)...)
 	}
-	return a.print(committed, g)
+	return a.Print(committed, g)
 }
 
 // resultRow says on a line what came of an op: what, id, rev, revision.
@@ -114,7 +115,7 @@ func resultRow(result agent.OpResult) []string {
 	case *agent.ThreadResult:
 		return []string{"thread", r.Thread.ID, cli.Number(r.Thread.Rev), "-"}
 	case *agent.DeleteResult:
-		return []string{"deleted, existed: " + yes(r.Existed), "-", "-", "-"}
+		return []string{"deleted, existed: " + kit.Yes(r.Existed), "-", "-", "-"}
 	case *agent.SessionResult:
 		return []string{"session, " + string(r.Session.Status), r.Session.ID, "-", cli.Number(r.Session.Revision)}
 	case *agent.ReviewResult:
@@ -124,11 +125,11 @@ func resultRow(result agent.OpResult) []string {
 	case *agent.ForkedAgent:
 		return []string{"agent", r.Checkpoint.Key, "-", cli.Number(r.Checkpoint.Revision)}
 	case *agent.Erasure:
-		return []string{"erased, complete: " + yes(r.Complete()), r.Agent, "-", "-"}
+		return []string{"erased, complete: " + kit.Yes(r.Complete()), r.Agent, "-", "-"}
 	case *agent.ConversationResult:
 		return []string{"conversation", r.Conversation.ID, "-", cli.Number(r.Conversation.Revision)}
 	case *agent.MessageResult:
-		return []string{"message, found: " + yes(r.Found), cli.OrDash(r.Message.ID), "-", "-"}
+		return []string{"message, found: " + kit.Yes(r.Found), cli.OrDash(r.Message.ID), "-", "-"}
 	case *agent.ScopeResult:
 		return []string{"scope", r.Scope.Name, "-", "-"}
 	case *agent.ClaimResult:

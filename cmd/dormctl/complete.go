@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/instance/pod"
 )
 
@@ -19,12 +20,12 @@ const completionsMax = 50
 const completionWaitMax = time.Second
 
 // completer lists ids that begin with a prefix, given the arguments before.
-type completer func(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error)
+type completer func(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error)
 
 // listing makes a completer of a read that lists.
 func listing[L agent.Found](read func(agent.Page) agent.Read, ids func(L) []string) completer {
-	return func(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
-		list, err := find[L](ctx, a, s, read(agent.Page{Prefix: prefix, Limit: completionsMax}))
+	return func(ctx context.Context, a *kit.App, s kit.Store, _ []string, prefix string) ([]string, error) {
+		list, err := kit.Find[L](ctx, a, s, read(agent.Page{Prefix: prefix, Limit: completionsMax}))
 		if err != nil {
 			return nil, err
 		}
@@ -105,11 +106,11 @@ func completerOf(group, name string) completer {
 // completeInstances completes the key of an instance of the manager that the
 // first argument names, whether it is stored or only awake. Where the
 // manager is gone or its owners do not answer, it offers those that are stored.
-func completeInstances(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
+func completeInstances(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
 	if len(before) == 0 {
 		return nil, nil
 	}
-	keys, _, _, err := a.instanceKeys(ctx, s, before[0], pageFlags{prefix: prefix, limit: completionsMax})
+	keys, _, _, err := commands{a}.instanceKeys(ctx, s, before[0], kit.PageFlags{Prefix: prefix, Limit: completionsMax})
 	if err == nil {
 		return keys, nil
 	}
@@ -122,8 +123,8 @@ func completeInstances(ctx context.Context, a *app, s store, before []string, pr
 }
 
 // completePodNodes completes a node of the pod that the first two arguments name.
-func completePodNodes(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
-	ref := agent.InstanceRef{Scope: a.scope, Manager: before[0], Key: before[1]}
+func completePodNodes(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
+	ref := agent.InstanceRef{Scope: a.Scope, Manager: before[0], Key: before[1]}
 	nodes, err := pod.Pods{Instances: s.Instances(), Service: s}.Nodes(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -132,8 +133,8 @@ func completePodNodes(ctx context.Context, a *app, s store, before []string, pre
 }
 
 // completeTimers completes a timer of the instance that the first two arguments name.
-func completeTimers(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
-	list, err := find[*agent.TimerList](ctx, a, s, &agent.ListTimers{
+func completeTimers(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
+	list, err := kit.Find[*agent.TimerList](ctx, a, s, &agent.ListTimers{
 		Manager: before[0], Key: before[1], Page: agent.Page{Prefix: prefix, Limit: completionsMax},
 	})
 	if err != nil {
@@ -143,15 +144,15 @@ func completeTimers(ctx context.Context, a *app, s store, before []string, prefi
 }
 
 // completeJobs completes a job of the instance that the first two arguments name.
-func completeJobs(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
-	jobs, err := a.jobs(ctx, s, before[0], before[1])
+func completeJobs(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
+	jobs, err := commands{a}.jobs(ctx, s, before[0], before[1])
 	return withPrefix(each(jobs, func(j *jobDoc) string { return j.Job }), prefix), err
 }
 
 // completeReviews completes a pending review. Reviews are listed by deadline, so the
 // prefix is applied to the first page of them.
-func completeReviews(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
-	list, err := find[*agent.ReviewList](ctx, a, s, &agent.ListReviews{Page: agent.Page{Limit: agent.ListLimitMax}})
+func completeReviews(ctx context.Context, a *kit.App, s kit.Store, _ []string, prefix string) ([]string, error) {
+	list, err := kit.Find[*agent.ReviewList](ctx, a, s, &agent.ListReviews{Page: agent.Page{Limit: agent.ListLimitMax}})
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +160,8 @@ func completeReviews(ctx context.Context, a *app, s store, _ []string, prefix st
 }
 
 // completeMemories completes a memory of the agent that the first argument names.
-func completeMemories(ctx context.Context, a *app, s store, before []string, prefix string) ([]string, error) {
-	list, err := find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{
+func completeMemories(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
+	list, err := kit.Find[*agent.MemoryList](ctx, a, s, &agent.ListMemories{
 		Agent: before[0], Page: agent.Page{Prefix: prefix, Limit: completionsMax},
 	})
 	if err != nil {
@@ -175,7 +176,7 @@ func withPrefix(ids []string, prefix string) []string {
 	return ids[:min(len(ids), completionsMax)]
 }
 
-func completePaths(ctx context.Context, a *app, s store, _ []string, prefix string) ([]string, error) {
+func completePaths(ctx context.Context, a *kit.App, s kit.Store, _ []string, prefix string) ([]string, error) {
 	keys, err := valueKeys(ctx, a, s, nil, agent.FilePrefix(prefix))
 	for i := range keys {
 		keys[i], _ = agent.FilePath(keys[i])
@@ -183,7 +184,7 @@ func completePaths(ctx context.Context, a *app, s store, _ []string, prefix stri
 	return keys, err
 }
 
-func completeNodes(ctx context.Context, _ *app, s store, _ []string, prefix string) ([]string, error) {
+func completeNodes(ctx context.Context, _ *kit.App, s kit.Store, _ []string, prefix string) ([]string, error) {
 	status, err := s.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func completeNodes(ctx context.Context, _ *app, s store, _ []string, prefix stri
 
 // complete has shells offer ids of the cluster for the arguments of cmd and of all
 // commands below it.
-func (a *app) complete(cmd *cobra.Command) {
+func (a commands) complete(cmd *cobra.Command) {
 	words := strings.Fields(cmd.Use)
 	if cmd.RunE != nil && len(words) > 1 && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = a.completion(cmd, words[1:])
@@ -205,7 +206,7 @@ func (a *app) complete(cmd *cobra.Command) {
 
 // completion completes arguments by what the usage calls them; the last one may come
 // several times. A cluster that does not answer within completionWaitMax offers nothing.
-func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFunc {
+func (a commands) completion(cmd *cobra.Command, names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		at, several := len(args), strings.ContainsAny(names[len(names)-1], "….")
 		if at >= len(names) && several {
@@ -219,10 +220,10 @@ func (a *app) completion(cmd *cobra.Command, names []string) cobra.CompletionFun
 		if ids == nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		a.timeout = min(a.timeout, completionWaitMax)
+		a.Timeout = min(a.Timeout, completionWaitMax)
 		var found []string
-		_ = a.with(cmd, func(ctx context.Context, s store) (err error) { // a shell has nowhere to show an error
-			found, err = ids(ctx, a, s, args, prefix)
+		_ = a.With(cmd, func(ctx context.Context, s kit.Store) (err error) { // a shell has nowhere to show an error
+			found, err = ids(ctx, a.App, s, args, prefix)
 			return err
 		})
 		return found, cobra.ShellCompDirectiveNoFileComp

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/fakestore"
 )
 
@@ -31,15 +32,15 @@ func TestACompletionDoesNotWaitForAClusterThatIsSilent(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
-			a := &app{
-				stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
-				getenv: func(string) string { return "" },
-				dial:   func(target) (store, error) { return silentStore{fakestore.New()}, nil },
+			a := &kit.App{
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+				Getenv: func(string) string { return "" },
+				Dial:   func(kit.Target) (kit.Store, error) { return silentStore{fakestore.New()}, nil },
 			}
 			begin := time.Now()
-			code := a.main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
-			if waited := time.Since(begin); code != exitOK || waited != test.want {
-				t.Errorf("--timeout %s: the completion ended with %d after %v, want %d after %v", test.timeout, code, waited, exitOK, test.want)
+			code := (commands{a}).main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
+			if waited := time.Since(begin); code != kit.ExitOK || waited != test.want {
+				t.Errorf("--timeout %s: the completion ended with %d after %v, want %d after %v", test.timeout, code, waited, kit.ExitOK, test.want)
 			}
 			if got := out.String(); got != ":4\n" {
 				t.Errorf("--timeout %s: the completion offers %q, want no ids", test.timeout, got)

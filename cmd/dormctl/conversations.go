@@ -7,35 +7,36 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) conversationsCommand() *cobra.Command {
+func (a commands) conversationsCommand() *cobra.Command {
 	return cli.Group("conversations", "What agents go on from, and what people see", a.conversationsList(), a.conversationsShow())
 }
 
-func (a *app) conversationsList() *cobra.Command {
-	var page pageFlags
+func (a commands) conversationsList() *cobra.Command {
+	var page kit.PageFlags
 	var list agent.ListConversations
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List conversations: all of them, an agent's, an owner's, or those that wait for a person", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list.Page = page.page()
-				found, err := find[*agent.ConversationList](ctx, a, s, &list)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list.Page = page.Page()
+				found, err := kit.Find[*agent.ConversationList](ctx, a.App, s, &list)
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, Note: more(found.Next)}
+				g := cli.Grid{Head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, Note: kit.More(found.Next)}
 				for _, r := range found.Items {
 					g.Add(r.ID, cli.OrDash(r.Title), cli.OrDash(r.Agent), cli.OrDash(r.Owner), cli.OrDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),
 						cli.Number(r.Revision), cli.Number(r.MessageCount), cli.Number(r.PendingCount), cli.When(r.UpdatedAt))
 				}
-				return a.print(document.ListOf(found.Items, found.Next, document.ConversationRowOf), g)
+				return a.Print(document.ListOf(found.Items, found.Next, document.ConversationRowOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
 	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those kept on behalf of this one")
 	cmd.Flags().BoolVar(&list.Interrupted, "interrupted", false, "only those that wait for a person")
@@ -49,7 +50,7 @@ func yesOrDash(is bool) string {
 	return "-"
 }
 
-func (a *app) conversationsShow() *cobra.Command {
+func (a commands) conversationsShow() *cobra.Command {
 	var q agent.ListMessages
 	cmd := &cobra.Command{
 		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: cli.Exactly("CONVERSATION"),
@@ -57,12 +58,12 @@ func (a *app) conversationsShow() *cobra.Command {
 -o yaml show its state too, as it was saved.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ID = args[0]
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				c, err := find[*agent.SavedConversation](ctx, a, s, &agent.GetConversation{ConversationRef: q.ConversationRef})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				c, err := kit.Find[*agent.SavedConversation](ctx, a.App, s, &agent.GetConversation{ConversationRef: q.ConversationRef})
 				if err != nil {
 					return err
 				}
-				messages, err := find[*agent.MessageList](ctx, a, s, &q)
+				messages, err := kit.Find[*agent.MessageList](ctx, a.App, s, &q)
 				if err != nil {
 					return err
 				}
@@ -77,9 +78,9 @@ func (a *app) conversationsShow() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
-	if a.output != outputTable {
-		return a.print(conversationDoc{document.SavedConversationOf(c), document.MessagePageOf(messages).Items}, cli.Grid{})
+func (a commands) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
+	if a.Output != kit.OutputTable {
+		return a.Print(kit.ConversationDoc{SavedConversation: document.SavedConversationOf(c), Messages: document.MessagePageOf(messages).Items}, cli.Grid{})
 	}
 	var g cli.Grid
 	for _, line := range [][2]string{
@@ -99,7 +100,7 @@ func (a *app) printConversation(c *agent.SavedConversation, messages *agent.Mess
 	for _, p := range c.Pending {
 		g.Add("pending "+cli.Number(p.Number), cli.Short(p.Message))
 	}
-	if err := a.print(nil, g); err != nil {
+	if err := a.Print(nil, g); err != nil {
 		return err
 	}
 	if len(messages.Items) == 0 {
@@ -109,5 +110,5 @@ func (a *app) printConversation(c *agent.SavedConversation, messages *agent.Mess
 	for _, m := range messages.Items {
 		table.Add(cli.Number(m.Seq), cli.When(m.At), string(m.Role), m.Type, cli.OrDash(string(m.Status)), cli.Short(m.Content))
 	}
-	return a.print(nil, table)
+	return a.Print(nil, table)
 }

@@ -14,10 +14,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) cronCommand() *cobra.Command {
+func (a commands) cronCommand() *cobra.Command {
 	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", a.cronList(), a.cronShow(), a.cronSet(), a.cronPatch(), a.cronRemove())
 	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids; each has a
 timer, which wakes the instance and sends it the job's message. A change of jobs
@@ -26,11 +27,11 @@ the manager declares are every instance's, and cannot be set here.`
 	return cmd
 }
 
-func (a *app) cronList() *cobra.Command {
+func (a commands) cronList() *cobra.Command {
 	return &cobra.Command{
 		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				jobs, err := a.jobs(ctx, s, args[0], args[1])
 				if err != nil {
 					return err
@@ -40,17 +41,17 @@ func (a *app) cronList() *cobra.Command {
 					j := &jobs[i]
 					g.Add(j.Job, j.Of, j.plan(), j.Missed, string(j.Message), whenOrNever(j.Next), j.State)
 				}
-				return a.print(document.ListOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
+				return a.Print(document.ListOf(jobs, "", func(j jobDoc) jobDoc { return j }), g)
 			})
 		},
 	}
 }
 
-func (a *app) cronShow() *cobra.Command {
+func (a commands) cronShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY JOB", Aliases: []string{"show"}, Short: "Show a job", Args: cli.Exactly("MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				jobs, err := a.jobs(ctx, s, args[0], args[1])
 				if err != nil {
 					return err
@@ -68,7 +69,7 @@ func (a *app) cronShow() *cobra.Command {
 				g.Add("message", string(j.Message))
 				g.Add("next", whenOrNever(j.Next))
 				g.Add("state", j.State)
-				return a.print(j, g)
+				return a.Print(j, g)
 			})
 		},
 	}
@@ -83,7 +84,7 @@ type cronEntry struct {
 	CatchUp    uint64         `json:"catch_up,omitzero"`
 }
 
-func (a *app) cronSet() *cobra.Command {
+func (a commands) cronSet() *cobra.Command {
 	var spec cronEntry
 	var kind, data, message string
 	cmd := &cobra.Command{
@@ -110,18 +111,18 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 }
 
 // cronMessage is what a job sends.
-func (a *app) cronMessage(kind, data, message string) (jsontext.Value, error) {
+func (a commands) cronMessage(kind, data, message string) (jsontext.Value, error) {
 	if message != "" {
 		if kind != "" || data != "" {
 			return nil, cli.Usagef("--message stands for --type and --data: give it alone")
 		}
-		raw, err := a.bytesArg("--message", message)
+		raw, err := a.BytesArg("--message", message)
 		if err == nil && !jsontext.Value(raw).IsValid() {
 			err = cli.Usagef("--message is no JSON value")
 		}
 		return raw, err
 	}
-	object, err := a.optionalObject("--data", data)
+	object, err := a.OptionalObject("--data", data)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +135,14 @@ func (a *app) cronMessage(kind, data, message string) (jsontext.Value, error) {
 	}{cmp.Or(kind, agent.SignalTimer), jsontext.Value(object)}, jsontext.PreserveRawStrings(true))
 }
 
-func (a *app) cronPatch() *cobra.Command {
+func (a commands) cronPatch() *cobra.Command {
 	return &cobra.Command{
 		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "SPECS"),
 		Long: `patch sets each job that SPECS has, cancels each that is null there, and leaves the
 others: {"nightly":{"cron_expression":"0 2 * * *","message":{"type":"tidy"},"timezone":"Europe/Paris"},"old":null}.
 SPECS is a JSON object, @FILE or - for stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := a.objectArg("SPECS", args[2])
+			raw, err := a.ObjectArg("SPECS", args[2])
 			if err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ SPECS is a JSON object, @FILE or - for stdin.`,
 	}
 }
 
-func (a *app) cronRemove() *cobra.Command {
+func (a commands) cronRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: cli.Between(3, -1, "MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -169,7 +170,7 @@ func (a *app) cronRemove() *cobra.Command {
 
 // changeJobs sets and cancels jobs of the instance that the first two arguments
 // name.
-func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
+func (a commands) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 	raw, err := json.Marshal(specs, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return fmt.Errorf("write the jobs as JSON: %w", err)
@@ -178,11 +179,11 @@ func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 	if err != nil {
 		return err
 	}
-	signal := agent.Signal{Type: agent.SignalCron, Data: raw, Request: a.request()}
+	signal := agent.Signal{Type: agent.SignalCron, Data: raw, Request: a.Request()}
 	return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 		reply, err := on.Signal(ctx, ref, signal)
 		if err != nil {
-			return &commitError{request: signal.Request, err: err}
+			return &kit.CommitError{Request: signal.Request, Err: err}
 		}
 		var g cli.Grid
 		doc := cronChangedDoc{Manager: ref.Manager, Key: ref.Key, Set: []string{}, Next: map[string]int64{}, Cancelled: []string{}, Revision: reply.Revision}
@@ -197,7 +198,7 @@ func (a *app) changeJobs(cmd *cobra.Command, args []string, specs any) error {
 				g.Add(change.Job, "cancelled")
 			}
 		}
-		return a.print(doc, g)
+		return a.Print(doc, g)
 	})
 }
 
@@ -234,27 +235,27 @@ const (
 
 // jobs are an instance's jobs in the order of their ids: those of its manifest
 // and those that its manager declares, with their timers.
-func (a *app) jobs(ctx context.Context, s store, manager, key string) ([]jobDoc, error) {
+func (a commands) jobs(ctx context.Context, s kit.Store, manager, key string) ([]jobDoc, error) {
 	checkpoint := agent.InstanceRef{Manager: manager, Key: key}.Checkpoint()
-	answers, err := a.read(ctx, s, &agent.GetManager{Name: manager}, &agent.GetCheckpoint{Key: checkpoint},
+	answers, err := a.Read(ctx, s, &agent.GetManager{Name: manager}, &agent.GetCheckpoint{Key: checkpoint},
 		&agent.ListTimers{Manager: manager, Key: key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}})
 	if err != nil {
 		return nil, err
 	}
-	m, err := foundIn[*agent.Manager](answers, 0)
+	m, err := kit.FoundIn[*agent.Manager](answers, 0)
 	if err != nil {
 		return nil, err
 	}
-	timers, err := foundIn[*agent.TimerList](answers, 2)
+	timers, err := kit.FoundIn[*agent.TimerList](answers, 2)
 	if err != nil {
 		return nil, err
 	}
 	var manifest agent.JSON
-	if kept, err := foundIn[*agent.Checkpoint](answers, 1); err == nil {
+	if kept, err := kit.FoundIn[*agent.Checkpoint](answers, 1); err == nil {
 		if _, manifest, err = agent.SplitCron(kept.State); err != nil {
 			return nil, err
 		}
-	} else if !missing(err) {
+	} else if !kit.Missing(err) {
 		return nil, err
 	}
 	declared, _ := agent.CronSpecs(m.Schedules)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dormouse/cmd/dormctl/kit"
 )
 
 // certificate writes a self-signed certificate and its key.
@@ -62,7 +64,7 @@ func TestWrongFilesForTLSAreUsage(t *testing.T) {
 	} {
 		console := newConsole()
 		_, errs, code := console.run("", append([]string{"status"}, strings.Fields(c.args)...)...)
-		if code != exitUsage || !strings.Contains(errs, c.says) || len(console.dialled) != 0 {
+		if code != kit.ExitUsage || !strings.Contains(errs, c.says) || len(console.dialled) != 0 {
 			t.Errorf("%s: exit %d, %s", c.args, code, errs)
 		}
 	}

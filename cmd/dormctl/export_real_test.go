@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
+	"dormouse/cmd/dormctl/transfer"
 	"dormouse/importer"
 	"dormouse/node/nodetest"
 )
@@ -44,14 +46,14 @@ func fillScope(n *realNode, scope string) {
 		{"files", "put", "/a.txt", "hello"},
 		{"values", "put", "v", "bytes"},
 	} {
-		n.run("", exitOK, append(args, "--scope", scope)...)
+		n.run("", kit.ExitOK, append(args, "--scope", scope)...)
 	}
 	n.run(`{"ops":[
 		{"op":"append_thread","thread":"t","entries":[{"id":"x"},{"id":"y"}]},
 		{"op":"put_checkpoint","key":"a","state":{"n":1},"thread":{"id":"t","rev":1}},
 		{"op":"write_memory","agent_id":"a","id":"m","content":"tea"},
 		{"op":"put_session","session":"s","agent_id":"a","thread":"t"},
-		{"op":"pend_message","conversation_id":"c","message":{"text":"hi"}}]}`, exitOK, "commit", "-f", "-", "--scope", scope)
+		{"op":"pend_message","conversation_id":"c","message":{"text":"hi"}}]}`, kit.ExitOK, "commit", "-f", "-", "--scope", scope)
 }
 
 func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
@@ -60,22 +62,22 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 	target := &realNode{T: t, node: raised(t, nodetest.Start(t))}
 	fillScope(source, "acme")
 	path := filepath.Join(t.TempDir(), "acme.scope")
-	out, _ := source.run("", exitOK, "export", path, "--scope", "acme", "-o", "json")
-	var exported scopeFileDoc
+	out, _ := source.run("", kit.ExitOK, "export", path, "--scope", "acme", "-o", "json")
+	var exported transfer.ScopeFileDoc
 	if err := json.Unmarshal([]byte(out), &exported); err != nil || exported.Rows == 0 || exported.Digest == "" {
 		t.Fatalf("%v: %s", err, out)
 	}
-	target.run("", exitNotFound, "import", "--raw", "--verify", path, "--scope", "acme")
-	out, _ = target.run("", exitOK, "import", "--raw", path, "--scope", "moved", "-o", "json")
-	var imported scopeFileDoc
+	target.run("", kit.ExitNotFound, "import", "--raw", "--verify", path, "--scope", "acme")
+	out, _ = target.run("", kit.ExitOK, "import", "--raw", path, "--scope", "moved", "-o", "json")
+	var imported transfer.ScopeFileDoc
 	if err := json.Unmarshal([]byte(out), &imported); err != nil || imported.Scope != "moved" || imported.Digest != exported.Digest {
 		t.Fatalf("%v: %s", err, out)
 	}
-	target.run("", exitOK, "import", "--raw", "--verify", path, "--scope", "moved")
-	target.run("", exitOK, "import", "--raw", path, "--scope", "moved") // once more: it is there
+	target.run("", kit.ExitOK, "import", "--raw", "--verify", path, "--scope", "moved")
+	target.run("", kit.ExitOK, "import", "--raw", path, "--scope", "moved") // once more: it is there
 
 	again := filepath.Join(t.TempDir(), "again.scope")
-	if out, _ = target.run("", exitOK, "export", again, "--scope", "moved", "-o", "json"); !strings.Contains(out, exported.Digest) {
+	if out, _ = target.run("", kit.ExitOK, "export", again, "--scope", "moved", "-o", "json"); !strings.Contains(out, exported.Digest) {
 		t.Errorf("the digest of a second export differs: %s", out)
 	}
 	for _, args := range [][]string{
@@ -89,29 +91,29 @@ func TestAScopeMovesWholeBetweenClusters(t *testing.T) {
 		{"conversations", "show", "c"},
 	} {
 		if args[0] == "scopes" {
-			if out, _ := target.run("", exitOK, args...); !strings.Contains(out, "moved") || !strings.Contains(out, "7") {
+			if out, _ := target.run("", kit.ExitOK, args...); !strings.Contains(out, "moved") || !strings.Contains(out, "7") {
 				t.Errorf("the policy did not move: %s", out)
 			}
 			continue
 		}
-		want, _ := source.run("", exitOK, append(args, "--scope", "acme", "-o", "json")...)
-		if got, _ := target.run("", exitOK, append(args, "--scope", "moved", "-o", "json")...); got != want {
+		want, _ := source.run("", kit.ExitOK, append(args, "--scope", "acme", "-o", "json")...)
+		if got, _ := target.run("", kit.ExitOK, append(args, "--scope", "moved", "-o", "json")...); got != want {
 			t.Errorf("%s answers\n%swant\n%s", strings.Join(args, " "), got, want)
 		}
 	}
 
-	target.run("", exitOK, "values", "put", "v", "other", "--scope", "moved")
-	if _, errs := target.run("", exitFailed, "import", "--raw", "--verify", path, "--scope", "moved"); !strings.Contains(errs, `row "0v\x00" differs`) {
+	target.run("", kit.ExitOK, "values", "put", "v", "other", "--scope", "moved")
+	if _, errs := target.run("", kit.ExitFailed, "import", "--raw", "--verify", path, "--scope", "moved"); !strings.Contains(errs, `row "0v\x00" differs`) {
 		t.Errorf("the verification does not name the row: %s", errs)
 	}
 }
 
 // breaking is a store whose exports end after their first rows, as they do when
 // the node goes away that reads them.
-type breaking struct{ store }
+type breaking struct{ kit.Store }
 
 func (b breaking) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
-	return b.store.ExportScope(ctx, scope, func(part agent.ScopePart) error {
+	return b.Store.ExportScope(ctx, scope, func(part agent.ScopePart) error {
 		if err := write(part); err != nil || part.Header != nil {
 			return err
 		}
@@ -128,11 +130,11 @@ func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
-		dial: func(target) (store, error) { return breaking{keptOpen{n.node.Client}}, nil },
+	a := &kit.App{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+		Dial: func(kit.Target) (kit.Store, error) { return breaking{keptOpen{n.node.Client}}, nil },
 	}
-	if code := a.main(t.Context(), []string{"export", path}); code != exitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
+	if code := (commands{a}).main(t.Context(), []string{"export", path}); code != kit.ExitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
 		t.Errorf("it ends with %d: %s", code, &errs)
 	}
 	files, err := os.ReadDir(dir)
@@ -142,7 +144,7 @@ func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "an earlier export" {
 		t.Errorf("the earlier export is now %q, %v", raw, err)
 	}
-	n.run("", exitOK, "export", path)
+	n.run("", kit.ExitOK, "export", path)
 	if _, err := importer.CheckScopeFile(func() (io.ReadCloser, error) { return os.Open(path) }); err != nil {
 		t.Error(err)
 	}
@@ -150,7 +152,7 @@ func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
 
 // dying is a store whose commits fail after a number of them.
 type dying struct {
-	store
+	kit.Store
 	left int
 }
 
@@ -158,7 +160,7 @@ func (d *dying) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 	if d.left--; d.left < 0 {
 		return agent.Result{}, agent.Errorf(agent.CodeForbidden, "the process dies here")
 	}
-	return d.store.Commit(ctx, c)
+	return d.Store.Commit(ctx, c)
 }
 
 func TestAnImportGoesOnWhereItWasInterrupted(t *testing.T) {
@@ -172,7 +174,7 @@ func TestAnImportGoesOnWhereItWasInterrupted(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "big.scope")
-	source.run("", exitOK, "export", path, "--scope", "big")
+	source.run("", kit.ExitOK, "export", path, "--scope", "big")
 	n := raised(t, nodetest.Start(t))
 	open := func() (io.ReadCloser, error) { return os.Open(path) }
 	o := importer.ScopeOptions{Scope: "big"}

@@ -9,22 +9,23 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) filesCommand() *cobra.Command {
+func (a commands) filesCommand() *cobra.Command {
 	cmd := cli.Group("files", "Files by path", a.filesList(), a.filesCat(), a.filesPut(), a.filesMove(), a.filesRemove())
 	cmd.Long = `A file is a value under a path, which begins with a slash and has no part that
 is empty, . or .. in it. values shows it too, as file:PATH.`
 	return cmd
 }
 
-func (a *app) filesList() *cobra.Command {
-	var page pageFlags
+func (a commands) filesList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls [PATH]", Short: "List files in order of paths: all, or those under a path", Args: cli.Between(0, 1, "[PATH]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asked := page.page()
+			asked := page.Page()
 			if len(args) == 1 {
 				if asked.Prefix != "" {
 					return cli.Usagef("PATH and --prefix say the same: give one")
@@ -35,26 +36,26 @@ func (a *app) filesList() *cobra.Command {
 			if asked.After != "" {
 				asked.After = agent.FilePrefix(asked.After)
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: asked})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.ValueList](ctx, a.App, s, &agent.ListValues{Page: asked})
 				if err != nil {
 					return err
 				}
 				next, _ := agent.FilePath(list.Next)
-				g := cli.Grid{Head: []string{"path", "revision", "bytes", "content type", "updated", "metadata"}, Note: more(next)}
+				g := cli.Grid{Head: []string{"path", "revision", "bytes", "content type", "updated", "metadata"}, Note: kit.More(next)}
 				for _, r := range list.Items {
 					path, _ := agent.FilePath(r.Key)
 					g.Add(path, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.OrDash(cli.Short(r.Metadata)))
 				}
-				return a.print(document.ListOf(list.Items, next, document.FileOf), g)
+				return a.Print(document.ListOf(list.Items, next, document.FileOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) filesCat() *cobra.Command {
+func (a commands) filesCat() *cobra.Command {
 	return &cobra.Command{
 		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: cli.Exactly("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,12 +63,12 @@ func (a *app) filesCat() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				v, err := find[*agent.Value](ctx, a, s, &agent.GetValue{Key: key})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				v, err := kit.Find[*agent.Value](ctx, a.App, s, &agent.GetValue{Key: key})
 				if err != nil {
 					return err
 				}
-				if _, err := a.stdout.Write(v.Bytes); err != nil {
+				if _, err := a.Stdout.Write(v.Bytes); err != nil {
 					return fmt.Errorf("write the file: %w", err)
 				}
 				return nil
@@ -76,22 +77,22 @@ func (a *app) filesCat() *cobra.Command {
 	}
 }
 
-func (a *app) filesPut() *cobra.Command {
+func (a commands) filesPut() *cobra.Command {
 	var op agent.PutValue
-	var guard guardFlags
+	var guard kit.GuardFlags
 	var metadata string
 	cmd := &cobra.Command{
 		Use: "put PATH CONTENT", Short: "Write a file", Args: cli.Exactly("PATH", "CONTENT"),
 		Long: "put writes a file: CONTENT itself, what is in @FILE, or what comes from stdin for -.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			op.IfRevision, op.IfIncarnation = guard.revision(), guard.ifIncarnation
+			op.IfRevision, op.IfIncarnation = guard.Revision(), guard.IfIncarnation
 			if op.Key, err = fileKey(args[0]); err != nil {
 				return err
 			}
-			if op.Bytes, err = a.bytesArg("content", args[1]); err != nil {
+			if op.Bytes, err = a.BytesArg("content", args[1]); err != nil {
 				return err
 			}
-			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
 			return a.changeFile(cmd, &op)
@@ -99,13 +100,13 @@ func (a *app) filesPut() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "what the bytes are")
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -; what the file has where absent")
-	ttlFlag(cmd, &op.TTL)
-	guard.define(cmd, true)
+	kit.TtlFlag(cmd, &op.TTL)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) filesMove() *cobra.Command {
-	var guard guardFlags
+func (a commands) filesMove() *cobra.Command {
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: cli.Exactly("PATH", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,15 +118,15 @@ func (a *app) filesMove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeFile(cmd, &agent.ReviseValue{Key: from, To: to, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation})
+			return a.changeFile(cmd, &agent.ReviseValue{Key: from, To: to, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation})
 		},
 	}
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) filesRemove() *cobra.Command {
-	var guard guardFlags
+func (a commands) filesRemove() *cobra.Command {
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "rm PATH...", Short: "Delete files, in one commit", Args: cli.Between(1, -1, "PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -135,12 +136,12 @@ func (a *app) filesRemove() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ops = append(ops, &agent.DeleteValue{Key: key, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation})
+				ops = append(ops, &agent.DeleteValue{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation})
 			}
 			return a.remove(cmd, "file", args, ops)
 		},
 	}
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
@@ -154,13 +155,13 @@ func fileKey(path string) (string, error) {
 }
 
 // changeFile commits an op on a file and shows where it is.
-func (a *app) changeFile(cmd *cobra.Command, op agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) changeFile(cmd *cobra.Command, op agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		written, err := resultOf[*agent.ValueResult](result, 0)
+		written, err := kit.ResultOf[*agent.ValueResult](result, 0)
 		if err != nil {
 			return err
 		}
@@ -169,6 +170,6 @@ func (a *app) changeFile(cmd *cobra.Command, op agent.Op) error {
 		g.Add("file", path)
 		g.Add("revision", cli.Number(written.Revision))
 		g.Add("updated", cli.When(written.UpdatedAt))
-		return a.print(document.FileStampOf(written), g)
+		return a.Print(document.FileStampOf(written), g)
 	})
 }

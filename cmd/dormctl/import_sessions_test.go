@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
+	"dormouse/cmd/dormctl/kit"
+	"dormouse/cmd/dormctl/transfer"
 	"dormouse/importer"
 	"dormouse/node/nodetest"
 )
@@ -32,10 +34,10 @@ func onNode(t *testing.T, n *nodetest.Node, args ...string) (stdout, stderr stri
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, dial: dialClient, self: self,
+	a := &kit.App{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dial: kit.DialClient, Self: self,
 	}
-	code = a.main(t.Context(), append([]string{"--endpoints", n.GRPCAddr()}, args...))
+	code = (commands{a}).main(t.Context(), append([]string{"--endpoints", n.GRPCAddr()}, args...))
 	return out.String(), errs.String(), code
 }
 
@@ -43,22 +45,22 @@ func TestWorkersInProcessesOfTheirOwnRunTheTurnsOfTheTranscripts(t *testing.T) {
 	const file = "../../importer/testdata/transcripts.jsonl"
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
 	out, errs, code := onNode(t, n, "import", file, "--sessions", "--workers", "3", "-o", "json")
-	var done importedSessions
-	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
+	var done transfer.ImportedSessions
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != kit.ExitOK {
 		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
 	}
-	list, err := readTranscripts(file)
+	list, err := transfer.ReadTranscripts(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done.Conversations != len(list) || done.Messages != importer.Messages(list) || done.Turns != importer.Turns(list) || done.Workers != 3 || done.Differences != 0 {
 		t.Errorf("it did %+v", done)
 	}
-	if out, errs, code := onNode(t, n, "import", file, "--sessions", "--verify"); code != exitOK || !strings.Contains(out, "n1") {
+	if out, errs, code := onNode(t, n, "import", file, "--sessions", "--verify"); code != kit.ExitOK || !strings.Contains(out, "n1") {
 		t.Errorf("verify: exit %d: %s%s", code, out, errs)
 	}
 	again, errs, code := onNode(t, n, "import", file, "--sessions", "--workers", "1", "-o", "json")
-	if err := json.Unmarshal([]byte(again), &done); err != nil || code != exitOK || done.Turns != 0 || done.Already != importer.Messages(list) {
+	if err := json.Unmarshal([]byte(again), &done); err != nil || code != kit.ExitOK || done.Turns != 0 || done.Already != importer.Messages(list) {
 		t.Errorf("again: exit %d, %v: %s%s", code, err, again, errs)
 	}
 	readsLikeTheTranscript(t, n, list[0])
@@ -75,7 +77,7 @@ func readsLikeTheTranscript(t *testing.T, n *nodetest.Node, c importer.Conversat
 			Data json.RawMessage `json:"data"`
 		} `json:"timeline"`
 	}
-	if err := json.Unmarshal([]byte(replay), &told); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(replay), &told); err != nil || code != kit.ExitOK {
 		t.Fatalf("replay: exit %d, %v: %s", code, err, errs)
 	}
 	var said []string
@@ -95,15 +97,21 @@ func readsLikeTheTranscript(t *testing.T, n *nodetest.Node, c importer.Conversat
 
 func TestAWorkerThatFailsFailsTheImport(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
-	t.Setenv(asMainEnv, "1")
-	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, self: os.Args[0], endpoints: n.GRPCAddr(), scope: "default"}
-	o := sessionImport{path: "no-such-file", workers: 1, ttl: time.Second}
-	if _, err := a.runWorkers(t.Context(), o, func(int) {}); err == nil || !strings.Contains(err.Error(), "worker 1: exit status 2") {
-		t.Errorf("a worker without its file: %v", err)
+	file := write(t, "t.jsonl", transcripts)
+	fails, err := exec.LookPath("false")
+	if err != nil {
+		t.Fatal(err)
 	}
-	a.self = "/no/such/program"
-	if _, err := a.runWorkers(t.Context(), o, func(int) {}); err == nil || !strings.Contains(err.Error(), "worker 1: start") {
-		t.Errorf("a worker that does not start: %v", err)
+	for self, want := range map[string]string{fails: "worker 1: exit status 1", "/no/such/program": "worker 1: start"} {
+		var errs bytes.Buffer
+		a := &kit.App{
+			Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: &errs, Getenv: func(string) string { return "" },
+			Dial: kit.DialClient, Self: self,
+		}
+		args := []string{"--endpoints", n.GRPCAddr(), "import", file, "--sessions", "--workers", "1"}
+		if code := (commands{a}).main(t.Context(), args); code != kit.ExitFailed || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit %d: %s", self, code, errs.String())
+		}
 	}
 }
 
@@ -111,11 +119,11 @@ func TestTheFlagsOfSessionImportsAreChecked(t *testing.T) {
 	c := newConsole()
 	file := write(t, "t.jsonl", transcripts)
 	for _, args := range [][]string{{"--workers", "0"}, {"--workers", "65"}, {"--ttl", "999ms"}} {
-		if _, errs, code := c.run("", append([]string{"import", file, "--sessions"}, args...)...); code != exitUsage || !strings.Contains(errs, "--workers") {
+		if _, errs, code := c.run("", append([]string{"import", file, "--sessions"}, args...)...); code != kit.ExitUsage || !strings.Contains(errs, "--workers") {
 			t.Errorf("%v: exit %d: %s", args, code, errs)
 		}
 	}
-	if _, errs, code := c.run("", "import", file, "--sessions", "--raw"); code != exitUsage || !strings.Contains(errs, "--raw") {
+	if _, errs, code := c.run("", "import", file, "--sessions", "--raw"); code != kit.ExitUsage || !strings.Contains(errs, "--raw") {
 		t.Errorf("with --raw: exit %d: %s", code, errs)
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) instancesCommand() *cobra.Command {
+func (a commands) instancesCommand() *cobra.Command {
 	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", a.instancesList(), a.instancesShow(), a.instancesGet(),
 		a.instancesSignal(), a.instancesAttach(), a.instancesTouch(), a.instancesDetach(), a.instancesHibernate(), a.instancesStop(), a.instancesStats(), a.instancesWatch())
 	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps it awake while
@@ -26,12 +27,12 @@ lets it sleep when it is idle. Any node takes any call.`
 // lookupsMax is how many instances are looked up at once.
 const lookupsMax = 16
 
-func (a *app) instancesList() *cobra.Command {
-	var page pageFlags
+func (a commands) instancesList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls MANAGER", Short: "List a manager's instances, those that sleep too", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				keys, next, note, err := a.instanceKeys(ctx, s, args[0], page)
 				if err != nil {
 					return err
@@ -40,32 +41,32 @@ func (a *app) instancesList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"key", "status", "node", "attached", "rev", "revision"}, Note: joinNotes(note, more(next))}
+				g := cli.Grid{Head: []string{"key", "status", "node", "attached", "rev", "revision"}, Note: joinNotes(note, kit.More(next))}
 				for i := range rows {
 					r := &rows[i]
 					g.Add(r.Key, string(r.Status), cli.OrDash(r.Node), cli.Number(r.Attachments), cli.Number(r.Thread.Rev), cli.Number(r.Revision))
 				}
-				return a.print(document.ListOf(rows, next, func(r document.Instance) document.Instance { return r }), g)
+				return a.Print(document.ListOf(rows, next, func(r document.Instance) document.Instance { return r }), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
 // instanceKeys is a page of a manager's keys: of those that have a checkpoint,
 // and of those awake that have none yet. note tells of nodes that did not say.
-func (a *app) instanceKeys(ctx context.Context, s store, manager string, page pageFlags) (keys []string, next, note string, err error) {
-	if _, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: manager}); err != nil {
+func (a commands) instanceKeys(ctx context.Context, s kit.Store, manager string, page kit.PageFlags) (keys []string, next, note string, err error) {
+	if _, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: manager}); err != nil {
 		return nil, "", "", err
 	}
 	prefix := agent.InstanceRef{Manager: manager}.Checkpoint()
-	stored := page.page()
-	stored.Prefix = prefix + page.prefix
-	if page.after != "" {
-		stored.After = prefix + page.after
+	stored := page.Page()
+	stored.Prefix = prefix + page.Prefix
+	if page.After != "" {
+		stored.After = prefix + page.After
 	}
-	list, err := find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: stored})
+	list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.ListCheckpoints{Page: stored})
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -73,19 +74,19 @@ func (a *app) instanceKeys(ctx context.Context, s store, manager string, page pa
 		keys = append(keys, strings.TrimPrefix(row.Key, prefix))
 	}
 	next = strings.TrimPrefix(list.Next, prefix)
-	stats, err := s.Instances().Stats(ctx, a.scope, manager)
+	stats, err := s.Instances().Stats(ctx, a.Scope, manager)
 	if err != nil {
 		return nil, "", "", err
 	}
 	for _, n := range stats.Nodes {
 		for _, key := range n.Keys {
-			if strings.HasPrefix(key, page.prefix) && key > page.after && (next == "" || key <= next) {
+			if strings.HasPrefix(key, page.Prefix) && key > page.After && (next == "" || key <= next) {
 				keys = append(keys, key)
 			}
 		}
 	}
 	slices.Sort(keys)
-	limit := page.limit
+	limit := page.Limit
 	if limit == 0 {
 		limit = agent.ListLimitDefault
 	}
@@ -97,19 +98,19 @@ func (a *app) instanceKeys(ctx context.Context, s store, manager string, page pa
 
 // lookUp tells how instances are. One whose node does not answer is shown as
 // unavailable.
-func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string) ([]document.Instance, error) {
+func (a commands) lookUp(ctx context.Context, s kit.Store, manager string, keys []string) ([]document.Instance, error) {
 	rows := make([]document.Instance, len(keys))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(lookupsMax)
 	for n, key := range keys {
 		g.Go(func() error {
-			i, err := s.Instances().Lookup(ctx, agent.InstanceRef{Scope: a.scope, Manager: manager, Key: key})
+			i, err := s.Instances().Lookup(ctx, agent.InstanceRef{Scope: a.Scope, Manager: manager, Key: key})
 			switch {
 			case err == nil:
 				rows[n] = document.InstanceOf(i)
 			case agent.CodeOf(err) == agent.CodeUnavailable:
 				rows[n] = document.Instance{Manager: manager, Key: key, Status: agent.InstanceStatus(agent.CodeUnavailable)}
-			case !missing(err): // one that is gone since is left out
+			case !kit.Missing(err): // one that is gone since is left out
 				return err
 			}
 			return nil
@@ -121,7 +122,7 @@ func (a *app) lookUp(ctx context.Context, s store, manager string, keys []string
 	return slices.DeleteFunc(rows, func(r document.Instance) bool { return r.Key == "" }), nil
 }
 
-func (a *app) instancesShow() *cobra.Command {
+func (a commands) instancesShow() *cobra.Command {
 	cmd := a.instanceCommand("get", "Show an instance, without waking it", func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 		i, err := on.Lookup(ctx, ref)
 		if err != nil {
@@ -134,7 +135,7 @@ func (a *app) instancesShow() *cobra.Command {
 }
 
 // instanceCommand is a command about one instance that takes nothing else.
-func (a *app) instanceCommand(use, short string, call func(context.Context, agent.Instances, agent.InstanceRef) error) *cobra.Command {
+func (a commands) instanceCommand(use, short string, call func(context.Context, agent.Instances, agent.InstanceRef) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " MANAGER KEY", Short: short, Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.onInstance(cmd, args, call) },
@@ -142,21 +143,21 @@ func (a *app) instanceCommand(use, short string, call func(context.Context, agen
 }
 
 // onInstance makes a call on the instance that the first two arguments name.
-func (a *app) onInstance(cmd *cobra.Command, args []string, call func(context.Context, agent.Instances, agent.InstanceRef) error) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		return call(ctx, s.Instances(), agent.InstanceRef{Scope: a.scope, Manager: args[0], Key: args[1]})
+func (a commands) onInstance(cmd *cobra.Command, args []string, call func(context.Context, agent.Instances, agent.InstanceRef) error) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		return call(ctx, s.Instances(), agent.InstanceRef{Scope: a.Scope, Manager: args[0], Key: args[1]})
 	})
 }
 
-func (a *app) instancesStats() *cobra.Command {
+func (a commands) instancesStats() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats MANAGER", Short: "Count a manager's instances, by node", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				if _, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]}); err != nil {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				if _, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: args[0]}); err != nil {
 					return err
 				}
-				stats, err := s.Instances().Stats(ctx, a.scope, args[0])
+				stats, err := s.Instances().Stats(ctx, a.Scope, args[0])
 				if err != nil {
 					return err
 				}
@@ -167,7 +168,7 @@ func (a *app) instancesStats() *cobra.Command {
 							cli.Number(n.Wakes), cli.Number(n.Hibernated), cli.Number(n.Failed), cli.Number(n.Crashed))
 					}
 				}
-				return a.print(document.ManagerStatsOf(stats), g)
+				return a.Print(document.ManagerStatsOf(stats), g)
 			})
 		},
 	}
@@ -190,7 +191,7 @@ func joinNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "\n")
 }
 
-func (a *app) printInstance(i document.Instance) error {
+func (a commands) printInstance(i document.Instance) error {
 	var g cli.Grid
 	g.Add("manager", i.Manager)
 	g.Add("key", i.Key)
@@ -203,5 +204,5 @@ func (a *app) printInstance(i document.Instance) error {
 	g.Add("attached", cli.Number(i.Attachments))
 	g.Add("thread", fmt.Sprintf("%s, rev %d", i.Thread.ID, i.Thread.Rev))
 	g.Add("revision", cli.Number(i.Revision))
-	return a.print(i, g)
+	return a.Print(i, g)
 }

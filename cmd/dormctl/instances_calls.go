@@ -7,15 +7,16 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) instancesGet() *cobra.Command {
+func (a commands) instancesGet() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
 		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := a.optionalObject("--initial-state", initial)
+			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
 				return err
 			}
@@ -32,7 +33,7 @@ func (a *app) instancesGet() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesSignal() *cobra.Command {
+func (a commands) instancesSignal() *cobra.Command {
 	var cast bool
 	cmd := &cobra.Command{
 		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: cli.Between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
@@ -41,17 +42,17 @@ the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
 handler takes append, patch, turn and get. Sent again under the same
 --request-id a signal gets its first answer, and nothing is done twice.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			signal := agent.Signal{Type: args[2], Cast: cast, Request: a.request()}
+			signal := agent.Signal{Type: args[2], Cast: cast, Request: a.Request()}
 			if len(args) > 3 {
 				var err error
-				if signal.Data, err = a.objectArg("DATA", args[3]); err != nil {
+				if signal.Data, err = a.ObjectArg("DATA", args[3]); err != nil {
 					return err
 				}
 			}
 			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				reply, err := on.Signal(ctx, ref, signal)
 				if err != nil {
-					return &commitError{request: signal.Request, err: err}
+					return &kit.CommitError{Request: signal.Request, Err: err}
 				}
 				return a.printReply(reply, cast)
 			})
@@ -61,7 +62,7 @@ handler takes append, patch, turn and get. Sent again under the same
 	return cmd
 }
 
-func (a *app) instancesAttach() *cobra.Command {
+func (a commands) instancesAttach() *cobra.Command {
 	var attach agent.Attach
 	cmd := &cobra.Command{
 		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: cli.Exactly("MANAGER", "KEY"),
@@ -79,7 +80,7 @@ touch it with --as before its ttl is over.`,
 				g.Add("status", string(attached.Status))
 				g.Add("node", attached.Node)
 				g.Add("attached", cli.Number(attached.Attachments))
-				return a.print(document.AttachedOf(attached), g)
+				return a.Print(document.AttachedOf(attached), g)
 			})
 		},
 	}
@@ -88,7 +89,7 @@ touch it with --as before its ttl is over.`,
 	return cmd
 }
 
-func (a *app) instancesTouch() *cobra.Command {
+func (a commands) instancesTouch() *cobra.Command {
 	var attachment string
 	cmd := a.acting("touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
@@ -98,21 +99,21 @@ func (a *app) instancesTouch() *cobra.Command {
 	return cmd
 }
 
-func (a *app) instancesDetach() *cobra.Command {
+func (a commands) instancesDetach() *cobra.Command {
 	return a.acting("detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", cli.Exactly("MANAGER", "KEY", "ATTACHMENT"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, args []string) error {
 			return on.Detach(ctx, ref, args[2])
 		})
 }
 
-func (a *app) instancesHibernate() *cobra.Command {
+func (a commands) instancesHibernate() *cobra.Command {
 	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Hibernate(ctx, ref)
 		})
 }
 
-func (a *app) instancesStop() *cobra.Command {
+func (a commands) instancesStop() *cobra.Command {
 	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Stop(ctx, ref)
@@ -120,7 +121,7 @@ func (a *app) instancesStop() *cobra.Command {
 }
 
 // acting is a command that answers only that it was done.
-func (a *app) acting(
+func (a commands) acting(
 	use, short, did string, args func(*cobra.Command, []string) error, call func(context.Context, agent.Instances, agent.InstanceRef, []string) error,
 ) *cobra.Command {
 	return &cobra.Command{
@@ -132,24 +133,24 @@ func (a *app) acting(
 				}
 				var g cli.Grid
 				g.Add(ref.Key, did)
-				return a.print(actedDoc{ref.Manager, ref.Key, did}, g)
+				return a.Print(actedDoc{ref.Manager, ref.Key, did}, g)
 			})
 		},
 	}
 }
 
-func (a *app) printReply(r agent.Reply, cast bool) error {
+func (a commands) printReply(r agent.Reply, cast bool) error {
 	var g cli.Grid
 	g.Add("node", r.Node)
 	if !cast {
 		g.Add("rev", cli.Number(r.Rev))
 		g.Add("revision", cli.Number(r.Revision))
 	}
-	g.Add("durable", yes(r.Durable))
+	g.Add("durable", kit.Yes(r.Durable))
 	if r.Data != nil {
 		g.Add("reply", string(r.Data))
 	}
-	return a.print(document.SignalReplyOf(r), g)
+	return a.Print(document.SignalReplyOf(r), g)
 }
 
 type actedDoc struct {

@@ -7,27 +7,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) instancesWatch() *cobra.Command {
+func (a commands) instancesWatch() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		Long: `watch shows one change a line: when, which instance, what it is since, why, and its node.
 A line that begins with "missed" says that changes before it may have been
 missed, as those before the watch: list the instances anew where they matter.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w := agent.InstanceWatch{Scope: a.scope, Manager: args[0]}
+			w := agent.InstanceWatch{Scope: a.Scope, Manager: args[0]}
 			if len(args) > 1 {
 				w.Key = args[1]
 			}
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error { return a.watchInstances(ctx, s, w) })
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return a.watchInstances(ctx, s, w) })
 		},
 	}
 }
 
 // watchInstances shows changes until ctx ends.
-func (a *app) watchInstances(ctx context.Context, s store, w agent.InstanceWatch) error {
+func (a commands) watchInstances(ctx context.Context, s kit.Store, w agent.InstanceWatch) error {
 	for event, err := range s.Instances().Watch(ctx, w) {
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -46,7 +47,7 @@ func (a *app) watchInstances(ctx context.Context, s store, w agent.InstanceWatch
 			Missed: event.Missed, Manager: event.Manager, Key: event.Key, Node: event.Node, Epoch: event.Epoch, Status: string(event.Status),
 			Reason: event.Reason, At: event.At,
 		}
-		if err := a.event(doc, line); err != nil {
+		if err := a.Event(doc, line); err != nil {
 			return err
 		}
 	}

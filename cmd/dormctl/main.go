@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"dormouse/cmd/dormctl/kit"
 )
 
 func main() {
@@ -19,17 +21,17 @@ func main() {
 	if err != nil {
 		self = os.Args[0]
 	}
-	a := &app{
-		stdin:    os.Stdin,
-		stdout:   os.Stdout,
-		stderr:   os.Stderr,
-		getenv:   os.Getenv,
-		terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		dial:     dialClient,
-		self:     self,
+	a := &kit.App{
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Getenv:   os.Getenv,
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Dial:     kit.DialClient,
+		Self:     self,
 	}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
-		a.size = func() (width, height int, err error) { return term.GetSize(out) }
+		a.Size = func() (width, height int, err error) { return term.GetSize(out) }
 	}
-	os.Exit(a.main(ctx, os.Args[1:]))
+	os.Exit(commands{a}.main(ctx, os.Args[1:]))
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	logpb "dormouse/proto/log"
 )
 
@@ -47,7 +48,7 @@ func TestEndpointsComeFromTheEnvironmentUnlessAFlagNamesThem(t *testing.T) {
 func TestAConnectionThatCannotBeMadeIsAFailure(t *testing.T) {
 	c := newConsole()
 	c.dialling = errors.New("65 endpoints, at most 64")
-	if _, errs, code := c.run("", "status"); code != exitFailed || !strings.Contains(errs, "65 endpoints") {
+	if _, errs, code := c.run("", "status"); code != kit.ExitFailed || !strings.Contains(errs, "65 endpoints") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -57,11 +58,11 @@ func TestAWriteOfUnknownOutcomeNamesTheRequestThatSettlesIt(t *testing.T) {
 	c.store.After = func(agent.Commit) error { return agent.Errorf(agent.CodeUnknown, "no answer") }
 	_, errs, code := c.run("", "threads", "append", "t1", `{"n":1}`)
 	id := regexp.MustCompile(`--request-id ([0-9a-f-]{36})\n`).FindStringSubmatch(errs)
-	if code != exitUnknown || id == nil {
+	if code != kit.ExitUnknown || id == nil {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	c.store.After = nil
-	if out, errs, code := c.run("", "threads", "append", "t1", `{"n":1}`, "--request-id", id[1]); code != exitOK || !strings.Contains(out, "rev       1\n") {
+	if out, errs, code := c.run("", "threads", "append", "t1", `{"n":1}`, "--request-id", id[1]); code != kit.ExitOK || !strings.Contains(out, "rev       1\n") {
 		t.Errorf("the repetition: exit %d, %s%s", code, out, errs)
 	}
 	if len(c.store.Commits) != 1 {
@@ -86,7 +87,7 @@ func TestImportVerifiesThroughEachEndpointAlone(t *testing.T) {
 	file := write(t, "transcripts.jsonl", transcripts)
 	c := newConsole()
 	out, errs, code := c.run("", "import", file, "--copies", "2", "--endpoints", "a:1,b:2", "-o", "json")
-	if code != exitOK {
+	if code != kit.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if !regexp.MustCompile(`^{"conversations":4,"messages":6,"already":0,"seconds":[0-9.e-]+,"messages_per_second":[0-9.e+]+,` +
@@ -96,7 +97,7 @@ func TestImportVerifiesThroughEachEndpointAlone(t *testing.T) {
 	c.dialled = nil
 	out, errs, code = c.run("", "import", file, "--copies", "2", "--verify", "--endpoints", "a:1,b:2")
 	want := "ENDPOINT   NODE   AGENTS   ENTRIES   DIFFERENCES\na:1        n1     4        6         0\nb:2        n1     4        6         0\n"
-	if code != exitOK || out != want {
+	if code != kit.ExitOK || out != want {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	if got := strings.Join(c.dialled, "|"); got != "a:1 fixed=true|b:2 fixed=true" {
@@ -111,12 +112,12 @@ func TestVerificationFailsOnTheFirstDifferenceAndShowsIt(t *testing.T) {
 	c.run("", "threads", "append", "c2", "{}")
 	for _, output := range []string{"table", "json"} {
 		out, errs, code := c.run("", "import", file, "--verify", "-o", output)
-		if code != exitFailed || !strings.Contains(errs, "c2: the thread is at rev 2, the file at 1") {
+		if code != kit.ExitFailed || !strings.Contains(errs, "c2: the thread is at rev 2, the file at 1") {
 			t.Errorf("exit %d: %s%s", code, out, errs)
 		}
 	}
 	_, errs, code := c.run("", "import", file)
-	if code != exitFailed || !strings.Contains(errs, "was left as it is") {
+	if code != kit.ExitFailed || !strings.Contains(errs, "was left as it is") {
 		t.Errorf("importing again: exit %d: %s", code, errs)
 	}
 }
@@ -133,7 +134,7 @@ func TestWrongImportsAreUsage(t *testing.T) {
 		"leave --fence out":         {"import", file, "--fence", "c@1"},
 		"invalid argument \"many\"": {"import", file, "--parallel", "many"},
 	} {
-		if _, errs, code := newConsole().run("", args...); code != exitUsage || !strings.Contains(errs, want) {
+		if _, errs, code := newConsole().run("", args...); code != kit.ExitUsage || !strings.Contains(errs, want) {
 			t.Errorf("%q: exit %d, %s; want %q", args, code, errs, want)
 		}
 	}
@@ -142,13 +143,13 @@ func TestWrongImportsAreUsage(t *testing.T) {
 func TestABackupAppearsWhole(t *testing.T) {
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "backup")
-	if out, errs, code := c.run("", "backup", path, "-o", "json"); code != exitOK || out != fmt.Sprintf(`{"file":%q,"bytes":10}`+"\n", path) {
+	if out, errs, code := c.run("", "backup", path, "-o", "json"); code != kit.ExitOK || out != fmt.Sprintf(`{"file":%q,"bytes":10}`+"\n", path) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "a snapshot" {
 		t.Errorf("%q, %v", content, err)
 	}
-	if out, _, code := c.run("", "backup", "-"); code != exitOK || out != "a snapshot" {
+	if out, _, code := c.run("", "backup", "-"); code != kit.ExitOK || out != "a snapshot" {
 		t.Errorf("exit %d: %q", code, out)
 	}
 }
@@ -176,15 +177,15 @@ format          1
 files           1, 16 bytes
 whole           yes
 `
-	if code != exitOK || out != want {
+	if code != kit.ExitOK || out != want {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	damaged := bytes.Replace(stream, []byte("engine"), []byte("Engine"), 1)
 	out, errs, code = c.run("", "snapshot", "inspect", write(t, "damaged", string(damaged)), "-o", "json")
-	if code != exitFailed || !strings.Contains(errs, "is damaged: 000001.sst does not match") || !strings.Contains(out, `"damages":["000001.sst`) {
+	if code != kit.ExitFailed || !strings.Contains(errs, "is damaged: 000001.sst does not match") || !strings.Contains(out, `"damages":["000001.sst`) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if _, errs, code := c.run("", "snapshot", "inspect", write(t, "other", "x")); code != exitFailed || !strings.Contains(errs, "no Dormouse snapshot") {
+	if _, errs, code := c.run("", "snapshot", "inspect", write(t, "other", "x")); code != kit.ExitFailed || !strings.Contains(errs, "no Dormouse snapshot") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if len(c.dialled) > 0 {
@@ -195,7 +196,7 @@ whole           yes
 func TestHelpHasTheExitCodesAndEveryCommandHasOne(t *testing.T) {
 	c := newConsole()
 	out, _, code := c.run("", "--help")
-	if code != exitOK || !strings.Contains(out, exitTable) {
+	if code != kit.ExitOK || !strings.Contains(out, kit.ExitTable) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	for _, args := range [][]string{
@@ -243,32 +244,32 @@ func TestHelpHasTheExitCodesAndEveryCommandHasOne(t *testing.T) {
 		{"completion", "bash"},
 		{"version"},
 	} {
-		if out, errs, code := c.run("", append(args, "--help")...); code != exitOK || !strings.Contains(out, strings.Join(args, " ")) {
+		if out, errs, code := c.run("", append(args, "--help")...); code != kit.ExitOK || !strings.Contains(out, strings.Join(args, " ")) {
 			t.Errorf("%v --help: exit %d, %s%s", args, code, out, errs)
 		}
 	}
-	if out, _, code := c.run("", "version", "-o", "json"); code != exitOK || !strings.HasPrefix(out, `{"version":"`) {
+	if out, _, code := c.run("", "version", "-o", "json"); code != kit.ExitOK || !strings.HasPrefix(out, `{"version":"`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if out, _, code := c.run("", "completion", "bash"); code != exitOK || !strings.Contains(out, "dormctl") {
+	if out, _, code := c.run("", "completion", "bash"); code != kit.ExitOK || !strings.Contains(out, "dormctl") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
 
 func TestEveryCodeHasAnExitCode(t *testing.T) {
 	for code, want := range map[agent.Code]int{
-		agent.CodeInvalid: exitUsage, agent.CodeUnauthenticated: exitFailed, agent.CodeForbidden: exitFailed,
-		agent.CodeNotFound: exitNotFound, agent.CodeIdempotencyMismatch: exitConflict, agent.CodeRequestExpired: exitUnknown,
-		agent.CodeConflict: exitConflict, agent.CodeRevRegression: exitConflict, agent.CodeDuplicateEntry: exitConflict,
-		agent.CodeRevisionMismatch: exitConflict, agent.CodeFenced: exitConflict, agent.CodeAlreadyClaimed: exitConflict,
-		agent.CodeMissingThread: exitConflict, agent.CodeThreadMismatch: exitConflict, agent.CodeAlreadyExists: exitConflict,
-		agent.CodeDeleted: exitConflict, agent.CodeCompacted: exitNotFound, agent.CodeTooLarge: exitFailed,
-		agent.CodeOverloaded: exitUnavailable, agent.CodeUnavailable: exitUnavailable, agent.CodeReadOnly: exitUnavailable,
-		agent.CodeCorrupt: exitFailed, agent.CodeInternal: exitFailed, agent.CodeUnknown: exitUnknown,
-		agent.CodeThawFailed: exitConflict, agent.CodeHandlerFailed: exitFailed, agent.CodeMutationInProgress: exitConflict,
-		agent.CodeMutationFailed: exitFailed, agent.CodeReconcileFailed: exitFailed,
+		agent.CodeInvalid: kit.ExitUsage, agent.CodeUnauthenticated: kit.ExitFailed, agent.CodeForbidden: kit.ExitFailed,
+		agent.CodeNotFound: kit.ExitNotFound, agent.CodeIdempotencyMismatch: kit.ExitConflict, agent.CodeRequestExpired: kit.ExitUnknown,
+		agent.CodeConflict: kit.ExitConflict, agent.CodeRevRegression: kit.ExitConflict, agent.CodeDuplicateEntry: kit.ExitConflict,
+		agent.CodeRevisionMismatch: kit.ExitConflict, agent.CodeFenced: kit.ExitConflict, agent.CodeAlreadyClaimed: kit.ExitConflict,
+		agent.CodeMissingThread: kit.ExitConflict, agent.CodeThreadMismatch: kit.ExitConflict, agent.CodeAlreadyExists: kit.ExitConflict,
+		agent.CodeDeleted: kit.ExitConflict, agent.CodeCompacted: kit.ExitNotFound, agent.CodeTooLarge: kit.ExitFailed,
+		agent.CodeOverloaded: kit.ExitUnavailable, agent.CodeUnavailable: kit.ExitUnavailable, agent.CodeReadOnly: kit.ExitUnavailable,
+		agent.CodeCorrupt: kit.ExitFailed, agent.CodeInternal: kit.ExitFailed, agent.CodeUnknown: kit.ExitUnknown,
+		agent.CodeThawFailed: kit.ExitConflict, agent.CodeHandlerFailed: kit.ExitFailed, agent.CodeMutationInProgress: kit.ExitConflict,
+		agent.CodeMutationFailed: kit.ExitFailed, agent.CodeReconcileFailed: kit.ExitFailed,
 	} {
-		if got := exitCode(fmt.Errorf("doing something: %w", agent.Errorf(code, "x"))); got != want {
+		if got := kit.ExitCode(fmt.Errorf("doing something: %w", agent.Errorf(code, "x"))); got != want {
 			t.Errorf("%s: exit %d, want %d", code, got, want)
 		}
 	}
@@ -282,7 +283,7 @@ func TestProgressIsALineWhereThereIsNoTerminalAndABarWhereThereIs(t *testing.T) 
 	}
 	c = newConsole()
 	c.terminal = true
-	if _, errs, code := c.run("", "import", file); code != exitOK || !strings.Contains(errs, "importing") {
+	if _, errs, code := c.run("", "import", file); code != kit.ExitOK || !strings.Contains(errs, "importing") {
 		t.Errorf("exit %d, stderr %q; want a bar", code, errs)
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) managersCommand() *cobra.Command {
+func (a commands) managersCommand() *cobra.Command {
 	cmd := cli.Group("managers", "How live instances of a kind are kept", a.managersList(), a.managersShow(), a.managersPut(), a.managersRemove())
 	cmd.Long = `A manager says how the instances of one kind are kept: by what handler, how long
 they stay awake, and what of them is stored. An instance is one key of it; see
@@ -21,35 +22,35 @@ dormctl instances.`
 	return cmd
 }
 
-func (a *app) managersList() *cobra.Command {
-	var page pageFlags
+func (a commands) managersList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List managers", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ManagerList](ctx, a, s, &agent.ListManagers{Page: page.page()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.ManagerList](ctx, a.App, s, &agent.ListManagers{Page: page.Page()})
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, Note: more(list.Next)}
+				g := cli.Grid{Head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, Note: kit.More(list.Next)}
 				for i := range list.Items {
 					m := &list.Items[i]
 					g.Add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), cli.Number(m.Version), cli.Number(m.Revision))
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
+				return a.Print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) managersShow() *cobra.Command {
+func (a commands) managersShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				m, err := find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				m, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: args[0]})
 				if err != nil {
 					return err
 				}
@@ -59,11 +60,11 @@ func (a *app) managersShow() *cobra.Command {
 	}
 }
 
-func (a *app) managersPut() *cobra.Command {
+func (a commands) managersPut() *cobra.Command {
 	var m agent.Manager
 	var handler, signWith, durability, storage, metadata string
 	var track bool
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: cli.Exactly("MANAGER"),
 		Long: `put writes a manager whole: what no flag says is as it is by default. Instances that
@@ -74,15 +75,15 @@ them anew.`,
 			if cmd.Flags().Changed("track") {
 				m.SetTracking(&track)
 			}
-			if m.Metadata, err = a.optionalObject("--metadata", metadata); err != nil {
+			if m.Metadata, err = a.OptionalObject("--metadata", metadata); err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				result, err := a.commit(ctx, s, &agent.PutManager{Manager: m, IfRevision: guard.revision()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				result, err := a.Commit(ctx, s, &agent.PutManager{Manager: m, IfRevision: guard.Revision()})
 				if err != nil {
 					return err
 				}
-				put, err := resultOf[*agent.ManagerResult](result, 0)
+				put, err := kit.ResultOf[*agent.ManagerResult](result, 0)
 				if err != nil {
 					return err
 				}
@@ -104,11 +105,11 @@ them anew.`,
 	flags.BoolVar(&track, "track", false, "have each signal leave entries in the thread; where not given, signals of Go and HTTP handlers do once there is a thread")
 	flags.StringSliceVar(&m.SkipsPersist, "skips-persist", nil, "top-level fields of the state that are not stored")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or - for stdin")
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) managersRemove() *cobra.Command {
+func (a commands) managersRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: cli.Between(1, -1, "MANAGER…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -157,7 +158,7 @@ func orNever(d time.Duration) string {
 	return d.String()
 }
 
-func (a *app) printManager(m *agent.Manager) error {
+func (a commands) printManager(m *agent.Manager) error {
 	var g cli.Grid
 	g.Add("manager", m.Name)
 	g.Add("handler", handlerText(m.Handler))
@@ -175,7 +176,7 @@ func (a *app) printManager(m *agent.Manager) error {
 	g.Add("signal ttl", m.SignalTimeout().String())
 	g.Add("attach ttl", m.AttachmentTTL().String())
 	if track := m.Tracking(); track != nil {
-		g.Add("tracked", yes(*track))
+		g.Add("tracked", kit.Yes(*track))
 	}
 	if m.SkipsPersist != nil {
 		g.Add("not stored", cli.Joined(m.SkipsPersist))
@@ -183,8 +184,8 @@ func (a *app) printManager(m *agent.Manager) error {
 	if len(m.Schedules) > 0 {
 		g.Add("schedules", cli.Short(jsontext.Value(m.Schedules)))
 	}
-	g.Add("metadata", cli.Short(object(m.Metadata)))
+	g.Add("metadata", cli.Short(kit.Object(m.Metadata)))
 	g.Add("revision", cli.Number(m.Revision))
 	g.Add("updated", cli.When(m.UpdatedAt))
-	return a.print(document.ManagerOf(*m), g)
+	return a.Print(document.ManagerOf(*m), g)
 }

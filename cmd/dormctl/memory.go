@@ -10,16 +10,17 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) memoryCommand() *cobra.Command {
+func (a commands) memoryCommand() *cobra.Command {
 	return cli.Group("memory", "What agents remember", a.memoryWrite(), a.memoryGet(), a.memoryList(), a.memoryRecall(), a.memoryRemove())
 }
 
-func (a *app) memoryWrite() *cobra.Command {
+func (a commands) memoryWrite() *cobra.Command {
 	var op agent.WriteMemory
-	var guard guardFlags
+	var guard kit.GuardFlags
 	var data, metadata, embedding string
 	var observed instant
 	cmd := &cobra.Command{
@@ -28,22 +29,22 @@ func (a *app) memoryWrite() *cobra.Command {
 stdin for -. Without --id it gets an id made from its content, so that an equal
 memory is the same one. Written anew, it is the most recent one.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			content, err := a.bytesArg("content", args[1])
+			content, err := a.BytesArg("content", args[1])
 			if err != nil {
 				return err
 			}
 			op.Agent, op.Content = args[0], string(content)
-			op.IfRevision, op.IfIncarnation, op.ObservedAt = guard.revision(), guard.ifIncarnation, observed.at
-			if op.Data, err = a.optionalObject("data", data); err != nil {
+			op.IfRevision, op.IfIncarnation, op.ObservedAt = guard.Revision(), guard.IfIncarnation, observed.at
+			if op.Data, err = a.OptionalObject("data", data); err != nil {
 				return err
 			}
-			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
 			if op.Embedding, err = a.embeddingArg(embedding); err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error { return a.remember(ctx, s, &op) })
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error { return a.remember(ctx, s, &op) })
 		},
 	}
 	flags := cmd.Flags()
@@ -57,17 +58,17 @@ memory is the same one. Written anew, it is the most recent one.`,
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&embedding, "embedding", "", "a JSON array of numbers, @FILE or -")
 	flags.Var(&observed, "observed", "when it happened; now where absent")
-	ttlFlag(cmd, &op.TTL)
-	guard.define(cmd, true)
+	kit.TtlFlag(cmd, &op.TTL)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) remember(ctx context.Context, s store, op *agent.WriteMemory) error {
-	result, err := a.commit(ctx, s, op)
+func (a commands) remember(ctx context.Context, s kit.Store, op *agent.WriteMemory) error {
+	result, err := a.Commit(ctx, s, op)
 	if err != nil {
 		return err
 	}
-	written, err := resultOf[*agent.MemoryResult](result, 0)
+	written, err := kit.ResultOf[*agent.MemoryResult](result, 0)
 	if err != nil {
 		return err
 	}
@@ -76,16 +77,16 @@ func (a *app) remember(ctx context.Context, s store, op *agent.WriteMemory) erro
 	g.Add("agent", written.Agent)
 	g.Add("revision", cli.Number(written.Revision))
 	g.Add("updated", cli.When(written.UpdatedAt))
-	return a.print(document.MemoryStampOf(written), g)
+	return a.Print(document.MemoryStampOf(written), g)
 }
 
 // embeddingArg is an argument that holds a JSON array of numbers; empty means
 // absent.
-func (a *app) embeddingArg(arg string) (embedding []float32, err error) {
+func (a commands) embeddingArg(arg string) (embedding []float32, err error) {
 	if arg == "" {
 		return nil, nil
 	}
-	raw, err := a.bytesArg("embedding", arg)
+	raw, err := a.BytesArg("embedding", arg)
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +96,16 @@ func (a *app) embeddingArg(arg string) (embedding []float32, err error) {
 	return embedding, nil
 }
 
-func (a *app) memoryGet() *cobra.Command {
+func (a commands) memoryGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get AGENT ID", Short: "Show a memory", Args: cli.Exactly("AGENT", "ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				m, err := find[*agent.Memory](ctx, a, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				m, err := kit.Find[*agent.Memory](ctx, a.App, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
 				if err != nil {
 					return err
 				}
-				return a.print(document.MemoryOf(*m), memoryGrid(m))
+				return a.Print(document.MemoryOf(*m), memoryGrid(m))
 			})
 		},
 	}
@@ -122,7 +123,7 @@ func memoryGrid(m *agent.Memory) cli.Grid {
 	}
 	g.Add("tags", cli.Joined(m.Tags))
 	g.Add("source", cli.OrDash(m.Source))
-	g.Add("metadata", string(object(m.Metadata)))
+	g.Add("metadata", string(kit.Object(m.Metadata)))
 	g.Add("embedding", cli.Number(len(m.Embedding))+" numbers")
 	g.Add("revision", cli.Number(m.Revision))
 	g.Add("observed", cli.When(m.ObservedAt))
@@ -131,34 +132,34 @@ func memoryGrid(m *agent.Memory) cli.Grid {
 	return g
 }
 
-func (a *app) memoryList() *cobra.Command {
-	var page pageFlags
+func (a commands) memoryList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls [AGENT]", Short: "List the memories of an agent by id, or of all agents, oldest write first", Args: cli.Between(0, 1, "AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				q := &agent.ListMemories{Page: page.page()}
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				q := &agent.ListMemories{Page: page.Page()}
 				if len(args) > 0 {
 					if err := agent.ValidID("agent", args[0]); err != nil {
 						return err
 					}
 					q.Agent = args[0]
 				}
-				list, err := find[*agent.MemoryList](ctx, a, s, q)
+				list, err := kit.Find[*agent.MemoryList](ctx, a.App, s, q)
 				if err != nil {
 					return err
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.MemoryOf), memoriesGrid(list, q.Agent == ""))
+				return a.Print(document.ListOf(list.Items, list.Next, document.MemoryOf), memoriesGrid(list, q.Agent == ""))
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
 // memoriesGrid returns a table of memories, with their agents where those differ.
 func memoriesGrid(list *agent.MemoryList, ofAll bool) cli.Grid {
-	g := cli.Grid{Head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, Note: more(list.Next)}
+	g := cli.Grid{Head: []string{"memory", "session", "class", "kind", "tags", "observed", "content"}, Note: kit.More(list.Next)}
 	if ofAll {
 		g.Head = append([]string{"agent"}, g.Head...)
 	}
@@ -180,8 +181,8 @@ func memoryCell(m agent.Memory) string {
 	return cli.Short(m.Data)
 }
 
-func (a *app) memoryRemove() *cobra.Command {
-	var guard guardFlags
+func (a commands) memoryRemove() *cobra.Command {
+	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
 		Use: "rm AGENT ID...", Short: "Delete memories, in one commit", Args: cli.Between(2, -1, "AGENT", "ID..."),
@@ -189,13 +190,13 @@ func (a *app) memoryRemove() *cobra.Command {
 			var ops []agent.Op
 			for _, id := range args[1:] {
 				ops = append(ops, &agent.DeleteMemory{
-					Agent: args[0], ID: id, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal,
+					Agent: args[0], ID: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
 				})
 			}
 			return a.remove(cmd, "memory", args[1:], ops)
 		},
 	}
-	guard.define(cmd, true)
-	sealFlag(cmd, &seal)
+	guard.Define(cmd, true)
+	kit.SealFlag(cmd, &seal)
 	return cmd
 }

@@ -10,10 +10,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) memoryRecall() *cobra.Command {
+func (a commands) memoryRecall() *cobra.Command {
 	var q agent.Recall
 	var embedding string
 	var since, until instant
@@ -39,8 +40,8 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 			if q.Embedding, err = a.embeddingArg(embedding); err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Recalled](ctx, a, s, &q)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Recalled](ctx, a.App, s, &q)
 				if err != nil {
 					return err
 				}
@@ -65,14 +66,14 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 	return cmd
 }
 
-func (a *app) printRecalled(r *agent.Recalled) error {
+func (a commands) printRecalled(r *agent.Recalled) error {
 	g := cli.Grid{Head: []string{"memory", "score", "session", "kind", "observed", "content"}}
 	g.Note = cli.Number(len(r.Items)) + " of " + cli.Number(r.Matched) + " that matched, of " + cli.Number(r.Entries) + " in all"
 	for _, item := range r.Items {
 		m := item.Memory
 		g.Add(m.ID, scoreCell(item.Score), cli.OrDash(m.Session), m.Kind, cli.When(m.ObservedAt), memoryCell(m))
 	}
-	return a.print(document.RecalledOf(r), g)
+	return a.Print(document.RecalledOf(r), g)
 }
 
 func scoreCell(score float64) string {

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/instance/pod"
 	"dormouse/internal/cli"
 )
 
-func (a *app) podsCommand() *cobra.Command {
+func (a commands) podsCommand() *cobra.Command {
 	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
 		a.podsReconcile(), a.podsMutate(), a.podsHibernate(), a.podsFork())
 	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
@@ -26,29 +27,29 @@ handler go pod.`
 }
 
 // onPod makes a call on the pod that a command names.
-func (a *app) onPod(cmd *cobra.Command, args []string, call func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		return call(ctx, pod.Pods{Instances: s.Instances(), Service: s}, agent.InstanceRef{Scope: a.scope, Manager: args[0], Key: args[1]})
+func (a commands) onPod(cmd *cobra.Command, args []string, call func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		return call(ctx, pod.Pods{Instances: s.Instances(), Service: s}, agent.InstanceRef{Scope: a.Scope, Manager: args[0], Key: args[1]})
 	})
 }
 
-func (a *app) podsGet() *cobra.Command {
+func (a commands) podsGet() *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
 		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := a.optionalObject("--topology", topology)
+			raw, err := a.OptionalObject("--topology", topology)
 			if err != nil {
 				return err
 			}
-			state, err := a.optionalObject("--initial-state", initial)
+			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
 				return err
 			}
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				got, err := pods.Get(ctx, ref, pod.Open{Topology: []byte(raw), InitialState: []byte(state)})
 				if err == nil && !got.Created && (raw != nil || state != nil) {
-					a.tell("dormctl: pod %s was there already: its topology stays as it is, and --topology and --initial-state had no effect; pods mutate changes it", ref.Key)
+					a.Tell("dormctl: pod %s was there already: its topology stays as it is, and --topology and --initial-state had no effect; pods mutate changes it", ref.Key)
 				}
 				return a.printReconciled(got.Report, err)
 			})
@@ -59,12 +60,12 @@ func (a *app) podsGet() *cobra.Command {
 	return cmd
 }
 
-func (a *app) podsEnsure() *cobra.Command {
+func (a commands) podsEnsure() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
 		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := a.optionalObject("--initial-state", initial)
+			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ func (a *app) podsEnsure() *cobra.Command {
 	return cmd
 }
 
-func (a *app) podsReconcile() *cobra.Command {
+func (a commands) podsReconcile() *cobra.Command {
 	return &cobra.Command{
 		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start nodes, the eager ones where none is named, and adopt those that are awake",
 		Args: cobra.MinimumNArgs(2),
@@ -91,7 +92,7 @@ func (a *app) podsReconcile() *cobra.Command {
 	}
 }
 
-func (a *app) podsNodes() *cobra.Command {
+func (a commands) podsNodes() *cobra.Command {
 	return &cobra.Command{
 		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,13 +105,13 @@ func (a *app) podsNodes() *cobra.Command {
 				for _, s := range shots {
 					g.Add(s.Name, string(s.Status), string(s.Kind), string(s.Activation), cli.OrDash(s.Owner), s.Manager, s.Key, cli.OrDash(s.Node))
 				}
-				return a.print(shots, g)
+				return a.Print(shots, g)
 			})
 		},
 	}
 }
 
-func (a *app) podsShow() *cobra.Command {
+func (a commands) podsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,7 +127,7 @@ func (a *app) podsShow() *cobra.Command {
 				g.Add("topology", view.Slot.Topology.Name+", version "+cli.Number(view.Slot.TopologyVersion))
 				g.Add("nodes", strings.Join(view.Slot.Topology.Names(), " "))
 				g.Add("mutation", strings.TrimSpace(string(m.Status)+" "+m.ID))
-				return a.print(struct {
+				return a.Print(struct {
 					Manager string   `json:"manager"`
 					Key     string   `json:"key"`
 					Status  string   `json:"status"`
@@ -137,7 +138,7 @@ func (a *app) podsShow() *cobra.Command {
 	}
 }
 
-func (a *app) podsMutate() *cobra.Command {
+func (a commands) podsMutate() *cobra.Command {
 	return &cobra.Command{
 		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: cli.Exactly("MANAGER", "KEY", "OPS"),
 		Long: `mutate changes a pod's topology, which is stored first; then nodes are stopped and
@@ -145,17 +146,17 @@ started for it. OPS is a JSON array of {"add_node":{"name","node":{"manager",…
 "owner"?,"depends_on"?}} and {"remove_node":{"name"}}, @FILE or - for stdin. Where
 the command ends before the mutation does, the pod goes on with it by itself.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ops, err := a.bytesArg("OPS", args[2])
+			ops, err := a.BytesArg("OPS", args[2])
 			if err != nil {
 				return err
 			}
-			request := a.request()
+			request := a.Request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				report, err := pods.Mutate(ctx, ref, agent.JSON(ops), request)
 				switch agent.CodeOf(err) {
 				case "", agent.CodeMutationFailed:
 				default:
-					return &commitError{request: request, err: err}
+					return &kit.CommitError{Request: request, Err: err}
 				}
 				var g cli.Grid
 				g.Add("mutation", report.MutationID)
@@ -167,7 +168,7 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 				}{{"added", report.Added}, {"removed", report.Removed}, {"started", report.Started}, {"stopped", report.Stopped}} {
 					g.Add(list.what, cli.OrDash(strings.Join(list.names, " ")))
 				}
-				if printing := a.print(report, g); printing != nil {
+				if printing := a.Print(report, g); printing != nil {
 					return printing
 				}
 				return err
@@ -176,7 +177,7 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 	}
 }
 
-func (a *app) podsHibernate() *cobra.Command {
+func (a commands) podsHibernate() *cobra.Command {
 	return &cobra.Command{
 		Use: "hibernate MANAGER KEY", Short: "Stop all nodes and the pod, and show what is stored, at one index", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -190,27 +191,27 @@ func (a *app) podsHibernate() *cobra.Command {
 					n := rested.Nodes[key]
 					g.Add(n.Manager, key, cli.Number(n.Revision), cli.Number(n.Rev))
 				}
-				return a.print(rested, g)
+				return a.Print(rested, g)
 			})
 		},
 	}
 }
 
-func (a *app) podsFork() *cobra.Command {
+func (a commands) podsFork() *cobra.Command {
 	return &cobra.Command{
 		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request := a.request()
+			request := a.Request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				forked, err := pods.Fork(ctx, ref, args[2], request)
 				if err != nil {
-					return &commitError{request: request, err: err}
+					return &kit.CommitError{Request: request, Err: err}
 				}
 				var g cli.Grid
 				g.Add("pod", args[0]+" "+forked.Key)
 				g.Add("nodes", strconv.Itoa(forked.Nodes))
 				g.Add("as of index", cli.Number(forked.Index))
-				return a.print(forked, g)
+				return a.Print(forked, g)
 			})
 		},
 	}
@@ -218,7 +219,7 @@ func (a *app) podsFork() *cobra.Command {
 
 // printReconciled prints a report, that of a failure too, which stays the
 // command's.
-func (a *app) printReconciled(r pod.Reconciled, err error) error {
+func (a commands) printReconciled(r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}
@@ -234,7 +235,7 @@ func (a *app) printReconciled(r pod.Reconciled, err error) error {
 			g.Add(strconv.Itoa(n+1), name, is, cli.OrDash(under))
 		}
 	}
-	if printing := a.print(r, g); printing != nil {
+	if printing := a.Print(r, g); printing != nil {
 		return printing
 	}
 	return err

@@ -7,34 +7,35 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) reviewsCommand() *cobra.Command {
+func (a commands) reviewsCommand() *cobra.Command {
 	return cli.Group("reviews", "What agents wait for people to decide", a.reviewsList(), a.reviewsShow(),
 		a.reviewsDecide(agent.DecideApprove, "Let the operation be called"),
 		a.reviewsDecide(agent.DecideDeny, "Forbid the operation"), a.reviewsEdit())
 }
 
-func (a *app) reviewsList() *cobra.Command {
-	var page pageFlags
+func (a commands) reviewsList() *cobra.Command {
+	var page kit.PageFlags
 	var before instant
 	list := &agent.ListReviews{}
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List reviews by deadline, those without one last; a session's in the order in which they were asked for", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list.Page = agent.Page{After: page.after, Limit: page.limit}
+			list.Page = agent.Page{After: page.After, Limit: page.Limit}
 			if before.at != nil {
 				list.Before = *before.at
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.ReviewList](ctx, a, s, list)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.ReviewList](ctx, a.App, s, list)
 				if err != nil {
 					return err
 				}
 				g := reviewsGrid(found.Items)
-				g.Note = more(found.Next)
-				return a.print(document.ListOf(found.Items, found.Next, document.ReviewOf), g)
+				g.Note = kit.More(found.Next)
+				return a.Print(document.ListOf(found.Items, found.Next, document.ReviewOf), g)
 			})
 		},
 	}
@@ -42,24 +43,24 @@ func (a *app) reviewsList() *cobra.Command {
 	cmd.Flags().Var(&before, "before", "only those whose deadline comes earlier")
 	cmd.Flags().StringVar(&list.Assignee, "assignee", "", "only theirs")
 	cmd.Flags().StringVar(&list.Session, "session", "", "only those of this session")
-	page.defineUnprefixed(cmd)
+	page.DefineUnprefixed(cmd)
 	return cmd
 }
 
 func reviewsGrid(reviews []agent.Review) cli.Grid {
 	g := cli.Grid{Head: []string{"review", "session", "status", "expires", "assignee", "operation", "arguments"}}
 	for _, r := range reviews {
-		g.Add(r.ID, r.Session, string(r.Status), cli.When(r.ExpiresAt), cli.OrDash(r.Assignee), cli.OrDash(r.Operation), cli.Short(object(r.Arguments)))
+		g.Add(r.ID, r.Session, string(r.Status), cli.When(r.ExpiresAt), cli.OrDash(r.Assignee), cli.OrDash(r.Operation), cli.Short(kit.Object(r.Arguments)))
 	}
 	return g
 }
 
-func (a *app) reviewsShow() *cobra.Command {
+func (a commands) reviewsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Review](ctx, a.App, s, &agent.GetReview{Review: args[0]})
 				if err != nil {
 					return err
 				}
@@ -69,7 +70,7 @@ func (a *app) reviewsShow() *cobra.Command {
 	}
 }
 
-func (a *app) printReview(r agent.Review) error {
+func (a commands) printReview(r agent.Review) error {
 	var g cli.Grid
 	add := func(name, value string) {
 		if value != "" && value != "-" {
@@ -82,9 +83,9 @@ func (a *app) printReview(r agent.Review) error {
 	add("request", r.RequestID)
 	add("interrupt", r.InterruptID)
 	g.Add("operation", cli.OrDash(r.Operation))
-	g.Add("arguments", string(object(r.Arguments)))
+	g.Add("arguments", string(kit.Object(r.Arguments)))
 	add("reason", r.Reason)
-	if string(object(r.Metadata)) != "{}" {
+	if string(kit.Object(r.Metadata)) != "{}" {
 		g.Add("metadata", string(r.Metadata))
 	}
 	add("assignee", r.Assignee)
@@ -101,10 +102,10 @@ func (a *app) printReview(r agent.Review) error {
 	add("decided", cli.When(r.DecidedAt))
 	add("with", string(r.Decided))
 	add("note", r.Note)
-	return a.print(document.ReviewOf(r), g)
+	return a.Print(document.ReviewOf(r), g)
 }
 
-func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {
+func (a commands) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {
 	op := &agent.DecideReview{Decision: decision}
 	cmd := &cobra.Command{
 		Use: string(decision) + " REVIEW --by WHO", Short: short, Args: cli.Exactly("REVIEW"),
@@ -117,14 +118,14 @@ func (a *app) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.
 	return cmd
 }
 
-func (a *app) reviewsEdit() *cobra.Command {
+func (a commands) reviewsEdit() *cobra.Command {
 	op := &agent.DecideReview{Decision: agent.DecideEdit}
 	cmd := &cobra.Command{
 		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: cli.Exactly("REVIEW", "ARGUMENTS"),
 		Long: "edit lets the operation be called with ARGUMENTS instead: a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Review = args[0]
-			if op.Arguments, err = a.objectArg("arguments", args[1]); err != nil {
+			if op.Arguments, err = a.ObjectArg("arguments", args[1]); err != nil {
 				return err
 			}
 			return a.decide(cmd, op)
@@ -141,13 +142,13 @@ func decideFlags(cmd *cobra.Command, op *agent.DecideReview) {
 }
 
 // decide answers a review and shows it.
-func (a *app) decide(cmd *cobra.Command, op *agent.DecideReview) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) decide(cmd *cobra.Command, op *agent.DecideReview) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		decided, err := resultOf[*agent.ReviewResult](result, 0)
+		decided, err := kit.ResultOf[*agent.ReviewResult](result, 0)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -9,24 +10,48 @@ import (
 	"github.com/spf13/pflag"
 
 	"dormouse/client"
+	"dormouse/cmd/dormctl/kit"
+	"dormouse/cmd/dormctl/operator"
+	"dormouse/cmd/dormctl/transfer"
 	"dormouse/internal/cli"
 )
 
 const (
-	endpointsDefault = "127.0.0.1:7601"
-	endpointsEnv     = client.EnvEndpoints
+	endpointsEnv = client.EnvEndpoints
 )
 
+// commands are the commands of this package: one file holds one subcommand, or one
+// noun of them.
+type commands struct{ *kit.App }
+
+// main runs the command that args name, and returns the exit code.
+func (a commands) main(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		a.Output = kit.OutputIn(args, a.Output) // a flag after the wrong one was not read
+		return cli.FlagError(cmd, err)
+	})
+	root.SetArgs(args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		a.Explain(err)
+	}
+	return kit.ExitCode(err)
+}
+
 // root is the whole command line.
-func (a *app) root() *cobra.Command {
-	endpoints := endpointsDefault
-	if set := a.getenv(endpointsEnv); set != "" {
+func (a commands) root() *cobra.Command {
+	endpoints := kit.EndpointsDefault
+	if set := a.Getenv(endpointsEnv); set != "" {
 		endpoints = set
 	}
 	root := &cobra.Command{
 		Use:           "dormctl",
 		Short:         "Look into a Dormouse cluster and change what is in it",
-		Long:          "dormctl looks into a Dormouse cluster and changes what is in it, through any of its nodes.\n\n" + exitTable,
+		Long:          "dormctl looks into a Dormouse cluster and changes what is in it, through any of its nodes.\n\n" + kit.ExitTable,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -40,28 +65,27 @@ func (a *app) root() *cobra.Command {
 	}
 	cli.HideAliases(root)
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
-	flags.StringVar(&a.ca, "ca", a.getenv(caEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+caEnv+")")
-	flags.StringVar(&a.cert, "cert", a.getenv(certEnv), "PEM file of this client's certificate, where nodes ask for one ("+certEnv+")")
-	flags.StringVar(&a.key, "key", a.getenv(keyEnv), "PEM file of its key ("+keyEnv+")")
-	flags.StringVar(&a.clusterID, "cluster-id", a.getenv(clusterIDEnv), "id of the cluster: nodes of others are refused; without it that of the first node that answers counts ("+clusterIDEnv+")")
-	flags.StringVar(&a.scope, "scope", "default", "scope to work in")
-	flags.DurationVar(&a.timeout, "timeout", 10*time.Second, "how long a call may take")
-	flags.StringVarP(&a.output, "output", "o", outputTable, "table, json or yaml")
-	flags.BoolVar(&a.stale, "stale", false, "read from the node that is asked, however old its state is")
-	flags.Uint64Var(&a.minIndex, "min-index", 0, "read only once the node has applied this index")
-	flags.Var(&a.fence, "fence", "write only while this holding of a claim stands")
-	flags.StringVar(&a.requestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
+	flags.StringVar(&a.Endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
+	flags.StringVar(&a.Ca, "ca", a.Getenv(kit.CaEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+kit.CaEnv+")")
+	flags.StringVar(&a.Cert, "cert", a.Getenv(kit.CertEnv), "PEM file of this client's certificate, where nodes ask for one ("+kit.CertEnv+")")
+	flags.StringVar(&a.Key, "key", a.Getenv(kit.KeyEnv), "PEM file of its key ("+kit.KeyEnv+")")
+	flags.StringVar(&a.ClusterID, "cluster-id", a.Getenv(kit.ClusterIDEnv), "id of the cluster: nodes of others are refused; without it that of the first node that answers counts ("+kit.ClusterIDEnv+")")
+	flags.StringVar(&a.Scope, "scope", "default", "scope to work in")
+	flags.DurationVar(&a.Timeout, "timeout", 10*time.Second, "how long a call may take")
+	flags.StringVarP(&a.Output, "output", "o", kit.OutputTable, "table, json or yaml")
+	flags.BoolVar(&a.Stale, "stale", false, "read from the node that is asked, however old its state is")
+	flags.Uint64Var(&a.MinIndex, "min-index", 0, "read only once the node has applied this index")
+	flags.Var(&a.Fence, "fence", "write only while this holding of a claim stands")
+	flags.StringVar(&a.RequestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
 
 	root.AddCommand(
-		a.statusCommand(), a.membersCommand(), a.topCommand(),
-		a.placementCommand(), a.leaveCommand(), a.transferCommand(), a.promoteCommand(), a.demoteCommand(),
 		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
 		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(),
 		a.managersCommand(), a.instancesCommand(), a.timersCommand(), a.cronCommand(), a.podsCommand(), a.scopesCommand(), a.watchCommand(),
-		a.commitCommand(), a.importCommand(), a.exportCommand(),
-		a.backupCommand(), a.snapshotCommand(), a.certsCommand(), a.versionCommand(),
+		a.commitCommand(), a.versionCommand(),
 	)
+	operator.Add(root, a.App)
+	transfer.Add(root, a.App)
 	a.complete(root)
 	return root
 }
@@ -85,12 +109,12 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-func (a *app) checkFlags() error {
-	if !slices.Contains([]string{outputTable, outputJSON, outputYAML}, a.output) {
-		return cli.Usagef("--output is %q: use table, json or yaml", a.output)
+func (a commands) checkFlags() error {
+	if !slices.Contains([]string{kit.OutputTable, kit.OutputJSON, kit.OutputYAML}, a.Output) {
+		return cli.Usagef("--output is %q: use table, json or yaml", a.Output)
 	}
-	if a.timeout <= 0 {
-		return cli.Usagef("--timeout is %v: use a positive duration, such as 10s", a.timeout)
+	if a.Timeout <= 0 {
+		return cli.Usagef("--timeout is %v: use a positive duration, such as 10s", a.Timeout)
 	}
 	return nil
 }

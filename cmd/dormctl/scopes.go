@@ -8,33 +8,34 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) scopesCommand() *cobra.Command {
+func (a commands) scopesCommand() *cobra.Command {
 	return cli.Group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesGet(), a.scopesSet(), a.scopesRemove())
 }
 
-func (a *app) scopesList() *cobra.Command {
-	var page pageFlags
+func (a commands) scopesList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List scopes", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ScopeList](ctx, a, s, &agent.ListScopes{Page: page.page()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.ScopeList](ctx, a.App, s, &agent.ListScopes{Page: page.Page()})
 				if err != nil {
 					return err
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.ScopeOf), scopesGrid(list.Items, list.Next))
+				return a.Print(document.ListOf(list.Items, list.Next, document.ScopeOf), scopesGrid(list.Items, list.Next))
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
 func scopesGrid(scopes []agent.Scope, next string) cli.Grid {
-	g := cli.Grid{Head: []string{"scope", "keys", "bytes", "history", "keys max", "bytes max", "created"}, Note: more(next)}
+	g := cli.Grid{Head: []string{"scope", "keys", "bytes", "history", "keys max", "bytes max", "created"}, Note: kit.More(next)}
 	for _, s := range scopes {
 		history := s.Policy.History
 		if history == 0 {
@@ -53,29 +54,29 @@ func bound(n uint64) string {
 	return cli.Number(n)
 }
 
-func (a *app) scopesSet() *cobra.Command {
+func (a commands) scopesSet() *cobra.Command {
 	var policy agent.Policy
 	var historyAge time.Duration
 	cmd := &cobra.Command{
 		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
 		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.scope = args[0]
+			a.Scope = args[0]
 			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				merged, err := a.mergePolicy(ctx, cmd, s, policy)
 				if err != nil {
 					return err
 				}
-				result, err := a.commit(ctx, s, &agent.PutScope{Policy: merged})
+				result, err := a.Commit(ctx, s, &agent.PutScope{Policy: merged})
 				if err != nil {
 					return err
 				}
-				set, err := resultOf[*agent.ScopeResult](result, 0)
+				set, err := kit.ResultOf[*agent.ScopeResult](result, 0)
 				if err != nil {
 					return err
 				}
-				return a.print(document.ScopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
+				return a.Print(document.ScopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
 			})
 		},
 	}
@@ -90,13 +91,13 @@ func (a *app) scopesSet() *cobra.Command {
 }
 
 // mergePolicy is the stored policy with what the flags name changed.
-func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, named agent.Policy) (agent.Policy, error) {
+func (a commands) mergePolicy(ctx context.Context, cmd *cobra.Command, s kit.Store, named agent.Policy) (agent.Policy, error) {
 	var merged agent.Policy
-	stored, err := find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+	stored, err := kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
 	switch {
 	case err == nil:
 		merged = stored.Policy
-	case !missing(err):
+	case !kit.Missing(err):
 		return agent.Policy{}, err
 	}
 	flags := cmd.Flags()
@@ -124,23 +125,23 @@ func (a *app) mergePolicy(ctx context.Context, cmd *cobra.Command, s store, name
 	return merged, nil
 }
 
-func (a *app) scopesGet() *cobra.Command {
+func (a commands) scopesGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.scope = args[0]
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+			a.Scope = args[0]
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
 				if err != nil {
 					return err
 				}
-				return a.print(document.ScopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
+				return a.Print(document.ScopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
 			})
 		},
 	}
 }
 
-func (a *app) scopesRemove() *cobra.Command {
+func (a commands) scopesRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: cli.Exactly("SCOPE"),
@@ -148,7 +149,7 @@ func (a *app) scopesRemove() *cobra.Command {
 conversations, files, values, managers, timers and its policy. It cannot be taken
 back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.scope = args[0]
+			a.Scope = args[0]
 			if !yes {
 				if err := a.confirmScope(cmd); err != nil {
 					return err
@@ -163,21 +164,21 @@ back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.
 
 // confirmScope says what goes with the scope, and asks. One that is not there needs
 // no answer.
-func (a *app) confirmScope(cmd *cobra.Command) error {
+func (a commands) confirmScope(cmd *cobra.Command) error {
 	var found *agent.Scope
-	err := a.with(cmd, func(ctx context.Context, s store) (err error) {
-		found, err = find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+	err := a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {
+		found, err = kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
 		return err
 	})
-	if missing(err) {
+	if kit.Missing(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !a.terminal {
+	if !a.Terminal {
 		return cli.Usagef("scope %q holds %s of %s, and there is no terminal to ask on: give --yes to delete it without a question",
-			a.scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
+			a.Scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 	}
-	return a.confirm("delete scope %q with %s of %s? This cannot be undone.", a.scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
+	return a.confirm("delete scope %q with %s of %s? This cannot be undone.", a.Scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 }

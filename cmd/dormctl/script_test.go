@@ -18,6 +18,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/fakestore"
 	"dormouse/node/nodetest"
 )
@@ -64,13 +65,13 @@ func newConsole() *console {
 
 func (c *console) run(stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, terminal: c.terminal,
-		getenv: func(key string) string { return c.env[key] },
-		dial: func(to target) (store, error) {
-			how := fmt.Sprintf("%s fixed=%t", strings.Join(to.endpoints, ","), to.fixed)
-			if to.tls != nil {
-				how += fmt.Sprintf(" tls certificates=%d", len(to.tls.Certificates))
+	a := &kit.App{
+		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Terminal: c.terminal,
+		Getenv: func(key string) string { return c.env[key] },
+		Dial: func(to kit.Target) (kit.Store, error) {
+			how := fmt.Sprintf("%s fixed=%t", strings.Join(to.Endpoints, ","), to.Fixed)
+			if to.Tls != nil {
+				how += fmt.Sprintf(" tls certificates=%d", len(to.Tls.Certificates))
 			}
 			c.dialled = append(c.dialled, how)
 			if c.real != nil {
@@ -79,7 +80,7 @@ func (c *console) run(stdin string, args ...string) (stdout, stderr string, code
 			return c.store, c.dialling
 		},
 	}
-	code = a.main(context.Background(), args)
+	code = (commands{a}).main(context.Background(), args)
 	return out.String(), errs.String(), code
 }
 

@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) sessionsCommand() *cobra.Command {
+func (a commands) sessionsCommand() *cobra.Command {
 	cmd := cli.Group("sessions", "Conversations that outlive their runners",
 		a.sessionsStart(), a.sessionsGet(), a.sessionsReplay(), a.sessionsList(), a.sessionsClaim(), a.sessionsResume(), a.sessionsRecover(),
 		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsSnapshot(), a.sessionsRemove())
@@ -24,21 +25,21 @@ turn writes elsewhere takes --fence session:ID@EPOCH.`
 	return cmd
 }
 
-func (a *app) sessionsStart() *cobra.Command {
+func (a commands) sessionsStart() *cobra.Command {
 	op := &agent.PutSession{}
-	var guard guardFlags
+	var guard kit.GuardFlags
 	var spec, metadata, environment string
 	cmd := &cobra.Command{
 		Use: "start SESSION --agent AGENT", Short: "Create a session, or with --if-revision write over one without a lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			op.Session, op.IfRevision, op.IfIncarnation = args[0], guard.revision(), guard.ifIncarnation
-			if op.Spec, err = a.optionalObject("spec", spec); err != nil {
+			op.Session, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
+			if op.Spec, err = a.OptionalObject("spec", spec); err != nil {
 				return err
 			}
-			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			if op.Environment, err = a.optionalObject("environment", environment); err != nil {
+			if op.Environment, err = a.OptionalObject("environment", environment); err != nil {
 				return err
 			}
 			return a.changeSession(cmd, op)
@@ -55,16 +56,16 @@ func (a *app) sessionsStart() *cobra.Command {
 	flags.StringVar(&op.Thread, "thread", "", "where decisions and rollbacks are recorded")
 	flags.StringVar(&op.Checkpoint, "checkpoint", "", "the checkpoint that a rollback puts back")
 	flags.StringVar((*string)(&op.Status), "status", "", "new, hibernated, finished, error or cancelled; new, or what it was, where absent")
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) sessionsGet() *cobra.Command {
+func (a commands) sessionsGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Session](ctx, a.App, s, &agent.GetSession{Session: args[0]})
 				if err != nil {
 					return err
 				}
@@ -76,7 +77,7 @@ func (a *app) sessionsGet() *cobra.Command {
 
 // printSession shows a session, and what it has of requests, snapshots and
 // reviews in tables of their own.
-func (a *app) printSession(s *agent.Session) error {
+func (a commands) printSession(s *agent.Session) error {
 	g := sessionGrid(s.SessionRow)
 	add := func(name, value string) {
 		if value != "" && value != "{}" {
@@ -96,7 +97,7 @@ func (a *app) printSession(s *agent.Session) error {
 	add("environment", string(s.Environment))
 	add("result", string(s.Result))
 	add("error", string(s.Failure))
-	if err := a.print(document.SessionOf(s), g); err != nil || a.output != outputTable {
+	if err := a.Print(document.SessionOf(s), g); err != nil || a.Output != kit.OutputTable {
 		return err
 	}
 	requests := cli.Grid{Head: []string{"request", "owner", "at", "outcome", "input"}, Apart: true}
@@ -115,7 +116,7 @@ func (a *app) printSession(s *agent.Session) error {
 		if part.Apart = true; len(part.Rows) == 0 {
 			continue
 		}
-		if err := a.printGrid(part); err != nil {
+		if err := a.PrintGrid(part); err != nil {
 			return err
 		}
 	}
@@ -149,19 +150,19 @@ func statusCell(r agent.SessionRow) string {
 	return string(r.Status)
 }
 
-func (a *app) sessionsList() *cobra.Command {
-	var page pageFlags
+func (a commands) sessionsList() *cobra.Command {
+	var page kit.PageFlags
 	list := &agent.ListSessions{}
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list.Page = page.page()
-				found, err := find[*agent.SessionList](ctx, a, s, list)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list.Page = page.Page()
+				found, err := kit.Find[*agent.SessionList](ctx, a.App, s, list)
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, Note: more(found.Next)}
+				g := cli.Grid{Head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, Note: kit.More(found.Next)}
 				for _, r := range found.Items {
 					owner, expires := "-", "-"
 					if r.Lease != nil {
@@ -169,7 +170,7 @@ func (a *app) sessionsList() *cobra.Command {
 					}
 					g.Add(r.ID, r.Agent, statusCell(r), cli.Number(r.Revision), cli.OrDash(r.RequestID), owner, expires, cli.Number(r.QueueLength), cli.When(r.UpdatedAt))
 				}
-				return a.print(document.ListOf(found.Items, found.Next, document.SessionRowOf), g)
+				return a.Print(document.ListOf(found.Items, found.Next, document.SessionRowOf), g)
 			})
 		},
 	}
@@ -177,51 +178,51 @@ func (a *app) sessionsList() *cobra.Command {
 	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those that this owner runs, or is to be relieved of")
 	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
 	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only those whose turn is to be recovered")
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) sessionsFork() *cobra.Command {
+func (a commands) sessionsFork() *cobra.Command {
 	op := &agent.ForkSession{}
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: cli.Exactly("SESSION", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.revision(), guard.ifIncarnation
+			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
 			return a.changeSession(cmd, op)
 		},
 	}
 	cmd.Flags().StringVar(&op.Snapshot, "snapshot", "", "where it goes on; the newest where absent")
-	guard.define(cmd, true)
+	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a *app) sessionsRemove() *cobra.Command {
-	var guard guardFlags
+func (a commands) sessionsRemove() *cobra.Command {
+	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
 		Use: "rm SESSION...", Short: "Delete sessions with their leases and reviews, in one commit", Args: cli.Between(1, -1, "SESSION..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, id := range args {
-				ops = append(ops, &agent.DeleteSession{Session: id, IfRevision: guard.revision(), IfIncarnation: guard.ifIncarnation, Seal: seal})
+				ops = append(ops, &agent.DeleteSession{Session: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal})
 			}
 			return a.remove(cmd, "session", args, ops)
 		},
 	}
-	guard.define(cmd, true)
-	sealFlag(cmd, &seal)
+	guard.Define(cmd, true)
+	kit.SealFlag(cmd, &seal)
 	return cmd
 }
 
 // changeSession commits an op on a session and shows the session after it.
-func (a *app) changeSession(cmd *cobra.Command, op agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) changeSession(cmd *cobra.Command, op agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		changed, err := resultOf[*agent.SessionResult](result, 0)
+		changed, err := kit.ResultOf[*agent.SessionResult](result, 0)
 		if err != nil {
 			return err
 		}
@@ -234,6 +235,6 @@ func (a *app) changeSession(cmd *cobra.Command, op agent.Op) error {
 		if changed.Queued > 0 {
 			g.Add("your request", fmt.Sprintf("waits, number %d in the queue", changed.Queued))
 		}
-		return a.print(document.TurnedOf(changed), g)
+		return a.Print(document.TurnedOf(changed), g)
 	})
 }

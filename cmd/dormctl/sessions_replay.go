@@ -12,23 +12,24 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/replay"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) sessionsReplay() *cobra.Command {
+func (a commands) sessionsReplay() *cobra.Command {
 	var tail uint64
 	cmd := &cobra.Command{
 		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: cli.Exactly("SESSION"),
 		Long: `replay tells what there is of a session as one timeline: its requests, the
 entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				ask := func(reads ...agent.Read) (agent.Answers, error) { return a.read(ctx, s, reads...) }
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				ask := func(reads ...agent.Read) (agent.Answers, error) { return a.Read(ctx, s, reads...) }
 				told, err := replay.Read(ask, args[0], tail, 0)
 				if err != nil {
 					return err
 				}
-				return a.print(document.ReplayedOf(told), replayGrid(told))
+				return a.Print(document.ReplayedOf(told), replayGrid(told))
 			})
 		},
 	}
@@ -77,7 +78,7 @@ func eventCells(e replay.Event) (what, who, said string) {
 			what += " " + e.Operation
 		}
 	case replay.Asked:
-		said = fmt.Sprintf("%s: may it call %s with %s?", e.ID, cli.OrDash(e.Operation), object(e.Data))
+		said = fmt.Sprintf("%s: may it call %s with %s?", e.ID, cli.OrDash(e.Operation), kit.Object(e.Data))
 	case replay.Escalated:
 		said = e.ID + " goes to " + cli.OrDash(e.By)
 	case replay.Decided:

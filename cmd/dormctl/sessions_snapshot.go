@@ -9,10 +9,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/turnsnap"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) sessionsSnapshot() *cobra.Command {
+func (a commands) sessionsSnapshot() *cobra.Command {
 	cmd := cli.Group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
 	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
 signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
@@ -28,14 +29,14 @@ func (k *keyFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&k.keys, "signing-key", nil, "ID=FILE: a key's id and the file with its secret; the first one signs")
 }
 
-func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
+func (k *keyFlags) ring(a *kit.App) (*turnsnap.Ring, error) {
 	var keys []turnsnap.Key
 	for _, named := range k.keys {
 		id, path, ok := strings.Cut(named, "=")
 		if !ok || path == "" {
 			return nil, cli.Usagef("--signing-key %s: a key is ID=FILE", named)
 		}
-		secret, err := a.file("the secret of key "+id, path)
+		secret, err := a.File("the secret of key "+id, path)
 		if err != nil {
 			return nil, err
 		}
@@ -47,18 +48,18 @@ func (k *keyFlags) ring(a *app) (*turnsnap.Ring, error) {
 	return turnsnap.NewRing(keys[0], keys[1:]...)
 }
 
-func (a *app) snapshotSign() *cobra.Command {
+func (a commands) snapshotSign() *cobra.Command {
 	var keys keyFlags
 	var id string
 	cmd := &cobra.Command{
 		Use: "sign SESSION --signing-key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ring, err := keys.ring(a)
+			ring, err := keys.ring(a.App)
 			if err != nil {
 				return err
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				session, err := find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				session, err := kit.Find[*agent.Session](ctx, a.App, s, &agent.GetSession{Session: args[0]})
 				if err != nil {
 					return err
 				}
@@ -72,7 +73,7 @@ func (a *app) snapshotSign() *cobra.Command {
 				}
 				var g cli.Grid
 				g.Add(portable)
-				return a.print(struct {
+				return a.Print(struct {
 					Portable string `json:"portable"`
 				}{portable}, g)
 			})
@@ -96,7 +97,7 @@ func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
 	return nil, agent.Errorf(agent.CodeNotFound, "session %q has no snapshot %q", s.ID, id)
 }
 
-func (a *app) snapshotVerify() *cobra.Command {
+func (a commands) snapshotVerify() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
 		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: cli.Exactly("STRING"),
@@ -108,7 +109,7 @@ func (a *app) snapshotVerify() *cobra.Command {
 			}
 			var g cli.Grid
 			g.Add("ok", "snapshot "+snapshot.ID)
-			return a.print(struct {
+			return a.Print(struct {
 				OK         bool   `json:"ok"`
 				SnapshotID string `json:"snapshot_id"`
 			}{true, snapshot.ID}, g)
@@ -118,12 +119,12 @@ func (a *app) snapshotVerify() *cobra.Command {
 	return cmd
 }
 
-func (a *app) openSnapshot(keys *keyFlags, arg string) (agent.SessionSnapshot, error) {
-	ring, err := keys.ring(a)
+func (a commands) openSnapshot(keys *keyFlags, arg string) (agent.SessionSnapshot, error) {
+	ring, err := keys.ring(a.App)
 	if err != nil {
 		return agent.SessionSnapshot{}, err
 	}
-	portable, err := a.bytesArg("the snapshot", arg)
+	portable, err := a.BytesArg("the snapshot", arg)
 	if err != nil {
 		return agent.SessionSnapshot{}, err
 	}
@@ -142,7 +143,7 @@ type portableDoc struct {
 	Metadata   jsontext.Value    `json:"metadata"`
 }
 
-func (a *app) snapshotShow() *cobra.Command {
+func (a commands) snapshotShow() *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
 		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: cli.Exactly("STRING"),
@@ -164,7 +165,7 @@ func (a *app) snapshotShow() *cobra.Command {
 			g.Add("loop", cli.Number(s.Cursor.LoopIndex))
 			g.Add("turn state", string(s.TurnState))
 			g.Add("metadata", string(s.Metadata))
-			return a.print(doc, g)
+			return a.Print(doc, g)
 		},
 	}
 	keys.define(cmd)

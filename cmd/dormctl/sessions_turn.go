@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
@@ -26,11 +27,11 @@ func underFlags(cmd *cobra.Command, lease, owner *string) {
 }
 
 // valueArg is a flag that holds any JSON value; empty means absent.
-func (a *app) valueArg(what, arg string) (agent.JSON, error) {
+func (a commands) valueArg(what, arg string) (agent.JSON, error) {
 	if arg == "" {
 		return nil, nil
 	}
-	raw, err := a.bytesArg(what, arg)
+	raw, err := a.BytesArg(what, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -42,34 +43,34 @@ func (a *app) valueArg(what, arg string) (agent.JSON, error) {
 }
 
 // documentArg reads a flag that holds a JSON document; empty means absent.
-func documentArg[T any](a *app, what, arg string) (into T, err error) {
+func documentArg[T any](a *kit.App, what, arg string) (into T, err error) {
 	if arg == "" {
 		return into, nil
 	}
-	raw, err := a.bytesArg(what, arg)
+	raw, err := a.BytesArg(what, arg)
 	if err != nil {
 		return into, err
 	}
 	if !jsontext.Value(raw).IsValid() {
-		return into, badDocument(what, document.Decode(raw, &into, what))
+		return into, kit.BadDocument(what, document.Decode(raw, &into, what))
 	}
 	named := slices.Concat([]byte(`{"`+what+`":`), raw, []byte("}")) // so that errors name the member as the contract does
 	var member map[string]T
 	if err := document.Decode(named, &member, what); err != nil {
-		return into, badDocument("", err)
+		return into, kit.BadDocument("", err)
 	}
 	return member[what], nil
 }
 
 // reviewsArg reads a flag that holds what to ask people.
-func (a *app) reviewsArg(arg string) ([]agent.ReviewDraft, error) {
-	drafts, err := documentArg[[]document.ReviewDraft](a, "reviews", arg)
+func (a commands) reviewsArg(arg string) ([]agent.ReviewDraft, error) {
+	drafts, err := documentArg[[]document.ReviewDraft](a.App, "reviews", arg)
 	if err != nil {
 		return nil, err
 	}
 	reviews, err := document.DraftedReviews(drafts)
 	if err != nil {
-		return nil, badDocument("reviews", err)
+		return nil, kit.BadDocument("reviews", err)
 	}
 	return reviews, nil
 }
@@ -82,8 +83,8 @@ type shownSnapshot struct {
 }
 
 // snapshotsArg reads a flag that holds snapshots of a turn.
-func (a *app) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
-	bodies, err := documentArg[[]shownSnapshot](a, "snapshots", arg)
+func (a commands) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
+	bodies, err := documentArg[[]shownSnapshot](a.App, "snapshots", arg)
 	var snapshots []agent.SessionSnapshot
 	for i := range bodies {
 		snapshots = append(snapshots, bodies[i].ToAgent())
@@ -91,7 +92,7 @@ func (a *app) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
 	return snapshots, err
 }
 
-func (a *app) sessionsClaim() *cobra.Command {
+func (a commands) sessionsClaim() *cobra.Command {
 	op := &agent.ClaimSession{}
 	var request, input, metadata string
 	var revision uint64
@@ -101,7 +102,7 @@ func (a *app) sessionsClaim() *cobra.Command {
 happens: the claim is refused, waits, or takes the session over. Without
 --request it takes the request that has waited longest.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Session, op.ConversationRevision = args[0], optional(cmd, "conversation-revision", &revision)
+			op.Session, op.ConversationRevision = args[0], kit.Optional(cmd, "conversation-revision", &revision)
 			if request == "" {
 				if input != "" || metadata != "" {
 					return cli.Usagef("--input and --metadata are of a request: name it with --request")
@@ -113,7 +114,7 @@ happens: the claim is refused, waits, or takes the session over. Without
 			if op.Request.Input, err = a.valueArg("input", input); err != nil {
 				return err
 			}
-			if op.Request.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Request.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
 			return a.changeSession(cmd, op)
@@ -127,7 +128,7 @@ happens: the claim is refused, waits, or takes the session over. Without
 	return cmd
 }
 
-func (a *app) sessionsResume() *cobra.Command {
+func (a commands) sessionsResume() *cobra.Command {
 	op := &agent.ResumeSession{}
 	cmd := &cobra.Command{
 		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: cli.Exactly("SESSION"),
@@ -140,7 +141,7 @@ func (a *app) sessionsResume() *cobra.Command {
 	return cmd
 }
 
-func (a *app) sessionsRecover() *cobra.Command {
+func (a commands) sessionsRecover() *cobra.Command {
 	op := &agent.RecoverSession{}
 	cmd := &cobra.Command{
 		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: cli.Exactly("SESSION"),
@@ -153,7 +154,7 @@ func (a *app) sessionsRecover() *cobra.Command {
 	return cmd
 }
 
-func (a *app) sessionsCheckpoint() *cobra.Command {
+func (a commands) sessionsCheckpoint() *cobra.Command {
 	op := &agent.CheckpointSession{}
 	var state, metadata, reviews string
 	cmd := &cobra.Command{
@@ -161,10 +162,10 @@ func (a *app) sessionsCheckpoint() *cobra.Command {
 		Short: "Keep where a turn stands, and renew its lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
-			if op.Snapshot.TurnState, err = a.optionalObject("turn-state", state); err != nil {
+			if op.Snapshot.TurnState, err = a.OptionalObject("turn-state", state); err != nil {
 				return err
 			}
-			if op.Snapshot.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			if op.Snapshot.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
 			if op.Reviews, err = a.reviewsArg(reviews); err != nil {
@@ -185,7 +186,7 @@ func (a *app) sessionsCheckpoint() *cobra.Command {
 	return cmd
 }
 
-func (a *app) sessionsCommit() *cobra.Command {
+func (a commands) sessionsCommit() *cobra.Command {
 	op := &agent.CommitSession{}
 	var result, failure, environment, conversation, kept, reviews string
 	cmd := &cobra.Command{
@@ -198,10 +199,10 @@ func (a *app) sessionsCommit() *cobra.Command {
 			if op.Failure, err = a.valueArg("error", failure); err != nil {
 				return err
 			}
-			if op.Environment, err = a.optionalObject("environment", environment); err != nil {
+			if op.Environment, err = a.OptionalObject("environment", environment); err != nil {
 				return err
 			}
-			next, err := documentArg[*document.Conversation](a, "conversation", conversation)
+			next, err := documentArg[*document.Conversation](a.App, "conversation", conversation)
 			if err != nil {
 				return err
 			}
@@ -227,7 +228,7 @@ func (a *app) sessionsCommit() *cobra.Command {
 	return cmd
 }
 
-func (a *app) sessionsRenew() *cobra.Command {
+func (a commands) sessionsRenew() *cobra.Command {
 	op := &agent.RenewSession{}
 	cmd := &cobra.Command{
 		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: cli.Exactly("SESSION"),
@@ -241,14 +242,14 @@ func (a *app) sessionsRenew() *cobra.Command {
 	return cmd
 }
 
-func (a *app) sessionsCancel() *cobra.Command {
+func (a commands) sessionsCancel() *cobra.Command {
 	op := &agent.CancelSession{}
 	var reason string
 	var revision uint64
 	cmd := &cobra.Command{
 		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			op.Session, op.IfRevision = args[0], optional(cmd, "if-revision", &revision)
+			op.Session, op.IfRevision = args[0], kit.Optional(cmd, "if-revision", &revision)
 			if op.Reason, err = a.valueArg("reason", reason); err != nil {
 				return err
 			}

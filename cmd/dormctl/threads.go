@@ -8,25 +8,26 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) threadsCommand() *cobra.Command {
+func (a commands) threadsCommand() *cobra.Command {
 	return cli.Group("threads", "Append-only journals",
 		a.threadsAppend(), a.threadsGet(), a.threadsLoad(), a.threadsTail(), a.threadsWatch(), a.threadsFork(),
 		a.threadsCompact(), a.threadsVerify(), a.threadsList(), a.threadsRemove())
 }
 
-func (a *app) threadsGet() *cobra.Command {
+func (a commands) threadsGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get THREAD", Short: "Show a thread's rev, head and metadata", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Thread](ctx, a, s, &agent.GetThread{Thread: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Thread](ctx, a.App, s, &agent.GetThread{Thread: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.print(document.ThreadOf(*found), threadGrid(*found))
+				return a.Print(document.ThreadOf(*found), threadGrid(*found))
 			})
 		},
 	}
@@ -47,21 +48,21 @@ func threadGrid(t agent.Thread) cli.Grid {
 	}
 	g.Add("created", cli.When(t.CreatedAt))
 	g.Add("updated", cli.When(t.UpdatedAt))
-	g.Add("metadata", string(object(t.Metadata)))
+	g.Add("metadata", string(kit.Object(t.Metadata)))
 	return g
 }
 
-func (a *app) threadsList() *cobra.Command {
-	var page pageFlags
+func (a commands) threadsList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List threads", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.ThreadList](ctx, a, s, &agent.ListThreads{Page: page.page()})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.ThreadList](ctx, a.App, s, &agent.ListThreads{Page: page.Page()})
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"thread", "rev", "floor", "head", "forked from", "updated"}, Note: more(list.Next)}
+				g := cli.Grid{Head: []string{"thread", "rev", "floor", "head", "forked from", "updated"}, Note: kit.More(list.Next)}
 				for _, t := range list.Items {
 					from := ""
 					if t.ForkedFrom != nil {
@@ -69,28 +70,28 @@ func (a *app) threadsList() *cobra.Command {
 					}
 					g.Add(t.ID, cli.Number(t.Rev), cli.Number(t.Floor), t.Head.String()[:12], cli.OrDash(from), cli.When(t.UpdatedAt))
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.ThreadOf), g)
+				return a.Print(document.ListOf(list.Items, list.Next, document.ThreadOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) threadsRemove() *cobra.Command {
-	var guard guardFlags
+func (a commands) threadsRemove() *cobra.Command {
+	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
 		Use: "rm THREAD...", Short: "Delete threads, in one commit", Args: cli.Between(1, -1, "THREAD..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
 			for _, thread := range args {
-				ops = append(ops, &agent.DeleteThread{Thread: thread, IfIncarnation: guard.ifIncarnation, Seal: seal})
+				ops = append(ops, &agent.DeleteThread{Thread: thread, IfIncarnation: guard.IfIncarnation, Seal: seal})
 			}
 			return a.remove(cmd, "thread", args, ops)
 		},
 	}
-	guard.define(cmd, false)
-	sealFlag(cmd, &seal)
+	guard.Define(cmd, false)
+	kit.SealFlag(cmd, &seal)
 	return cmd
 }

@@ -7,16 +7,17 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) threadsAppend() *cobra.Command {
+func (a commands) threadsAppend() *cobra.Command {
 	var op agent.AppendThread
 	var draft agent.Draft
 	var at int64
 	var expectedRev uint64
 	var refs, metadata, entries string
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, creating the thread where there is none",
 		Args: cli.Between(1, -1, "THREAD [PAYLOAD...]"),
@@ -26,13 +27,13 @@ or all those in --entries: a JSON array, or one entry a line, each
 		Example: `  dormctl threads append chat-1 '{"role":"user","content":"hello"}' --kind message
   dormctl threads append chat-1 --entries - --expected-rev 4 < entries.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			op.Thread, op.IfIncarnation = args[0], guard.ifIncarnation
-			op.ExpectedRev = optional(cmd, "expected-rev", &expectedRev)
-			draft.At = optional(cmd, "at", &at)
-			if op.Metadata, err = a.optionalObject("metadata", metadata); err != nil {
+			op.Thread, op.IfIncarnation = args[0], guard.IfIncarnation
+			op.ExpectedRev = kit.Optional(cmd, "expected-rev", &expectedRev)
+			draft.At = kit.Optional(cmd, "at", &at)
+			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			if draft.Refs, err = a.optionalObject("refs", refs); err != nil {
+			if draft.Refs, err = a.OptionalObject("refs", refs); err != nil {
 				return err
 			}
 			if op.Entries, err = a.entriesOf(args[1:], entries, draft); err != nil {
@@ -50,12 +51,12 @@ or all those in --entries: a JSON array, or one entry a line, each
 	flags.Uint64Var(&expectedRev, "expected-rev", 0, "append only at this rev")
 	flags.StringVar(&op.ExpectedHead, "expected-head", "", "append only at this head")
 	flags.StringVar(&metadata, "metadata", "", "the thread's metadata, while it has no entries: a JSON object, @FILE or -")
-	guard.define(cmd, false)
+	guard.Define(cmd, false)
 	return cmd
 }
 
 // entriesOf is what to append: a draft with each payload, or those of a file.
-func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
+func (a commands) entriesOf(payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
 	switch {
 	case file != "" && len(payloads) > 0:
 		return nil, cli.Usagef("give payloads or --entries, not both")
@@ -63,7 +64,7 @@ func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]ag
 		if draft.ID != "" || draft.Kind != "" || draft.At != nil || draft.Refs != nil {
 			return nil, cli.Usagef("--id, --kind, --at and --refs are for payloads; the entries in --entries say their own")
 		}
-		return a.drafts(file)
+		return a.Drafts(file)
 	case draft.ID != "" && len(payloads) > 1:
 		return nil, cli.Usagef("--id names one entry, but there are %d payloads: use --entries", len(payloads))
 	case len(payloads) == 0:
@@ -71,7 +72,7 @@ func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]ag
 	}
 	var drafts []agent.Draft
 	for _, arg := range payloads {
-		payload, err := a.objectArg("payload", arg)
+		payload, err := a.ObjectArg("payload", arg)
 		if err != nil {
 			return nil, err
 		}
@@ -81,13 +82,13 @@ func (a *app) entriesOf(payloads []string, file string, draft agent.Draft) ([]ag
 	return drafts, nil
 }
 
-func (a *app) append(cmd *cobra.Command, op *agent.AppendThread) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) append(cmd *cobra.Command, op *agent.AppendThread) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		appended, err := resultOf[*agent.ThreadResult](result, 0)
+		appended, err := kit.ResultOf[*agent.ThreadResult](result, 0)
 		if err != nil {
 			return err
 		}
@@ -98,6 +99,6 @@ func (a *app) append(cmd *cobra.Command, op *agent.AppendThread) error {
 		for _, e := range appended.Entries {
 			g.Add("entry "+cli.Number(e.Seq), e.ID)
 		}
-		return a.print(document.ThreadStampOf(appended), g)
+		return a.Print(document.ThreadStampOf(appended), g)
 	})
 }

@@ -7,38 +7,39 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) threadsFork() *cobra.Command {
+func (a commands) threadsFork() *cobra.Command {
 	var atRev uint64
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "fork THREAD NEW", Short: "Make a new thread that shares this one's entries", Args: cli.Exactly("THREAD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeThread(cmd, &agent.ForkThread{
-				Thread: args[0], NewThread: args[1], AtRev: optional(cmd, "at-rev", &atRev), IfIncarnation: guard.ifIncarnation,
+				Thread: args[0], NewThread: args[1], AtRev: kit.Optional(cmd, "at-rev", &atRev), IfIncarnation: guard.IfIncarnation,
 			})
 		},
 	}
 	cmd.Flags().Uint64Var(&atRev, "at-rev", 0, "only the entries below this rev (default all)")
-	guard.define(cmd, false)
+	guard.Define(cmd, false)
 	return cmd
 }
 
-func (a *app) threadsCompact() *cobra.Command {
+func (a commands) threadsCompact() *cobra.Command {
 	var before uint64
 	var summary string
-	var guard guardFlags
+	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("before") {
 				return cli.Usagef("compact needs --before SEQ: the first seq that stays")
 			}
-			op := &agent.CompactThread{Thread: args[0], BeforeSeq: before, IfIncarnation: guard.ifIncarnation}
+			op := &agent.CompactThread{Thread: args[0], BeforeSeq: before, IfIncarnation: guard.IfIncarnation}
 			var err error
-			if op.Summary, err = a.optionalObject("summary", summary); err != nil {
+			if op.Summary, err = a.OptionalObject("summary", summary); err != nil {
 				return err
 			}
 			return a.changeThread(cmd, op)
@@ -46,40 +47,40 @@ func (a *app) threadsCompact() *cobra.Command {
 	}
 	cmd.Flags().Uint64Var(&before, "before", 0, "the first seq that stays")
 	cmd.Flags().StringVar(&summary, "summary", "", "what to keep at the floor: a JSON object, @FILE or -")
-	guard.define(cmd, false)
+	guard.Define(cmd, false)
 	return cmd
 }
 
-func (a *app) changeThread(cmd *cobra.Command, op agent.Op) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
-		result, err := a.commit(ctx, s, op)
+func (a commands) changeThread(cmd *cobra.Command, op agent.Op) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+		result, err := a.Commit(ctx, s, op)
 		if err != nil {
 			return err
 		}
-		changed, err := resultOf[*agent.ThreadResult](result, 0)
+		changed, err := kit.ResultOf[*agent.ThreadResult](result, 0)
 		if err != nil {
 			return err
 		}
-		return a.print(document.ThreadOf(changed.Thread), threadGrid(changed.Thread))
+		return a.Print(document.ThreadOf(changed.Thread), threadGrid(changed.Thread))
 	})
 }
 
-func (a *app) threadsVerify() *cobra.Command {
+func (a commands) threadsVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: cli.Exactly("THREAD"),
 		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails where they differ.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Verified](ctx, a, s, &agent.VerifyThread{Thread: args[0]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Verified](ctx, a.App, s, &agent.VerifyThread{Thread: args[0]})
 				if err != nil {
 					return err
 				}
 				var g cli.Grid
 				g.Add("thread", args[0])
-				g.Add("ok", yes(found.OK))
+				g.Add("ok", kit.Yes(found.OK))
 				g.Add("rev", cli.Number(found.Rev))
 				g.Add("head", found.Head.String())
-				err = a.print(document.VerifiedOf(found), g)
+				err = a.Print(document.VerifiedOf(found), g)
 				if err == nil && !found.OK {
 					return agent.Errorf(agent.CodeCorrupt, "thread %q does not match its head: %s", args[0], found.Why)
 				}
@@ -87,11 +88,4 @@ func (a *app) threadsVerify() *cobra.Command {
 			})
 		},
 	}
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }

@@ -8,10 +8,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) threadsLoad() *cobra.Command {
+func (a commands) threadsLoad() *cobra.Command {
 	var read agent.LoadEntries
 	var to, atRev uint64
 	var all bool
@@ -19,10 +20,10 @@ func (a *app) threadsLoad() *cobra.Command {
 		Use: "load THREAD", Short: "Load entries in order", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			read.Thread = args[0]
-			read.To = optional(cmd, "to", &to)
-			read.AtRev = optional(cmd, "at-rev", &atRev)
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				found, err := find[*agent.Entries](ctx, a, s, &read)
+			read.To = kit.Optional(cmd, "to", &to)
+			read.AtRev = kit.Optional(cmd, "at-rev", &atRev)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				found, err := kit.Find[*agent.Entries](ctx, a.App, s, &read)
 				if err != nil {
 					return err
 				}
@@ -31,7 +32,7 @@ func (a *app) threadsLoad() *cobra.Command {
 						return err
 					}
 				}
-				return a.print(entriesDoc{found.Thread.ID, document.EntryPageOf(found)}, entriesGrid(found))
+				return a.Print(kit.EntriesDoc{ID: found.Thread.ID, EntryPage: document.EntryPageOf(found)}, entriesGrid(found))
 			})
 		},
 	}
@@ -48,7 +49,7 @@ func (a *app) threadsLoad() *cobra.Command {
 
 // loadRest goes on from a first page to the end, all as of the rev at which
 // that page was read.
-func (a *app) loadRest(ctx context.Context, s store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
+func (a commands) loadRest(ctx context.Context, s kit.Store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
 	whole := *first
 	if read.AtRev == nil {
 		read.AtRev = &first.Thread.Rev
@@ -56,7 +57,7 @@ func (a *app) loadRest(ctx context.Context, s store, read agent.LoadEntries, fir
 	read.Tail = 0
 	for whole.Next != nil {
 		read.From = *whole.Next
-		page, err := find[*agent.Entries](ctx, a, s, &read)
+		page, err := kit.Find[*agent.Entries](ctx, a.App, s, &read)
 		if err != nil {
 			return nil, err
 		}

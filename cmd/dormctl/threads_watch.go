@@ -8,17 +8,18 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) threadsWatch() *cobra.Command {
+func (a commands) threadsWatch() *cobra.Command {
 	var from uint64
 	cmd := &cobra.Command{
 		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: cli.Exactly("THREAD"),
 		Long: `watch shows each entry from --from on, or from the first that is left, once and in order, one a line, and goes on
 with new ones. It ends when the thread is deleted, or compacted past --from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if !cmd.Flags().Changed("from") {
 					var err error
 					if from, err = a.floor(ctx, s, args[0]); err != nil {
@@ -33,7 +34,7 @@ with new ones. It ends when the thread is deleted, or compacted past --from.`,
 	return cmd
 }
 
-func (a *app) threadsTail() *cobra.Command {
+func (a commands) threadsTail() *cobra.Command {
 	var last uint64
 	var follow bool
 	cmd := &cobra.Command{
@@ -42,7 +43,7 @@ func (a *app) threadsTail() *cobra.Command {
 			if last == 0 {
 				return cli.Usagef("-n 0 shows nothing: use at least 1")
 			}
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				from, err := a.tail(ctx, s, args[0], last)
 				if err != nil || !follow {
 					return err
@@ -57,11 +58,11 @@ func (a *app) threadsTail() *cobra.Command {
 }
 
 // tail shows the last entries and returns the seq that comes after them.
-func (a *app) tail(ctx context.Context, s store, thread string, last uint64) (next uint64, err error) {
-	short, cancel := context.WithTimeout(ctx, a.timeout)
+func (a commands) tail(ctx context.Context, s kit.Store, thread string, last uint64) (next uint64, err error) {
+	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	read := agent.LoadEntries{Thread: thread, Tail: last, Limit: min(last, agent.EntriesLimitMax)}
-	found, err := find[*agent.Entries](short, a, s, &read)
+	found, err := kit.Find[*agent.Entries](short, a.App, s, &read)
 	if err != nil {
 		return 0, err
 	}
@@ -78,10 +79,10 @@ func (a *app) tail(ctx context.Context, s store, thread string, last uint64) (ne
 
 // floor is the first seq that is left of a thread; 0 where there is no thread
 // yet.
-func (a *app) floor(ctx context.Context, s store, thread string) (uint64, error) {
-	short, cancel := context.WithTimeout(ctx, a.timeout)
+func (a commands) floor(ctx context.Context, s kit.Store, thread string) (uint64, error) {
+	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	found, err := find[*agent.Entries](short, a, s, &agent.LoadEntries{Thread: thread, Limit: 1})
+	found, err := kit.Find[*agent.Entries](short, a.App, s, &agent.LoadEntries{Thread: thread, Limit: 1})
 	switch agent.CodeOf(err) {
 	case "":
 		return found.Thread.Floor, nil
@@ -93,8 +94,8 @@ func (a *app) floor(ctx context.Context, s store, thread string) (uint64, error)
 }
 
 // watch shows entries from a seq on until ctx ends.
-func (a *app) watch(ctx context.Context, s store, thread string, from uint64) error {
-	for event, err := range s.Watch(ctx, agent.Watch{Scope: a.scope, Thread: thread, From: from}) {
+func (a commands) watch(ctx context.Context, s kit.Store, thread string, from uint64) error {
+	for event, err := range s.Watch(ctx, agent.Watch{Scope: a.Scope, Thread: thread, From: from}) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil // interrupted, as it was meant to be
@@ -119,6 +120,6 @@ func (a *app) watch(ctx context.Context, s store, thread string, from uint64) er
 	return nil
 }
 
-func (a *app) entry(e agent.Entry) error {
-	return a.event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, cli.When(e.At), e.Kind, e.Payload))
+func (a commands) entry(e agent.Entry) error {
+	return a.Event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, cli.When(e.At), e.Kind, e.Payload))
 }

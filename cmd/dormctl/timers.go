@@ -8,11 +8,12 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 	"dormouse/internal/cron"
 )
 
-func (a *app) timersCommand() *cobra.Command {
+func (a commands) timersCommand() *cobra.Command {
 	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
 is acknowledged in the commit of the turn that it caused. An attempt that fails
@@ -21,39 +22,39 @@ anew.`
 	return cmd
 }
 
-func (a *app) timersList() *cobra.Command {
-	var page pageFlags
+func (a commands) timersList() *cobra.Command {
+	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q := &agent.ListTimers{Manager: args[0], Page: page.page()}
+			q := &agent.ListTimers{Manager: args[0], Page: page.Page()}
 			if len(args) == 2 {
 				q.Key = args[1]
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				list, err := find[*agent.TimerList](ctx, a, s, q)
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				list, err := kit.Find[*agent.TimerList](ctx, a.App, s, q)
 				if err != nil {
 					return err
 				}
-				g := cli.Grid{Head: []string{"key", "timer", "plan", "next", "attempts", "state"}, Note: more(list.Next)}
+				g := cli.Grid{Head: []string{"key", "timer", "plan", "next", "attempts", "state"}, Note: kit.More(list.Next)}
 				for i := range list.Items {
 					t := &list.Items[i]
 					g.Add(t.Key, t.ID, timerPlan(t), whenOrNever(t.Next), cli.Number(t.Attempts), timerState(t))
 				}
-				return a.print(document.ListOf(list.Items, list.Next, document.TimerOf), g)
+				return a.Print(document.ListOf(list.Items, list.Next, document.TimerOf), g)
 			})
 		},
 	}
-	page.define(cmd)
+	page.Define(cmd)
 	return cmd
 }
 
-func (a *app) timersGet() *cobra.Command {
+func (a commands) timersGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				t, err := find[*agent.Timer](ctx, a, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				t, err := kit.Find[*agent.Timer](ctx, a.App, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
 				if err != nil {
 					return err
 				}
@@ -63,7 +64,7 @@ func (a *app) timersGet() *cobra.Command {
 	}
 }
 
-func (a *app) timersSet() *cobra.Command {
+func (a commands) timersSet() *cobra.Command {
 	var t agent.Timer
 	var at, missed, data string
 	var in time.Duration
@@ -71,7 +72,7 @@ func (a *app) timersSet() *cobra.Command {
 		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
-			if t.Data, err = a.optionalObject("data", data); err != nil {
+			if t.Data, err = a.OptionalObject("data", data); err != nil {
 				return err
 			}
 			if at != "" {
@@ -87,12 +88,12 @@ func (a *app) timersSet() *cobra.Command {
 				}
 				t.Next = time.Now().Add(in).UnixMilli()
 			}
-			return a.with(cmd, func(ctx context.Context, s store) error {
-				result, err := a.commit(ctx, s, &agent.PutTimer{Timer: t})
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				result, err := a.Commit(ctx, s, &agent.PutTimer{Timer: t})
 				if err != nil {
 					return err
 				}
-				set, err := resultOf[*agent.TimerResult](result, 0)
+				set, err := kit.ResultOf[*agent.TimerResult](result, 0)
 				if err != nil {
 					return err
 				}
@@ -135,7 +136,7 @@ func nextOf(expression, zone string, after time.Time) int64 {
 	return next.UnixMilli()
 }
 
-func (a *app) timersRemove() *cobra.Command {
+func (a commands) timersRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER KEY TIMER", Short: "Cancel a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -175,7 +176,7 @@ func whenOrNever(ms int64) string {
 	return cli.When(ms)
 }
 
-func (a *app) printTimer(t *agent.Timer) error {
+func (a commands) printTimer(t *agent.Timer) error {
 	var g cli.Grid
 	g.Add("timer", t.ID)
 	g.Add("instance", t.Manager+" "+t.Key)
@@ -187,5 +188,5 @@ func (a *app) printTimer(t *agent.Timer) error {
 	if t.Attempts > 0 {
 		g.Add("attempts", cli.Number(t.Attempts))
 	}
-	return a.print(document.TimerOf(*t), g)
+	return a.Print(document.TimerOf(*t), g)
 }

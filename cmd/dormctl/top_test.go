@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/node/nodetest"
 )
 
@@ -24,17 +25,17 @@ func liveTop(t *testing.T, n *nodetest.Node, width, height int, during func(), a
 func live(t *testing.T, n *nodetest.Node, width, height int, during func(), args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
-		size: func() (int, int, error) { return width, height, nil },
-		dial: func(target) (store, error) { return kept{n.Client}, nil },
+	a := &kit.App{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+		Size: func() (int, int, error) { return width, height, nil },
+		Dial: func(kit.Target) (kit.Store, error) { return kept{n.Client}, nil },
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 	defer cancel()
 	done := make(chan int)
-	go func() { done <- a.main(ctx, args) }()
+	go func() { done <- commands{a}.main(ctx, args) }()
 	during()
-	if code := <-done; code != exitOK {
+	if code := <-done; code != kit.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	return out.String()
@@ -82,7 +83,7 @@ func TestTopIsDrawnAnewEachSecond(t *testing.T) {
 
 // mute is a store that answers the first look alone.
 type mute struct {
-	store
+	kit.Store
 	looks atomic.Int64
 }
 
@@ -90,7 +91,7 @@ func (m *mute) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	if m.looks.Add(1) > 1 {
 		return agent.ClusterStatus{}, agent.Errorf(agent.CodeUnavailable, "nobody is there")
 	}
-	return m.store.Status(ctx)
+	return m.Store.Status(ctx)
 }
 
 func TestTopSaysThatTheClusterDoesNotAnswer(t *testing.T) {
@@ -99,14 +100,14 @@ func TestTopSaysThatTheClusterDoesNotAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := nodetest.Start(t)
 				var out, errs bytes.Buffer
-				a := &app{
-					stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(string) string { return "" },
-					size: func() (int, int, error) { return 200, 50, nil },
-					dial: func(target) (store, error) { return &mute{store: kept{n.Client}}, nil },
+				a := &kit.App{
+					Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+					Size: func() (int, int, error) { return 200, 50, nil },
+					Dial: func(kit.Target) (kit.Store, error) { return &mute{Store: kept{n.Client}}, nil },
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 				defer cancel()
-				if code := a.main(ctx, []string{"top", "-o", output}); code != exitOK {
+				if code := (commands{a}).main(ctx, []string{"top", "-o", output}); code != kit.ExitOK {
 					t.Fatalf("exit %d: %s", code, errs.String())
 				}
 				if got := strings.Count(out.String(), "leader: n1") + strings.Count(out.String(), "{\"time\":"); got != shown {
@@ -117,41 +118,5 @@ func TestTopSaysThatTheClusterDoesNotAnswer(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// A counter that began anew has no rate, and neither has a node that was silent.
-func TestRates(t *testing.T) {
-	at := func(second int, n agent.NodeStats) *sample {
-		n.Node = "n1"
-		return &sample{at: time.Unix(int64(second), 0), stats: agent.ManagerStats{Nodes: []agent.NodeStats{n}}}
-	}
-	for _, c := range []struct {
-		before, now *sample
-		want        float64
-	}{
-		{at(1, agent.NodeStats{Signals: 10}), at(3, agent.NodeStats{Signals: 25}), 7.5},
-		{at(1, agent.NodeStats{Signals: 10}), at(3, agent.NodeStats{Signals: 5}), 0},
-		{at(1, agent.NodeStats{Error: "down"}), at(3, agent.NodeStats{Signals: 5}), 0},
-		{nil, at(3, agent.NodeStats{Signals: 5}), 0},
-		{at(3, agent.NodeStats{}), at(3, agent.NodeStats{Signals: 5}), 0},
-	} {
-		if got := rate(c.before, c.now, "n1", func(n agent.NodeStats) uint64 { return n.Signals }); got != c.want {
-			t.Errorf("%v → %v: %v a second, want %v", c.before, c.now, got, c.want)
-		}
-	}
-}
-
-func TestMovesAreSummedUp(t *testing.T) {
-	now := &sample{}
-	now.placement.Nodes = []agent.PlacedNode{{Node: "n1", Owned: 3}, {Node: "n2"}}
-	now.placement.Moving = []agent.Partition{
-		{ID: 1, Owner: "n1", To: "n2", Why: "n2 joined"}, {ID: 2, Owner: "n1", To: "n2", Why: "n2 joined"}, {ID: 3, Owner: "n1", Why: "n1 leaves"},
-	}
-	text := topText(topOf(nil, now, nil))
-	for _, want := range []string{"3 moving, 0 free", "0 awake, ? dormant", "n1     -    1            n1 leaves\n", "n1     n2   2            n2 joined\n", "unknown"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
-		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"dormouse/internal/version"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func (a commands) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show this program's version", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			var g cli.Grid
 			g.Add("dormctl", version.String())
-			return a.print(struct {
+			return a.Print(struct {
 				Version string `json:"version"`
 			}{version.String()}, g)
 		},

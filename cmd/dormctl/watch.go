@@ -8,10 +8,11 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) watchCommand() *cobra.Command {
+func (a commands) watchCommand() *cobra.Command {
 	w := agent.Watch{Changes: true}
 	cmd := &cobra.Command{
 		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
@@ -26,17 +27,17 @@ that index. It ends where changes since then are kept no more, or the scope was 
 	var from place
 	cmd.Flags().Var(&from, "from", "go on after this place, as 57.3, or after all of an index, as 57")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		w.Scope, w.From, w.Skip = a.scope, from.from, from.skip
+		w.Scope, w.From, w.Skip = a.Scope, from.from, from.skip
 		if len(args) > 0 {
 			w.Prefix = args[0]
 		}
-		return a.stream(cmd.Context(), func(ctx context.Context, s store) error { return a.watchChanges(ctx, s, w) })
+		return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return a.watchChanges(ctx, s, w) })
 	}
 	return cmd
 }
 
 // watchChanges shows changes until ctx ends.
-func (a *app) watchChanges(ctx context.Context, s store, w agent.Watch) error {
+func (a commands) watchChanges(ctx context.Context, s kit.Store, w agent.Watch) error {
 	for event, err := range s.Watch(ctx, w) {
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -47,7 +48,7 @@ func (a *app) watchChanges(ctx context.Context, s store, w agent.Watch) error {
 			return agent.EndOfChanges(event)
 		}
 		for i := range event.Changes {
-			if err := a.event(document.ChangeOf(&event.Changes[i]), changeLine(&event.Changes[i])); err != nil {
+			if err := a.Event(document.ChangeOf(&event.Changes[i]), changeLine(&event.Changes[i])); err != nil {
 				return err
 			}
 		}

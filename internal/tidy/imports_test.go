@@ -123,7 +123,11 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "importer", "instance/pod", "proto/snapfile"},
+	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	// What the commands share, and the groups of them that have a package.
+	"cmd/dormctl/kit":      {"agent", "api/document", "client"},
+	"cmd/dormctl/operator": {"agent", "api/document", "cmd/dormctl/kit"},
+	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.

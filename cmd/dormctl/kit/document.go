@@ -1,4 +1,4 @@
-package main
+package kit
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,28 +10,28 @@ import (
 // What -o json and -o yaml show are the documents of the HTTP contract, so that
 // scripts can go from one to the other, and those below, which only dormctl has.
 
-// object returns JSON that stands even where there is none.
-func object(j agent.JSON) jsontext.Value {
+// Object returns JSON that stands even where there is none.
+func Object(j agent.JSON) jsontext.Value {
 	if len(j) == 0 {
 		return jsontext.Value("{}")
 	}
 	return jsontext.Value(j)
 }
 
-// deletedDoc says what became of one of the things to delete.
-type deletedDoc struct {
+// DeletedDoc says what became of one of the things to delete.
+type DeletedDoc struct {
 	ID string `json:"id,omitzero"`
 	document.Deleted
 }
 
-// entriesDoc is a page of a thread's entries.
-type entriesDoc struct {
+// EntriesDoc is a page of a thread's entries.
+type EntriesDoc struct {
 	ID string `json:"id"`
 	document.EntryPage
 }
 
-// conversationDoc is a conversation with what people see of it.
-type conversationDoc struct {
+// ConversationDoc is a conversation with what people see of it.
+type ConversationDoc struct {
 	document.SavedConversation
 	Messages []document.Message `json:"messages"`
 }

@@ -1,4 +1,4 @@
-package main
+package kit
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // fenceFlag is the value of --fence, CLAIM@EPOCH. The claim may hold an @ too.
-type fenceFlag struct{ fence *agent.Fence }
+type fenceFlag struct{ Fence *agent.Fence }
 
 // Set implements pflag.Value.
 func (f *fenceFlag) Set(text string) error {
@@ -22,15 +22,15 @@ func (f *fenceFlag) Set(text string) error {
 	if err != nil || at == 0 {
 		return fmt.Errorf("use CLAIM@EPOCH, as in jobs@65537")
 	}
-	f.fence = &agent.Fence{Claim: text[:at], Epoch: epoch}
+	f.Fence = &agent.Fence{Claim: text[:at], Epoch: epoch}
 	return nil
 }
 
 func (f *fenceFlag) String() string {
-	if f.fence == nil {
+	if f.Fence == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s@%d", f.fence.Claim, f.fence.Epoch)
+	return fmt.Sprintf("%s@%d", f.Fence.Claim, f.Fence.Epoch)
 }
 
 // Type implements pflag.Value.
@@ -39,10 +39,10 @@ func (*fenceFlag) Type() string { return "CLAIM@EPOCH" }
 // join puts the fence on a commit, which may bring the same one.
 func (f *fenceFlag) join(c *agent.Commit) error {
 	switch {
-	case f.fence == nil:
+	case f.Fence == nil:
 	case c.Fence == nil:
-		c.Fence = f.fence
-	case *c.Fence != *f.fence:
+		c.Fence = f.Fence
+	case *c.Fence != *f.Fence:
 		return cli.Usagef("the commit is fenced by %s@%d, --fence says %s", c.Fence.Claim, c.Fence.Epoch, f)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
@@ -59,17 +60,17 @@ type topDoc struct {
 // topOf puts together what two samples tell; before and stored may be nil.
 func topOf(before, now *sample, stored *int) topDoc {
 	doc := topDoc{
-		Time: now.at.UnixMilli(), ClusterID: now.status.ClusterID, Leader: now.status.Leader, Free: now.placement.Free,
-		Nodes: []topNodeDoc{}, Moves: movesOf(now.placement.Moving),
+		Time: now.At.UnixMilli(), ClusterID: now.status.ClusterID, Leader: now.status.Leader, Free: now.Placement.Free,
+		Nodes: []topNodeDoc{}, Moves: movesOf(now.Placement.Moving),
 	}
 	status, counts := map[string]string{}, map[string]agent.NodeStats{}
 	for _, m := range now.status.Members {
 		status[m.ID] = m.Status
 	}
-	for _, n := range now.stats.Nodes {
+	for _, n := range now.Stats.Nodes {
 		counts[n.Node] = n
 	}
-	for _, p := range now.placement.Nodes {
+	for _, p := range now.Placement.Nodes {
 		n := topNodeDoc{
 			Node: p.Node, Zone: p.Zone, Leader: p.Node == doc.Leader, Status: cmp.Or(status[p.Node], "unknown"), Leased: p.Leased,
 			Partitions: p.Owned, Draining: p.Draining, Coming: p.Coming,
@@ -96,7 +97,7 @@ func topOf(before, now *sample, stored *int) topDoc {
 // rate is how much a node's counter grew by, a second. One that began anew, with
 // its node, has not grown.
 func rate(before, now *sample, node string, counter func(agent.NodeStats) uint64) float64 {
-	if before == nil || !now.at.After(before.at) {
+	if before == nil || !now.At.After(before.At) {
 		return 0
 	}
 	then, known := counterOf(before, node, counter)
@@ -104,11 +105,11 @@ func rate(before, now *sample, node string, counter func(agent.NodeStats) uint64
 	if !known || !still || since < then {
 		return 0
 	}
-	return float64(since-then) / now.at.Sub(before.at).Seconds()
+	return float64(since-then) / now.At.Sub(before.At).Seconds()
 }
 
 func counterOf(s *sample, node string, counter func(agent.NodeStats) uint64) (uint64, bool) {
-	for _, n := range s.stats.Nodes {
+	for _, n := range s.Stats.Nodes {
 		if n.Node == node && n.Error == "" {
 			return counter(n), true
 		}
@@ -152,7 +153,7 @@ func topText(doc topDoc) string {
 		if n.Leader {
 			name += " *"
 		}
-		row := []string{name, n.Status, yes(n.Leased), cli.Number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), cli.Number(n.Draining), cli.Number(n.Coming)}
+		row := []string{name, n.Status, kit.Yes(n.Leased), cli.Number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), cli.Number(n.Draining), cli.Number(n.Coming)}
 		if n.Error != "" {
 			row = append(row, "?", "?", "?", "?", "?", "?", "?")
 		} else {

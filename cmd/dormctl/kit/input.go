@@ -1,4 +1,4 @@
-package main
+package kit
 
 import (
 	"bufio"
@@ -18,23 +18,23 @@ import (
 // commit is larger, whatever it holds.
 const inputBytesMax = 4 * agent.CommitBytesMax
 
-// bytesArg is an argument's content: the text itself, what is in @FILE, or
+// BytesArg is an argument's content: the text itself, what is in @FILE, or
 // what comes from stdin for "-".
-func (a *app) bytesArg(what, arg string) ([]byte, error) {
+func (a *App) BytesArg(what, arg string) ([]byte, error) {
 	switch {
 	case arg == "-":
-		return readBounded(what+" from stdin", a.stdin)
+		return readBounded(what+" from stdin", a.Stdin)
 	case strings.HasPrefix(arg, "@"):
-		return a.file(what, arg[1:])
+		return a.File(what, arg[1:])
 	default:
 		return []byte(arg), nil
 	}
 }
 
-// file is the content of a file, or of stdin for "-".
-func (a *app) file(what, path string) (content []byte, err error) {
+// File is the content of a file, or of stdin for "-".
+func (a *App) File(what, path string) (content []byte, err error) {
 	if path == "-" {
-		return readBounded(what+" from stdin", a.stdin)
+		return readBounded(what+" from stdin", a.Stdin)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,33 +55,33 @@ func readBounded(what string, r io.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// objectArg is an argument that holds a JSON object.
-func (a *app) objectArg(what, arg string) (agent.JSON, error) {
-	raw, err := a.bytesArg(what, arg)
+// ObjectArg is an argument that holds a JSON object.
+func (a *App) ObjectArg(what, arg string) (agent.JSON, error) {
+	raw, err := a.BytesArg(what, arg)
 	if err != nil {
 		return nil, err
 	}
 	return agent.CompactObject(what, raw)
 }
 
-// optionalObject is objectArg for flags: empty means absent.
-func (a *app) optionalObject(what, arg string) (agent.JSON, error) {
+// OptionalObject is objectArg for flags: empty means absent.
+func (a *App) OptionalObject(what, arg string) (agent.JSON, error) {
 	if arg == "" {
 		return nil, nil
 	}
-	return a.objectArg(what, arg)
+	return a.ObjectArg(what, arg)
 }
 
-// drafts reads entries: a JSON array of them, or one a line.
-func (a *app) drafts(path string) ([]agent.Draft, error) {
-	raw, err := a.file("entries", path)
+// Drafts reads entries: a JSON array of them, or one a line.
+func (a *App) Drafts(path string) ([]agent.Draft, error) {
+	raw, err := a.File("entries", path)
 	if err != nil {
 		return nil, err
 	}
 	var docs document.Drafts
 	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
 		if err := document.Decode(raw, &docs, "the document"); err != nil {
-			return nil, badDocument("entries", err)
+			return nil, BadDocument("entries", err)
 		}
 	} else {
 		lines := bufio.NewScanner(bytes.NewReader(raw))
@@ -92,7 +92,7 @@ func (a *app) drafts(path string) ([]agent.Draft, error) {
 			}
 			var doc document.Draft
 			if err := document.Decode(bytes.Clone(lines.Bytes()), &doc, "the document"); err != nil {
-				return nil, badDocument(fmt.Sprintf("entries, line %d", n), err)
+				return nil, BadDocument(fmt.Sprintf("entries, line %d", n), err)
 			}
 			docs = append(docs, doc)
 		}
@@ -103,9 +103,9 @@ func (a *app) drafts(path string) ([]agent.Draft, error) {
 	return docs.ToAgent(), nil
 }
 
-// badDocument is the usage error of a document that a caller wrote. What names
+// BadDocument is the usage error of a document that a caller wrote. What names
 // it; "" where the error does.
-func badDocument(what string, err error) error {
+func BadDocument(what string, err error) error {
 	var e *agent.Error
 	errors.As(err, &e)
 	if e != nil && e.Op >= 0 {

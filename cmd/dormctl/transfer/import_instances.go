@@ -1,21 +1,22 @@
-package main
+package transfer
 
 import (
 	"context"
 	"errors"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/importer"
 	"dormouse/internal/cli"
 )
 
 // importLive makes live instances of conversations, or compares them.
-func (a *app) importLive(ctx context.Context, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
+func (a commands) importLive(ctx context.Context, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
 	if verify {
 		return a.verifyInstances(ctx, list, o.Options)
 	}
-	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*o.Copies, "messages")
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*o.Copies, "messages")
 		o.Progress = bar.Add
 		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
 		bar.End()
@@ -28,16 +29,16 @@ func (a *app) importLive(ctx context.Context, list []importer.Conversation, o im
 	})
 }
 
-// importedInstances is what an import came to.
-type importedInstances struct {
+// ImportedInstances is what an import came to.
+type ImportedInstances struct {
 	importedDoc
 	Wakes       uint64 `json:"wakes"`      // of the nodes as they run now
 	Hibernated  uint64 `json:"hibernated"` // likewise
 	Differences int    `json:"differences"`
 }
 
-func (a *app) printInstances(done importer.Summary, stats agent.ManagerStats) error {
-	doc := importedInstances{importedDoc: importedOf(done), Differences: done.Differences.Count}
+func (a commands) printInstances(done importer.Summary, stats agent.ManagerStats) error {
+	doc := ImportedInstances{importedDoc: importedOf(done), Differences: done.Differences.Count}
 	for _, n := range stats.Nodes {
 		doc.Wakes += n.Wakes
 		doc.Hibernated += n.Hibernated
@@ -46,12 +47,12 @@ func (a *app) printInstances(done importer.Summary, stats agent.ManagerStats) er
 	g.Add("wakes", cli.Number(doc.Wakes))
 	g.Add("hibernations", cli.Number(doc.Hibernated))
 	g.Add("differences", cli.Number(doc.Differences))
-	return a.print(doc, g)
+	return a.Print(doc, g)
 }
 
-func (a *app) verifyInstances(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func (a commands) verifyInstances(ctx context.Context, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.VerifyInstances(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err

@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"context"
@@ -10,25 +10,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
 // trailDefault is how many changes of owners are shown unless told otherwise.
 const trailDefault = 10
 
-func (a *app) placementCommand() *cobra.Command {
+func (a commands) placementCommand() *cobra.Command {
 	cmd := cli.Group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
 	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
 epoch that is never used again, for as long as that node renews its lease.`
 	return cmd
 }
 
-func (a *app) placementLs() *cobra.Command {
+func (a commands) placementLs() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
 				if err != nil {
 					return err
@@ -41,13 +42,13 @@ func (a *app) placementLs() *cobra.Command {
 	return cmd
 }
 
-func (a *app) placementExplain() *cobra.Command {
+func (a commands) placementExplain() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Scope, q.Manager, q.Key = a.scope, args[0], args[1]
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			q.Scope, q.Manager, q.Key = a.Scope, args[0], args[1]
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
 				if err != nil {
 					return err
@@ -82,7 +83,7 @@ type moveDoc struct {
 	Why        string `json:"why"`
 }
 
-func (a *app) printShares(p agent.Placement) error {
+func (a commands) printShares(p agent.Placement) error {
 	doc := struct {
 		Nodes  []shareDoc `json:"nodes"`
 		Free   int        `json:"free"`
@@ -107,13 +108,13 @@ func (a *app) printShares(p agent.Placement) error {
 		doc.Events = append(doc.Events, moveDoc{Time: at, Kind: string(e.Kind), From: e.From, To: e.To, Partitions: e.Partitions, Why: e.Why})
 		trail.Add(at, string(e.Kind), e.From, e.To, strconv.Itoa(len(e.Partitions)), e.Why)
 	}
-	if a.output == outputTable && len(p.Events) > 0 {
-		if err := a.printGrid(shares); err != nil {
+	if a.Output == kit.OutputTable && len(p.Events) > 0 {
+		if err := a.PrintGrid(shares); err != nil {
 			return err
 		}
-		return a.printGrid(trail)
+		return a.PrintGrid(trail)
 	}
-	return a.print(doc, shares)
+	return a.Print(doc, shares)
 }
 
 type candidateDoc struct {
@@ -136,7 +137,7 @@ type explainedDoc struct {
 	ThenOwner  *string        `json:"then_owner,omitempty"`
 }
 
-func (a *app) printExplained(p agent.Placement) error {
+func (a commands) printExplained(p agent.Placement) error {
 	if p.Partition == nil {
 		return fmt.Errorf("the node did not say which partition it is: is it of an older version?")
 	}
@@ -159,5 +160,5 @@ func (a *app) printExplained(p agent.Placement) error {
 		doc.Moves, doc.ThenOwner = &f.Moves, &f.Owner
 		g.Note = fmt.Sprintf("then %d partitions would move, and %q would own this one", f.Moves, f.Owner)
 	}
-	return a.print(doc, g)
+	return a.Print(doc, g)
 }

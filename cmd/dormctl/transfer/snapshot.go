@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 	"dormouse/proto/snapfile"
 )
 
-func (a *app) snapshotCommand() *cobra.Command {
+func (a commands) snapshotCommand() *cobra.Command {
 	return cli.Group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
 }
 
@@ -28,7 +29,7 @@ type snapshotDoc struct {
 	Damages      []string `json:"damages"`
 }
 
-func (a *app) snapshotInspect() *cobra.Command {
+func (a commands) snapshotInspect() *cobra.Command {
 	return &cobra.Command{
 		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: cli.Exactly("FILE|DIR"),
 		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
@@ -48,8 +49,8 @@ their checksums. It fails where they do not.`,
 			g.Add("feature level", cli.Number(h.GetFeatureLevel()))
 			g.Add("format", cli.Number(h.GetFormat()))
 			g.Add("files", fmt.Sprintf("%d, %d bytes", len(h.GetFiles()), info.Bytes))
-			g.Add("whole", yes(len(info.Damages) == 0))
-			err = a.print(snapshotDoc{
+			g.Add("whole", kit.Yes(len(info.Damages) == 0))
+			err = a.Print(snapshotDoc{
 				ClusterID: h.GetClusterId(), Index: h.GetIndex(), Term: h.GetTerm(), Time: h.GetWallMs(), TickMS: h.GetTickMs(), Chain: chain,
 				FeatureLevel: h.GetFeatureLevel(), Format: h.GetFormat(), Files: len(h.GetFiles()), Bytes: info.Bytes,
 				Damages: append([]string{}, info.Damages...),

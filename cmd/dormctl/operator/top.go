@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 	"dormouse/internal/pause"
 )
@@ -16,7 +17,7 @@ import (
 // topEveryMin bounds how often top asks the nodes.
 const topEveryMin = 100 * time.Millisecond
 
-func (a *app) topCommand() *cobra.Command {
+func (a commands) topCommand() *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
@@ -32,8 +33,8 @@ listing them, from time to time, so that this number is older than the others.`,
 				return cli.Usagef("--every is %v: use at least %v", every, topEveryMin)
 			}
 			ctx := cmd.Context()
-			return a.stream(ctx, func(ctx context.Context, s store) error {
-				if once || a.size == nil {
+			return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+				if once || a.Size == nil {
 					return a.topOnce(ctx, s, every)
 				}
 				return a.topLive(ctx, s, every)
@@ -47,28 +48,28 @@ listing them, from time to time, so that this number is older than the others.`,
 
 // sample is what the cluster said at one time.
 type sample struct {
-	at        time.Time
+	At        time.Time
 	status    agent.ClusterStatus
-	placement agent.Placement
-	stats     agent.ManagerStats // of all managers of all scopes
+	Placement agent.Placement
+	Stats     agent.ManagerStats // of all managers of all scopes
 }
 
 // look asks for all that top shows but the count of those that are stored.
-func (a *app) look(ctx context.Context, s store) (*sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+func (a commands) look(ctx context.Context, s kit.Store) (*sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	var out sample
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { out.status, err = s.Status(ctx); return err })
-	g.Go(func() (err error) { out.placement, err = s.Placement(ctx, agent.PlacementQuery{}); return err })
-	g.Go(func() (err error) { out.stats, err = s.Instances().Stats(ctx, "", ""); return err })
+	g.Go(func() (err error) { out.Placement, err = s.Placement(ctx, agent.PlacementQuery{}); return err })
+	g.Go(func() (err error) { out.Stats, err = s.Instances().Stats(ctx, "", ""); return err })
 	err := g.Wait()
-	out.at = time.Now()
+	out.At = time.Now()
 	return &out, err
 }
 
 // topOnce shows what is so now, and what came to pass in a while.
-func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
+func (a commands) topOnce(ctx context.Context, s kit.Store, every time.Duration) error {
 	before, err := a.look(ctx, s)
 	if err != nil {
 		return err
@@ -78,28 +79,28 @@ func (a *app) topOnce(ctx context.Context, s store, every time.Duration) error {
 	if err != nil {
 		return err
 	}
-	within, cancel := context.WithTimeout(ctx, a.timeout)
+	within, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	stored, err := countStored(within, s)
 	if err != nil {
 		return err
 	}
 	doc := topOf(before, now, &stored)
-	if a.output != outputTable {
-		return a.print(doc, cli.Grid{})
+	if a.Output != kit.OutputTable {
+		return a.Print(doc, cli.Grid{})
 	}
-	return a.write(topText(doc))
+	return a.Write(topText(doc))
 }
 
 // topLive shows it anew until it is interrupted. While the cluster does not
 // answer it says so: below what was so before, or to stderr where programs read.
-func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
+func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration) error {
 	count := newCensus()
 	ended := make(chan struct{})
 	life, end := context.WithCancel(ctx)
 	go func() { defer close(ended); count.run(life, s) }()
 	defer func() { end(); <-ended }()
-	screen := &screen{out: a.stdout, size: a.size}
+	screen := &screen{out: a.Stdout, size: a.Size}
 	var before, now *sample
 	for ctx.Err() == nil {
 		next, err := a.look(ctx, s)
@@ -113,17 +114,17 @@ func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 		}
 		doc := topOf(before, now, count.stored())
 		switch {
-		case a.output == outputTable:
+		case a.Output == kit.OutputTable:
 			text := topText(doc)
 			if err != nil {
 				text += "\n" + cli.Clean(err.Error()) + "\n"
 			}
 			err = screen.draw(text)
 		case err != nil: // programs are told nothing twice
-			a.tell("dormctl: %v", err)
+			a.Tell("dormctl: %v", err)
 			err = nil
 		default:
-			err = a.event(doc, "")
+			err = a.Event(doc, "")
 		}
 		if err != nil {
 			return err
@@ -137,7 +138,7 @@ func (a *app) topLive(ctx context.Context, s store, every time.Duration) error {
 const storedPrefix = "instances/"
 
 // countStored lists the instances that are stored, in all scopes.
-func countStored(ctx context.Context, s store) (count int, err error) {
+func countStored(ctx context.Context, s kit.Store) (count int, err error) {
 	err = eachPage(ctx, s, "", func(page agent.Page) agent.Read { return &agent.ListScopes{Page: page} }, func(scopes *agent.ScopeList) (string, error) {
 		for _, scope := range scopes.Items {
 			prefixed := func(page agent.Page) agent.Read {
@@ -157,7 +158,7 @@ func countStored(ctx context.Context, s store) (count int, err error) {
 }
 
 // eachPage reads a list to its end, from any node's state.
-func eachPage[T agent.Found](ctx context.Context, s store, scope string, read func(agent.Page) agent.Read, see func(T) (next string, err error)) error {
+func eachPage[T agent.Found](ctx context.Context, s kit.Store, scope string, read func(agent.Page) agent.Read, see func(T) (next string, err error)) error {
 	page := agent.Page{Limit: agent.ListLimitMax}
 	for {
 		answers, err := s.Read(ctx, agent.Reads{Scope: scope, Stale: true, Reads: []agent.Read{read(page)}})
@@ -167,7 +168,7 @@ func eachPage[T agent.Found](ctx context.Context, s store, scope string, read fu
 		if len(answers.Answers) != 1 {
 			return errors.New("one question has another number of answers: is the node of another version?")
 		}
-		list, err := foundIn[T](answers, 0)
+		list, err := kit.FoundIn[T](answers, 0)
 		if err != nil {
 			return err
 		}

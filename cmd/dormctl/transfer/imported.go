@@ -1,15 +1,16 @@
-package main
+package transfer
 
 import (
 	"fmt"
 
 	"dormouse/client"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/importer"
 	"dormouse/internal/cli"
 )
 
 // addSettled adds what the client settled below the importer.
-func addSettled(s store, summary *importer.Summary) {
+func addSettled(s kit.Store, summary *importer.Summary) {
 	if c, ok := s.(interface{ Stats() client.Stats }); ok {
 		stats := c.Stats()
 		summary.Retries += int64(stats.Retries)

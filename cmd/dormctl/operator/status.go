@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func (a commands) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the cluster as one node sees it", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				status, err := s.Status(ctx)
 				if err != nil {
 					return err
@@ -26,10 +27,10 @@ func (a *app) statusCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printStatus(status agent.ClusterStatus) error {
+func (a commands) printStatus(status agent.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
-	if a.output != outputTable {
-		return a.print(document.ClusterStatusOf(status), cli.Grid{})
+	if a.Output != kit.OutputTable {
+		return a.Print(document.ClusterStatusOf(status), cli.Grid{})
 	}
 	var g cli.Grid
 	g.Add("cluster", status.ClusterID)
@@ -43,12 +44,12 @@ func (a *app) printStatus(status agent.ClusterStatus) error {
 	g.Add("commit index", cli.Number(status.CommitIndex))
 	g.Add("applied index", fmt.Sprintf("%d (chain %s)", status.AppliedIndex, chain))
 	g.Add("version", fmt.Sprintf("%s (feature level %d)", status.Version, status.FeatureLevel))
-	if err := a.printGrid(g); err != nil {
+	if err := a.PrintGrid(g); err != nil {
 		return err
 	}
 	members := membersGrid(status.Members)
 	members.Apart = true
-	return a.printGrid(members)
+	return a.PrintGrid(members)
 }
 
 func membersGrid(members []agent.MemberStatus) cli.Grid {

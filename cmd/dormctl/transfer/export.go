@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"bufio"
@@ -10,11 +10,12 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/importer"
 	"dormouse/internal/cli"
 )
 
-func (a *app) exportCommand() *cobra.Command {
+func (a commands) exportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: cli.Exactly("FILE"),
 		Long: `export writes all that is in --scope to FILE, as of one log index: values,
@@ -34,9 +35,9 @@ node goes away. It leaves nothing then; run it again, and another node reads the
 		Example: `  dormctl export --scope acme acme.scope
   dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if args[0] == "-" {
-					_, err := a.export(ctx, s, a.stdout)
+					_, err := a.export(ctx, s, a.Stdout)
 					return err
 				}
 				return a.exportFile(ctx, s, args[0])
@@ -45,10 +46,10 @@ node goes away. It leaves nothing then; run it again, and another node reads the
 	}
 }
 
-func (a *app) export(ctx context.Context, s store, w io.Writer) (importer.ScopeSummary, error) {
-	bar := cli.NewProgress(a.stderr, a.terminal, "exporting", 0, "rows")
+func (a commands) export(ctx context.Context, s kit.Store, w io.Writer) (importer.ScopeSummary, error) {
+	bar := cli.NewProgress(a.Stderr, a.Terminal, "exporting", 0, "rows")
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.scope, Progress: bar.Add})
+	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
 	bar.End()
 	if err = errors.Join(err, buffered.Flush()); err != nil {
 		return summary, interrupted(ctx, err, "what was written is no complete export: run the same command again")
@@ -56,7 +57,7 @@ func (a *app) export(ctx context.Context, s store, w io.Writer) (importer.ScopeS
 	return summary, nil
 }
 
-func (a *app) exportFile(ctx context.Context, s store, path string) (err error) {
+func (a commands) exportFile(ctx context.Context, s kit.Store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("create the export: %w", err)
@@ -76,8 +77,8 @@ func (a *app) exportFile(ctx context.Context, s store, path string) (err error) 
 	return a.printScope(summary, summary.Header.Scope)
 }
 
-// scopeFileDoc is what was exported or imported.
-type scopeFileDoc struct {
+// ScopeFileDoc is what was exported or imported.
+type ScopeFileDoc struct {
 	Scope   string `json:"scope"` // that was written or read here
 	Cluster string `json:"cluster_id"`
 	From    string `json:"exported_from"`
@@ -88,8 +89,8 @@ type scopeFileDoc struct {
 	Resumed uint64 `json:"resumed_chunks"`
 }
 
-func (a *app) printScope(s importer.ScopeSummary, scope string) error {
-	doc := scopeFileDoc{
+func (a commands) printScope(s importer.ScopeSummary, scope string) error {
+	doc := ScopeFileDoc{
 		Scope: scope, Cluster: s.Header.ClusterID, From: s.Header.Scope, Index: s.Header.Index,
 		Rows: s.Footer.Rows, Bytes: s.Footer.Bytes, Digest: s.Footer.Digest, Resumed: s.Resumed,
 	}
@@ -104,5 +105,5 @@ func (a *app) printScope(s importer.ScopeSummary, scope string) error {
 	if doc.Resumed > 0 {
 		g.Add("chunks applied before", cli.Number(doc.Resumed))
 	}
-	return a.print(doc, g)
+	return a.Print(doc, g)
 }

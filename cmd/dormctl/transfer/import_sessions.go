@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/importer"
 	"dormouse/internal/cli"
 )
@@ -43,18 +44,18 @@ type workerLine struct {
 
 // importSessions starts the sessions, has workers run their turns, and compares
 // what is there then with the file.
-func (a *app) importSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+func (a commands) importSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
 	if o.worker > 0 {
 		return a.workSessions(ctx, list, o)
 	}
-	return a.stream(ctx, func(ctx context.Context, s store) error {
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		began, again := time.Now(), "run the same command again to go on where it ended"
 		already, err := importer.StartSessions(ctx, s, list, o.Options)
 		if err != nil {
 			return interrupted(ctx, err, again)
 		}
 		a.shareStderr()
-		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*max(o.Copies, 1), "messages")
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*max(o.Copies, 1), "messages")
 		bar.Add(already)
 		did, err := a.runWorkers(ctx, o, bar.Add)
 		bar.End()
@@ -66,7 +67,7 @@ func (a *app) importSessions(ctx context.Context, list []importer.Conversation, 
 		if err != nil {
 			return interrupted(ctx, err, "everything is in, and was not compared with the file")
 		}
-		err = a.printSessions(importedSessions{
+		err = a.printSessions(ImportedSessions{
 			Conversations: found.Conversations, Turns: did.Turns, Messages: did.Messages, Already: already, Workers: o.workers,
 			Calls: did.Calls, Recovered: did.Recovered, Beaten: did.Beaten, Lost: did.Lost, Seconds: elapsed.Seconds(),
 			Speed: float64(did.Messages) / max(elapsed.Seconds(), 1e-3), Differences: found.Differences.Count,
@@ -75,8 +76,8 @@ func (a *app) importSessions(ctx context.Context, list []importer.Conversation, 
 	})
 }
 
-// importedSessions is what an import came to.
-type importedSessions struct {
+// ImportedSessions is what an import came to.
+type ImportedSessions struct {
 	Conversations int     `json:"conversations"`
 	Turns         int     `json:"turns"`
 	Messages      int     `json:"messages"`
@@ -91,7 +92,7 @@ type importedSessions struct {
 	Differences   int     `json:"differences"`
 }
 
-func (a *app) printSessions(doc importedSessions) error {
+func (a commands) printSessions(doc ImportedSessions) error {
 	var g cli.Grid
 	g.Add("conversations", cli.Number(doc.Conversations))
 	g.Add("turns", cli.Number(doc.Turns))
@@ -105,12 +106,12 @@ func (a *app) printSessions(doc importedSessions) error {
 	g.Add("seconds", fmt.Sprintf("%.1f", doc.Seconds))
 	g.Add("messages/s", fmt.Sprintf("%.0f", doc.Speed))
 	g.Add("differences", cli.Number(doc.Differences))
-	return a.print(doc, g)
+	return a.Print(doc, g)
 }
 
 // runWorkers runs the workers, each in a process of its own, until all have
 // ended.
-func (a *app) runWorkers(ctx context.Context, o sessionImport, progress func(int)) (did importer.Worked, err error) {
+func (a commands) runWorkers(ctx context.Context, o sessionImport, progress func(int)) (did importer.Worked, err error) {
 	a.shareStderr()
 	var running sync.WaitGroup
 	var mu sync.Mutex
@@ -132,9 +133,9 @@ func (a *app) runWorkers(ctx context.Context, o sessionImport, progress func(int
 
 // shareStderr lets several processes, and this one, write to stderr at once:
 // unless it is a file, each process's is copied by a goroutine of its own.
-func (a *app) shareStderr() {
-	if _, shared := a.stderr.(*sharedWriter); !shared {
-		a.stderr = &sharedWriter{to: a.stderr}
+func (a commands) shareStderr() {
+	if _, shared := a.Stderr.(*sharedWriter); !shared {
+		a.Stderr = &sharedWriter{to: a.Stderr}
 	}
 }
 
@@ -154,9 +155,9 @@ func (w *sharedWriter) Write(p []byte) (int, error) {
 // workerStops is how long a worker has, once it was told to stop.
 const workerStops = 10 * time.Second
 
-func (a *app) runWorker(ctx context.Context, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
-	cmd := exec.CommandContext(ctx, a.self, a.workerArgs(o, n)...)
-	cmd.Stderr = a.stderr
+func (a commands) runWorker(ctx context.Context, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
+	cmd := exec.CommandContext(ctx, a.Self, a.workerArgs(o, n)...)
+	cmd.Stderr = a.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = workerStops
 	out, err := cmd.StdoutPipe()
@@ -189,13 +190,13 @@ func (a *app) runWorker(ctx context.Context, o sessionImport, n int, progress fu
 }
 
 // workerArgs is the command line of a worker: its parent's, and its number.
-func (a *app) workerArgs(o sessionImport, n int) []string {
+func (a commands) workerArgs(o sessionImport, n int) []string {
 	args := []string{
 		"import", o.path, "--sessions", "--worker", strconv.Itoa(n), "--workers", strconv.Itoa(o.workers), "--ttl", o.ttl.String(),
 		"--copies", strconv.Itoa(o.Copies), "--rate", strconv.FormatFloat(o.Rate, 'g', -1, 64), "--give-up", o.GiveUp.String(),
-		"--endpoints", a.endpoints, "--scope", a.scope,
+		"--endpoints", a.Endpoints, "--scope", a.Scope,
 	}
-	for _, given := range [][2]string{{"--ca", a.ca}, {"--cert", a.cert}, {"--key", a.key}, {"--cluster-id", a.clusterID}} {
+	for _, given := range [][2]string{{"--ca", a.Ca}, {"--cert", a.Cert}, {"--key", a.Key}, {"--cluster-id", a.ClusterID}} {
 		if given[1] != "" {
 			args = append(args, given[0], given[1])
 		}
@@ -205,9 +206,9 @@ func (a *app) workerArgs(o sessionImport, n int) []string {
 
 // workSessions is one of the workers: it tells its parent on stdout, a line of
 // JSON each.
-func (a *app) workSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
-	return a.stream(ctx, func(ctx context.Context, s store) error {
-		lines := json.NewEncoder(a.stdout)
+func (a commands) workSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+		lines := json.NewEncoder(a.Stdout)
 		var broken error // who does not listen does not stop the work
 		o.Progress = func(n int) { broken = errors.Join(broken, lines.Encode(workerLine{Messages: n})) }
 		o.Rate /= float64(o.workers)
@@ -218,9 +219,9 @@ func (a *app) workSessions(ctx context.Context, list []importer.Conversation, o 
 	})
 }
 
-func (a *app) verifySessions(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func (a commands) verifySessions(ctx context.Context, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.VerifySessions(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err

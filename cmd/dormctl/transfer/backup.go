@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"context"
@@ -8,19 +8,20 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) backupCommand() *cobra.Command {
+func (a commands) backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
 for -. FILE appears only once it is complete. "dormoused restore" founds a new
 cluster from it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.stream(cmd.Context(), func(ctx context.Context, s store) error {
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if args[0] == "-" {
-					return s.Backup(ctx, a.stdout)
+					return s.Backup(ctx, a.Stdout)
 				}
 				return a.backup(ctx, s, args[0])
 			})
@@ -28,7 +29,7 @@ cluster from it.`,
 	}
 }
 
-func (a *app) backup(ctx context.Context, s store, path string) (err error) {
+func (a commands) backup(ctx context.Context, s kit.Store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("create the backup: %w", err)
@@ -51,7 +52,7 @@ func (a *app) backup(ctx context.Context, s store, path string) (err error) {
 	var g cli.Grid
 	g.Add("backup", path)
 	g.Add("bytes", cli.Number(info.Size()))
-	return a.print(struct {
+	return a.Print(struct {
 		File  string `json:"file"`
 		Bytes int64  `json:"bytes"`
 	}{path, info.Size()}, g)

@@ -1,4 +1,4 @@
-package main
+package kit
 
 import (
 	"errors"
@@ -12,16 +12,16 @@ import (
 
 // The exit codes.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitNotFound    = 3
-	exitConflict    = 4
-	exitUnavailable = 5
-	exitUnknown     = 6
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitConflict    = 4
+	ExitUnavailable = 5
+	ExitUnknown     = 6
 )
 
-const exitTable = `Exit codes:
+const ExitTable = `Exit codes:
   0  ok
   1  failed
   2  wrong usage, or a request that is wrong in itself
@@ -37,30 +37,33 @@ type exitError struct {
 	err  error
 }
 
+// Exit returns an error that ends the process with code.
+func Exit(code int, err error) error { return &exitError{code, err} }
+
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitCode is how err ends the process.
-func exitCode(err error) int {
+// ExitCode is how err ends the process.
+func ExitCode(err error) int {
 	var usage *cli.UsageError
 	var exit *exitError
 	switch {
 	case err == nil:
-		return exitOK
+		return ExitOK
 	case errors.As(err, &usage):
-		return exitUsage
+		return ExitUsage
 	case errors.As(err, &exit):
 		return exit.code
 	}
-	var commit *commitError
+	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return exitUnknown // whatever it is called: it may yet apply
+		return ExitUnknown // whatever it is called: it may yet apply
 	}
 	switch agent.CodeOf(err) {
 	case agent.CodeInvalid, agent.CodeUnsupportedSchema:
-		return exitUsage
+		return ExitUsage
 	case agent.CodeNotFound, agent.CodeCompacted:
-		return exitNotFound
+		return ExitNotFound
 	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeDuplicateEntry, agent.CodeRevisionMismatch,
 		agent.CodeFenced, agent.CodeAlreadyClaimed, agent.CodeMissingThread, agent.CodeThreadMismatch,
 		agent.CodeAlreadyExists, agent.CodeDeleted, agent.CodeIdempotencyMismatch,
@@ -69,20 +72,20 @@ func exitCode(err error) int {
 		agent.CodeStaleConversationRevision, agent.CodeInvalidConversation, agent.CodeCheckpointMismatch, agent.CodeCommitMismatch,
 		agent.CodeMissingSnapshot, agent.CodeSessionQueueEmpty, agent.CodeReviewDecided, agent.CodeApprovalExpired, agent.CodeApprovalMismatch,
 		agent.CodeThawFailed, agent.CodeMutationInProgress:
-		return exitConflict
+		return ExitConflict
 	case agent.CodeUnavailable, agent.CodeOverloaded, agent.CodeReadOnly:
-		return exitUnavailable
+		return ExitUnavailable
 	case agent.CodeUnknown, agent.CodeRequestExpired:
-		return exitUnknown
+		return ExitUnknown
 	default:
-		return exitFailed
+		return ExitFailed
 	}
 }
 
-// explain writes what went wrong and what to do about it: for people, or as a
+// Explain writes what went wrong and what to do about it: for people, or as a
 // document of JSON or YAML where results are.
-func (a *app) explain(err error) {
-	if a.output == outputJSON || a.output == outputYAML {
+func (a *App) Explain(err error) {
+	if a.Output == OutputJSON || a.Output == OutputYAML {
 		a.explainDocument(err)
 		return
 	}
@@ -90,16 +93,16 @@ func (a *app) explain(err error) {
 	var e *agent.Error
 	var exit *exitError // says it all itself
 	if errors.As(err, &e) && !errors.As(err, &exit) {
-		message += facts(e)
+		message += Facts(e)
 	}
-	a.tell("dormctl: %s", message)
+	a.Tell("dormctl: %s", message)
 	if hint := a.hint(err); hint != "" {
-		a.tell("dormctl: %s", hint)
+		a.Tell("dormctl: %s", hint)
 	}
 }
 
-// facts is what a refusal tells besides its message.
-func facts(e *agent.Error) string {
+// Facts is what a refusal tells besides its message.
+func Facts(e *agent.Error) string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if e.Op > 0 { // a commit of one op needs no number
@@ -147,7 +150,7 @@ func facts(e *agent.Error) string {
 }
 
 // hint is what to do about err; empty where the message says it all.
-func (a *app) hint(err error) string {
+func (a *App) hint(err error) string {
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
 		return "see --help of the command"
@@ -156,9 +159,9 @@ func (a *app) hint(err error) string {
 	if errors.As(err, &exit) {
 		return ""
 	}
-	var commit *commitError
+	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return fmt.Sprintf("it may or may not have applied; to settle it, run the same command again with --request-id %s", commit.request.Client)
+		return fmt.Sprintf("it may or may not have applied; to settle it, run the same command again with --request-id %s", commit.Request.Client)
 	}
 	var e *agent.Error
 	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {
@@ -168,7 +171,7 @@ func (a *app) hint(err error) string {
 	case agent.CodeUnknown, agent.CodeRequestExpired:
 		return "it may or may not have happened; look before you repeat it"
 	case agent.CodeUnavailable:
-		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.endpoints)
+		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.Endpoints)
 	case agent.CodeOverloaded:
 		return "nothing was changed; try again a little later"
 	case agent.CodeFenced:

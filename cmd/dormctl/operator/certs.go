@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"crypto/ecdsa"
@@ -38,7 +38,7 @@ const (
 	gossipSize = 32
 )
 
-func (a *app) certsCommand() *cobra.Command {
+func (a commands) certsCommand() *cobra.Command {
 	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
 	cmd.Long = `certs creates a certificate authority and the certificates that it signs. It
 works on local files and needs no cluster. Keep ca.key secret: it can sign a
@@ -49,7 +49,7 @@ certificate for any node.`
 	return cmd
 }
 
-func (a *app) certsInit() *cobra.Command {
+func (a commands) certsInit() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
@@ -84,7 +84,7 @@ func (a *app) certsInit() *cobra.Command {
 	return cmd
 }
 
-func (a *app) certsNode() *cobra.Command {
+func (a commands) certsNode() *cobra.Command {
 	var dir string
 	var days int
 	var sans []string
@@ -102,7 +102,7 @@ func (a *app) certsNode() *cobra.Command {
 	return cmd
 }
 
-func (a *app) certsClient() *cobra.Command {
+func (a commands) certsClient() *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
@@ -121,7 +121,7 @@ func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
 }
 
 // sign makes the certificate of a node or a client.
-func (a *app) sign(dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
+func (a commands) sign(dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return cli.Usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
 	}
@@ -239,14 +239,14 @@ func create(path string, raw []byte, mode fs.FileMode) (err error) {
 }
 
 // printFiles says what was made.
-func (a *app) printFiles(dir string, names ...string) error {
+func (a commands) printFiles(dir string, names ...string) error {
 	var g cli.Grid
 	paths := make([]string, len(names))
 	for i, name := range names {
 		paths[i] = filepath.Join(dir, name)
 		g.Add("wrote", paths[i])
 	}
-	return a.print(struct {
+	return a.Print(struct {
 		Files []string `json:"files"`
 	}{paths}, g)
 }

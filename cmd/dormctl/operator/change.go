@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) leaveCommand() *cobra.Command {
+func (a commands) leaveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
 		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
@@ -21,7 +22,7 @@ again when its process is started anew. To stop a node for a while, stop its pro
 	}
 }
 
-func (a *app) transferCommand() *cobra.Command {
+func (a commands) transferCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: cli.Between(0, 1, "[NODE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,22 +35,22 @@ func (a *app) transferCommand() *cobra.Command {
 	}
 }
 
-func (a *app) promoteCommand() *cobra.Command {
+func (a commands) promoteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangePromote, args[0]) },
 	}
 }
 
-func (a *app) demoteCommand() *cobra.Command {
+func (a commands) demoteCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeDemote, args[0]) },
 	}
 }
 
-func (a *app) change(cmd *cobra.Command, change agent.Change, node string) error {
-	return a.with(cmd, func(ctx context.Context, s store) error {
+func (a commands) change(cmd *cobra.Command, change agent.Change, node string) error {
+	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		leader, err := s.Change(ctx, change, node)
 		if err != nil {
 			return err
@@ -60,7 +61,7 @@ func (a *app) change(cmd *cobra.Command, change agent.Change, node string) error
 			g.Add("done", said)
 		}
 		g.Add("leader", cli.OrDash(leader))
-		return a.print(struct {
+		return a.Print(struct {
 			Change agent.Change `json:"change"`
 			Node   string       `json:"node"`
 			Leader string       `json:"leader"`

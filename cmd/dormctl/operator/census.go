@@ -1,10 +1,11 @@
-package main
+package operator
 
 import (
 	"context"
 	"sync/atomic"
 	"time"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/pause"
 )
 
@@ -24,7 +25,7 @@ func newCensus() *census { return &census{} }
 func (c *census) stored() *int { return c.last.Load() }
 
 // run counts until ctx ends. A count that fails is made again later.
-func (c *census) run(ctx context.Context, s store) {
+func (c *census) run(ctx context.Context, s kit.Store) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		if count, err := countStored(ctx, s); err == nil {

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/importer"
 	"dormouse/internal/cli"
 )
@@ -48,7 +49,7 @@ compared with the file, the scope is neither read nor written otherwise. An impo
 that was interrupted goes on where it ended when it is run again; "dormctl scopes
 rm" gives it up. --raw --verify compares a scope with the file, row by row.`
 
-func (a *app) importCommand() *cobra.Command {
+func (a commands) importCommand() *cobra.Command {
 	var o importer.Options
 	var verify, raw, sessions, instances bool
 	var idle time.Duration
@@ -65,9 +66,9 @@ func (a *app) importCommand() *cobra.Command {
 			if o.Copies < 1 || o.Parallel < 1 || o.Rate < 0 {
 				return cli.Usagef("--copies and --parallel must be at least 1, --rate at least 0")
 			}
-			o.Scope = a.scope
+			o.Scope = a.Scope
 			switch {
-			case a.fence.fence != nil:
+			case a.Fence.Fence != nil:
 				return cli.Usagef("import writes under no claim: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return cli.Usagef("--copies is for transcripts, not for --raw")
@@ -84,7 +85,7 @@ func (a *app) importCommand() *cobra.Command {
 			if err := work.valid(); err != nil {
 				return err
 			}
-			list, err := readTranscripts(args[0])
+			list, err := ReadTranscripts(args[0])
 			if err != nil {
 				return err
 			}
@@ -111,7 +112,7 @@ func (a *app) importCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) importList(ctx context.Context, list []importer.Conversation, work sessionImport, sessions, verify bool) error {
+func (a commands) importList(ctx context.Context, list []importer.Conversation, work sessionImport, sessions, verify bool) error {
 	switch {
 	case sessions && verify:
 		return a.verifySessions(ctx, list, work.Options)
@@ -124,7 +125,7 @@ func (a *app) importList(ctx context.Context, list []importer.Conversation, work
 	}
 }
 
-func readTranscripts(path string) (list []importer.Conversation, err error) {
+func ReadTranscripts(path string) (list []importer.Conversation, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, cli.Usagef("import: %w", err)
@@ -136,9 +137,9 @@ func readTranscripts(path string) (list []importer.Conversation, err error) {
 	return list, nil
 }
 
-func (a *app) importTranscripts(ctx context.Context, list []importer.Conversation, o importer.Options) error {
-	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := cli.NewProgress(a.stderr, a.terminal, "importing", importer.Messages(list)*o.Copies, "messages")
+func (a commands) importTranscripts(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*o.Copies, "messages")
 		o.Progress = bar.Add
 		summary, err := importer.Import(ctx, s, list, o)
 		bar.End()
@@ -150,7 +151,7 @@ func (a *app) importTranscripts(ctx context.Context, list []importer.Conversatio
 		g := doc.grid()
 		g.Add("unknown, then settled", cli.Number(summary.Unknown))
 		g.Add("differences", cli.Number(summary.Differences.Count))
-		err = a.print(struct {
+		err = a.Print(struct {
 			importedDoc
 			Unknown     int64 `json:"unknown_settled"`
 			Differences int   `json:"differences"`
@@ -162,7 +163,7 @@ func (a *app) importTranscripts(ctx context.Context, list []importer.Conversatio
 // interrupted says what to do after an interrupt or a failure.
 func interrupted(ctx context.Context, err error, hint string) error {
 	if ctx.Err() != nil {
-		return &exitError{exitFailed, fmt.Errorf("interrupted; %s", hint)}
+		return kit.Exit(kit.ExitFailed, fmt.Errorf("interrupted; %s", hint))
 	}
 	return fmt.Errorf("%w; %s", err, hint)
 }
@@ -176,7 +177,7 @@ func differ(d importer.Differences, what string) error {
 	if rest := d.Count - len(d.First); rest > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", rest))
 	}
-	return &exitError{exitFailed, errors.New(strings.Join(lines, "\n  "))}
+	return kit.Exit(kit.ExitFailed, errors.New(strings.Join(lines, "\n  ")))
 }
 
 // verifiedDoc is what a verification through one endpoint found.
@@ -189,9 +190,9 @@ type verifiedDoc struct {
 	First       []string `json:"first"`
 }
 
-func (a *app) verifyImport(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func (a commands) verifyImport(ctx context.Context, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.Verify(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
@@ -200,11 +201,11 @@ func (a *app) verifyImport(ctx context.Context, list []importer.Conversation, o 
 
 // verifyEach verifies through each endpoint alone, so that each node has to
 // answer for itself.
-func (a *app) verifyEach(
+func (a commands) verifyEach(
 	ctx context.Context, total int, unit string,
-	verify func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error),
+	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) error {
-	endpoints, err := a.endpointList()
+	endpoints, err := a.EndpointList()
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (a *app) verifyEach(
 	var all []error
 	g := cli.Grid{Head: []string{"endpoint", "node", "agents", "entries", "differences"}}
 	for _, endpoint := range endpoints {
-		bar := cli.NewProgress(a.stderr, a.terminal, "verifying through "+endpoint, total, unit)
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "verifying through "+endpoint, total, unit)
 		doc, differences, err := a.verifyThrough(ctx, endpoint, bar, verify)
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
@@ -222,17 +223,17 @@ func (a *app) verifyEach(
 		g.Add(endpoint, cli.Joined(doc.Nodes), cli.Number(doc.Agents), cli.Number(doc.Entries), cli.Number(doc.Differences))
 		all = append(all, differ(differences, "through "+endpoint+" the store differs from the file"))
 	}
-	err = a.print(struct {
+	err = a.Print(struct {
 		Items []verifiedDoc `json:"items"`
 	}{docs}, g)
 	return errors.Join(append(all, err)...)
 }
 
-func (a *app) verifyThrough(
+func (a commands) verifyThrough(
 	ctx context.Context, endpoint string, bar *cli.Progress,
-	verify func(ctx context.Context, s store, progress func(int)) (verifiedDoc, importer.Differences, error),
+	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) (doc verifiedDoc, d importer.Differences, err error) {
-	s, err := a.open([]string{endpoint}, true)
+	s, err := a.Open([]string{endpoint}, true)
 	if err != nil {
 		return doc, d, fmt.Errorf("dial %s: %w", endpoint, err)
 	}
@@ -247,7 +248,7 @@ func (a *app) verifyThrough(
 	return doc, d, nil
 }
 
-func (a *app) importRaw(ctx context.Context, path string, verify bool, giveUp time.Duration) error {
+func (a commands) importRaw(ctx context.Context, path string, verify bool, giveUp time.Duration) error {
 	open := func() (io.ReadCloser, error) {
 		file, err := os.Open(path)
 		if err != nil {
@@ -259,19 +260,19 @@ func (a *app) importRaw(ctx context.Context, path string, verify bool, giveUp ti
 	if err != nil {
 		return cli.Usagef("%s: %w", path, err)
 	}
-	o := importer.ScopeOptions{Scope: a.scope, GiveUp: giveUp}
+	o := importer.ScopeOptions{Scope: a.Scope, GiveUp: giveUp}
 	if verify {
 		return a.verifyRaw(ctx, open, total, o)
 	}
-	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := cli.NewProgress(a.stderr, a.terminal, "importing", total, "rows")
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", total, "rows")
 		o.Progress = bar.Add
 		summary, err := importer.ImportScope(ctx, s, open, o)
 		bar.End()
 		if err != nil {
 			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
 		}
-		err = a.printScope(summary, cmp.Or(a.scope, agent.DefaultScope))
+		err = a.printScope(summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))
 	})
 }
@@ -282,16 +283,16 @@ func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
 	return int(summary.Footer.Rows), err
 }
 
-func (a *app) verifyRaw(ctx context.Context, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
-	return a.stream(ctx, func(ctx context.Context, s store) error {
-		bar := cli.NewProgress(a.stderr, a.terminal, "verifying", total, "rows")
+func (a commands) verifyRaw(ctx context.Context, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
+	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
+		bar := cli.NewProgress(a.Stderr, a.Terminal, "verifying", total, "rows")
 		o.Progress = bar.Add
 		summary, err := importer.VerifyScope(ctx, s, open, o)
 		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}
-		err = a.printScope(summary, cmp.Or(a.scope, agent.DefaultScope))
+		err = a.printScope(summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the scope differs from the file"))
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package operator
 
 import (
 	"context"
@@ -6,19 +6,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
-func (a *app) membersCommand() *cobra.Command {
+func (a commands) membersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "members", Short: "List the cluster's nodes", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, s store) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				status, err := s.Status(ctx)
 				if err != nil {
 					return err
 				}
-				return a.print(struct {
+				return a.Print(struct {
 					Items []document.Member `json:"items"`
 				}{document.ClusterStatusOf(status).Members}, membersGrid(status.Members))
 			})

@@ -1,4 +1,4 @@
-package main
+package kit
 
 import (
 	"encoding/json"
@@ -11,9 +11,9 @@ import (
 	"dormouse/internal/cli"
 )
 
-// outputIn returns the value of --output in args, whose other flags may be wrong, or
+// OutputIn returns the value of --output in args, whose other flags may be wrong, or
 // otherwise where args have none.
-func outputIn(args []string, otherwise string) string {
+func OutputIn(args []string, otherwise string) string {
 	flags := pflag.NewFlagSet("output", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
@@ -47,8 +47,8 @@ type errorDoc struct {
 }
 
 // errorOf is an error for programs.
-func (a *app) errorOf(err error) errorDoc {
-	doc := errorDoc{Code: "failed", Message: err.Error(), Hint: a.hint(err), Exit: exitCode(err)}
+func (a *App) errorOf(err error) errorDoc {
+	doc := errorDoc{Code: "failed", Message: err.Error(), Hint: a.hint(err), Exit: ExitCode(err)}
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
 		doc.Code = "usage"
@@ -67,26 +67,26 @@ func (a *app) errorOf(err error) errorDoc {
 	if errors.As(err, &exit) { // it says what can be done
 		doc.Message = err.Error()
 	}
-	var commit *commitError
+	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		doc.RequestID = commit.request.Client
+		doc.RequestID = commit.Request.Client
 	}
 	return doc
 }
 
 // explainDocument writes an error to stderr as {"error": …}, in JSON or YAML.
-func (a *app) explainDocument(err error) {
+func (a *App) explainDocument(err error) {
 	raw, broken := json.Marshal(struct {
 		Error errorDoc `json:"error"`
 	}{a.errorOf(err)})
 	if broken != nil {
-		raw = fmt.Appendf(nil, `{"error":{"code":"failed","message":%q,"exit":%d}}`, err.Error(), exitCode(err))
+		raw = fmt.Appendf(nil, `{"error":{"code":"failed","message":%q,"exit":%d}}`, err.Error(), ExitCode(err))
 	}
 	raw = append(raw, '\n')
-	if a.output == outputYAML {
+	if a.Output == OutputYAML {
 		if doc, broken := cli.ToYAML(raw); broken == nil {
 			raw = doc
 		}
 	}
-	_, _ = a.stderr.Write(raw)
+	_, _ = a.Stderr.Write(raw)
 }

@@ -1,0 +1,186 @@
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"dormouse/agent"
+	"dormouse/internal/cli"
+)
+
+// Store is a cluster as dormctl sees it.
+type Store interface {
+	agent.Service
+	agent.Operator
+	Instances() agent.Instances
+	io.Closer
+}
+
+// App is one run of dormctl: its surroundings, and what the global flags say.
+type App struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Terminal       bool                                  // stderr is one: progress may be drawn
+	Size           func() (width, height int, err error) // of stdout, where it is one; nil elsewhere
+	Dial           func(Target) (Store, error)
+	Self           string // the file of this program, which it runs again for workers
+
+	Endpoints string
+	Ca        string // files; "" means none
+	ClusterID string // of the cluster; "" means that of the first node that answers
+	Cert, Key string
+	Scope     string
+	Timeout   time.Duration
+	Output    string
+	Stale     bool
+	MinIndex  uint64
+	RequestID string // of the commit; made up where none was given
+	Fence     fenceFlag
+}
+
+// Tell writes a line for people, apart from results. Where that cannot be done
+// there is nobody to tell it to either.
+func (a *App) Tell(format string, args ...any) {
+	_, _ = fmt.Fprintln(a.Stderr, cli.Clean(fmt.Sprintf(format, args...)))
+}
+
+// With runs one call on the cluster, within the timeout.
+func (a *App) With(cmd *cobra.Command, call func(ctx context.Context, s Store) error) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), a.Timeout)
+	defer cancel()
+	return a.Stream(ctx, call)
+}
+
+// Stream is with for what goes on until it is interrupted.
+func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store) error) (err error) {
+	endpoints, err := a.EndpointList()
+	if err != nil {
+		return err
+	}
+	s, err := a.Open(endpoints, a.Stale)
+	if err != nil {
+		return fmt.Errorf("dial %s: %w", a.Endpoints, err)
+	}
+	defer func() {
+		if closing := s.Close(); closing != nil && err == nil {
+			err = fmt.Errorf("close the connection: %w", closing)
+		}
+	}()
+	return call(ctx, s)
+}
+
+func (a *App) EndpointList() ([]string, error) {
+	var list []string
+	for endpoint := range strings.SplitSeq(a.Endpoints, ",") {
+		if endpoint = strings.TrimSpace(endpoint); endpoint != "" {
+			list = append(list, endpoint)
+		}
+	}
+	if list == nil {
+		return nil, cli.Usagef("--endpoints names no address: give the gRPC address of a node, such as %s", EndpointsDefault)
+	}
+	return list, nil
+}
+
+// Commit makes a commit of ops under a request id of its own, so that it can
+// be repeated where its outcome stays unknown.
+func (a *App) Commit(ctx context.Context, s agent.Service, ops ...agent.Op) (agent.Result, error) {
+	return a.Submit(ctx, s, agent.Commit{Ops: ops})
+}
+
+func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agent.Result, error) {
+	if c.Scope == "" {
+		c.Scope = a.Scope
+	}
+	if err := a.Fence.join(&c); err != nil {
+		return agent.Result{}, err
+	}
+	if c.Request.Client == "" {
+		c.Request = a.Request()
+	}
+	result, err := s.Commit(ctx, c)
+	if err != nil {
+		return agent.Result{}, &CommitError{Request: c.Request, Err: err}
+	}
+	return result, nil
+}
+
+// Request is the id of a call that is made once: the one that was given, or a
+// new one.
+func (a *App) Request() agent.Request {
+	id := a.RequestID
+	if id == "" {
+		id = uuid.NewString()
+	}
+	return agent.Request{Client: id, Seq: 1}
+}
+
+// CommitError is a commit that did not return a result, and the request that
+// would settle it.
+type CommitError struct {
+	Request agent.Request
+	Err     error
+}
+
+func (e *CommitError) Error() string { return e.Err.Error() }
+func (e *CommitError) Unwrap() error { return e.Err }
+
+// ResultOf is the result of a commit's op, which is of type T.
+func ResultOf[T agent.OpResult](r agent.Result, op int) (T, error) {
+	var none T
+	if op >= len(r.Results) {
+		return none, fmt.Errorf("the answer has %d results, no result of op %d: is the node of another version?", len(r.Results), op)
+	}
+	t, ok := r.Results[op].(T)
+	if !ok {
+		return none, fmt.Errorf("the answer's result %d is a %T: is the node of another version?", op, r.Results[op])
+	}
+	return t, nil
+}
+
+// Read asks several things at one index.
+func (a *App) Read(ctx context.Context, s agent.Service, reads ...agent.Read) (agent.Answers, error) {
+	answers, err := s.Read(ctx, agent.Reads{Scope: a.Scope, Stale: a.Stale, MinIndex: a.MinIndex, Reads: reads})
+	if err != nil {
+		return agent.Answers{}, err
+	}
+	if len(answers.Answers) != len(reads) {
+		return agent.Answers{}, fmt.Errorf("%d answers to %d questions: is the node of another version?", len(answers.Answers), len(reads))
+	}
+	return answers, nil
+}
+
+// Find asks one thing, whose answer is of type T.
+func Find[T agent.Found](ctx context.Context, a *App, s agent.Service, read agent.Read) (T, error) {
+	var none T
+	answers, err := a.Read(ctx, s, read)
+	if err != nil {
+		return none, err
+	}
+	return FoundIn[T](answers, 0)
+}
+
+// FoundIn is what an answer found, which is of type T.
+func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
+	var none T
+	answer := answers.Answers[i]
+	if answer.Err != nil {
+		return none, answer.Err
+	}
+	found, ok := answer.Found.(T)
+	if !ok {
+		return none, fmt.Errorf("the answer is a %T: is the node of another version?", answer.Found)
+	}
+	return found, nil
+}
+
+// Missing tells whether err says that something is not there.
+func Missing(err error) bool { return errors.Is(err, agent.ErrNotFound) }

@@ -1,0 +1,72 @@
+package kit
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+
+	"dormouse/client"
+	"dormouse/internal/cli"
+)
+
+// The environment variables behind --ca, --cert and --key.
+const (
+	CaEnv   = client.EnvCA
+	CertEnv = client.EnvCert
+	KeyEnv  = client.EnvKey
+	// ClusterIDEnv is the environment variable behind --cluster-id.
+	ClusterIDEnv = client.EnvClusterID
+)
+
+// endpointsDefault is the default of --endpoints.
+const EndpointsDefault = "127.0.0.1:7601"
+
+// Target is whom to dial, and how.
+type Target struct {
+	Endpoints []string
+	Fixed     bool        // stay with these; otherwise they tell of the rest of the cluster
+	Tls       *tls.Config // nil means in the clear
+	cluster   string      // id of the cluster; "" means that of the first node that answers
+}
+
+// DialClient reaches a cluster over gRPC.
+func DialClient(t Target) (Store, error) {
+	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster})
+}
+
+// Open dials endpoints as the flags say.
+func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
+	secure, err := a.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, cluster: a.ClusterID})
+}
+
+// tlsConfig is what --ca, --cert and --key come to; nil where none is given.
+func (a *App) tlsConfig() (*tls.Config, error) {
+	switch {
+	case (a.Cert == "") != (a.Key == ""):
+		return nil, cli.Usagef("--cert and --key go together: give both or neither")
+	case a.Ca == "" && a.Cert == "":
+		return nil, nil //nolint:nilnil // no TLS is an answer
+	case a.Ca == "":
+		return nil, cli.Usagef("--cert asks for TLS: name with --ca whose certificates the nodes have")
+	}
+	pem, err := os.ReadFile(a.Ca)
+	if err != nil {
+		return nil, cli.Usagef("--ca: %w", err)
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
+	if !t.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, cli.Usagef("--ca: %s holds no certificate", a.Ca)
+	}
+	if a.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
+		if err != nil {
+			return nil, cli.Usagef("--cert and --key: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}

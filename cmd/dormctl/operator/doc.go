@@ -1,0 +1,20 @@
+// Package operator holds the commands of dormctl for those who operate a cluster.
+package operator
+
+import (
+	"github.com/spf13/cobra"
+
+	"dormouse/cmd/dormctl/kit"
+)
+
+// commands are the commands of this package.
+type commands struct{ *kit.App }
+
+// Add adds the commands of this package to root.
+func Add(root *cobra.Command, app *kit.App) {
+	c := commands{app}
+	root.AddCommand(
+		c.statusCommand(), c.membersCommand(), c.topCommand(), c.placementCommand(),
+		c.leaveCommand(), c.transferCommand(), c.promoteCommand(), c.demoteCommand(), c.certsCommand(),
+	)
+}
