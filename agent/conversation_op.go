@@ -169,26 +169,26 @@ func (*MessageList) isFound()       {}
 func (t *tally) conversationOp(op Op) error {
 	switch o := op.(type) {
 	case *SaveConversation:
-		return t.saveConversation(o)
+		return saveConversation(t, o)
 	case *SetInterrupted:
-		return t.conversation(&o.ConversationRef)
+		return conversation(t, &o.ConversationRef)
 	case *PendMessage:
-		return t.pendMessage(o)
+		return pendMessage(t, o)
 	case *SaveMessages:
-		return t.saveMessages(o)
+		return saveMessages(t, o)
 	case *UpdateMessage:
-		return t.updateMessage(o)
+		return updateMessage(t, o)
 	case *DeleteConversation:
-		return firstOf(t.conversation(&o.ConversationRef), validSpan("seal", o.Seal, SealMax))
+		return firstOf(conversation(t, &o.ConversationRef), validSpan("seal", o.Seal, SealMax))
 	case *ReviseValue:
-		return t.reviseValue(o)
+		return reviseValue(t, o)
 	default:
 		return t.timerOp(op)
 	}
 }
 
 // conversation validates a reference to a conversation.
-func (t *tally) conversation(r *ConversationRef) error {
+func conversation(t *tally, r *ConversationRef) error {
 	t.bytes += len(r.ID) + len(r.Agent) + len(r.Owner)
 	return r.validate()
 }
@@ -197,9 +197,9 @@ func (r *ConversationRef) validate() error {
 	return firstOf(ValidID("conversation_id", r.ID), optionalID("agent_id", r.Agent), optionalID("owner_id", r.Owner))
 }
 
-func (t *tally) saveConversation(o *SaveConversation) error {
+func saveConversation(t *tally, o *SaveConversation) error {
 	if err := firstOf(
-		t.conversation(&o.ConversationRef),
+		conversation(t, &o.ConversationRef),
 		validWord("lifecycle", o.Lifecycle, LifecycleCompletion, LifecycleCancel, LifecycleError, LifecycleInterrupt,
 			LifecycleTitleGenerated, LifecycleShutdown),
 		validText("title", "conversation_title_max", o.Title, ConversationTitleMax),
@@ -245,8 +245,8 @@ func StateVersion(state JSON) (uint64, error) {
 	return n, nil
 }
 
-func (t *tally) pendMessage(o *PendMessage) error {
-	if err := firstOf(t.conversation(&o.ConversationRef), settle("message", &o.Message)); err != nil {
+func pendMessage(t *tally, o *PendMessage) error {
+	if err := firstOf(conversation(t, &o.ConversationRef), settle("message", &o.Message)); err != nil {
 		return err
 	}
 	if o.Message == nil {
@@ -255,8 +255,8 @@ func (t *tally) pendMessage(o *PendMessage) error {
 	return t.contents("message", MessageBytesMax, "message_bytes_max", o.Message)
 }
 
-func (t *tally) saveMessages(o *SaveMessages) error {
-	if err := t.conversation(&o.ConversationRef); err != nil {
+func saveMessages(t *tally, o *SaveMessages) error {
+	if err := conversation(t, &o.ConversationRef); err != nil {
 		return err
 	}
 	if t.entries += len(o.Messages); t.entries > CommitEntriesMax {
@@ -266,7 +266,7 @@ func (t *tally) saveMessages(o *SaveMessages) error {
 		return Invalid("messages", "messages is empty: save at least one")
 	}
 	for i := range o.Messages {
-		if err := t.message(&o.Messages[i]); err != nil {
+		if err := message(t, &o.Messages[i]); err != nil {
 			return within(err, fmt.Sprintf("messages[%d]", i))
 		}
 	}
@@ -274,7 +274,7 @@ func (t *tally) saveMessages(o *SaveMessages) error {
 }
 
 // message validates a draft and fills in its defaults.
-func (t *tally) message(d *MessageDraft) error {
+func message(t *tally, d *MessageDraft) error {
 	if d.Type == "" {
 		d.Type = MessageTypeDefault
 	}
@@ -322,10 +322,10 @@ func validToolStatus(status ToolStatus) error {
 	return validWord("status", status, ToolExecuting, ToolCompleted, ToolFailed, ToolInterrupted, ToolCancelled, "")
 }
 
-func (t *tally) updateMessage(o *UpdateMessage) error {
+func updateMessage(t *tally, o *UpdateMessage) error {
 	t.bytes += len(o.Message)
 	if err := firstOf(
-		t.conversation(&o.ConversationRef), ValidID("message_id", o.Message), validToolStatus(o.Status), settle("content", &o.Content),
+		conversation(t, &o.ConversationRef), ValidID("message_id", o.Message), validToolStatus(o.Status), settle("content", &o.Content),
 	); err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (t *tally) updateMessage(o *UpdateMessage) error {
 	return t.contents("content", MessageBytesMax, "message_bytes_max", o.Content)
 }
 
-func (t *tally) reviseValue(o *ReviseValue) error {
+func reviseValue(t *tally, o *ReviseValue) error {
 	t.bytes += len(o.Key) + len(o.To) + len(o.ContentType)
 	if err := firstOf(ValidID("key", o.Key), validContentType(o.ContentType), settleMetadata(&o.Metadata)); err != nil {
 		return err

@@ -136,7 +136,7 @@ func (h Head) Witness(kind, id string, numbers ...uint64) Head {
 	return Head(digest.Sum(nil))
 }
 
-func (t *tally) eraseAgent(o *EraseAgent) error {
+func eraseAgent(t *tally, o *EraseAgent) error {
 	t.bytes += len(o.Agent)
 	return firstOf(ValidID("agent", o.Agent), validSpan("seal", o.Seal, SealMax))
 }

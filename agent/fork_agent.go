@@ -35,7 +35,7 @@ type ForkedAgent struct {
 
 func (*ForkedAgent) isOpResult() {}
 
-func (t *tally) forkAgent(o *ForkAgent) error {
+func forkAgent(t *tally, o *ForkAgent) error {
 	if err := firstOf(
 		ValidID("agent", o.Agent), ValidID("new_agent", o.NewAgent), optionalID("new_thread", o.NewThread),
 		optionalSession("session", o.Session), optionalSession("new_session", o.NewSession),

@@ -188,9 +188,9 @@ func (t *tally) sessionOp(op Op) error {
 	case *DecideReview:
 		return t.decideReview(o)
 	case *ForkAgent:
-		return t.forkAgent(o)
+		return forkAgent(t, o)
 	case *EraseAgent:
-		return t.eraseAgent(o)
+		return eraseAgent(t, o)
 	case *SetTTL:
 		return t.setTTL(o)
 	default:

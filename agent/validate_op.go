@@ -39,9 +39,9 @@ func (t *tally) op(op Op) error {
 	case *ImportScope:
 		return t.importScope(o)
 	case *WriteMemory:
-		return t.writeMemory(o)
+		return writeMemory(t, o)
 	case *DeleteMemory:
-		return t.deleteMemory(o)
+		return deleteMemory(t, o)
 	case *PutManager, *DeleteManager, *AnswerSignal:
 		return t.managerOp(op)
 	default:

@@ -8,22 +8,22 @@ import (
 
 // TakeClaim takes a claim that has no other holder. Use Under, or the claim's Fence,
 // for commits that must apply only while it is held.
-func (s Scope) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
+func (s Claims) TakeClaim(ctx context.Context, take agent.TakeClaim) (agent.Claim, error) {
 	return s.claim(ctx, &take)
 }
 
 // RenewClaim restarts the full ttl of a holding; renew every third of it.
-func (s Scope) RenewClaim(ctx context.Context, renew agent.RenewClaim) (agent.Claim, error) {
+func (s Claims) RenewClaim(ctx context.Context, renew agent.RenewClaim) (agent.Claim, error) {
 	return s.claim(ctx, &renew)
 }
 
 // ReleaseClaim ends a holding, or hands the claim over to another holder.
-func (s Scope) ReleaseClaim(ctx context.Context, release agent.ReleaseClaim) (agent.Claim, error) {
+func (s Claims) ReleaseClaim(ctx context.Context, release agent.ReleaseClaim) (agent.Claim, error) {
 	return s.claim(ctx, &release)
 }
 
-func (s Scope) claim(ctx context.Context, op agent.Op) (agent.Claim, error) {
-	r, err := do[*agent.ClaimResult](ctx, s, op)
+func (s Claims) claim(ctx context.Context, op agent.Op) (agent.Claim, error) {
+	r, err := do[*agent.ClaimResult](ctx, s.target, op)
 	if err != nil {
 		return agent.Claim{}, err
 	}
@@ -31,11 +31,11 @@ func (s Scope) claim(ctx context.Context, op agent.Op) (agent.Claim, error) {
 }
 
 // GetClaim reads a claim; not_found if it has no holder.
-func (s Scope) GetClaim(ctx context.Context, claim string) (*agent.Claim, error) {
-	return ask[*agent.Claim](ctx, s, &agent.GetClaim{Claim: claim})
+func (s Claims) GetClaim(ctx context.Context, claim string) (*agent.Claim, error) {
+	return ask[*agent.Claim](ctx, s.target, &agent.GetClaim{Claim: claim})
 }
 
 // ListClaims lists the claims that have a holder, in name order.
-func (s Scope) ListClaims(ctx context.Context, page agent.Page) (*agent.ClaimList, error) {
-	return ask[*agent.ClaimList](ctx, s, &agent.ListClaims{Page: page})
+func (s Claims) ListClaims(ctx context.Context, page agent.Page) (*agent.ClaimList, error) {
+	return ask[*agent.ClaimList](ctx, s.target, &agent.ListClaims{Page: page})
 }

@@ -47,7 +47,7 @@ func Dial(o Options) (*Client, error) {
 	if !o.Fixed {
 		c.owners = newOwners(c.pool.conn)
 	}
-	c.Scope = Scope{service: c, name: o.Scope}
+	c.Scope = In(c, o.Scope)
 	return c, nil
 }
 

@@ -8,28 +8,28 @@ import (
 
 // WriteMemory writes or replaces a memory of an agent. Without an id it gets one
 // derived from its content; the result has it.
-func (s Scope) WriteMemory(ctx context.Context, write agent.WriteMemory) (*agent.MemoryResult, error) {
-	return do[*agent.MemoryResult](ctx, s, &write)
+func (s Memories) WriteMemory(ctx context.Context, write agent.WriteMemory) (*agent.MemoryResult, error) {
+	return do[*agent.MemoryResult](ctx, s.target, &write)
 }
 
 // DeleteMemory deletes a memory of an agent; deleting a missing one succeeds.
-func (s Scope) DeleteMemory(ctx context.Context, remove agent.DeleteMemory) (*agent.DeleteResult, error) {
-	return do[*agent.DeleteResult](ctx, s, &remove)
+func (s Memories) DeleteMemory(ctx context.Context, remove agent.DeleteMemory) (*agent.DeleteResult, error) {
+	return do[*agent.DeleteResult](ctx, s.target, &remove)
 }
 
 // GetMemory reads one memory of an agent, with its embedding.
-func (s Scope) GetMemory(ctx context.Context, name, id string) (*agent.Memory, error) {
-	return ask[*agent.Memory](ctx, s, &agent.GetMemory{Agent: name, ID: id})
+func (s Memories) GetMemory(ctx context.Context, name, id string) (*agent.Memory, error) {
+	return ask[*agent.Memory](ctx, s.target, &agent.GetMemory{Agent: name, ID: id})
 }
 
 // ListMemories lists an agent's memories in id order. With an empty name it lists
 // those of all agents of the scope, oldest write first. The page then has no prefix,
 // and After is the Next of the previous page.
-func (s Scope) ListMemories(ctx context.Context, name string, page agent.Page) (*agent.MemoryList, error) {
-	return ask[*agent.MemoryList](ctx, s, &agent.ListMemories{Agent: name, Page: page})
+func (s Memories) ListMemories(ctx context.Context, name string, page agent.Page) (*agent.MemoryList, error) {
+	return ask[*agent.MemoryList](ctx, s.target, &agent.ListMemories{Agent: name, Page: page})
 }
 
 // Recall searches an agent's memories. It sees all earlier writes.
-func (s Scope) Recall(ctx context.Context, recall agent.Recall) (*agent.Recalled, error) {
-	return ask[*agent.Recalled](ctx, s, &recall)
+func (s Memories) Recall(ctx context.Context, recall agent.Recall) (*agent.Recalled, error) {
+	return ask[*agent.Recalled](ctx, s.target, &recall)
 }

@@ -7,16 +7,56 @@ import (
 )
 
 // Scope has the calls on one scope of one service, each of which is one commit or one
-// read. Reads are linearizable. A *Client embeds the Scope of its own scope.
+// read. Reads are linearizable. The calls on one noun are methods of the type of that
+// noun, which Scope embeds. A *Client embeds the Scope of its own scope.
 type Scope struct {
+	target
+	Agents
+	Checkpoints
+	Claims
+	Conversations
+	Managers
+	Memories
+	Reviews
+	Sessions
+	Threads
+	Timers
+	Values
+}
+
+// target is the scope of a service that calls go to.
+type target struct {
 	service agent.Service
 	name    string
 	fence   *agent.Fence // of all commits; nil means none
 }
 
+// The calls of a Scope on one noun.
+type (
+	Agents        struct{ target }
+	Checkpoints   struct{ target }
+	Claims        struct{ target }
+	Conversations struct{ target }
+	Managers      struct{ target }
+	Memories      struct{ target }
+	Reviews       struct{ target }
+	Sessions      struct{ target }
+	Threads       struct{ target }
+	Timers        struct{ target }
+	Values        struct{ target }
+)
+
 // In returns the calls on a scope of a service.
 func In(service agent.Service, scope string) Scope {
-	return Scope{service: service, name: scope}
+	return at(target{service: service, name: scope})
+}
+
+func at(t target) Scope {
+	return Scope{
+		target: t, Agents: Agents{t}, Checkpoints: Checkpoints{t}, Claims: Claims{t}, Conversations: Conversations{t},
+		Managers: Managers{t}, Memories: Memories{t}, Reviews: Reviews{t}, Sessions: Sessions{t}, Threads: Threads{t},
+		Timers: Timers{t}, Values: Values{t},
+	}
 }
 
 // In returns the calls on another scope, without a fence, because claims belong to one
@@ -26,13 +66,14 @@ func (s Scope) In(scope string) Scope { return In(s.service, scope) }
 // Under returns the calls under a claim that the caller holds: once the holding has
 // ended, their writes are refused with fenced.
 func (s Scope) Under(c agent.Claim) Scope {
-	s.fence = c.Fence()
-	return s
+	t := s.target
+	t.fence = c.Fence()
+	return at(t)
 }
 
 // PutScope sets the scope's policy. It creates the scope if it does not exist.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
-	r, err := do[*agent.ScopeResult](ctx, s, &agent.PutScope{Policy: policy})
+	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.PutScope{Policy: policy})
 	if err != nil {
 		return agent.Scope{}, err
 	}
@@ -41,29 +82,29 @@ func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, 
 
 // DeleteScope deletes the scope and its contents.
 func (s Scope) DeleteScope(ctx context.Context) error {
-	_, err := do[*agent.DeleteResult](ctx, s, &agent.DeleteScope{})
+	_, err := do[*agent.DeleteResult](ctx, s.target, &agent.DeleteScope{})
 	return err
 }
 
 // GetScope reads the scope's usage and policy.
 func (s Scope) GetScope(ctx context.Context) (*agent.Scope, error) {
-	return ask[*agent.Scope](ctx, s, &agent.GetScope{})
+	return ask[*agent.Scope](ctx, s.target, &agent.GetScope{})
 }
 
 // ListScopes lists all scopes, not only this one.
 func (s Scope) ListScopes(ctx context.Context, page agent.Page) (*agent.ScopeList, error) {
-	return ask[*agent.ScopeList](ctx, s, &agent.ListScopes{Page: page})
+	return ask[*agent.ScopeList](ctx, s.target, &agent.ListScopes{Page: page})
 }
 
 // do commits one op and returns its result.
-func do[R agent.OpResult](ctx context.Context, s Scope, op agent.Op) (R, error) {
-	return doLast[R](ctx, s, op)
+func do[R agent.OpResult](ctx context.Context, t target, op agent.Op) (R, error) {
+	return doLast[R](ctx, t, op)
 }
 
 // doLast commits ops and returns the result of the last one.
-func doLast[R agent.OpResult](ctx context.Context, s Scope, ops ...agent.Op) (R, error) {
+func doLast[R agent.OpResult](ctx context.Context, t target, ops ...agent.Op) (R, error) {
 	var none R
-	res, err := s.service.Commit(ctx, agent.Commit{Scope: s.name, Fence: s.fence, Ops: ops})
+	res, err := t.service.Commit(ctx, agent.Commit{Scope: t.name, Fence: t.fence, Ops: ops})
 	if err != nil {
 		return none, err
 	}
@@ -78,9 +119,9 @@ func doLast[R agent.OpResult](ctx context.Context, s Scope, ops ...agent.Op) (R,
 }
 
 // ask makes one read.
-func ask[F agent.Found](ctx context.Context, s Scope, read agent.Read) (F, error) {
+func ask[F agent.Found](ctx context.Context, t target, read agent.Read) (F, error) {
 	var none F
-	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.name, Reads: []agent.Read{read}})
+	answers, err := t.service.Read(ctx, agent.Reads{Scope: t.name, Reads: []agent.Read{read}})
 	if err != nil {
 		return none, err
 	}

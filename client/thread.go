@@ -3,44 +3,45 @@ package client
 import (
 	"context"
 	"iter"
+	"time"
 
 	"dormouse/agent"
 )
 
 // Append appends entries. It creates the thread if it does not exist.
-func (s Scope) Append(ctx context.Context, a agent.AppendThread) (*agent.ThreadResult, error) {
-	return do[*agent.ThreadResult](ctx, s, &a)
+func (s Threads) Append(ctx context.Context, a agent.AppendThread) (*agent.ThreadResult, error) {
+	return do[*agent.ThreadResult](ctx, s.target, &a)
 }
 
 // CompactThread removes a thread's oldest entries; rev and head stay.
-func (s Scope) CompactThread(ctx context.Context, c agent.CompactThread) (*agent.ThreadResult, error) {
-	return do[*agent.ThreadResult](ctx, s, &c)
+func (s Threads) CompactThread(ctx context.Context, c agent.CompactThread) (*agent.ThreadResult, error) {
+	return do[*agent.ThreadResult](ctx, s.target, &c)
 }
 
 // ForkThread creates a thread that shares another's entries.
-func (s Scope) ForkThread(ctx context.Context, f agent.ForkThread) (*agent.ThreadResult, error) {
-	return do[*agent.ThreadResult](ctx, s, &f)
+func (s Threads) ForkThread(ctx context.Context, f agent.ForkThread) (*agent.ThreadResult, error) {
+	return do[*agent.ThreadResult](ctx, s.target, &f)
 }
 
 // DeleteThread deletes a thread; deleting a missing one succeeds.
-func (s Scope) DeleteThread(ctx context.Context, del agent.DeleteThread) (*agent.DeleteResult, error) {
-	return do[*agent.DeleteResult](ctx, s, &del)
+func (s Threads) DeleteThread(ctx context.Context, del agent.DeleteThread) (*agent.DeleteResult, error) {
+	return do[*agent.DeleteResult](ctx, s.target, &del)
 }
 
 // GetThread reads a thread without its entries; not_found if it does not exist.
-func (s Scope) GetThread(ctx context.Context, thread string) (*agent.Thread, error) {
-	return ask[*agent.Thread](ctx, s, &agent.GetThread{Thread: thread})
+func (s Threads) GetThread(ctx context.Context, thread string) (*agent.Thread, error) {
+	return ask[*agent.Thread](ctx, s.target, &agent.GetThread{Thread: thread})
 }
 
 // Load reads one page of a thread's entries.
-func (s Scope) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries, error) {
-	return ask[*agent.Entries](ctx, s, &load)
+func (s Threads) Load(ctx context.Context, load agent.LoadEntries) (*agent.Entries, error) {
+	return ask[*agent.Entries](ctx, s.target, &load)
 }
 
 // Entries yields all entries that load selects, page by page, at the thread's rev of
 // the first page: later appends are left out. An error is the last element; it is
 // deleted if the thread was deleted and created again meanwhile.
-func (s Scope) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[agent.Entry, error] {
+func (s Threads) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		var life uint64 // incarnation in the first page
 		for {
@@ -79,16 +80,21 @@ func remade(thread string, life uint64) *agent.Error {
 }
 
 // GetEntry reads one entry by its id.
-func (s Scope) GetEntry(ctx context.Context, thread, entry string) (*agent.Entry, error) {
-	return ask[*agent.Entry](ctx, s, &agent.GetEntry{Thread: thread, Entry: entry})
+func (s Threads) GetEntry(ctx context.Context, thread, entry string) (*agent.Entry, error) {
+	return ask[*agent.Entry](ctx, s.target, &agent.GetEntry{Thread: thread, Entry: entry})
 }
 
 // VerifyThread recomputes a thread's hash chain.
-func (s Scope) VerifyThread(ctx context.Context, thread string) (*agent.Verified, error) {
-	return ask[*agent.Verified](ctx, s, &agent.VerifyThread{Thread: thread})
+func (s Threads) VerifyThread(ctx context.Context, thread string) (*agent.Verified, error) {
+	return ask[*agent.Verified](ctx, s.target, &agent.VerifyThread{Thread: thread})
 }
 
 // ListThreads lists threads in id order.
-func (s Scope) ListThreads(ctx context.Context, page agent.Page) (*agent.ThreadList, error) {
-	return ask[*agent.ThreadList](ctx, s, &agent.ListThreads{Page: page})
+func (s Threads) ListThreads(ctx context.Context, page agent.Page) (*agent.ThreadList, error) {
+	return ask[*agent.ThreadList](ctx, s.target, &agent.ListThreads{Page: page})
+}
+
+// SetThreadTTL sets when a thread expires; 0 means never.
+func (s Threads) SetThreadTTL(ctx context.Context, thread string, ttl time.Duration) (*agent.ThreadResult, error) {
+	return do[*agent.ThreadResult](ctx, s.target, &agent.SetTTL{Thread: thread, TTL: ttl})
 }

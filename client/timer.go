@@ -8,8 +8,8 @@ import (
 
 // PutTimer creates or replaces a timer of an instance: one that fires once, at Next,
 // or a cron, whose Next is 0. The returned timer has no data.
-func (s Scope) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, error) {
-	r, err := do[*agent.TimerResult](ctx, s, &agent.PutTimer{Timer: timer})
+func (s Timers) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, error) {
+	r, err := do[*agent.TimerResult](ctx, s.target, &agent.PutTimer{Timer: timer})
 	if err != nil {
 		return nil, err
 	}
@@ -17,17 +17,17 @@ func (s Scope) PutTimer(ctx context.Context, timer agent.Timer) (*agent.Timer, e
 }
 
 // DeleteTimer cancels a timer; a missing timer is not an error.
-func (s Scope) DeleteTimer(ctx context.Context, manager, key, id string) (*agent.DeleteResult, error) {
-	return do[*agent.DeleteResult](ctx, s, &agent.DeleteTimer{Manager: manager, Key: key, ID: id})
+func (s Timers) DeleteTimer(ctx context.Context, manager, key, id string) (*agent.DeleteResult, error) {
+	return do[*agent.DeleteResult](ctx, s.target, &agent.DeleteTimer{Manager: manager, Key: key, ID: id})
 }
 
 // GetTimer reads a timer.
-func (s Scope) GetTimer(ctx context.Context, manager, key, id string) (*agent.Timer, error) {
-	return ask[*agent.Timer](ctx, s, &agent.GetTimer{Manager: manager, Key: key, ID: id})
+func (s Timers) GetTimer(ctx context.Context, manager, key, id string) (*agent.Timer, error) {
+	return ask[*agent.Timer](ctx, s.target, &agent.GetTimer{Manager: manager, Key: key, ID: id})
 }
 
 // ListTimers lists an instance's timers, or those of all instances of a manager if key
 // is "".
-func (s Scope) ListTimers(ctx context.Context, manager, key string, page agent.Page) (*agent.TimerList, error) {
-	return ask[*agent.TimerList](ctx, s, &agent.ListTimers{Manager: manager, Key: key, Page: page})
+func (s Timers) ListTimers(ctx context.Context, manager, key string, page agent.Page) (*agent.TimerList, error) {
+	return ask[*agent.TimerList](ctx, s.target, &agent.ListTimers{Manager: manager, Key: key, Page: page})
 }

@@ -7,27 +7,27 @@ import (
 )
 
 // PutValue writes a value.
-func (s Scope) PutValue(ctx context.Context, put agent.PutValue) (*agent.ValueResult, error) {
-	return do[*agent.ValueResult](ctx, s, &put)
+func (s Values) PutValue(ctx context.Context, put agent.PutValue) (*agent.ValueResult, error) {
+	return do[*agent.ValueResult](ctx, s.target, &put)
 }
 
 // DeleteValue deletes a value; deleting a missing one succeeds.
-func (s Scope) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.DeleteResult, error) {
-	return do[*agent.DeleteResult](ctx, s, &del)
+func (s Values) DeleteValue(ctx context.Context, del agent.DeleteValue) (*agent.DeleteResult, error) {
+	return do[*agent.DeleteResult](ctx, s.target, &del)
 }
 
 // ReviseValue changes a value's key, content type and metadata, but not its bytes, all
 // or none of them.
-func (s Scope) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agent.ValueResult, error) {
-	return do[*agent.ValueResult](ctx, s, &revise)
+func (s Values) ReviseValue(ctx context.Context, revise agent.ReviseValue) (*agent.ValueResult, error) {
+	return do[*agent.ValueResult](ctx, s.target, &revise)
 }
 
 // GetValue reads a value; not_found if it does not exist.
-func (s Scope) GetValue(ctx context.Context, key string) (*agent.Value, error) {
-	return ask[*agent.Value](ctx, s, &agent.GetValue{Key: key})
+func (s Values) GetValue(ctx context.Context, key string) (*agent.Value, error) {
+	return ask[*agent.Value](ctx, s.target, &agent.GetValue{Key: key})
 }
 
 // ListValues lists values in key order.
-func (s Scope) ListValues(ctx context.Context, page agent.Page) (*agent.ValueList, error) {
-	return ask[*agent.ValueList](ctx, s, &agent.ListValues{Page: page})
+func (s Values) ListValues(ctx context.Context, page agent.Page) (*agent.ValueList, error) {
+	return ask[*agent.ValueList](ctx, s.target, &agent.ListValues{Page: page})
 }

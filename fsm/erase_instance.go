@@ -18,7 +18,7 @@ import (
 
 // EncodeEndInstance encodes a commit that records the end of a live instance. awake reports whether
 // it was in its owner's memory until then.
-func (m *Machine) EncodeEndInstance(e agent.Ending, awake bool) []byte {
+func (encoders) EncodeEndInstance(e agent.Ending, awake bool) []byte {
 	return command.EncodeLogCommit(&logpb.Commit{Scope: e.Scope, ClusterOps: []*logpb.ClusterOp{{Op: &logpb.ClusterOp_EndInstance{
 		EndInstance: &logpb.EndInstance{Agent: e.Checkpoint(), ErasedIndex: e.Index, Awake: awake},
 	}}}})
@@ -67,6 +67,6 @@ func (m *Machine) Owned(ref agent.InstanceRef) bool {
 }
 
 // WatchEndings signals after each entry that erased an instance: see WatchThread.
-func (m *Machine) WatchEndings() (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(erasure.EndingsKey)
+func (w *watches) WatchEndings() (changed <-chan struct{}, cancel func()) {
+	return w.add(erasure.EndingsKey)
 }

@@ -31,6 +31,9 @@ type Options struct {
 // Raft calls Apply, Snapshot and Restore from one goroutine. All other methods may be called
 // concurrently, except Close, which must be the last call.
 type Machine struct {
+	encoders
+	watches
+
 	options Options
 	home    *home     // directories and snapshots
 	chains  chainRing // the last entries' chains
@@ -58,7 +61,6 @@ type Machine struct {
 	restores atomic.Uint64 // number of snapshots that replaced the state
 
 	waiters waiters
-	watches watches
 	recalls *recall.Cache // guarded by mu; replaced by adopt
 }
 

@@ -99,20 +99,24 @@ func (m *Machine) FeatureLevel() uint32 {
 	return m.level
 }
 
+// encoders make the commits that nodes propose for themselves. A Machine embeds them,
+// as the node is its only user.
+type encoders struct{}
+
 // EncodePutMember encodes a commit that adds or changes a member.
-func (m *Machine) EncodePutMember(member agent.Member) []byte {
+func (encoders) EncodePutMember(member agent.Member) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
 }
 
 // EncodeRemoveMember encodes a commit that removes a member for good.
-func (m *Machine) EncodeRemoveMember(id, incarnation string) []byte {
+func (encoders) EncodeRemoveMember(id, incarnation string) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_RemoveMember{
 		RemoveMember: &logpb.RemoveMember{Id: id, Incarnation: incarnation},
 	}})
 }
 
 // EncodeFeatureLevel encodes a commit that raises the cluster's level.
-func (m *Machine) EncodeFeatureLevel(level uint32) []byte {
+func (encoders) EncodeFeatureLevel(level uint32) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_SetFeatureLevel{SetFeatureLevel: &logpb.SetFeatureLevel{Level: level}}})
 }
 

@@ -21,7 +21,7 @@ func leaseLapse(l agent.NodeLease, o txn.TermStart) uint64 {
 
 // EncodeRenewNodeLease encodes a commit that renews or begins the lease of a node's process. row is
 // the member row of a host, which is written with the lease; nil for nodes.
-func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
+func (encoders) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
 	p := &logpb.RenewNodeLease{
 		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), Handlers: l.Handlers,
 	}
@@ -34,7 +34,7 @@ func (m *Machine) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []b
 }
 
 // EncodeEndNodeLease encodes a commit that ends a lease and frees the partitions of its node.
-func (m *Machine) EncodeEndNodeLease(node, life string) []byte {
+func (encoders) EncodeEndNodeLease(node, life string) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_EndNodeLease{EndNodeLease: &logpb.EndNodeLease{Node: node, Life: life}}})
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // EncodeMovePartitions encodes a commit that makes either all the moves or none.
-func (m *Machine) EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte {
+func (encoders) EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte {
 	p := &logpb.MovePartitions{Why: why}
 	for _, move := range moves {
 		p.Moves = append(p.Moves, &logpb.PartitionMove{

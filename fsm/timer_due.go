@@ -41,6 +41,6 @@ func (m *Machine) DueTimers(from string, limit int) (due []agent.DueTimer, next 
 }
 
 // WatchDueTimers signals after each entry that made a timer due: see WatchThread.
-func (m *Machine) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(kv.TimersDueKey)
+func (w *watches) WatchDueTimers() (changed <-chan struct{}, cancel func()) {
+	return w.add(kv.TimersDueKey)
 }

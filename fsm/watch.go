@@ -18,19 +18,19 @@ type watches struct {
 // WatchThread signals after each entry that changed the thread; signals that follow each other
 // closely are merged. Read a view after each signal, and once after WatchThread has returned.
 // cancel ends the watch; the channel is never closed.
-func (m *Machine) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(kv.IDKey(kv.KindThread, scope, thread))
+func (w *watches) WatchThread(scope, thread string) (changed <-chan struct{}, cancel func()) {
+	return w.add(kv.IDKey(kv.KindThread, scope, thread))
 }
 
 // WatchClaim is WatchThread for a claim. A claim that expires is signalled by the entry that
 // removes it.
-func (m *Machine) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(kv.IDKey(kv.KindClaim, scope, claim))
+func (w *watches) WatchClaim(scope, claim string) (changed <-chan struct{}, cancel func()) {
+	return w.add(kv.IDKey(kv.KindClaim, scope, claim))
 }
 
 // WatchChanges is WatchThread for all changes in a scope.
-func (m *Machine) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
-	return m.watches.add(kv.FeedKey(scope))
+func (w *watches) WatchChanges(scope string) (changed <-chan struct{}, cancel func()) {
+	return w.add(kv.FeedKey(scope))
 }
 
 func (w *watches) add(key string) (changed <-chan struct{}, cancel func()) {

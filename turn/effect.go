@@ -87,7 +87,7 @@ func (t *Turn) Effect(e Effect, call Capability) (agent.JSON, error) {
 		return nil, err
 	}
 	defer t.locked(func() { r.active = false })
-	key := t.key(e.ID)
+	key := key(t, e.ID)
 	if r.Ended {
 		return r.outcome(nil)
 	}
@@ -157,7 +157,7 @@ func compactValue(raw agent.JSON) (agent.JSON, error) {
 
 // recordOf returns an effect's record, and creates it if necessary.
 func (t *Turn) recordOf(e Effect) (*effectRecord, error) {
-	if err := agent.ValidID("key", t.key(e.ID)); err != nil || e.ID == "" {
+	if err := agent.ValidID("key", key(t, e.ID)); err != nil || e.ID == "" {
 		return nil, agent.Invalid("effect", "the effect's id %q is missing or too long", e.ID)
 	}
 	if !e.Class.valid() {
@@ -194,7 +194,7 @@ func (t *Turn) locked(f func()) {
 
 // key returns a globally unique key of an effect, because sessions never reuse
 // an incarnation.
-func (t *Turn) key(effect string) string {
+func key(t *Turn, effect string) string {
 	return fmt.Sprintf("%s/%d/%s/%s", t.session, t.initial.Incarnation, t.request.ID, effect)
 }
 

@@ -73,7 +73,7 @@ func asLost(err error) error {
 // finish commits the collected changes and the turn's end.
 func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
 	t.mu.Lock()
-	ops, op := t.ops, t.commitOp(agent.SessionFinished)
+	ops, op := t.ops, commitOp(t, agent.SessionFinished)
 	op.Result, op.Conversation = t.result, t.nextConversation()
 	t.mu.Unlock()
 	if t.journal.used() {
@@ -90,7 +90,7 @@ func (t *Turn) finish(ctx context.Context) (agent.SessionRow, error) {
 // needs.
 func (t *Turn) pause(ctx context.Context) (agent.SessionRow, error) {
 	t.mu.Lock()
-	op, phase := t.commitOp(agent.SessionHibernated), t.pausePhase
+	op, phase := commitOp(t, agent.SessionHibernated), t.pausePhase
 	op.Reviews = t.newReviews
 	t.mu.Unlock()
 	if phase == "" {
@@ -109,13 +109,13 @@ func (t *Turn) pause(ctx context.Context) (agent.SessionRow, error) {
 
 // fail commits the failure without the collected changes.
 func (t *Turn) fail(ctx context.Context, failure error) (agent.SessionRow, error) {
-	op := t.commitOp(agent.SessionFailed)
+	op := commitOp(t, agent.SessionFailed)
 	op.Failure = failureJSON(failure)
 	row, err := t.commitEnd(ctx, []agent.Op{op})
 	return row, asLost(err)
 }
 
-func (t *Turn) commitOp(status agent.SessionStatus) *agent.CommitSession {
+func commitOp(t *Turn, status agent.SessionStatus) *agent.CommitSession {
 	return &agent.CommitSession{
 		Session: t.session, LeaseID: t.lease.LeaseID, Owner: t.name, RequestID: t.request.ID, Status: status,
 	}

@@ -7,21 +7,21 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeAgents() {
+func routeAgents(f *api) {
 	const tag, one = "agents", "/v1/agents/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-agent", tag: tag,
 		summary: "Append what the journal lacks and put the checkpoint, in one commit",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Hibernated{},
-	}, (*request).hibernate)
+	}, hibernate)
 	register(f, route{
 		method: http.MethodGet, path: one + "/thaw", id: "thaw-agent", tag: tag, summary: "Read a checkpoint and the thread that it points to",
 		effect: reads, query: []string{"tail", "revision"}, answers: document.Thawed{},
-	}, (*request).thaw)
-	f.routeWholeAgents()
+	}, thaw)
+	routeWholeAgents(f)
 }
 
-func (c *request) hibernate(body *document.HibernateBody) error {
+func hibernate(c *request, body *document.HibernateBody) error {
 	put, journal, err := body.ToOps(c.id("key"))
 	if err != nil {
 		return err
@@ -35,10 +35,10 @@ func (c *request) hibernate(body *document.HibernateBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answerHibernation(result)
+	return answerHibernation(c, result)
 }
 
-func (c *request) answerHibernation(result agent.Result) error {
+func answerHibernation(c *request, result agent.Result) error {
 	last := len(result.Results) - 1
 	stamp, err := resultOf[*agent.CheckpointResult](result, last)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *request) answerHibernation(result agent.Result) error {
 	return c.answer(a)
 }
 
-func (c *request) thaw(*none) error {
+func thaw(c *request, _ *none) error {
 	found, err := read[*agent.Thawed](c, &agent.Thaw{
 		Key:      c.id("key"),
 		Tail:     c.optional("tail"),

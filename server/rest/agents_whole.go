@@ -8,38 +8,38 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeWholeAgents() {
+func routeWholeAgents(f *api) {
 	const tag, one = "agents", "/v1/agents/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-agent", tag: tag,
 		summary: "Fork an agent: checkpoint, thread, memories and a session, in one commit",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.ForkedAgent{},
-	}, (*request).forkAgent)
+	}, forkAgent)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "erase-agent", tag: tag,
 		summary: "Erase all data of an agent; answers with a receipt once the erasure is complete, or at the timeout",
 		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, answers: document.Erasure{},
-	}, (*request).eraseAgent)
+	}, eraseAgent)
 	register(f, route{
 		method: http.MethodGet, path: one + "/erasure", id: "get-erasure", tag: tag, summary: "Read the receipt of an agent's erasure",
 		effect: reads, answers: document.Erasure{},
-	}, (*request).getErasure)
+	}, getErasure)
 	register(f, route{
 		method: http.MethodPut, path: "/v1/threads/{id}/ttl", id: "set-thread-ttl", tag: "threads", summary: "Set when a thread expires",
 		effect: writes, bodyNeeded: true, answers: document.Thread{},
-	}, (*request).setThreadTTL)
+	}, setThreadTTL)
 	register(f, route{
 		method: http.MethodPut, path: "/v1/sessions/{id}/ttl", id: "set-session-ttl", tag: "sessions", summary: "Set when a session expires",
 		effect: writes, bodyNeeded: true, answers: document.SessionRow{},
-	}, (*request).setSessionTTL)
+	}, setSessionTTL)
 	register(f, route{
 		method: http.MethodPut, path: "/v1/conversations/{id}/ttl", id: "set-conversation-ttl", tag: "conversations",
 		summary: "Set when a conversation expires",
 		effect:  writes, bodyNeeded: true, answers: document.ConversationRow{},
-	}, (*request).setConversationTTL)
+	}, setConversationTTL)
 }
 
-func (c *request) forkAgent(body *document.ForkAgentBody) error {
+func forkAgent(c *request, body *document.ForkAgentBody) error {
 	op := body.ToOp(c.id("key"))
 	op.IfRevision = c.conditioned(op.IfRevision)
 	result, err := c.commit(op)
@@ -57,7 +57,7 @@ func (c *request) forkAgent(body *document.ForkAgentBody) error {
 
 // eraseAgent waits until the receipt is complete. If the call times out first, or a read of the
 // receipt fails, it answers with the latest receipt.
-func (c *request) eraseAgent(*none) error {
+func eraseAgent(c *request, _ *none) error {
 	op := &agent.EraseAgent{
 		Agent: c.id("key"), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"), Seal: c.duration("seal_ms"),
 	}
@@ -75,7 +75,7 @@ func (c *request) eraseAgent(*none) error {
 	return c.answer(reply{body: document.ErasureOf(receipt)}) // the agent is erased, as requested
 }
 
-func (c *request) getErasure(*none) error {
+func getErasure(c *request, _ *none) error {
 	receipt, err := read[*agent.Erasure](c, &agent.GetErasure{Agent: c.id("key")})
 	if err != nil {
 		return err
@@ -83,8 +83,8 @@ func (c *request) getErasure(*none) error {
 	return c.answer(reply{body: document.ErasureOf(receipt)})
 }
 
-func (c *request) setThreadTTL(body *document.TtlBody) error {
-	result, err := c.setTTL(body, &agent.SetTTL{Thread: c.id("id")})
+func setThreadTTL(c *request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Thread: c.id("id")})
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (c *request) setThreadTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Thread.Rev, body: document.ThreadOf(done.Thread)})
 }
 
-func (c *request) setSessionTTL(body *document.TtlBody) error {
-	result, err := c.setTTL(body, &agent.SetTTL{Session: c.id("id")})
+func setSessionTTL(c *request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Session: c.id("id")})
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (c *request) setSessionTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Session.Revision, body: document.SessionRowOf(done.Session)})
 }
 
-func (c *request) setConversationTTL(body *document.TtlBody) error {
-	result, err := c.setTTL(body, &agent.SetTTL{Conversation: c.id("id")})
+func setConversationTTL(c *request, body *document.TtlBody) error {
+	result, err := setTTL(c, body, &agent.SetTTL{Conversation: c.id("id")})
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *request) setConversationTTL(body *document.TtlBody) error {
 	return c.answer(reply{revision: &done.Conversation.Revision, body: document.ConversationRowOf(done.Conversation)})
 }
 
-func (c *request) setTTL(body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
+func setTTL(c *request, body *document.TtlBody, op *agent.SetTTL) (agent.Result, error) {
 	ttl, err := document.Duration("ttl_ms", body.TTLMS)
 	if err != nil {
 		return agent.Result{}, err

@@ -10,19 +10,19 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeChanges() {
+func routeChanges(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
 		summary: "Server-sent events: every change of the scope, in the order of the log",
 		effect:  reads, query: []string{"prefix", "from_index"}, media: eventStream, streams: true,
-	}, (*request).watchChanges)
+	}, watchChanges)
 }
 
 // watchChanges streams until the client disconnects or an event ends the feed. It waits for the
 // first event, so that a feed that cannot begin is answered with a status.
-func (c *request) watchChanges(*none) error {
+func watchChanges(c *request, _ *none) error {
 	w := agent.Watch{Scope: c.scope, Changes: true, Prefix: c.text("prefix"), From: c.number("from_index")}
-	if err := c.resumeChanges(&w); err != nil {
+	if err := resumeChanges(c, &w); err != nil {
 		return err
 	}
 	if c.err != nil {
@@ -30,7 +30,7 @@ func (c *request) watchChanges(*none) error {
 	}
 	came, end := c.start(c.follow(w))
 	defer end()
-	first, err := c.firstOf(came)
+	first, err := firstOf(c, came)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *request) watchChanges(*none) error {
 // resumeChanges continues after Last-Event-ID, which a reconnecting client sends besides the
 // original from_index. It is the index.ordinal of the last change, or an index whose changes are
 // complete.
-func (c *request) resumeChanges(w *agent.Watch) error {
+func resumeChanges(c *request, w *agent.Watch) error {
 	last, err := single(c.r.Header, headerLastEvent)
 	if err != nil || last == "" {
 		return err
@@ -54,7 +54,7 @@ func (c *request) resumeChanges(w *agent.Watch) error {
 }
 
 // firstOf waits for the first element of a feed, within the request's timeout.
-func (c *request) firstOf(came <-chan watched) (watched, error) {
+func firstOf(c *request, came <-chan watched) (watched, error) {
 	late := time.NewTimer(c.timeout)
 	defer late.Stop()
 	select {

@@ -8,51 +8,51 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeCheckpoints() {
+func routeCheckpoints(f *api) {
 	const tag, key = "checkpoints", "/v1/checkpoints/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-checkpoint", tag: tag, summary: "Write a checkpoint whole",
 		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.CheckpointStamp{},
-	}, (*request).putCheckpoint)
+	}, putCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key, id: "patch-checkpoint", tag: tag, summary: "Merge a patch into the state (RFC 7396)",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true,
 		accepts: []string{"application/merge-patch+json", "application/json"}, answers: document.CheckpointStamp{},
-	}, (*request).patchCheckpoint)
+	}, patchCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key + "/cron", id: "patch-checkpoint-cron", tag: tag,
 		summary: "Set or cancel single jobs in the state's __cron_specs__",
 		effect:  writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true, answers: document.CheckpointStamp{},
-	}, (*request).patchCron)
+	}, patchCron)
 	register(f, route{
 		method: http.MethodDelete, path: key, id: "delete-checkpoint", tag: tag, summary: "Delete a checkpoint and its history",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*request).deleteCheckpoint)
+	}, deleteCheckpoint)
 	register(f, route{
 		method: http.MethodGet, path: key, id: "get-checkpoint", tag: tag, summary: "Read a checkpoint whole",
 		effect: reads, query: []string{"revision"}, answers: document.Checkpoint{},
-	}, (*request).getCheckpoint)
+	}, getCheckpoint)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/checkpoints", id: "list-checkpoints", tag: tag, summary: "List checkpoints in key order",
 		effect: reads, query: listQuery, answers: document.List[document.CheckpointRow]{},
-	}, (*request).listCheckpoints)
+	}, listCheckpoints)
 	register(f, route{
 		method: http.MethodGet, path: key + "/history", id: "list-checkpoint-history", tag: tag, summary: "List the revisions kept of a key, newest first",
 		effect: reads, query: []string{"after", "limit"}, answers: document.List[document.CheckpointRow]{},
-	}, (*request).checkpointHistory)
+	}, checkpointHistory)
 }
 
-func (c *request) putCheckpoint(body *document.CheckpointBody) error {
+func putCheckpoint(c *request, body *document.CheckpointBody) error {
 	op, err := body.ToOp(c.id("key"))
 	if err != nil {
 		return err
 	}
 	op.IfRevision = c.conditioned(op.IfRevision)
-	return c.answerCheckpoint(op)
+	return answerCheckpoint(c, op)
 }
 
-func (c *request) patchCheckpoint(body *document.JSON) error {
-	return c.answerCheckpoint(&agent.PatchCheckpoint{
+func patchCheckpoint(c *request, body *document.JSON) error {
+	return answerCheckpoint(c, &agent.PatchCheckpoint{
 		Key:           c.id("key"),
 		Patch:         agent.JSON(*body),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -60,14 +60,14 @@ func (c *request) patchCheckpoint(body *document.JSON) error {
 	})
 }
 
-func (c *request) patchCron(specs *document.JSON) error {
-	return c.answerCheckpoint(&agent.PatchCron{
+func patchCron(c *request, specs *document.JSON) error {
+	return answerCheckpoint(c, &agent.PatchCron{
 		Key: c.id("key"), Specs: agent.JSON(*specs), IfRevision: c.conditioned(c.optional("if_revision")), IfIncarnation: c.number("if_incarnation"),
 	})
 }
 
 // answerCheckpoint commits one write to a checkpoint.
-func (c *request) answerCheckpoint(op agent.Op) error {
+func answerCheckpoint(c *request, op agent.Op) error {
 	result, err := c.commit(op)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *request) answerCheckpoint(op agent.Op) error {
 	return c.answer(a)
 }
 
-func (c *request) deleteCheckpoint(*none) error {
+func deleteCheckpoint(c *request, _ *none) error {
 	_, err := c.commit(&agent.DeleteCheckpoint{
 		Key:           c.id("key"),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -96,7 +96,7 @@ func (c *request) deleteCheckpoint(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *request) getCheckpoint(*none) error {
+func getCheckpoint(c *request, _ *none) error {
 	found, err := read[*agent.Checkpoint](c, &agent.GetCheckpoint{Key: c.id("key"), Revision: c.number("revision")})
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *request) getCheckpoint(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.CheckpointOf(found)})
 }
 
-func (c *request) listCheckpoints(*none) error {
+func listCheckpoints(c *request, _ *none) error {
 	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page()})
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *request) listCheckpoints(*none) error {
 
 // checkpointHistory pages without the store: a history is short, so it is read whole. Its after is
 // a revision, in descending order.
-func (c *request) checkpointHistory(*none) error {
+func checkpointHistory(c *request, _ *none) error {
 	limit := c.number("limit")
 	if limit == 0 {
 		limit = agent.ListLimitDefault

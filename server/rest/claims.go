@@ -7,33 +7,33 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeClaims() {
+func routeClaims(f *api) {
 	const tag, one = "claims", "/v1/claims/{name}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "take-claim", tag: tag, summary: "Take a claim that is free, under a new epoch",
 		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Claim{},
-	}, func(c *request, body *document.TakeBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.TakeBody) error { return changeClaim(c, body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/renew", id: "renew-claim", tag: tag, summary: "Renew a claim for its full ttl",
 		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *request, body *document.RenewBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.RenewBody) error { return changeClaim(c, body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/release", id: "release-claim", tag: tag, summary: "Release a claim, or hand it over",
 		effect: writes, bodyNeeded: true, answers: document.Claim{},
-	}, func(c *request, body *document.ReleaseBody) error { return c.changeClaim(body) })
+	}, func(c *request, body *document.ReleaseBody) error { return changeClaim(c, body) })
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-claim", tag: tag, summary: "Read the holder of a claim",
 		effect: reads, answers: document.Claim{},
-	}, (*request).getClaim)
+	}, getClaim)
 	register(f, route{
 		method: http.MethodGet, path: one + "/watch", id: "watch-claim", tag: tag,
 		summary: "Server-sent events: the holder of a claim, now and after each change",
 		effect:  reads, media: eventStream, streams: true,
-	}, (*request).watchClaim)
+	}, watchClaim)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that are held, in name order",
 		effect: reads, query: listQuery, answers: document.List[document.Claim]{},
-	}, (*request).listClaims)
+	}, listClaims)
 }
 
 // claimBody is a body with an op on a claim.
@@ -42,7 +42,7 @@ type claimBody interface {
 }
 
 // changeClaim commits the op of a body.
-func (c *request) changeClaim(body claimBody) error {
+func changeClaim(c *request, body claimBody) error {
 	op, err := body.ToOp(c.id("name"))
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *request) changeClaim(body claimBody) error {
 	return c.answer(a)
 }
 
-func (c *request) getClaim(*none) error {
+func getClaim(c *request, _ *none) error {
 	found, err := read[*agent.Claim](c, &agent.GetClaim{Claim: c.id("name")})
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *request) getClaim(*none) error {
 	return c.answer(reply{body: document.ClaimOf(*found)})
 }
 
-func (c *request) listClaims(*none) error {
+func listClaims(c *request, _ *none) error {
 	found, err := read[*agent.ClaimList](c, &agent.ListClaims{Page: c.page()})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *request) listClaims(*none) error {
 }
 
 // watchClaim streams until the client disconnects. A claim that is not held can be watched too.
-func (c *request) watchClaim(*none) error {
+func watchClaim(c *request, _ *none) error {
 	_, err := c.openWatch(&agent.GetClaim{Claim: c.id("name")})
 	if err != nil && agent.CodeOf(err) != agent.CodeNotFound {
 		return err

@@ -8,11 +8,11 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeCluster() {
+func routeCluster(f *api) {
 	const tag, path = "cluster", "/v1/cluster"
 	register(f, route{
 		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
-	}, (*request).clusterStatus)
+	}, clusterStatus)
 	for change, summary := range map[agent.Change]string{
 		agent.ChangeLeave:    "Remove a node for good",
 		agent.ChangeTransfer: "Transfer leadership to a node, or to any node",
@@ -22,15 +22,15 @@ func (f *api) routeCluster() {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
 			bodyNeeded: change != agent.ChangeTransfer, answers: document.Changed{},
-		}, func(c *request, body *document.ChangeBody) error { return c.change(change, body.Node) })
+		}, func(c *request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
 	}
 	register(f, route{
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
 		media: "application/octet-stream", streams: true,
-	}, (*request).backup)
+	}, backup)
 }
 
-func (c *request) clusterStatus(*none) error {
+func clusterStatus(c *request, _ *none) error {
 	status, err := c.api.operator.Status(c.r.Context())
 	if err != nil {
 		return readOutcome(err)
@@ -39,7 +39,7 @@ func (c *request) clusterStatus(*none) error {
 	return c.answer(reply{body: document.ClusterStatusOf(status)})
 }
 
-func (c *request) change(change agent.Change, node string) error {
+func changeMembers(c *request, change agent.Change, node string) error {
 	if node == "" && change != agent.ChangeTransfer {
 		return agent.Invalid("node", "name the node to %s", change)
 	}
@@ -52,7 +52,7 @@ func (c *request) change(change agent.Change, node string) error {
 
 // backup streams. An error after the first byte closes the connection, so that a truncated backup
 // is not mistaken for a complete one.
-func (c *request) backup(*none) error {
+func backup(c *request, _ *none) error {
 	c.w.Header().Set("Content-Type", "application/octet-stream")
 	c.w.Header().Set("Content-Disposition", `attachment; filename="dormouse.backup"`)
 	if c.r.Method == http.MethodHead {

@@ -7,15 +7,15 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeCommits() {
+func routeCommits(f *api) {
 	register(f, route{
 		method: http.MethodPost, path: "/v1/commits", id: "commit", tag: "commits",
 		summary: "Apply several ops, all or none",
 		effect:  writes, bodyNeeded: true, numbered: true, answers: document.Committed{},
-	}, (*request).commitOps)
+	}, commitOps)
 }
 
-func (c *request) commitOps(body *document.CommitBody) error {
+func commitOps(c *request, body *document.CommitBody) error {
 	if fence := body.Fence.ToAgent(); fence != nil {
 		if c.fence != nil && *c.fence != *fence {
 			return agent.Invalid("fence", "the body has fence %s at epoch %d, the header %s at %d", fence.Claim, fence.Epoch, c.fence.Claim, c.fence.Epoch)

@@ -7,31 +7,31 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeEntries() {
+func routeEntries(f *api) {
 	const tag, path = "threads", "/v1/threads/{id}/entries"
 	register(f, route{
 		method: http.MethodPost, path: path, id: "append-entries", tag: tag, summary: "Append entries; creates the thread if it does not exist",
 		effect: writes, condition: "expected_rev", bodyNeeded: true, creates: true, answers: document.ThreadStamp{},
-	}, (*request).appendEntries)
+	}, appendEntries)
 	register(f, route{
 		method: http.MethodGet, path: path, id: "load-entries", tag: tag, summary: "Read entries in seq order",
 		effect: reads, query: []string{"from", "to", "tail", "kind", "at_rev", "limit"}, answers: document.EntryPage{},
-	}, (*request).loadEntries)
+	}, loadEntries)
 	register(f, route{
 		method: http.MethodGet, path: path + "/{entry}", id: "get-entry", tag: tag, summary: "Read one entry by its id",
 		effect: reads, answers: document.Entry{},
-	}, (*request).getEntry)
-	f.routeWatch()
+	}, getEntry)
+	routeWatch(f)
 }
 
-func (c *request) appendEntries(body *document.AppendBody) error {
+func appendEntries(c *request, body *document.AppendBody) error {
 	op := body.ToOp(c.id("id"))
 	op.ExpectedRev = c.conditioned(op.ExpectedRev)
-	return c.answerAppend(op)
+	return answerAppend(c, op)
 }
 
 // answerAppend commits one append.
-func (c *request) answerAppend(op *agent.AppendThread) error {
+func answerAppend(c *request, op *agent.AppendThread) error {
 	result, err := c.commit(op)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *request) answerAppend(op *agent.AppendThread) error {
 	return c.answer(a)
 }
 
-func (c *request) loadEntries(*none) error {
+func loadEntries(c *request, _ *none) error {
 	found, err := read[*agent.Entries](c, &agent.LoadEntries{
 		Thread: c.id("id"),
 		From:   c.number("from"),
@@ -66,7 +66,7 @@ func (c *request) loadEntries(*none) error {
 	return c.answer(reply{revision: &found.Thread.Rev, body: document.EntryPageOf(found)})
 }
 
-func (c *request) getEntry(*none) error {
+func getEntry(c *request, _ *none) error {
 	found, err := read[*agent.Entry](c, &agent.GetEntry{Thread: c.id("id"), Entry: c.id("entry")})
 	if err != nil {
 		return err

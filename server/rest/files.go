@@ -7,25 +7,25 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeFiles() {
+func routeFiles(f *api) {
 	const tag, one = "files", "/v1/files/{path}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "write-file", tag: tag, summary: "Write a file: the body, byte for byte, with its type; the path is percent-encoded",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
 		accepts: []string{anyMedia}, creates: true, answers: document.FileStamp{},
-	}, (*request).writeFile)
+	}, writeFile)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "read-file", tag: tag, summary: "Read a file as it was written",
 		effect: reads, media: anyMedia,
-	}, (*request).readFile)
+	}, readFile)
 	register(f, route{
 		method: http.MethodGet, path: one + "/metadata", id: "file-metadata", tag: tag, summary: "Read the metadata of a file",
 		effect: reads, answers: document.File{},
-	}, (*request).fileMetadata)
+	}, fileMetadata)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/metadata", id: "describe-file", tag: tag, summary: "Change a file's content type or metadata, but not its bytes",
 		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
-	}, func(c *request, body *document.DescribeBody) error { return c.reviseFile("", body) })
+	}, func(c *request, body *document.DescribeBody) error { return reviseFile(c, "", body) })
 	register(f, route{
 		method: http.MethodPost, path: one + "/move", id: "move-file", tag: tag, summary: "Move a file atomically",
 		effect: writes, condition: "if_revision", bodyNeeded: true, answers: document.FileStamp{},
@@ -34,20 +34,20 @@ func (f *api) routeFiles() {
 		if err != nil {
 			return err
 		}
-		return c.reviseFile(to, &body.DescribeBody)
+		return reviseFile(c, to, &body.DescribeBody)
 	})
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-file", tag: tag, summary: "Delete a file",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*request).deleteFile)
+	}, deleteFile)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/files", id: "list-files", tag: tag, summary: "List files in order of paths",
 		effect: reads, query: listQuery, answers: document.List[document.File]{},
-	}, (*request).listFiles)
+	}, listFiles)
 }
 
 // fileKey returns the key of the file in the path. An invalid path makes the request fail.
-func (c *request) fileKey() string {
+func fileKey(c *request) string {
 	key, err := agent.FileKey(c.id("path"))
 	if err != nil {
 		c.fail(err)
@@ -55,17 +55,17 @@ func (c *request) fileKey() string {
 	return key
 }
 
-func (c *request) writeFile(*none) error {
-	key := c.fileKey()
-	stamp, err := c.putBody(key)
+func writeFile(c *request, _ *none) error {
+	key := fileKey(c)
+	stamp, err := putBody(c, key)
 	if err != nil {
 		return err
 	}
-	return c.answerFile(stamp, stamp.Revision == 1)
+	return answerFile(c, stamp, stamp.Revision == 1)
 }
 
 // answerFile answers a write; made reports that the file is new.
-func (c *request) answerFile(stamp *agent.ValueResult, made bool) error {
+func answerFile(c *request, stamp *agent.ValueResult, made bool) error {
 	path, _ := agent.FilePath(stamp.Key)
 	a := reply{revision: &stamp.Revision, body: document.FileStampOf(stamp)}
 	if made {
@@ -74,10 +74,10 @@ func (c *request) answerFile(stamp *agent.ValueResult, made bool) error {
 	return c.answer(a)
 }
 
-func (c *request) readFile(*none) error { return c.sendValue(c.fileKey()) }
+func readFile(c *request, _ *none) error { return sendValue(c, fileKey(c)) }
 
-func (c *request) fileMetadata(*none) error {
-	v, err := read[*agent.Value](c, &agent.GetValue{Key: c.fileKey()})
+func fileMetadata(c *request, _ *none) error {
+	v, err := read[*agent.Value](c, &agent.GetValue{Key: fileKey(c)})
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (c *request) fileMetadata(*none) error {
 	})})
 }
 
-func (c *request) reviseFile(to string, body *document.DescribeBody) error {
-	result, err := c.commit(body.ToOp(c.fileKey(), to, c.conditioned(body.IfRevision)))
+func reviseFile(c *request, to string, body *document.DescribeBody) error {
+	result, err := c.commit(body.ToOp(fileKey(c), to, c.conditioned(body.IfRevision)))
 	if err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func (c *request) reviseFile(to string, body *document.DescribeBody) error {
 	if err != nil {
 		return err
 	}
-	return c.answerFile(stamp, false)
+	return answerFile(c, stamp, false)
 }
 
-func (c *request) deleteFile(*none) error { return c.removeValue(c.fileKey()) }
+func deleteFile(c *request, _ *none) error { return removeValue(c, fileKey(c)) }
 
-func (c *request) listFiles(*none) error {
+func listFiles(c *request, _ *none) error {
 	page := c.page()
 	page.Prefix = agent.FilePrefix(page.Prefix)
 	if page.After != "" {

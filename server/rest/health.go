@@ -7,7 +7,7 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeHealth() {
+func routeHealth(f *api) {
 	const tag = "health"
 	register(f, route{
 		method: http.MethodGet, path: "/livez", id: "get-livez", tag: tag, probe: true, summary: "Is the process up?", answers: document.Health{},

@@ -7,61 +7,61 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeInstances() {
+func routeInstances(f *api) {
 	const tag, one = "instances", "/v1/managers/{manager}/instances/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "start-instance", tag: tag, summary: "Get or start an instance; it is awake afterwards",
 		effect: scoped, creates: true, answers: document.Instance{},
-	}, (*request).startInstance)
+	}, startInstance)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-instance", tag: tag, summary: "Look an instance up, without waking it",
 		effect: scoped, answers: document.Instance{},
-	}, (*request).lookupInstance)
+	}, lookupInstance)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "stop-instance", tag: tag, summary: "Hibernate an instance and end it; answers once that is durable",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*request).stopInstance)
+	}, stopInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-instance", tag: tag, summary: "Store an instance now and hibernate it",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*request).hibernateInstance)
+	}, hibernateInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/attach", id: "attach-instance", tag: tag, summary: "Keep an instance awake while attached; starts it",
 		effect: scoped, answers: document.Attached{},
-	}, (*request).attachInstance)
+	}, attachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/detach", id: "detach-instance", tag: tag, summary: "End an attachment",
 		effect: scoped, bodyNeeded: true, status: http.StatusNoContent,
-	}, (*request).detachInstance)
+	}, detachInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/touch", id: "touch-instance", tag: tag, summary: "Restart the idle timer, and renew the attachment if one is named",
 		effect: scoped, status: http.StatusNoContent,
-	}, (*request).touchInstance)
+	}, touchInstance)
 	register(f, route{
 		method: http.MethodPost, path: one + "/signals", id: "signal-instance", tag: tag, summary: "Send a signal to an instance's handler; wakes the instance",
 		effect: scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
-	}, (*request).signalInstance)
+	}, signalInstance)
 	register(f, route{
 		method: http.MethodPatch, path: one + "/cron", id: "patch-instance-cron", tag: tag,
 		summary: "Set or cancel single recurring jobs of an instance; wakes the instance",
 		effect:  scoped, once: true, bodyNeeded: true, answers: document.SignalReply{},
 	}, func(c *request, specs *document.JSON) error {
-		return c.signalInstance(&document.SignalBody{Type: agent.SignalCron, Data: *specs})
+		return signalInstance(c, &document.SignalBody{Type: agent.SignalCron, Data: *specs})
 	})
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/stats", id: "manager-stats", tag: tag, summary: "Count a manager's instances over all nodes",
 		effect: scoped, answers: document.ManagerStats{},
-	}, (*request).managerStats)
+	}, managerStats)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/instances", id: "count-instances", tag: "cluster",
 		summary: "Count the instances of all managers of all scopes, node by node", answers: document.ManagerStats{},
-	}, func(c *request, _ *none) error { return c.stats("", "") })
+	}, func(c *request, _ *none) error { return stats(c, "", "") })
 }
 
 // onInstance returns the instance in the path, and the service that answers for it.
-func (c *request) onInstance() (agent.Instances, agent.InstanceRef, error) {
+func onInstance(c *request) (agent.Instances, agent.InstanceRef, error) {
 	ref := agent.InstanceRef{Scope: c.scope, Manager: c.id("manager"), Key: c.id("key")}
-	host, err := c.instances()
+	host, err := instances(c)
 	if err != nil {
 		return nil, ref, err
 	}
@@ -69,15 +69,15 @@ func (c *request) onInstance() (agent.Instances, agent.InstanceRef, error) {
 }
 
 // instances returns the service for all instances.
-func (c *request) instances() (agent.Instances, error) {
+func instances(c *request) (agent.Instances, error) {
 	if c.api.options.Instances == nil {
 		return nil, agent.Errorf(agent.CodeUnavailable, "this node does not serve instances")
 	}
 	return c.api.options.Instances, c.err
 }
 
-func (c *request) startInstance(body *document.StartBody) error {
-	host, ref, err := c.onInstance()
+func startInstance(c *request, body *document.StartBody) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (c *request) startInstance(body *document.StartBody) error {
 	return c.answer(a)
 }
 
-func (c *request) lookupInstance(*none) error {
-	host, ref, err := c.onInstance()
+func lookupInstance(c *request, _ *none) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
@@ -108,32 +108,32 @@ func (c *request) lookupInstance(*none) error {
 	return c.answer(reply{body: document.InstanceOf(i)})
 }
 
-func (c *request) stopInstance(*none) error {
-	host, ref, err := c.onInstance()
+func stopInstance(c *request, _ *none) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return c.acted(host.Stop(c.r.Context(), ref))
+	return acted(c, host.Stop(c.r.Context(), ref))
 }
 
-func (c *request) hibernateInstance(*none) error {
-	host, ref, err := c.onInstance()
+func hibernateInstance(c *request, _ *none) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return c.acted(host.Hibernate(c.r.Context(), ref))
+	return acted(c, host.Hibernate(c.r.Context(), ref))
 }
 
 // acted answers a call without a body.
-func (c *request) acted(err error) error {
+func acted(c *request, err error) error {
 	if err != nil {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{})
 }
 
-func (c *request) attachInstance(body *document.AttachBody) error {
-	host, ref, err := c.onInstance()
+func attachInstance(c *request, body *document.AttachBody) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
@@ -152,28 +152,28 @@ func (c *request) attachInstance(body *document.AttachBody) error {
 	return c.answer(reply{body: document.AttachedOf(a)})
 }
 
-func (c *request) detachInstance(body *document.AttachmentBody) error {
-	host, ref, err := c.onInstance()
+func detachInstance(c *request, body *document.AttachmentBody) error {
+	host, ref, err := onInstance(c)
 	if err == nil {
 		err = agent.ValidID("attachment", body.Attachment)
 	}
 	if err != nil {
 		return err
 	}
-	return c.acted(host.Detach(c.r.Context(), ref, body.Attachment))
+	return acted(c, host.Detach(c.r.Context(), ref, body.Attachment))
 }
 
-func (c *request) touchInstance(body *document.AttachmentBody) error {
-	host, ref, err := c.onInstance()
+func touchInstance(c *request, body *document.AttachmentBody) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
-	return c.acted(host.Touch(c.r.Context(), ref, body.Attachment))
+	return acted(c, host.Touch(c.r.Context(), ref, body.Attachment))
 }
 
 // signalInstance sends a signal once, even if it is repeated with the same Idempotency-Key.
-func (c *request) signalInstance(body *document.SignalBody) error {
-	host, ref, err := c.onInstance()
+func signalInstance(c *request, body *document.SignalBody) error {
+	host, ref, err := onInstance(c)
 	if err != nil {
 		return err
 	}
@@ -189,16 +189,16 @@ func (c *request) signalInstance(body *document.SignalBody) error {
 }
 
 // managerStats returns an error for a name without a manager: zeros would hide a wrong name.
-func (c *request) managerStats(*none) error {
+func managerStats(c *request, _ *none) error {
 	manager := c.id("manager")
 	if _, err := readNow[*agent.Manager](c, &agent.GetManager{Name: manager}); err != nil {
 		return err
 	}
-	return c.stats(c.scope, manager)
+	return stats(c, c.scope, manager)
 }
 
-func (c *request) stats(scope, manager string) error {
-	host, err := c.instances()
+func stats(c *request, scope, manager string) error {
+	host, err := instances(c)
 	if err != nil {
 		return err
 	}

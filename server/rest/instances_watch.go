@@ -8,24 +8,24 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeInstanceWatches() {
+func routeInstanceWatches(f *api) {
 	const tag = "instances"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/watch", id: "watch-instances", tag: tag,
 		summary: "Server-sent events: changes of a manager's instances, on all nodes, from now on",
 		effect:  scoped, media: eventStream, streams: true,
-	}, func(c *request, _ *none) error { return c.watchInstances("") })
+	}, func(c *request, _ *none) error { return watchInstances(c, "") })
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/instances/{key}/watch", id: "watch-instance", tag: tag,
 		summary: "Server-sent events: changes of an instance from now on",
 		effect:  scoped, media: eventStream, streams: true,
-	}, func(c *request, _ *none) error { return c.watchInstances(c.id("key")) })
+	}, func(c *request, _ *none) error { return watchInstances(c, c.id("key")) })
 }
 
 // watchInstances streams until the client disconnects. It waits for the first element, so that a
 // watch that cannot begin is answered with a status.
-func (c *request) watchInstances(key string) error {
-	host, err := c.instances()
+func watchInstances(c *request, key string) error {
+	host, err := instances(c)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *request) watchInstances(key string) error {
 		}
 	})
 	defer end()
-	first, err := c.firstOf(came)
+	first, err := firstOf(c, came)
 	if err != nil {
 		return err
 	}

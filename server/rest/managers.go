@@ -7,26 +7,26 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeManagers() {
+func routeManagers(f *api) {
 	const tag, one = "managers", "/v1/managers/{manager}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-manager", tag: tag, summary: "Set how the instances of one kind are kept",
 		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.Manager{},
-	}, (*request).putManager)
+	}, putManager)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-manager", tag: tag, summary: "Read a manager", effect: reads, answers: document.Manager{},
-	}, (*request).getManager)
+	}, getManager)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-manager", tag: tag, summary: "Delete a manager; the stored data of its instances stays",
 		effect: writes, condition: "if_revision", query: []string{"if_revision"}, status: http.StatusNoContent,
-	}, (*request).deleteManager)
+	}, deleteManager)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers", id: "list-managers", tag: tag, summary: "List managers in the order of their names",
 		effect: reads, query: listQuery, answers: document.List[document.Manager]{},
-	}, (*request).listManagers)
+	}, listManagers)
 }
 
-func (c *request) putManager(body *document.ManagerBody) error {
+func putManager(c *request, body *document.ManagerBody) error {
 	op, err := body.ToOp(c.id("manager"))
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (c *request) putManager(body *document.ManagerBody) error {
 	return c.answer(a)
 }
 
-func (c *request) getManager(*none) error {
+func getManager(c *request, _ *none) error {
 	found, err := read[*agent.Manager](c, &agent.GetManager{Name: c.id("manager")})
 	if err != nil {
 		return err
@@ -55,14 +55,14 @@ func (c *request) getManager(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.ManagerOf(*found)})
 }
 
-func (c *request) deleteManager(*none) error {
+func deleteManager(c *request, _ *none) error {
 	if _, err := c.commit(&agent.DeleteManager{Name: c.id("manager"), IfRevision: c.conditioned(c.optional("if_revision"))}); err != nil {
 		return err
 	}
 	return c.answer(reply{})
 }
 
-func (c *request) listManagers(*none) error {
+func listManagers(c *request, _ *none) error {
 	found, err := read[*agent.ManagerList](c, &agent.ListManagers{Page: c.page()})
 	if err != nil {
 		return err

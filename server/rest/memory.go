@@ -7,38 +7,38 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeMemory() {
+func routeMemory(f *api) {
 	const tag, one = "memory", "/v1/memory/{agent}/{id}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-memory", tag: tag, summary: "Write or overwrite a memory: it becomes the last written one",
 		effect: writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.MemoryStamp{},
-	}, func(c *request, body *document.MemoryBody) error { return c.writeMemory(c.id("id"), body) })
+	}, func(c *request, body *document.MemoryBody) error { return writeMemory(c, c.id("id"), body) })
 	register(f, route{
 		method: http.MethodPost, path: "/v1/memory/{agent}", id: "write-memory", tag: tag,
 		summary: "Write a memory whose id is derived from its content: equal memories have equal ids",
 		effect:  writes, bodyNeeded: true, creates: true, answers: document.MemoryStamp{},
-	}, func(c *request, body *document.MemoryBody) error { return c.writeMemory("", body) })
+	}, func(c *request, body *document.MemoryBody) error { return writeMemory(c, "", body) })
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-memory", tag: tag, summary: "Read a memory, with its embedding",
 		effect: reads, answers: document.Memory{},
-	}, (*request).getMemory)
+	}, getMemory)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-memory", tag: tag, summary: "Delete a memory",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*request).deleteMemory)
+	}, deleteMemory)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/memory", id: "list-memory", tag: tag,
 		summary: "List the memories of an agent in the order of their ids, or of all agents, oldest write first",
 		effect:  reads, query: append([]string{"agent_id"}, listQuery...), answers: document.List[document.Memory]{},
-	}, (*request).listMemories)
+	}, listMemories)
 	register(f, route{
 		method: http.MethodPost, path: "/v1/memory/recall", id: "recall", tag: tag,
 		summary: "Search an agent's memories: the last written, by a filter, by text, by a vector, or by both",
 		effect:  reads, bodyNeeded: true, answers: document.Recalled{},
-	}, (*request).recall)
+	}, recall)
 }
 
-func (c *request) writeMemory(id string, body *document.MemoryBody) error {
+func writeMemory(c *request, id string, body *document.MemoryBody) error {
 	op, err := body.ToOp(c.id("agent"), id)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c *request) writeMemory(id string, body *document.MemoryBody) error {
 	return c.answer(a)
 }
 
-func (c *request) getMemory(*none) error {
+func getMemory(c *request, _ *none) error {
 	found, err := read[*agent.Memory](c, &agent.GetMemory{Agent: c.id("agent"), ID: c.id("id")})
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *request) getMemory(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.MemoryOf(*found)})
 }
 
-func (c *request) deleteMemory(*none) error {
+func deleteMemory(c *request, _ *none) error {
 	_, err := c.commit(&agent.DeleteMemory{
 		Agent:         c.id("agent"),
 		ID:            c.id("id"),
@@ -83,7 +83,7 @@ func (c *request) deleteMemory(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *request) listMemories(*none) error {
+func listMemories(c *request, _ *none) error {
 	found, err := read[*agent.MemoryList](c, &agent.ListMemories{Agent: c.text("agent_id"), Page: c.page()})
 	if err != nil {
 		return err

@@ -7,19 +7,19 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routePlacement() {
+func routePlacement(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement", id: "get-placement", tag: "cluster",
 		summary: "Each node's share of the partitions, and the moves under way, as this node sees it", answers: document.PlacementShares{},
-	}, (*request).placement)
+	}, placement)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/placement/{manager}/{key}", id: "explain-placement", tag: "cluster",
 		summary: "The owner of a key's instance, and the reason, as this node sees it",
 		effect:  scoped, query: []string{"with", "without"}, answers: document.PlacementAnswer{},
-	}, (*request).explainPlacement)
+	}, explainPlacement)
 }
 
-func (c *request) placement(*none) error {
+func placement(c *request, _ *none) error {
 	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{})
 	if err != nil {
 		return readOutcome(err)
@@ -28,7 +28,7 @@ func (c *request) placement(*none) error {
 	return c.answer(reply{body: document.PlacementSharesOf(found)})
 }
 
-func (c *request) explainPlacement(*none) error {
+func explainPlacement(c *request, _ *none) error {
 	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{
 		Scope: c.scope, Manager: c.id("manager"), Key: c.id("key"), With: c.text("with"), Without: c.text("without"),
 	})

@@ -10,49 +10,49 @@ import (
 	"dormouse/instance/pod"
 )
 
-func (f *api) routePods() {
+func routePods(f *api) {
 	const tag, one = "pods", "/v1/pods/{manager}/{key}"
 	register(f, route{
 		method: http.MethodPost, path: one, id: "get-or-make-pod", tag: tag, summary: "Get or create a pod, and start its eager nodes",
 		effect: scoped, creates: true, answers: document.GotPod{},
-	}, (*request).getPod)
+	}, getPod)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "look-at-pod", tag: tag, summary: "Read a pod as it is stored, without waking it",
 		effect: scoped, answers: document.StoredPod{},
-	}, (*request).lookAtPod)
+	}, lookAtPod)
 	register(f, route{
 		method: http.MethodGet, path: one + "/nodes", id: "list-pod-nodes", tag: tag, summary: "Read the status of a pod's nodes, without waking any",
 		effect: scoped, answers: document.PodNodes{},
-	}, (*request).podNodes)
+	}, podNodes)
 	register(f, route{
 		method: http.MethodGet, path: one + "/nodes/{name}", id: "get-pod-node", tag: tag, summary: "Read the status of one node of a pod",
 		effect: scoped, answers: pod.Snapshot{},
-	}, (*request).podNode)
+	}, podNode)
 	register(f, route{
 		method: http.MethodPost, path: one + "/nodes/{name}/ensure", id: "ensure-pod-node", tag: tag, summary: "Start a node, after the nodes that it needs",
 		effect: scoped, answers: document.EnsuredNode{},
-	}, (*request).ensurePodNode)
+	}, ensurePodNode)
 	register(f, route{
 		method: http.MethodPost, path: one + "/reconcile", id: "reconcile-pod", tag: tag, summary: "Start nodes, and adopt those that are awake",
 		effect: scoped, answers: pod.Reconciled{},
-	}, (*request).reconcilePod)
+	}, reconcilePod)
 	register(f, route{
 		method: http.MethodPost, path: one + "/mutate", id: "mutate-pod", tag: tag, summary: "Change the topology: it is stored first, then nodes stop and start",
 		effect: scoped, once: true, bodyNeeded: true, answers: document.Mutated{},
-	}, (*request).mutatePod)
+	}, mutatePod)
 	register(f, route{
 		method: http.MethodPost, path: one + "/hibernate", id: "hibernate-pod", tag: tag, summary: "Stop all nodes and the pod; returns what is stored, at one index",
 		effect: scoped, answers: pod.Rested{},
-	}, (*request).hibernatePod)
+	}, hibernatePod)
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-pod", tag: tag, summary: "Fork a pod from what is stored, at one index",
 		effect: scoped, once: true, bodyNeeded: true, answers: pod.Forked{},
-	}, (*request).forkPod)
+	}, forkPod)
 }
 
 // onPod returns the pod in the path, and the service to call it.
-func (c *request) onPod() (pod.Pods, agent.InstanceRef, error) {
-	host, ref, err := c.onInstance()
+func onPod(c *request) (pod.Pods, agent.InstanceRef, error) {
+	host, ref, err := onInstance(c)
 	return pod.Pods{Instances: host, Service: c.api.service, Scope: c.scope}, ref, err
 }
 
@@ -79,8 +79,8 @@ type reportError struct {
 
 func (e *reportError) Unwrap() error { return e.error }
 
-func (c *request) getPod(body *document.OpenPodBody) error {
-	pods, ref, err := c.onPod()
+func getPod(c *request, body *document.OpenPodBody) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (c *request) getPod(body *document.OpenPodBody) error {
 	return c.answer(a)
 }
 
-func (c *request) lookAtPod(*none) error {
-	pods, ref, err := c.onPod()
+func lookAtPod(c *request, _ *none) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (c *request) lookAtPod(*none) error {
 	return c.answer(reply{body: stored})
 }
 
-func (c *request) podNodes(*none) error {
-	pods, ref, err := c.onPod()
+func podNodes(c *request, _ *none) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (c *request) podNodes(*none) error {
 	return c.answer(reply{body: document.PodNodes{Items: shots}})
 }
 
-func (c *request) podNode(*none) error {
-	pods, ref, err := c.onPod()
+func podNode(c *request, _ *none) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func (c *request) podNode(*none) error {
 	return c.answer(reply{body: shot})
 }
 
-func (c *request) ensurePodNode(body *document.EnsureBody) error {
-	pods, ref, err := c.onPod()
+func ensurePodNode(c *request, body *document.EnsureBody) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (c *request) ensurePodNode(body *document.EnsureBody) error {
 	return c.answer(reply{body: document.EnsuredNode{Node: shot, Report: report}})
 }
 
-func (c *request) reconcilePod(body *document.ReconcileBody) error {
-	pods, ref, err := c.onPod()
+func reconcilePod(c *request, body *document.ReconcileBody) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -159,8 +159,8 @@ func (c *request) reconcilePod(body *document.ReconcileBody) error {
 	return c.answer(reply{body: report})
 }
 
-func (c *request) mutatePod(body *document.MutateBody) error {
-	pods, ref, err := c.onPod()
+func mutatePod(c *request, body *document.MutateBody) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,8 @@ func (c *request) mutatePod(body *document.MutateBody) error {
 	return c.answer(reply{body: out})
 }
 
-func (c *request) hibernatePod(*none) error {
-	pods, ref, err := c.onPod()
+func hibernatePod(c *request, _ *none) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}
@@ -187,8 +187,8 @@ func (c *request) hibernatePod(*none) error {
 	return c.answer(reply{body: rested})
 }
 
-func (c *request) forkPod(body *document.ForkPodBody) error {
-	pods, ref, err := c.onPod()
+func forkPod(c *request, body *document.ForkPodBody) error {
+	pods, ref, err := onPod(c)
 	if err != nil {
 		return err
 	}

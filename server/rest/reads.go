@@ -6,15 +6,15 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeReads() {
+func routeReads(f *api) {
 	register(f, route{
 		method: http.MethodPost, path: "/v1/reads", id: "read", tag: "commits",
 		summary: "Answer several reads at one index",
 		effect:  reads, bodyNeeded: true, numbered: true, answers: document.Answered{},
-	}, (*request).readSeveral)
+	}, readSeveral)
 }
 
-func (c *request) readSeveral(body *document.ReadsBody) error {
+func readSeveral(c *request, body *document.ReadsBody) error {
 	asked, err := body.ToReads()
 	if err != nil {
 		return err

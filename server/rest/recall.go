@@ -5,7 +5,7 @@ import (
 	"dormouse/api/document"
 )
 
-func (c *request) recall(body *document.RecallBody) error {
+func recall(c *request, body *document.RecallBody) error {
 	asked := body.ToRead()
 	answers, err := c.readAll(asked)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeReviews() {
+func routeReviews(f *api) {
 	const tag, all, one = "reviews", "/v1/reviews", "/v1/reviews/{review}"
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-reviews", tag: tag,
 		summary: "List reviews by deadline, those without one last; the reviews of a session in order of creation",
 		effect:  reads, query: []string{"status", "before", "assignee", "session", "after", "limit"}, answers: document.List[document.Review]{},
-	}, (*request).listReviews)
+	}, listReviews)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-review", tag: tag, summary: "Read a review",
 		effect: reads, answers: document.Review{},
-	}, (*request).getReview)
+	}, getReview)
 	register(f, route{
 		method: http.MethodPost, path: one + "/decide", id: "decide-review", tag: tag, summary: "Decide a review; the decision is final",
 		effect: writes, bodyNeeded: true, answers: document.Review{},
-	}, (*request).decideReview)
+	}, decideReview)
 }
 
-func (c *request) listReviews(*none) error {
+func listReviews(c *request, _ *none) error {
 	before := c.number("before")
 	if before > math.MaxInt64 {
 		return agent.Invalid("before", "before is %d, and should be Unix milliseconds", before)
@@ -43,7 +43,7 @@ func (c *request) listReviews(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ReviewOf)})
 }
 
-func (c *request) getReview(*none) error {
+func getReview(c *request, _ *none) error {
 	found, err := read[*agent.Review](c, &agent.GetReview{Review: c.id("review")})
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *request) getReview(*none) error {
 	return c.answer(reply{body: document.ReviewOf(*found)})
 }
 
-func (c *request) decideReview(body *document.DecideBody) error {
+func decideReview(c *request, body *document.DecideBody) error {
 	result, err := c.commit(body.ToOp(c.id("review")))
 	if err != nil {
 		return err

@@ -7,27 +7,27 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeScopes() {
+func routeScopes(f *api) {
 	const tag, one = "scopes", "/v1/scopes/{scope}"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/scopes", id: "list-scopes", tag: tag, summary: "List all scopes",
 		effect: reads, query: listQuery, answers: document.List[document.Scope]{},
-	}, (*request).listScopes)
+	}, listScopes)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-scope", tag: tag, summary: "Read a scope",
 		effect: reads, answers: document.Scope{},
-	}, (*request).getScope)
+	}, getScope)
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-scope", tag: tag, summary: "Set a scope's policy; creates the scope if it does not exist",
 		effect: writes, bodyNeeded: true, creates: true, answers: document.Scope{},
-	}, (*request).putScope)
+	}, putScope)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all its data",
 		effect: writes, status: http.StatusNoContent,
-	}, (*request).deleteScope)
+	}, deleteScope)
 }
 
-func (c *request) listScopes(*none) error {
+func listScopes(c *request, _ *none) error {
 	found, err := read[*agent.ScopeList](c, &agent.ListScopes{Page: c.page()})
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *request) listScopes(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ScopeOf)})
 }
 
-func (c *request) getScope(*none) error {
+func getScope(c *request, _ *none) error {
 	c.scope = c.id("scope")
 	found, err := read[*agent.Scope](c, &agent.GetScope{})
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *request) getScope(*none) error {
 	return c.answer(reply{body: document.ScopeOf(*found)})
 }
 
-func (c *request) putScope(body *document.PolicyBody) error {
+func putScope(c *request, body *document.PolicyBody) error {
 	c.scope = c.id("scope")
 	result, err := c.commit(&agent.PutScope{Policy: body.ToAgent()})
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *request) putScope(body *document.PolicyBody) error {
 	return c.answer(a)
 }
 
-func (c *request) deleteScope(*none) error {
+func deleteScope(c *request, _ *none) error {
 	c.scope = c.id("scope")
 	if _, err := c.commit(&agent.DeleteScope{}); err != nil {
 		return err

@@ -12,39 +12,39 @@ import (
 // sessionIDs is the namespace of session ids derived from idempotency keys.
 var sessionIDs = uuid.MustParse("0f3de8a4-92c6-4d0b-8b1c-3a4b6f2f7a52")
 
-func (f *api) routeSessions() {
+func routeSessions(f *api) {
 	const tag, all, one = "sessions", "/v1/sessions", "/v1/sessions/{id}"
 	register(f, route{
 		method: http.MethodPost, path: all, id: "create-session", tag: tag, summary: "Create a session with a generated id",
 		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.SessionRow{},
-	}, (*request).createSession)
+	}, createSession)
 	register(f, route{
 		method: http.MethodPut, path: one, id: "put-session", tag: tag,
 		summary: "Create a session, or with a revision overwrite one that has no lease",
 		effect:  writes, condition: "if_revision", bodyNeeded: true, creates: true, answers: document.SessionRow{},
-	}, (*request).putSession)
+	}, putSession)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-session", tag: tag, summary: "Read a session with its requests and snapshots",
 		effect: reads, answers: document.Session{},
-	}, (*request).getSession)
+	}, getSession)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-session", tag: tag, summary: "Delete a session with its lease and its reviews",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*request).deleteSession)
+	}, deleteSession)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-sessions", tag: tag,
 		summary: "List sessions in id order: all, or by one of status, owner, agent_id and recoverable",
 		effect:  reads, query: append([]string{"status", "owner", "agent_id", "recoverable"}, listQuery...), answers: document.List[document.SessionRow]{},
-	}, (*request).listSessions)
+	}, listSessions)
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-session", tag: tag, summary: "Fork a session that is not running",
 		effect: writes, condition: "if_revision", bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.SessionRow{},
-	}, (*request).forkSession)
-	f.routeTurns()
+	}, forkSession)
+	routeTurns(f)
 }
 
 // routeTurns adds the calls that begin, continue and end turns.
-func (f *api) routeTurns() {
+func routeTurns(f *api) {
 	turn := func(verb, summary string) route {
 		return route{
 			method: http.MethodPost, path: "/v1/sessions/{id}/" + verb, id: verb + "-session", tag: "sessions", summary: summary,
@@ -52,28 +52,30 @@ func (f *api) routeTurns() {
 		}
 	}
 	register(f, turn("claim", "Begin a turn under a new lease"),
-		func(c *request, body *document.ClaimSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
+		func(c *request, body *document.ClaimSessionBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
 	register(f, turn("claim_resume", "Resume a turn that is hibernated or waiting, under a new lease"),
-		func(c *request, body *document.RunnerBody) error { return c.turn(body.ToResume(c.id("id"))) })
+		func(c *request, body *document.RunnerBody) error { return c.answerTurn(body.ToResume(c.id("id"))) })
 	register(f, turn("recover", "Take over a turn whose lease has expired, under a new one"),
-		func(c *request, body *document.RunnerBody) error { return c.turn(body.ToRecover(c.id("id"))) })
+		func(c *request, body *document.RunnerBody) error { return c.answerTurn(body.ToRecover(c.id("id"))) })
 	register(f, turn("checkpoint", "Store a snapshot of the running turn, and renew its lease"),
-		func(c *request, body *document.CheckpointSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
+		func(c *request, body *document.CheckpointSessionBody) error {
+			return c.answerTurn(body.ToOp(c.id("id")))
+		})
 	register(f, turn("commit", "End the running turn and its lease"),
-		func(c *request, body *document.EndTurnBody) error { return c.turn(body.ToOp(c.id("id"))) })
+		func(c *request, body *document.EndTurnBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
 	register(f, turn("renew", "Renew a lease for its full ttl"),
-		func(c *request, body *document.RenewSessionBody) error { return c.turn(body.ToOp(c.id("id"))) })
+		func(c *request, body *document.RenewSessionBody) error { return c.answerTurn(body.ToOp(c.id("id"))) })
 	cancel := turn("cancel", "Cancel a session: its turn is fenced, its queue emptied, its reviews withdrawn")
 	cancel.bodyNeeded, cancel.condition = false, "if_revision"
 	register(f, cancel, func(c *request, body *document.CancelSessionBody) error {
 		op := body.ToOp(c.id("id"))
 		op.IfRevision = c.conditioned(op.IfRevision)
-		return c.turn(op, nil)
+		return c.answerTurn(op, nil)
 	})
 }
 
 // changeSession commits one op on a session.
-func (c *request) changeSession(op agent.Op) (*agent.SessionResult, error) {
+func changeSession(c *request, op agent.Op) (*agent.SessionResult, error) {
 	result, err := c.commit(op)
 	if err != nil {
 		return nil, err
@@ -81,20 +83,20 @@ func (c *request) changeSession(op agent.Op) (*agent.SessionResult, error) {
 	return resultOf[*agent.SessionResult](result, 0)
 }
 
-// turn commits the op of a body, unless err is set.
-func (c *request) turn(op agent.Op, err error) error {
+// answerTurn commits the op of a body, unless err is set.
+func (c *request) answerTurn(op agent.Op, err error) error {
 	if err != nil {
 		return err
 	}
-	done, err := c.changeSession(op)
+	done, err := changeSession(c, op)
 	if err != nil {
 		return err
 	}
 	return c.answer(reply{revision: &done.Session.Revision, body: document.TurnedOf(done)})
 }
 
-func (c *request) createSession(body *document.SessionBody) error {
-	id, err := c.newID("session_", sessionIDs)
+func createSession(c *request, body *document.SessionBody) error {
+	id, err := newID(c, "session_", sessionIDs)
 	if err != nil {
 		return err
 	}
@@ -102,24 +104,24 @@ func (c *request) createSession(body *document.SessionBody) error {
 	if op.IfRevision == nil {
 		op.IfRevision = new(uint64) // also in classic mode: the id is new
 	}
-	return c.storeSession(op)
+	return storeSession(c, op)
 }
 
-func (c *request) putSession(body *document.SessionBody) error {
+func putSession(c *request, body *document.SessionBody) error {
 	op := body.ToOp(c.id("id"))
 	op.IfRevision = c.conditioned(op.IfRevision)
-	return c.storeSession(op)
+	return storeSession(c, op)
 }
 
-func (c *request) forkSession(body *document.ForkSessionBody) error {
+func forkSession(c *request, body *document.ForkSessionBody) error {
 	op := body.ToOp(c.id("id"))
 	op.IfRevision = c.conditioned(op.IfRevision)
-	return c.storeSession(op)
+	return storeSession(c, op)
 }
 
 // storeSession commits an op that may create a session.
-func (c *request) storeSession(op agent.Op) error {
-	done, err := c.changeSession(op)
+func storeSession(c *request, op agent.Op) error {
+	done, err := changeSession(c, op)
 	if err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (c *request) storeSession(op agent.Op) error {
 	return c.answer(a)
 }
 
-func (c *request) getSession(*none) error {
+func getSession(c *request, _ *none) error {
 	found, err := read[*agent.Session](c, &agent.GetSession{Session: c.id("id")})
 	if err != nil {
 		return err
@@ -138,7 +140,7 @@ func (c *request) getSession(*none) error {
 	return c.answer(reply{revision: &found.Revision, body: document.SessionOf(found)})
 }
 
-func (c *request) deleteSession(*none) error {
+func deleteSession(c *request, _ *none) error {
 	_, err := c.commit(&agent.DeleteSession{
 		Session:       c.id("id"),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -151,7 +153,7 @@ func (c *request) deleteSession(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *request) listSessions(*none) error {
+func listSessions(c *request, _ *none) error {
 	found, err := read[*agent.SessionList](c, &agent.ListSessions{
 		Page:        c.page(),
 		Status:      agent.SessionStatus(c.text("status")),

@@ -10,36 +10,36 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeThreads() {
+func routeThreads(f *api) {
 	const tag, all, one = "threads", "/v1/threads", "/v1/threads/{id}"
 	register(f, route{
 		method: http.MethodPost, path: all, id: "create-thread", tag: tag, summary: "Create a thread with a generated id",
 		effect: writes, status: http.StatusCreated, creates: true, answers: document.ThreadStamp{},
-	}, (*request).createThread)
+	}, createThread)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-threads", tag: tag, summary: "List threads in id order",
 		effect: reads, query: listQuery, answers: document.List[document.Thread]{},
-	}, (*request).listThreads)
+	}, listThreads)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-thread", tag: tag, summary: "Read a thread's meta",
 		effect: reads, answers: document.Thread{},
-	}, (*request).getThread)
+	}, getThread)
 	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-thread", tag: tag, summary: "Delete a thread",
 		effect: writes, query: []string{"seal_ms", "if_incarnation"}, status: http.StatusNoContent,
-	}, (*request).deleteThread)
+	}, deleteThread)
 	register(f, route{
 		method: http.MethodPost, path: one + "/compact", id: "compact-thread", tag: tag, summary: "Remove the entries below a seq; rev and head stay",
 		effect: writes, bodyNeeded: true, answers: document.Compacted{},
-	}, (*request).compactThread)
+	}, compactThread)
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-thread", tag: tag, summary: "Fork a thread; the fork shares its entries",
 		effect: writes, bodyNeeded: true, status: http.StatusCreated, creates: true, answers: document.Thread{},
-	}, (*request).forkThread)
+	}, forkThread)
 	register(f, route{
 		method: http.MethodGet, path: one + "/verify", id: "verify-thread", tag: tag, summary: "Recompute the chain against the stored head",
 		effect: reads, answers: document.Verified{},
-	}, (*request).verifyThread)
+	}, verifyThread)
 }
 
 // threadIDs is the namespace of thread ids derived from idempotency keys.
@@ -47,7 +47,7 @@ var threadIDs = uuid.MustParse("6b8a2f5c-3f1e-4d55-9a6c-6f3f1f0f7c11")
 
 // newID generates an id. A retry with an idempotency key must be the same commit, so then the id is
 // derived from the key, within a namespace.
-func (c *request) newID(prefix string, space uuid.UUID) (string, error) {
+func newID(c *request, prefix string, space uuid.UUID) (string, error) {
 	if c.idemKey != "" {
 		scope := cmp.Or(c.scope, agent.DefaultScope)
 		return prefix + uuid.NewSHA1(space, []byte(scope+"\x00"+c.idemKey)).String(), nil
@@ -59,8 +59,8 @@ func (c *request) newID(prefix string, space uuid.UUID) (string, error) {
 	return prefix + id.String(), nil
 }
 
-func (c *request) createThread(body *document.NewThreadBody) error {
-	id, err := c.newID("thread_", threadIDs)
+func createThread(c *request, body *document.NewThreadBody) error {
+	id, err := newID(c, "thread_", threadIDs)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *request) createThread(body *document.NewThreadBody) error {
 	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", id), body: document.ThreadStampOf(done)})
 }
 
-func (c *request) listThreads(*none) error {
+func listThreads(c *request, _ *none) error {
 	found, err := read[*agent.ThreadList](c, &agent.ListThreads{Page: c.page()})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *request) listThreads(*none) error {
 	return c.answer(reply{body: document.ListOf(found.Items, found.Next, document.ThreadOf)})
 }
 
-func (c *request) getThread(*none) error {
+func getThread(c *request, _ *none) error {
 	found, err := read[*agent.Thread](c, &agent.GetThread{Thread: c.id("id")})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *request) getThread(*none) error {
 	return c.answer(reply{revision: &found.Rev, body: document.ThreadOf(*found)})
 }
 
-func (c *request) deleteThread(*none) error {
+func deleteThread(c *request, _ *none) error {
 	_, err := c.commit(&agent.DeleteThread{
 		Thread:        c.id("id"),
 		IfIncarnation: c.number("if_incarnation"),
@@ -108,7 +108,7 @@ func (c *request) deleteThread(*none) error {
 	return c.answer(reply{})
 }
 
-func (c *request) compactThread(body *document.CompactBody) error {
+func compactThread(c *request, body *document.CompactBody) error {
 	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (c *request) compactThread(body *document.CompactBody) error {
 	return c.answer(reply{revision: &t.Rev, body: document.CompactedOf(t)})
 }
 
-func (c *request) forkThread(body *document.ForkBody) error {
+func forkThread(c *request, body *document.ForkBody) error {
 	result, err := c.commit(body.ToOp(c.id("id")))
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *request) forkThread(body *document.ForkBody) error {
 	return c.answer(reply{revision: &done.Thread.Rev, location: location("threads", done.Thread.ID), body: document.ThreadOf(done.Thread)})
 }
 
-func (c *request) verifyThread(*none) error {
+func verifyThread(c *request, _ *none) error {
 	found, err := read[*agent.Verified](c, &agent.VerifyThread{Thread: c.id("id")})
 	if err != nil {
 		return err

@@ -7,32 +7,32 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeTimers() {
+func routeTimers(f *api) {
 	const tag, all = "timers", "/v1/managers/{manager}/instances/{key}/timers"
 	register(f, route{
 		method: http.MethodPut, path: all + "/{timer}", id: "put-timer", tag: tag, summary: "Set a timer of an instance; replaces the one with that id",
 		effect: writes, bodyNeeded: true, answers: document.Timer{},
-	}, (*request).putTimer)
+	}, putTimer)
 	register(f, route{
 		method: http.MethodGet, path: all + "/{timer}", id: "get-timer", tag: tag, summary: "Read a timer",
 		effect: reads, answers: document.Timer{},
-	}, (*request).getTimer)
+	}, getTimer)
 	register(f, route{
 		method: http.MethodDelete, path: all + "/{timer}", id: "delete-timer", tag: tag, summary: "Cancel a timer",
 		effect: writes, status: http.StatusNoContent,
-	}, (*request).deleteTimer)
+	}, deleteTimer)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-timers", tag: tag, summary: "List an instance's timers, in id order",
 		effect: reads, query: listQuery, answers: document.List[document.Timer]{},
-	}, func(c *request, _ *none) error { return c.listTimers(c.id("key")) })
+	}, func(c *request, _ *none) error { return listTimers(c, c.id("key")) })
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/timers", id: "list-all-timers", tag: tag,
 		summary: "List the timers of all of a manager's instances, in key order; prefix filters keys",
 		effect:  reads, query: listQuery, answers: document.List[document.Timer]{},
-	}, func(c *request, _ *none) error { return c.listTimers("") })
+	}, func(c *request, _ *none) error { return listTimers(c, "") })
 }
 
-func (c *request) putTimer(body *document.TimerBody) error {
+func putTimer(c *request, body *document.TimerBody) error {
 	result, err := c.commit(&agent.PutTimer{Timer: body.ToAgent(c.id("manager"), c.id("key"), c.id("timer"))})
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (c *request) putTimer(body *document.TimerBody) error {
 	return c.answer(reply{body: document.TimerOf(done.Timer)})
 }
 
-func (c *request) getTimer(*none) error {
+func getTimer(c *request, _ *none) error {
 	found, err := read[*agent.Timer](c, &agent.GetTimer{Manager: c.id("manager"), Key: c.id("key"), ID: c.id("timer")})
 	if err != nil {
 		return err
@@ -52,14 +52,14 @@ func (c *request) getTimer(*none) error {
 	return c.answer(reply{body: document.TimerOf(*found)})
 }
 
-func (c *request) deleteTimer(*none) error {
+func deleteTimer(c *request, _ *none) error {
 	if _, err := c.commit(&agent.DeleteTimer{Manager: c.id("manager"), Key: c.id("key"), ID: c.id("timer")}); err != nil {
 		return err
 	}
 	return c.answer(reply{})
 }
 
-func (c *request) listTimers(key string) error {
+func listTimers(c *request, key string) error {
 	found, err := read[*agent.TimerList](c, &agent.ListTimers{Manager: c.id("manager"), Key: key, Page: c.page()})
 	if err != nil {
 		return err

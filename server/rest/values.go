@@ -7,29 +7,29 @@ import (
 	"dormouse/api/document"
 )
 
-func (f *api) routeValues() {
+func routeValues(f *api) {
 	const tag, key = "values", "/v1/values/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-value", tag: tag, summary: "Write a value: the body, byte for byte, with its type",
 		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
 		accepts: []string{anyMedia}, creates: true, answers: document.ValueStamp{},
-	}, (*request).putValue)
+	}, putValue)
 	register(f, route{
 		method: http.MethodGet, path: key, id: "get-value", tag: tag, summary: "Read a value as it was written",
 		effect: reads, media: anyMedia,
-	}, (*request).getValue)
+	}, getValue)
 	register(f, route{
 		method: http.MethodDelete, path: key, id: "delete-value", tag: tag, summary: "Delete a value",
 		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "seal_ms"}, status: http.StatusNoContent,
-	}, (*request).deleteValue)
+	}, deleteValue)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/values", id: "list-values", tag: tag, summary: "List values in key order",
 		effect: reads, query: listQuery, answers: document.List[document.ValueRow]{},
-	}, (*request).listValues)
+	}, listValues)
 }
 
-func (c *request) putValue(*none) error {
-	stamp, err := c.putBody(c.id("key"))
+func putValue(c *request, _ *none) error {
+	stamp, err := putBody(c, c.id("key"))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *request) putValue(*none) error {
 }
 
 // putBody writes the request's body under a key.
-func (c *request) putBody(key string) (*agent.ValueResult, error) {
+func putBody(c *request, key string) (*agent.ValueResult, error) {
 	body, err := c.readBody(agent.ValueBytesMax)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (c *request) putBody(key string) (*agent.ValueResult, error) {
 	return resultOf[*agent.ValueResult](result, 0)
 }
 
-func (c *request) getValue(*none) error { return c.sendValue(c.id("key")) }
+func getValue(c *request, _ *none) error { return sendValue(c, c.id("key")) }
 
 // sendValue answers with a value's bytes.
-func (c *request) sendValue(key string) error {
+func sendValue(c *request, key string) error {
 	found, err := read[*agent.Value](c, &agent.GetValue{Key: key})
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (c *request) sendValue(key string) error {
 	return nil
 }
 
-func (c *request) deleteValue(*none) error { return c.removeValue(c.id("key")) }
+func deleteValue(c *request, _ *none) error { return removeValue(c, c.id("key")) }
 
-func (c *request) removeValue(key string) error {
+func removeValue(c *request, key string) error {
 	_, err := c.commit(&agent.DeleteValue{
 		Key:           key,
 		IfRevision:    c.conditioned(c.optional("if_revision")),
@@ -97,7 +97,7 @@ func (c *request) removeValue(key string) error {
 	return c.answer(reply{})
 }
 
-func (c *request) listValues(*none) error {
+func listValues(c *request, _ *none) error {
 	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page()})
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 const eventStream = "text/event-stream"
 
-func (f *api) routeWatch() {
+func routeWatch(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
 		summary: "Server-sent events: a thread's entries as they come",
