@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"dormouse/internal/compactjson"
 )
 
 // ConversationRef names a conversation, its agent and its owner. If an agent or owner
@@ -222,8 +224,8 @@ func StateVersion(state JSON) (uint64, error) {
 		return 0, Invalid("state", "state is missing: save the state that the conversation continues from")
 	}
 	var version, inner JSON
-	if err := members(state, func(name []byte, value JSON) error {
-		switch plain, err := unquote(name); {
+	if err := compactjson.Members(state, func(name, value []byte) error {
+		switch plain, err := compactjson.Unquote(name); {
 		case err != nil:
 			return err
 		case plain == "version":

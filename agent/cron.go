@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dormouse/internal/compactjson"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -78,7 +80,7 @@ func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
 		return spec, errors.New("the job id is invalid")
 	case spec.Expression == "" || len(spec.Expression) > cronTextMax || len(spec.TimeZone) > cronTextMax:
 		return spec, errors.New("cron_expression is missing, or a text is too long")
-	case isNull(spec.Message):
+	case compactjson.IsNull(spec.Message):
 		return spec, errors.New("message is missing")
 	}
 	if spec.TimeZone == "" {
@@ -159,8 +161,8 @@ func CronSpecs(manifest JSON) (specs []CronSpec, dropped []string) {
 	if len(manifest) == 0 || manifest[0] != '{' {
 		return nil, nil
 	}
-	_ = members(manifest, func(rawName []byte, value JSON) error { // the manifest was parsed before it was stored
-		job, err := unquote(rawName)
+	_ = compactjson.Members(manifest, func(rawName, value []byte) error { // the manifest was parsed before it was stored
+		job, err := compactjson.Unquote(rawName)
 		if err != nil {
 			return err
 		}
@@ -185,13 +187,13 @@ func CronChanges(specs JSON) (changes []CronChange, err error) {
 	if len(specs) == 0 || specs[0] != '{' {
 		return nil, Invalid("specs", "specs must be a JSON object: {job: spec or null}")
 	}
-	err = members(specs, func(rawName []byte, value JSON) error {
-		job, err := unquote(rawName)
+	err = compactjson.Members(specs, func(rawName, value []byte) error {
+		job, err := compactjson.Unquote(rawName)
 		if err != nil {
 			return err
 		}
 		change := CronChange{Job: job}
-		if !isNull(value) {
+		if !compactjson.IsNull(value) {
 			spec, err := readSpec(job, value)
 			if err != nil {
 				return Invalid("specs."+job, "job %q: %v", job, err)
@@ -217,8 +219,8 @@ func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []st
 	met := make([]bool, len(changes))
 	out := []byte{'{'}
 	if len(manifest) > 0 && manifest[0] == '{' {
-		err = members(manifest, func(rawName []byte, value JSON) error {
-			job, err := unquote(rawName)
+		err = compactjson.Members(manifest, func(rawName, value []byte) error {
+			job, err := compactjson.Unquote(rawName)
 			if err != nil {
 				return err
 			}
@@ -227,10 +229,10 @@ func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []st
 			case touched && changes[i].Set == nil:
 			case touched:
 				met[i] = true
-				out = appendMember(out, rawName, changes[i].Set.json())
+				out = compactjson.AppendMember(out, rawName, changes[i].Set.json())
 			default:
 				if _, malformed := readSpec(job, value); malformed == nil {
-					out = appendMember(out, rawName, value)
+					out = compactjson.AppendMember(out, rawName, value)
 				} else {
 					dropped = append(dropped, job)
 				}
@@ -247,7 +249,7 @@ func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []st
 			if err != nil {
 				return nil, nil, err
 			}
-			out = appendMember(out, name, change.Set.json())
+			out = compactjson.AppendMember(out, name, change.Set.json())
 		}
 	}
 	if len(out) == 1 {
@@ -259,12 +261,12 @@ func PatchManifest(manifest JSON, changes []CronChange) (next JSON, dropped []st
 // SplitCron returns the state without its manifest, and the manifest; nil if it has
 // none.
 func SplitCron(state JSON) (rest, manifest JSON, err error) {
-	rest, err = without(state, StateCronKey)
+	rest, err = compactjson.Without(state, StateCronKey)
 	if err != nil || len(rest) == len(state) {
 		return rest, nil, err
 	}
-	err = members(state, func(rawName []byte, value JSON) error {
-		name, err := unquote(rawName)
+	err = compactjson.Members(state, func(rawName, value []byte) error {
+		name, err := compactjson.Unquote(rawName)
 		if name == StateCronKey {
 			manifest = bytes.Clone(value)
 		}
@@ -277,18 +279,18 @@ func SplitCron(state JSON) (rest, manifest JSON, err error) {
 // added at the end; a nil manifest removes it.
 func JoinCron(state, manifest JSON) (JSON, error) {
 	out, put := append(make([]byte, 0, len(state)+len(manifest)+len(StateCronKey)+4), '{'), manifest == nil
-	err := members(state, func(rawName []byte, value JSON) error {
-		name, err := unquote(rawName)
+	err := compactjson.Members(state, func(rawName, value []byte) error {
+		name, err := compactjson.Unquote(rawName)
 		switch {
 		case name != StateCronKey:
-			out = appendMember(out, rawName, value)
+			out = compactjson.AppendMember(out, rawName, value)
 		case manifest != nil:
-			out, put = appendMember(out, rawName, manifest), true
+			out, put = compactjson.AppendMember(out, rawName, manifest), true
 		}
 		return err
 	})
 	if !put {
-		out = appendMember(out, []byte(`"`+StateCronKey+`"`), manifest)
+		out = compactjson.AppendMember(out, []byte(`"`+StateCronKey+`"`), manifest)
 	}
 	return append(out, '}'), err
 }
@@ -319,7 +321,7 @@ func (t *tally) patchCron(o *PatchCron) error {
 // settleSchedules validates the jobs that a manager declares. Without jobs it sets
 // specs to nil.
 func settleSchedules(specs *JSON) error {
-	if isNull(*specs) {
+	if compactjson.IsNull(*specs) {
 		*specs = nil
 		return nil
 	}
@@ -340,23 +342,23 @@ func settleSpecs(field string, specs *JSON, cancels bool) error {
 		return err
 	}
 	out, count := append(make([]byte, 0, len(compact)), '{'), 0
-	err = members(compact, func(rawName []byte, value JSON) error {
-		job, err := unquote(rawName)
+	err = compactjson.Members(compact, func(rawName, value []byte) error {
+		job, err := compactjson.Unquote(rawName)
 		if err != nil {
 			return Invalid(field, "%s: %v", field, err)
 		}
 		if count++; count > CronSpecsMax {
 			return TooLarge(field, "cron_specs_max", count, CronSpecsMax)
 		}
-		if cancels && isNull(value) {
-			out = appendMember(out, rawName, value)
+		if cancels && compactjson.IsNull(value) {
+			out = compactjson.AppendMember(out, rawName, value)
 			return validJob(field, job)
 		}
 		spec, err := settleSpec(field, job, value)
 		if err != nil {
 			return err
 		}
-		out = appendMember(out, rawName, spec.json())
+		out = compactjson.AppendMember(out, rawName, spec.json())
 		return nil
 	})
 	if err != nil {
@@ -390,7 +392,7 @@ func settleSpec(field, job string, raw JSON) (CronSpec, error) {
 		return spec, spec.validate(at)
 	case spec.Job == "": // it does not have the form of a job
 		return spec, Invalid(at, "job %q: %v", job, err)
-	case isNull(spec.Message):
+	case compactjson.IsNull(spec.Message):
 		return spec, Invalid(at+".message", "job %q needs a message: any JSON value but null", job)
 	default:
 		return spec, Invalid(at+".cron_expression", "job %q needs a cron_expression, such as \"0 9 * * 1-5\"", job)

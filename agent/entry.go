@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"slices"
+
+	"dormouse/internal/compactjson"
 )
 
 // Entry is one stored element of a thread.
@@ -65,10 +67,10 @@ func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
 	if e.Kind == "" {
 		e.Kind = KindNote
 	}
-	if isNull(e.Payload) {
+	if compactjson.IsNull(e.Payload) {
 		e.Payload = emptyObject
 	}
-	if isNull(e.Refs) {
+	if compactjson.IsNull(e.Refs) {
 		e.Refs = emptyObject
 	}
 	return e

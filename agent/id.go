@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"dormouse/internal/compactjson"
 )
 
 // ValidID returns an error if an id, key or scope is invalid. It must be 1 to
@@ -100,9 +102,9 @@ func (e Entry) SpeaksOf() string {
 		return ""
 	}
 	var id string
-	err := members(e.Refs, func(rawName []byte, value JSON) error {
+	err := compactjson.Members(e.Refs, func(rawName, value []byte) error {
 		if string(rawName) == `"`+RefEntryID+`"` && value[0] == '"' {
-			plain, err := unquote(value)
+			plain, err := compactjson.Unquote(value)
 			id = plain
 			return err
 		}

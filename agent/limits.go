@@ -1,33 +1,37 @@
 package agent
 
-import "time"
+import (
+	"time"
+
+	"dormouse/internal/compactjson"
+)
 
 // Limits of one request, which Validate checks. The limits of a scope are in its
 // Policy, which is replicated.
 const (
-	IDBytesMax           = 512      // an id, key, scope or client id, in bytes of UTF-8
-	EntryBytesMax        = 1 << 20  // one entry: id, kind, payload and refs together
-	CheckpointBytesMax   = 4 << 20  // one checkpoint's state and metadata together
-	ValueBytesMax        = 4 << 20  // one opaque value
-	MetadataBytesMax     = 64 << 10 // the metadata of a thread or a checkpoint
-	KindBytesMax         = 128      // an entry's kind, a checkpoint's lifecycle, a content type
-	CommitEntriesMax     = 1024     // entries in one commit, over all of its ops
-	CommitOpsMax         = 1024     // ops in one commit
-	CommitBytesMax       = 8 << 20  // one commit in its encoded form
-	CommitRowsBytesMax   = 64 << 20 // all rows that a commit writes: a fork or a move is a small op that copies many rows
-	ReadsMax             = 128      // reads in one request
-	ReadKindsMax         = 64       // kinds in one LoadEntries
-	ListLimitDefault     = 100      // rows of a list without a limit
-	ListLimitMax         = 1000     // rows of one page of a list
-	EntriesLimitDefault  = 1000     // entries of a load without a limit
-	EntriesLimitMax      = 10_000   // entries of one page of a load
-	ReadBytesMax         = 16 << 20 // bytes of one read's answer; a longer page ends early and names its continuation
-	JSONDepthMax         = 128      // nesting of a JSON payload
-	HistoryMax           = 1000     // checkpoints of one key that a policy may keep
-	ForkSegmentsMax      = 64       // depth of forks of forks
-	ForkMemoriesMax      = 4096     // memories that a fork of an agent copies
-	ForkMemoryBytesMax   = 16 << 20 // …in bytes, together
-	EraseRowsMax         = 1024     // approximate rows of sessions that one log entry of an erasure removes: the last session may exceed it
+	IDBytesMax           = 512                  // an id, key, scope or client id, in bytes of UTF-8
+	EntryBytesMax        = 1 << 20              // one entry: id, kind, payload and refs together
+	CheckpointBytesMax   = 4 << 20              // one checkpoint's state and metadata together
+	ValueBytesMax        = 4 << 20              // one opaque value
+	MetadataBytesMax     = 64 << 10             // the metadata of a thread or a checkpoint
+	KindBytesMax         = 128                  // an entry's kind, a checkpoint's lifecycle, a content type
+	CommitEntriesMax     = 1024                 // entries in one commit, over all of its ops
+	CommitOpsMax         = 1024                 // ops in one commit
+	CommitBytesMax       = 8 << 20              // one commit in its encoded form
+	CommitRowsBytesMax   = 64 << 20             // all rows that a commit writes: a fork or a move is a small op that copies many rows
+	ReadsMax             = 128                  // reads in one request
+	ReadKindsMax         = 64                   // kinds in one LoadEntries
+	ListLimitDefault     = 100                  // rows of a list without a limit
+	ListLimitMax         = 1000                 // rows of one page of a list
+	EntriesLimitDefault  = 1000                 // entries of a load without a limit
+	EntriesLimitMax      = 10_000               // entries of one page of a load
+	ReadBytesMax         = 16 << 20             // bytes of one read's answer; a longer page ends early and names its continuation
+	JSONDepthMax         = compactjson.DepthMax // nesting of a JSON payload
+	HistoryMax           = 1000                 // checkpoints of one key that a policy may keep
+	ForkSegmentsMax      = 64                   // depth of forks of forks
+	ForkMemoriesMax      = 4096                 // memories that a fork of an agent copies
+	ForkMemoryBytesMax   = 16 << 20             // …in bytes, together
+	EraseRowsMax         = 1024                 // approximate rows of sessions that one log entry of an erasure removes: the last session may exceed it
 	TTLMax               = 10 * 365 * 24 * time.Hour
 	SealMax              = 30 * 24 * time.Hour // longest seal after a delete
 	ClaimTTLDefault      = 30 * time.Second    // ttl of a claim that names none

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dormouse/internal/compactjson"
 )
 
 // Recall searches an agent's memories. Mode selects the ranking, and so the required
@@ -171,7 +173,7 @@ func (f *MemoryFilter) validate() error {
 
 // validMetadata validates metadata that is returned unchanged.
 func validMetadata(raw JSON) error {
-	if isNull(raw) {
+	if compactjson.IsNull(raw) {
 		return nil
 	}
 	return settleMetadata(&raw)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"dormouse/internal/compactjson"
 )
 
 // PutSession writes a session, except its requests, snapshots, queue and reviews.
@@ -306,7 +308,7 @@ func settleValue(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
 	}
-	if isNull(*raw) {
+	if compactjson.IsNull(*raw) {
 		*raw = nil
 		return nil
 	}

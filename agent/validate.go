@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 	"unicode/utf8"
+
+	"dormouse/internal/compactjson"
 )
 
 // Validate validates a commit as far as possible without the store, so that no
@@ -173,7 +175,7 @@ func settle(field string, raw *JSON) error {
 	if *raw == nil {
 		return nil
 	}
-	if isNull(*raw) { // also if empty: protobuf does not distinguish empty from absent
+	if compactjson.IsNull(*raw) { // also if empty: protobuf does not distinguish empty from absent
 		*raw = nil
 		return nil
 	}
@@ -188,7 +190,7 @@ func settle(field string, raw *JSON) error {
 // settleState is settle for a state, which must not be null. An absent state is an
 // empty object, so null would silently replace the state by an empty one.
 func settleState(raw *JSON) error {
-	if len(*raw) > 0 && isNull(*raw) {
+	if len(*raw) > 0 && compactjson.IsNull(*raw) {
 		return Invalid("state", "state is null: give an object, or leave it out for an empty one")
 	}
 	return settle("state", raw)

@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+
+	"dormouse/internal/compactjson"
 )
 
 // op validates one op and adds its size to the tally.
@@ -148,7 +150,7 @@ func (t *tally) patchCheckpoint(o *PatchCheckpoint) error {
 
 // stripThread removes the thread's entries from a state or from a patch of one.
 func stripThread(field string, state *JSON) error {
-	stripped, err := without(*state, StateThreadKey)
+	stripped, err := compactjson.Without(*state, StateThreadKey)
 	if err != nil {
 		return Invalid(field, "%s: %v", field, err)
 	}

@@ -11,7 +11,7 @@ import (
 // put without a pointer points to thread's rev.
 func (s Agents) Hibernate(ctx context.Context, put agent.PutCheckpoint, thread *agent.HibernateThread) (*agent.CheckpointResult, error) {
 	if thread == nil {
-		return Checkpoints{s.target}.PutCheckpoint(ctx, put)
+		return Checkpoints(s).PutCheckpoint(ctx, put)
 	}
 	if put.Thread == nil {
 		put.Thread = &agent.Pointer{Thread: thread.Thread, Rev: thread.Rev}

@@ -31,20 +31,38 @@ type target struct {
 	fence   *agent.Fence // of all commits; nil means none
 }
 
-// The calls of a Scope on one noun.
-type (
-	Agents        struct{ target }
-	Checkpoints   struct{ target }
-	Claims        struct{ target }
-	Conversations struct{ target }
-	Managers      struct{ target }
-	Memories      struct{ target }
-	Reviews       struct{ target }
-	Sessions      struct{ target }
-	Threads       struct{ target }
-	Timers        struct{ target }
-	Values        struct{ target }
-)
+// Agents has the calls of a Scope on hibernation, forks and erasure of agents.
+type Agents struct{ target }
+
+// Checkpoints has the calls of a Scope on checkpoints.
+type Checkpoints struct{ target }
+
+// Claims has the calls of a Scope on claims.
+type Claims struct{ target }
+
+// Conversations has the calls of a Scope on conversations and their messages.
+type Conversations struct{ target }
+
+// Managers has the calls of a Scope on instance managers.
+type Managers struct{ target }
+
+// Memories has the calls of a Scope on memories.
+type Memories struct{ target }
+
+// Reviews has the calls of a Scope on reviews.
+type Reviews struct{ target }
+
+// Sessions has the calls of a Scope on sessions.
+type Sessions struct{ target }
+
+// Threads has the calls of a Scope on threads.
+type Threads struct{ target }
+
+// Timers has the calls of a Scope on timers.
+type Timers struct{ target }
+
+// Values has the calls of a Scope on values.
+type Values struct{ target }
 
 // In returns the calls on a scope of a service.
 func In(service agent.Service, scope string) Scope {

@@ -193,10 +193,7 @@ func (b *batch) storeClients() error {
 		}
 		b.forgetSettled(answers, row)
 		row.columns()
-		raw, err := command.Marshal(&row.ClientRow)
-		if err != nil {
-			return fmt.Errorf("encode client %q: %w", key, err)
-		}
+		raw := command.Marshal(&row.ClientRow)
 		b.Rows.Set(key, raw)
 	}
 	return nil
@@ -214,10 +211,7 @@ func (b *batch) storeAnswers(prefix string, client *clientState) error {
 	for i, a := range fresh {
 		in.back[i] = in.max - a.Seq
 	}
-	raw, err := command.Marshal(&logpb.AnswersRow{Answers: fresh})
-	if err != nil {
-		return fmt.Errorf("encode answers: %w", err)
-	}
+	raw := command.Marshal(&logpb.AnswersRow{Answers: fresh})
 	b.Rows.Set(prefix+kv.EncodeNumber(in.max), raw)
 	client.answered = append(client.answered, in)
 	return nil

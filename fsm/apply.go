@@ -83,7 +83,7 @@ func (b *batch) commit() error {
 		"time runs back at entry %d: tick %d after %d, wall %d after %d",
 		b.Progress.Index, b.Progress.Tick, m.progress.Tick, b.Progress.Wall, m.progress.Wall)
 	if seededbug.Is(seededbug.WatchWokenEarly) {
-		m.watches.wake(b.Touched)
+		m.wake(b.Touched)
 		b.Touched = nil
 	}
 	if err := b.StoreFeeds(); err != nil {
@@ -128,7 +128,7 @@ func (b *batch) commit() error {
 	m.imports.Store(&b.imports)
 	warm.End()
 	m.waiters.wake(b.Progress.Index)
-	m.watches.wake(b.Touched)
+	m.wake(b.Touched)
 	return nil
 }
 

@@ -142,10 +142,7 @@ func (b *batch) openTerm() error {
 		return err
 	}
 	b.Opening = txn.TermStart{Term: b.Progress.Term, Tick: before}
-	raw, err := command.Marshal(&logpb.Opening{Term: b.Opening.Term, Tick: b.Opening.Tick})
-	if err != nil {
-		return fmt.Errorf("encode the term's opening: %w", err)
-	}
+	raw := command.Marshal(&logpb.Opening{Term: b.Opening.Term, Tick: b.Opening.Tick})
 	b.Rows.Set(txn.TermStartKey, raw)
 	return nil
 }

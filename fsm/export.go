@@ -125,11 +125,7 @@ func (e *export) receipt(key, value []byte) error {
 		return fmt.Errorf("decode receipt %q: %w", key, err)
 	}
 	row.ErasedIndex = 0
-	value, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode receipt %q: %w", key, err)
-	}
-	return e.row(key, value)
+	return e.row(key, command.Marshal(row))
 }
 
 // recoverable exports the rows that list recoverable sessions, including all sessions with a lease.

@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -51,10 +50,7 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	if !found && hosts >= agent.HostsMax {
 		return agent.TooLarge("hosts", "hosts_max", hosts+1, agent.HostsMax)
 	}
-	raw, err := command.Marshal(encodeMember(row))
-	if err != nil {
-		return fmt.Errorf("encode host %q: %w", row.ID, err)
-	}
+	raw := command.Marshal(encodeMember(row))
 	own := c.batch.ownRoster()
 	if found {
 		own.members[at] = row

@@ -120,10 +120,7 @@ func (c machineCommit) setImport(row *logpb.ImportRow) {
 
 // storeImport calls setImport with a changed row and returns the op's result.
 func (c machineCommit) storeImport(row *logpb.ImportRow) (agent.OpResult, error) {
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode the import of scope %q: %w", c.Scope, err)
-	}
+	raw := command.Marshal(row)
 	c.setImport(row)
 	c.Rows.Set(kv.ScopeKey(kv.KindImport, c.Scope), raw)
 	return importResult(row), nil

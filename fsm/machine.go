@@ -116,7 +116,7 @@ func (m *Machine) adopt(g *generation) error {
 		old.retire()
 	}
 	m.waiters.wake(done.Index)
-	m.watches.wakeAll()
+	m.wakeAll()
 	return nil
 }
 

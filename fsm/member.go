@@ -156,10 +156,7 @@ func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 	default:
 		r.members[at] = decodeMember(id, member)
 	}
-	raw, err := command.Marshal(encodeMember(r.members[at]))
-	if err != nil {
-		return nil, fmt.Errorf("encode member %q: %w", id, err)
-	}
+	raw := command.Marshal(encodeMember(r.members[at]))
 	c.Rows.Set(kv.KindMember+id, raw)
 	return &agent.DeleteResult{Existed: found}, nil
 }

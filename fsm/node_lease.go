@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +73,8 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 			return nil, err
 		}
 	}
-	return &agent.DeleteResult{Existed: had}, c.batch.storeLease(lease)
+	c.batch.storeLease(lease)
+	return &agent.DeleteResult{Existed: had}, nil
 }
 
 // endNodeLease ends a lease; a missing lease is no error.
@@ -107,13 +107,10 @@ func (b *batch) isMember(id, incarnation string) bool {
 	return slices.ContainsFunc(b.roll().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
 }
 
-func (b *batch) storeLease(l agent.NodeLease) error {
-	raw, err := command.Marshal(&logpb.NodeLeaseRow{
+func (b *batch) storeLease(l agent.NodeLease) {
+	raw := command.Marshal(&logpb.NodeLeaseRow{
 		Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
 	})
-	if err != nil {
-		return fmt.Errorf("encode the lease of node %q: %w", l.Node, err)
-	}
 	b.Rows.Set(kv.KindNodeLease+l.Node, raw)
 	b.placed.leases = slices.Clone(b.placed.leases)
 	if at, found := b.placed.find(l.Node); found {
@@ -121,7 +118,6 @@ func (b *batch) storeLease(l agent.NodeLease) error {
 	} else {
 		b.placed.leases = slices.Insert(b.placed.leases, at, l)
 	}
-	return nil
 }
 
 // dropLease removes a lease and the member row of its host, and frees the partitions of its node.
@@ -178,13 +174,10 @@ func (b *batch) ownTable() *partitionTable {
 // storePartition writes the new state of a partition. The commit must own the table: see ownTable.
 func (b *batch) storePartition(p agent.Partition) error {
 	p.SinceIndex, p.Since = b.Progress.Index, b.Progress.Wall
-	raw, err := command.Marshal(&logpb.PartitionRow{
+	raw := command.Marshal(&logpb.PartitionRow{
 		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
 		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
 	})
-	if err != nil {
-		return fmt.Errorf("encode partition %d: %w", p.ID, err)
-	}
 	b.Rows.Set(kv.PartitionKey(p.ID), raw)
 	b.placed.table.set(&p)
 	b.moved = true
@@ -197,10 +190,7 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	for _, n := range partitions {
 		e.Partitions = append(e.Partitions, uint32(n))
 	}
-	raw, err := command.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encode an event of the placement: %w", err)
-	}
+	raw := command.Marshal(e)
 	number := b.placed.next
 	b.placed.next++
 	b.Rows.Set(kv.KindPlacementEvent+kv.EncodeNumber(number), raw)

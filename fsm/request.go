@@ -51,7 +51,8 @@ func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 	if decided.Err != nil && !decided.Err.Final { // "retry" must not become the remembered answer
 		return decided, nil
 	}
-	return decided, b.remember(p, client, low, decided)
+	b.remember(p, client, low, decided)
+	return decided, nil
 }
 
 func validRequest(p *logpb.Commit) *agent.Error {
@@ -103,11 +104,8 @@ func lowOf(client *clientState, p *logpb.Commit) uint64 {
 
 // remember keeps an answer until its request can no longer apply, and removes those that the client
 // has acknowledged.
-func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) error {
-	outcome, err := command.EncodeOutcome(decided)
-	if err != nil {
-		return err
-	}
+func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decided agent.Decided) {
+	outcome := command.EncodeOutcome(decided)
 	notAfter := b.notAfter(p)
 	b.Rows.Begin() // the rows that follow are not rolled back with the commit
 	b.Rows.Count(len(outcome))
@@ -119,7 +117,6 @@ func (b *batch) remember(p *logpb.Commit, client *clientState, low uint64, decid
 		b.reviewClient(p.Scope, p.Client, client, txn.AddTicks(notAfter, 1))
 	}
 	client.known, client.changed = true, true
-	return nil
 }
 
 // reviewClient adds the client to the tick queue.

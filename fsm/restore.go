@@ -206,10 +206,7 @@ func forgetClaims(r storage.Reader, b *storage.Batch) error {
 			return fmt.Errorf("decode scope %q: %w", key, err)
 		}
 		record.Keys = txn.Saturate(record.Keys, -held[key])
-		if raw, err = command.Marshal(&record); err != nil {
-			return fmt.Errorf("encode scope %q: %w", key, err)
-		}
-		b.Set([]byte(key), raw)
+		b.Set([]byte(key), command.Marshal(&record))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (t *Turn) begin(ctx context.Context, op agent.Op) error {
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	renewals, halt := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopRenewals = halt
-	go renewLoop(t, renewals)
+	go renewLoop(renewals, t)
 	return t.load(s.Recovery)
 }
 

@@ -26,7 +26,7 @@ const (
 // that shows another holder triggers a renewal at once. The ttl counts from
 // before each call, by the monotonic clock, so the turn never assumes a longer
 // lease than it has.
-func renewLoop(t *Turn, ctx context.Context) {
+func renewLoop(ctx context.Context, t *Turn) {
 	defer close(t.renewalsEnded)
 	for next := time.Now().Add(t.ttl / renewFraction); ; {
 		timer := time.NewTimer(min(time.Until(next), t.leaseLeft()))

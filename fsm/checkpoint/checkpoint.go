@@ -148,14 +148,8 @@ func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.Che
 	}
 	carry(body, row)
 	row.Carried = body.Row != nil
-	rawRow, err := command.Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
-	}
-	rawBody, err := command.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("encode the body of checkpoint %q: %w", key, err)
-	}
+	rawRow := command.Marshal(row)
+	rawBody := command.Marshal(body)
 	c.Rows.Set(metaKey, rawRow)
 	c.Rows.Set(kv.BodyKey(c.Scope, key, row), rawBody)
 	if row.ExpiresAt != old.GetExpiresAt() {

@@ -16,13 +16,9 @@ import (
 // revisions before it are removed with it, so the kept ones are contiguous.
 
 // aging returns the history row of a revision that is removed after an age.
-func aging(c *txn.Tx, key string, old *logpb.CheckpointRow, ageMS uint64) ([]byte, error) {
+func aging(c *txn.Tx, old *logpb.CheckpointRow, ageMS uint64) []byte {
 	old.ForgetAt = c.Deadline(int64(min(ageMS, math.MaxInt64)))
-	raw, err := command.Marshal(old)
-	if err != nil {
-		return nil, fmt.Errorf("encode checkpoint %q: %w", key, err)
-	}
-	return raw, nil
+	return command.Marshal(old)
 }
 
 // ForgetRevision removes a revision whose age has passed, and those before it. It ignores a
@@ -48,10 +44,7 @@ func ForgetRevision(c *txn.Tx, row string) error {
 		}
 		c.Rows.Remove(kv.SlotKey(c.Scope, key, incarnation, oldest.slot()))
 	}
-	raw, err := command.Marshal(now)
-	if err != nil {
-		return fmt.Errorf("encode checkpoint %q: %w", key, err)
-	}
+	raw := command.Marshal(now)
 	c.Rows.Set(kv.IDKey(kv.KindCheckpoint, c.Scope, key), raw)
 	return nil
 }

@@ -153,10 +153,7 @@ func writeHistory(c *txn.Tx, key string, old *logpb.CheckpointRow, age uint64) e
 		c.Rows.Set(history, raw)
 		return nil
 	}
-	raw, err := aging(c, key, old, age)
-	if err != nil {
-		return err
-	}
+	raw := aging(c, old, age)
 	c.SetExpiry(old.ForgetAt, history)
 	c.Rows.Set(history, raw)
 	return nil

@@ -105,10 +105,7 @@ func Arm(c *txn.Tx, name string, row *logpb.ClaimRow) (agent.OpResult, error) {
 }
 
 func storeClaim(b *txn.Entry, scope, name string, row *logpb.ClaimRow) error {
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode claim %q: %w", name, err)
-	}
+	raw := command.Marshal(row)
 	key := kv.IDKey(kv.KindClaim, scope, name)
 	b.Rows.Set(key, raw)
 	b.NotifyWatchers(key)

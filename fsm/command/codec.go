@@ -7,7 +7,7 @@ import "dormouse/internal/protocode"
 type Coded = protocode.Message
 
 // Marshal encodes m.
-func Marshal(m Coded) ([]byte, error) { return m.Encode(), nil }
+func Marshal(m Coded) []byte { return m.Encode() }
 
 // Unmarshal decodes raw into m, which must be new, as Decode merges.
 func Unmarshal(raw []byte, m Coded) error { return m.Decode(raw) }

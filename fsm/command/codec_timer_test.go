@@ -40,10 +40,7 @@ func TestATimersResultComesBackAsItWas(t *testing.T) {
 		timer.Generation, timer.NotBefore, timer.Attempts = genNumber.Draw(t, "generation"), genTime.Draw(t, "not before"), genNumber.Draw(t, "attempts")
 		timer.Parked, timer.LastError = rapid.Bool().Draw(t, "parked"), genText.Draw(t, "error")
 		timer.CreatedAt, timer.UpdatedAt = genTime.Draw(t, "created"), genTime.Draw(t, "updated")
-		raw, err := command.EncodeOutcome(agent.Decided{Result: agent.Result{Results: []agent.OpResult{want}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := command.EncodeOutcome(agent.Decided{Result: agent.Result{Results: []agent.OpResult{want}}})
 		got, err := command.DecodeOutcome(raw)
 		if err != nil {
 			t.Fatal(err)

@@ -61,11 +61,8 @@ var commitShape = utf8pb.Of((&logpb.Commit{}).ProtoReflect().Descriptor())
 // EncodeLogCommit encodes a commit of log ops, such as cluster ops. Like EncodeCommit it checks
 // that strings are UTF-8.
 func EncodeLogCommit(c *logpb.Commit) []byte {
-	raw, err := Marshal(c)
-	if err == nil {
-		err = commitShape.Check(raw)
-	}
-	if err != nil {
+	raw := Marshal(c)
+	if err := commitShape.Check(raw); err != nil {
 		panic(fmt.Sprintf("encode commit: %v", err)) // only invalid UTF-8 can cause this, and ids are checked
 	}
 	return raw

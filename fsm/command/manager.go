@@ -49,12 +49,3 @@ func ManagerOf(name string, row *logpb.ManagerRow) *agent.Manager {
 	m.CreatedAt, m.UpdatedAt = row.GetCreatedAt(), row.GetUpdatedAt()
 	return &m
 }
-
-// MarshalRow encodes a row; noun and id are used in the error.
-func MarshalRow(noun, id string, row Coded) ([]byte, error) {
-	raw, err := Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s %q: %w", noun, id, err)
-	}
-	return raw, nil
-}

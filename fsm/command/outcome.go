@@ -10,7 +10,7 @@ import (
 )
 
 // EncodeOutcome encodes the decision on a commit, for the row of its request.
-func EncodeOutcome(d agent.Decided) ([]byte, error) {
+func EncodeOutcome(d agent.Decided) []byte {
 	p := &logpb.Outcome{Index: d.Result.Index, TimeMs: d.Result.Time, Refusal: ops.ErrorToProto(d.Err)}
 	if n := len(d.Result.Results); n > 0 {
 		block := make([]oppb.OpResult, n) // one allocation for all

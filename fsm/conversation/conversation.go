@@ -117,11 +117,8 @@ func (w *Conversation) write(ref *agent.ConversationRef) error {
 }
 
 // store writes the row and its index rows.
-func (w *Conversation) store() error {
-	raw, err := command.Marshal(w.Row)
-	if err != nil {
-		return fmt.Errorf("encode conversation %q: %w", w.Id, err)
-	}
+func (w *Conversation) store() {
+	raw := command.Marshal(w.Row)
 	w.Rows.Set(w.key(kv.KindConversation), raw)
 	switch index := w.key(kv.KindConversationInterrupted); {
 	case w.Row.Interrupted && !w.interrupted:
@@ -137,15 +134,12 @@ func (w *Conversation) store() error {
 		}
 	}
 	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.Id, Revision: w.Row.Revision})
-	return nil
 }
 
 // done stores the row and returns it as the op's result.
-func (w *Conversation) done() (*agent.ConversationResult, error) {
-	if err := w.store(); err != nil {
-		return nil, err
-	}
-	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}, nil
+func (w *Conversation) done() *agent.ConversationResult {
+	w.store()
+	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}
 }
 
 // Save runs save_conversation: it stores the state from which the agent continues.
@@ -183,7 +177,7 @@ func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	if err := w.consume(op.Consumed); err != nil {
 		return nil, err
 	}
-	return w.done()
+	return w.done(), nil
 }
 
 // saved reports whether a save equals the last one: then it is a repeated request, such as the last
@@ -211,7 +205,7 @@ func SetInterrupted(c *txn.Tx, op *agent.SetInterrupted) (agent.OpResult, error)
 		return nil, err
 	}
 	w.Row.Interrupted = op.Interrupted
-	return w.done()
+	return w.done(), nil
 }
 
 // Delete runs delete_conversation.

@@ -79,7 +79,7 @@ func SetTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	w.Row.ExpiresAt, w.Row.UpdatedAt = c.Deadline(op.TTL.Milliseconds()), c.Progress.Wall
 	c.SetExpiry(w.Row.ExpiresAt, key)
 	c.AddUsage(0, 0)
-	return w.done()
+	return w.done(), nil
 }
 
 // Expire removes the conversation of an id if it expires at when.

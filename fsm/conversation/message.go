@@ -31,10 +31,7 @@ func SaveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 		}
 		stamps[i] = stamp
 	}
-	result, err := w.done()
-	if err != nil {
-		return nil, err
-	}
+	result := w.done()
 	result.Messages = stamps
 	return result, nil
 }
@@ -75,9 +72,7 @@ func (w *Conversation) addMessage(d *agent.MessageDraft) (agent.EntryStamp, erro
 		}
 	}
 	w.Row.Messages++
-	if err := w.storeMessage(seq, row, 0); err != nil {
-		return agent.EntryStamp{}, err
-	}
+	w.storeMessage(seq, row, 0)
 	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	return stampOf(&m), nil
 }
@@ -107,15 +102,11 @@ func UpdateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 	}
 	row.Revision++
 	row.UpdatedAt = w.Progress.Wall
-	if err := w.storeMessage(seq, row, size); err != nil {
-		return nil, err
-	}
+	w.storeMessage(seq, row, size)
 	if err := w.write(&op.ConversationRef); err != nil {
 		return nil, err
 	}
-	if err := w.store(); err != nil {
-		return nil, err
-	}
+	w.store()
 	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
 }
@@ -146,11 +137,8 @@ func (w *Conversation) message(id string) (seq uint64, row *logpb.MessageRow, er
 }
 
 // storeMessage writes a message; before is the size of its previous version.
-func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) error {
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode message %d of conversation %q: %w", seq, w.Id, err)
-	}
+func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before uint64) {
+	raw := command.Marshal(row)
 	w.Rows.Set(kv.MessageKey(w.Scope, w.Id, w.Row.Incarnation, seq), raw)
 	more := int64(messageBytes(row)) - int64(before)
 	w.AddUsage(0, more)
@@ -158,7 +146,6 @@ func (w *Conversation) storeMessage(seq uint64, row *logpb.MessageRow, before ui
 	w.RecordLateChange(&logpb.Change{
 		Kind: string(agent.ChangedMessage), Conversation: w.Id, Key: command.MessageOf(w.Row.Incarnation, seq, row).ID, Revision: row.Revision,
 	})
-	return nil
 }
 
 // messageBytes returns the bytes that a message counts for in its scope's quota.

@@ -36,10 +36,7 @@ func PendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
 	if err := w.storePending(pending); err != nil {
 		return nil, err
 	}
-	result, err := w.done()
-	if err != nil {
-		return nil, err
-	}
+	result := w.done()
 	result.Pending = row.Pended
 	return result, nil
 }
@@ -85,10 +82,7 @@ func (w *Conversation) storePending(pending *logpb.PendingRow) error {
 		w.Rows.Remove(w.key(kv.KindConversationPending))
 		return nil
 	}
-	raw, err := command.Marshal(pending)
-	if err != nil {
-		return fmt.Errorf("encode what is pending in conversation %q: %w", w.Id, err)
-	}
+	raw := command.Marshal(pending)
 	w.Rows.Set(w.key(kv.KindConversationPending), raw)
 	return nil
 }

@@ -1,8 +1,6 @@
 package erasure
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	"dormouse/fsm/command"
 	"dormouse/fsm/conversation"
@@ -47,10 +45,7 @@ func (e *Erasure) store() error {
 		e.Rows.Remove(mark)
 	}
 	e.SetExpiry(row.DueAt, key)
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode the erasure of agent %q: %w", e.agent, err)
-	}
+	raw := command.Marshal(row)
 	e.Rows.Set(key, raw)
 	return nil
 }

@@ -46,10 +46,7 @@ func Put(c *txn.Tx, op *agent.PutManager) (agent.OpResult, error) {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		c.AddUsage(0, int64(row.Size)-int64(old.Size))
 	}
-	raw, err := command.MarshalRow("manager", name, row)
-	if err != nil {
-		return nil, err
-	}
+	raw := command.Marshal(row)
 	c.Rows.Set(kv.IDKey(kv.KindManager, c.Scope, name), raw)
 	c.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedManager), Key: name, Revision: row.Revision})
 	return &agent.ManagerResult{Manager: *command.ManagerOf(name, row)}, nil

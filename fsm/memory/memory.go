@@ -184,14 +184,8 @@ func (w *Work) store(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
 
 // StoreOne is store without the totals of the agent.
 func (w *Work) StoreOne(row *logpb.MemoryRow, body *logpb.MemoryBody) error {
-	rawRow, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode memory %q: %w", w.Id, err)
-	}
-	rawBody, err := command.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("encode the body of memory %q: %w", w.Id, err)
-	}
+	rawRow := command.Marshal(row)
+	rawBody := command.Marshal(body)
 	w.Rows.Set(w.Key(kv.KindMemory), rawRow)
 	w.Rows.Set(w.Key(kv.KindMemoryBody), rawBody)
 	w.Rows.Set(kv.MemoryTimeKey(w.Scope, w.Agent, row.ObservedAt, w.Id), rawRow)
@@ -229,10 +223,7 @@ func (w *Work) drop() error {
 	w.unorder()
 	w.Whole.Entries = txn.Saturate(w.Whole.Entries, -1)
 	w.Whole.Deletes++
-	raw, err := command.Marshal(&logpb.MemoryGone{Id: w.Id, Before: w.Whole.Writes + 1})
-	if err != nil {
-		return fmt.Errorf("encode that memory %q has gone: %w", w.Id, err)
-	}
+	raw := command.Marshal(&logpb.MemoryGone{Id: w.Id, Before: w.Whole.Writes + 1})
 	w.Rows.Set(kv.MemoryGoneKey(w.Scope, w.Agent, w.Whole.Deletes), raw)
 	if w.Whole.Deletes > memoryGoneMax {
 		w.Rows.Remove(kv.MemoryGoneKey(w.Scope, w.Agent, w.Whole.Deletes-memoryGoneMax))
@@ -249,10 +240,7 @@ func (w *Work) StoreAgent() error {
 		gone := kv.IDKey(kv.KindMemoryGone, w.Scope, w.Agent)
 		return w.Rows.RemoveRange(gone, kv.After(gone))
 	}
-	raw, err := command.Marshal(w.Whole)
-	if err != nil {
-		return fmt.Errorf("encode the memory totals of agent %q: %w", w.Agent, err)
-	}
+	raw := command.Marshal(w.Whole)
 	w.Rows.Set(key, raw)
 	return nil
 }

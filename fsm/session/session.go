@@ -95,10 +95,7 @@ func newSession(c *txn.Tx, id string) *Session {
 func storeSession(c *txn.Tx, s *Session) error {
 	s.Row.Revision++
 	s.Row.UpdatedAt = c.Progress.Wall
-	raw, err := command.Marshal(s.Row)
-	if err != nil {
-		return fmt.Errorf("encode session %q: %w", s.Id, err)
-	}
+	raw := command.Marshal(s.Row)
 	key := kv.IDKey(kv.KindSession, c.Scope, s.Id)
 	c.Rows.Set(key, raw)
 	c.NotifyWatchers(key)
@@ -164,10 +161,7 @@ func storeSessionBody(c *txn.Tx, s *Session, body *logpb.SessionBody) error {
 	if size > agent.SessionBytesMax {
 		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
 	}
-	raw, err := command.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("encode the body of session %q: %w", s.Id, err)
-	}
+	raw := command.Marshal(body)
 	c.Rows.Set(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id), raw)
 	c.AddUsage(0, int64(size)-int64(s.Row.BodySize))
 	s.Row.BodySize = uint64(size)

@@ -39,10 +39,7 @@ const (
 
 // EncodeHeader returns the beginning of a stream: magic, length, CRC and header.
 func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
-	raw, err := command.Marshal(h)
-	if err != nil {
-		return nil, fmt.Errorf("encode snapshot header: %w", err)
-	}
+	raw := command.Marshal(h)
 	if len(raw) > headerMax || len(h.Files) > filesMax {
 		return nil, fmt.Errorf("encode snapshot header: %d files in %d bytes are too many", len(h.Files), len(raw))
 	}

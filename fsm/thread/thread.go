@@ -56,11 +56,8 @@ func Store(c *txn.Tx, t *logpb.ThreadMeta) (agent.Thread, error) {
 	invariant.Check(t.Floor <= t.Rev, "thread %q: floor %d is past rev %d", id, t.Floor, t.Rev)
 	invariant.Check(t.Incarnation>>16 <= c.Progress.Index+c.MintBase, "thread %q: incarnation %d is of an entry to come", id, t.Incarnation)
 	t.Id = "" // the key has it
-	raw, err := command.Marshal(t)
+	raw := command.Marshal(t)
 	t.Id = id
-	if err != nil {
-		return agent.Thread{}, fmt.Errorf("encode thread %q: %w", id, err)
-	}
 	key := kv.IDKey(kv.KindThread, c.Scope, id)
 	c.Rows.Set(key, raw)
 	c.NotifyWatchers(key)
@@ -210,10 +207,7 @@ func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, h
 			return agent.Invalid("entries.id", "id %q is generated for another entry of thread %q: choose another", chosen, t.Id)
 		}
 	}
-	raw, err := command.Marshal(&row)
-	if err != nil {
-		return fmt.Errorf("encode entry %d of thread %q: %w", e.Seq, t.Id, err)
-	}
+	raw := command.Marshal(&row)
 	c.Rows.Set(kv.EntryKey(c.Scope, t.Id, t.Incarnation, e.Seq), raw)
 	c.Rows.Set(kv.EntryKindKey(c.Scope, t.Id, t.Incarnation, e.Kind, e.Seq), nil)
 	t.Bytes += EntryBytes(e)

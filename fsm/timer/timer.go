@@ -219,10 +219,7 @@ func (t *Timer) place() {
 }
 
 func (t *Timer) write() error {
-	raw, err := command.Marshal(t.Row)
-	if err != nil {
-		return fmt.Errorf("encode timer %q: %w", t.name.ID, err)
-	}
+	raw := command.Marshal(t.Row)
 	t.Rows.Set(t.keyOf(kv.KindTimer), raw)
 	return nil
 }

@@ -90,10 +90,7 @@ func (b *Entry) storeFeed(scope string, changes []ScopeChange) error {
 	}
 	invariant.Check(feed.Floor <= b.Progress.Index+1 && feed.Gone < feed.Floor,
 		"the feed of scope %q begins at %d, it was gone at %d, and this is entry %d", scope, feed.Floor, feed.Gone, b.Progress.Index)
-	raw, err := command.Marshal(feed)
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
+	raw := command.Marshal(feed)
 	b.Rows.Set(key, raw)
 	b.NotifyWatchers(key)
 	return nil
@@ -104,10 +101,7 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 	for i, r := range changes {
 		row.Changes[i] = r.Change
 	}
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("encode changes: %w", err)
-	}
+	raw := command.Marshal(row)
 	b.Rows.Set(kv.ChangeKey(scope, b.Progress.Index), raw)
 	feed.Kept += row.Count
 	return b.trimFeed(scope, feed)

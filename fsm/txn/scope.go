@@ -106,10 +106,7 @@ func (b *Entry) StoreScopes() error {
 		}
 		record := command.EncodeScope(state.Scope)
 		record.Name = "" // the key has it
-		raw, err := command.Marshal(record)
-		if err != nil {
-			return fmt.Errorf("encode scope %q: %w", name, err)
-		}
+		raw := command.Marshal(record)
 		b.Rows.Set(key, raw)
 	}
 	return nil

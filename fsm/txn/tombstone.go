@@ -35,10 +35,7 @@ func (c *Tx) WriteTombstoneRow(row string, incarnation uint64, seal time.Duratio
 	}
 	stone.SealedUntil = max(stone.SealedUntil, c.Deadline(seal.Milliseconds()))
 	stone.ForgetAt = max(stone.ForgetAt, stone.SealedUntil)
-	raw, err := command.Marshal(stone)
-	if err != nil {
-		return fmt.Errorf("encode tombstone: %w", err)
-	}
+	raw := command.Marshal(stone)
 	c.Rows.Set(row, raw)
 	c.SetExpiry(stone.ForgetAt, row)
 	return nil

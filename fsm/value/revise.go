@@ -100,10 +100,7 @@ func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 
 // storeValue writes a value's row, records the change, and returns it as the op's result.
 func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, error) {
-	raw, err := command.Marshal(row)
-	if err != nil {
-		return nil, fmt.Errorf("encode value %q: %w", key, err)
-	}
+	raw := command.Marshal(row)
 	c.Rows.Set(kv.IDKey(kv.KindValue, c.Scope, key), raw)
 	c.Changed(agent.ChangedValue, key, row.Revision)
 	return &agent.ValueResult{

@@ -1,4 +1,4 @@
-package agent
+package compactjson
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 // evanphx/json-patch (v5.9.11) cannot be used. It adds new members in the random order
 // of a Go map, so replicas would differ. It also drops nulls inside arrays of a patch,
 // which RFC 7396 keeps.
-func MergePatch(doc, patch JSON) (JSON, error) {
+func MergePatch(doc, patch []byte) ([]byte, error) {
 	change, err := parseChange(patch)
 	if err != nil {
 		return nil, fmt.Errorf("merge patch: %w", err)
@@ -50,14 +50,14 @@ type namedChange struct {
 }
 
 // parseChange parses a whole merge patch.
-func parseChange(patch JSON) (change, error) {
+func parseChange(patch []byte) (change, error) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(patch))
 	parsed, err := readChange(decoder)
 	if err != nil {
 		return change{}, err
 	}
 	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return change{}, Invalid("patch", "there is more than one JSON value: send exactly one")
+		return change{}, ErrSeveral
 	}
 	return parsed, nil
 }
@@ -78,7 +78,7 @@ func readChange(decoder *jsontext.Decoder) (change, error) {
 		if err != nil {
 			return change{}, err
 		}
-		name, err := unquote(rawName)
+		name, err := Unquote(rawName)
 		if err != nil {
 			return change{}, err
 		}
@@ -127,7 +127,7 @@ func (c change) appendMerged(out []byte, doc *jsontext.Decoder) ([]byte, error) 
 		if err != nil {
 			return nil, err
 		}
-		name, err := unquote(rawName)
+		name, err := Unquote(rawName)
 		if err != nil {
 			return nil, err
 		}
