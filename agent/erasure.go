@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"time"
+
+	"dormouse/internal/retry"
 )
 
 // EraseAgent removes all data of an agent: checkpoint, revisions, memories,
@@ -98,12 +100,8 @@ const (
 // returns the last receipt also with an error: the agent is erased in any case, and
 // only the progress of the removal is unknown.
 func AwaitErasure(ctx context.Context, receipt *Erasure, look func(context.Context) (*Erasure, error)) (*Erasure, error) {
-	for wait := erasureLookFirst; !receipt.Complete(); wait = min(2*wait, erasureLookMost) {
-		timer := time.NewTimer(wait) //nolint:forbidigo // callers wait here, outside the state machine
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+	for polls := retry.New(erasureLookFirst, erasureLookMost); !receipt.Complete(); {
+		if !polls.Wait(ctx) {
 			return receipt, Errorf(CodeUnavailable, "agent %q is erased, but not all rows were removed in time: read its receipt to see when they are", receipt.Agent)
 		}
 		now, err := look(ctx)

@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/convert"
 	"dormouse/api/ops"
+	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 )
@@ -145,9 +146,9 @@ func (k *call) replied(f *flight, reply *apipb.Reply) {
 // later schedules the next attempt, after atLeast or more. mu is held.
 func (k *call) later(atLeast time.Duration) *outcome {
 	if k.backoff == nil {
-		k.backoff = newBackoff(backoffFirst, backoffMost)
+		k.backoff = retry.New(backoffFirst, backoffMost)
 	}
-	wait := k.backoff.NextBackOff()
+	wait := k.backoff.Next()
 	if atLeast > 0 {
 		wait += atLeast
 	}

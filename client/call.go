@@ -5,25 +5,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
+	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 )
 
-// Backoff between attempts, with a jitter of 50% in both directions.
+// Backoff between attempts; see package retry for the jitter.
 const (
 	backoffFirst = 20 * time.Millisecond
 	backoffMost  = time.Second
 )
-
-func newBackoff(first, most time.Duration) *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval, b.Multiplier = first, most, 2
-	return b
-}
 
 // outcome is the result of a call.
 type outcome struct {
@@ -59,15 +53,15 @@ type call struct {
 	place place // in one of the pool's queues; guarded by pool.mu
 
 	mu        sync.Mutex
-	settled   bool                        // guarded by mu, like all fields below
-	undecided bool                        // an attempt may have been applied
-	last      *agent.Error                // error of the last attempt
-	flight    *flight                     // the current attempt
-	attempts  int                         // so far
-	next      time.Time                   // when the timer is due
-	timer     *time.Timer                 // ends the current attempt, or starts the next one
-	backoff   *backoff.ExponentialBackOff // nil before the first wait
-	unwatch   func() bool                 // stops watching ctx; nil if ctx never ends
+	settled   bool           // guarded by mu, like all fields below
+	undecided bool           // an attempt may have been applied
+	last      *agent.Error   // error of the last attempt
+	flight    *flight        // the current attempt
+	attempts  int            // so far
+	next      time.Time      // when the timer is due
+	timer     *time.Timer    // ends the current attempt, or starts the next one
+	backoff   *retry.Backoff // nil before the first wait
+	unwatch   func() bool    // stops watching ctx; nil if ctx never ends
 }
 
 func newCall(c *Client, ctx context.Context) *call { //nolint:revive // the client comes first: it is the receiver in spirit

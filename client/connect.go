@@ -92,7 +92,7 @@ func (p *pool) nextToDial() (*endpoint, time.Duration) {
 func (p *pool) dialled(e *endpoint, l *link, err error) {
 	p.mu.Lock()
 	if err != nil {
-		e.retryAt = time.Now().Add(e.backoff.NextBackOff())
+		e.retryAt = time.Now().Add(e.backoff.Next())
 		if p.endpoints[p.at] == e {
 			p.at = (p.at + 1) % len(p.endpoints)
 		}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/internal/retry"
 )
 
 // callWithRetry makes a unary call on any node, and retries it until it is answered, refused,
@@ -21,7 +22,7 @@ import (
 func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, call func(context.Context, *grpc.ClientConn) (T, error)) (T, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
-	wait := newBackoff(backoffFirst, backoffMost)
+	wait := retry.New(backoffFirst, backoffMost)
 	var open error // an attempt whose outcome is unknown
 	for {
 		conn, failed, release, err := c.pickConn(ctx, d)
@@ -48,7 +49,7 @@ func callWithRetry[T any](ctx context.Context, c *Client, sure bool, d *direct, 
 			failed()
 		}
 		select {
-		case <-time.After(wait.NextBackOff() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
+		case <-time.After(wait.Next() + time.Duration(max(0, e.RetryAfterMS))*time.Millisecond):
 		case <-ctx.Done():
 			return *new(T), first(open, e)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/retry"
 	apipb "dormouse/proto/api"
 )
 
@@ -21,7 +22,7 @@ func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[a
 			yield(agent.InstanceEvent{}, err)
 			return
 		}
-		wait := newBackoff(backoffFirst, backoffMost)
+		wait := retry.New(backoffFirst, backoffMost)
 		for {
 			enough, heard, err := i.watchOnce(ctx, w, yield)
 			switch {
@@ -34,7 +35,7 @@ func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[a
 				wait.Reset()
 			}
 			select {
-			case <-time.After(wait.NextBackOff()):
+			case <-time.After(wait.Next()):
 			case <-ctx.Done():
 				return
 			}

@@ -6,16 +6,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
+	"dormouse/internal/retry"
 )
 
 // endpoint is an address of a node.
 type endpoint struct {
 	addr    string
-	seed    bool                        // given by the caller: never removed
-	link    *link                       // nil if there is none
-	retryAt time.Time                   // not dialled before this time
-	backoff *backoff.ExponentialBackOff // between failed dials
+	seed    bool           // given by the caller: never removed
+	link    *link          // nil if there is none
+	retryAt time.Time      // not dialled before this time
+	backoff *retry.Backoff // between failed dials
 }
 
 // place is where a call waits: in one of the pool's queues, or nowhere.
@@ -61,7 +61,7 @@ func newPool(o Options) *pool {
 
 // add adds an endpoint. mu is held, or the pool is new.
 func (p *pool) add(addr string, seed bool) *endpoint {
-	e := &endpoint{addr: addr, seed: seed, backoff: newBackoff(dialBackoffFirst, dialBackoffMost)}
+	e := &endpoint{addr: addr, seed: seed, backoff: retry.New(dialBackoffFirst, dialBackoffMost)}
 	p.endpoints = append(p.endpoints, e)
 	return e
 }
@@ -177,7 +177,7 @@ func (p *pool) down(e *endpoint, l *link) {
 		return
 	}
 	e.link = nil
-	e.retryAt = time.Now().Add(e.backoff.NextBackOff())
+	e.retryAt = time.Now().Add(e.backoff.Next())
 	if !p.o.Fixed {
 		p.addAll(l.others)
 	}

@@ -7,10 +7,9 @@ import (
 	"iter"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
 	apipb "dormouse/proto/api"
 )
@@ -25,7 +24,7 @@ func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event
 		w.Scope = c.o.Scope
 	}
 	return func(yield func(agent.Event, error) bool) {
-		s := &watching{client: c, w: w, incarnation: w.Incarnation, backoff: newBackoff(backoffFirst, backoffMost)}
+		s := &watching{client: c, w: w, incarnation: w.Incarnation, backoff: retry.New(backoffFirst, backoffMost)}
 		for {
 			err := s.once(ctx, yield)
 			switch {
@@ -36,7 +35,7 @@ func (c *Client) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event
 				return
 			}
 			select {
-			case <-time.After(s.backoff.NextBackOff()):
+			case <-time.After(s.backoff.Next()):
 			case <-ctx.Done():
 				return
 			}
@@ -53,7 +52,7 @@ type watching struct {
 	w           agent.Watch // From is the next seq; of changes, From and Skip are the next position
 	incarnation uint64      // of the watched thread; 0 before it is known
 	held        *uint64     // of a claim: the epoch yielded last; nil before that
-	backoff     *backoff.ExponentialBackOff
+	backoff     *retry.Backoff
 }
 
 // once watches through one stream until it ends.

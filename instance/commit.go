@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/pause"
+	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
 )
 
@@ -72,7 +72,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 	runCtx := st.leases.runCtx
 	st.mu.Unlock()
 	undecided := false
-	for wait := commitBackoffMin; ; wait = min(2*wait, commitBackoffMax) {
+	for attempts := retry.New(commitBackoffMin, commitBackoffMax); ; {
 		ctx, cancel := context.WithTimeout(runCtx, opTimeout)
 		result, err := service.Commit(ctx, c)
 		cancel()
@@ -96,7 +96,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 		if !undecided {
 			return agent.Result{}, err
 		}
-		if !pause.For(runCtx, wait) {
+		if !attempts.Wait(runCtx) {
 			return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown when the node stopped: %v", err)
 		}
 	}

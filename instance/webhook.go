@@ -20,7 +20,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
-	"dormouse/internal/pause"
+	"dormouse/internal/retry"
 	"dormouse/internal/strictjson"
 )
 
@@ -100,12 +100,13 @@ func (rn *runner) callWebhook(ctx context.Context, i *instance, manager agent.Ma
 		own := rn.store.newRequestID(i)
 		id = signalID(own)
 	}
-	for try, wait := 1, webhookBackoff; ; try, wait = try+1, 2*wait {
+	attempts := retry.New(webhookBackoff, webhookBackoff<<webhookTries)
+	for try := 1; ; try++ {
 		reply, again, err := rn.o.Webhooks.post(ctx, manager.Handler.URL, secret, id, body)
 		if err == nil {
 			return t.applyWebhook(reply)
 		}
-		if !again || try == webhookTries || !pause.For(ctx, wait) {
+		if !again || try == webhookTries || !attempts.Wait(ctx) {
 			return webhookError(ctx, manager, err)
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"dormouse/agent"
 	"dormouse/fsm"
+	"dormouse/internal/retry"
 )
 
 // askMax bounds the status request to each other member.
@@ -56,9 +55,7 @@ func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
 
 // Change implements agent.Operator: the leader makes the change, whichever node is called.
 func (o *operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
-	pause := backoff.ExponentialBackOff{
-		InitialInterval: 50 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: time.Second,
-	}
+	attempts := retry.New(50*time.Millisecond, time.Second)
 	n := o.node
 	for {
 		answer := n.group.HandleChange(ctx, string(change), node)
@@ -75,9 +72,7 @@ func (o *operator) Change(ctx context.Context, change agent.Change, node string)
 		case answer.Done:
 			return answer.Leader, nil
 		}
-		select {
-		case <-time.After(pause.NextBackOff()):
-		case <-ctx.Done():
+		if !attempts.Wait(ctx) {
 			return "", agent.Errorf(agent.CodeUnknown, "the change may still be made: check the members, and try again")
 		}
 	}

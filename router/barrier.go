@@ -23,7 +23,7 @@ func (r *Router) Barrier(ctx context.Context) (uint64, error) {
 		if err == nil {
 			return index, nil
 		}
-		wait := pause.NextBackOff()
+		wait := pause.Next()
 		// A read changes nothing, so an unknown outcome is retried too.
 		if code := agent.CodeOf(err); code != agent.CodeUnavailable && code != agent.CodeUnknown {
 			return 0, err

@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"dormouse/agent"
+	"dormouse/internal/retry"
 )
 
 // attempt is one commit that is being sent to the leader.
@@ -16,7 +15,7 @@ type attempt struct {
 	commit agent.Commit
 	done   func(agent.Result, error)
 	giveUp time.Time
-	pause  backoff.ExponentialBackOff
+	pause  *retry.Backoff
 }
 
 // Submit implements agent.Submitter.
@@ -70,7 +69,7 @@ func (a *attempt) decided(result agent.Result, err error) {
 // later tries again after a pause, or gives up with err, which says that the commit was definitely
 // not applied.
 func (a *attempt) later(err error) {
-	pause := a.pause.NextBackOff()
+	pause := a.pause.Next()
 	r := a.router
 	switch {
 	case a.ctx.Err() != nil, time.Now().Add(pause).After(a.giveUp):
@@ -96,11 +95,6 @@ func (a *attempt) later(err error) {
 	})
 }
 
-// newBackoff returns the pauses of calls between attempts to find a leader: much shorter than an
-// election, and randomized.
-func newBackoff() backoff.ExponentialBackOff {
-	return backoff.ExponentialBackOff{
-		InitialInterval: 10 * time.Millisecond, Multiplier: 2,
-		RandomizationFactor: 0.5, MaxInterval: 250 * time.Millisecond,
-	}
-}
+// newBackoff returns the pauses of calls between attempts to find a leader. They are much shorter
+// than an election.
+func newBackoff() *retry.Backoff { return retry.New(10*time.Millisecond, 250*time.Millisecond) }

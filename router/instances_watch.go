@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"dormouse/agent"
+	"dormouse/internal/retry"
 	"dormouse/placement"
 )
 
@@ -151,19 +150,15 @@ func (f *fanIn) member(ctx context.Context, id string, answered func()) {
 			told = f.tell(ctx, agent.InstanceEvent{Missed: true, Node: id, Reason: fmt.Sprintf("%s does not tell of its instances: %v", id, err)})
 		}
 		select {
-		case <-time.After(wait.NextBackOff()):
+		case <-time.After(wait.Next()):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// newWatchBackoff is newBackoff with a longer maximum interval, for watches.
-func newWatchBackoff() backoff.ExponentialBackOff {
-	pause := newBackoff()
-	pause.MaxInterval = 5 * time.Second
-	return pause
-}
+// newWatchBackoff is newBackoff with a longer maximum, for watches.
+func newWatchBackoff() *retry.Backoff { return retry.New(10*time.Millisecond, 5*time.Second) }
 
 // once follows a member until its stream breaks. It returns the reason and whether the member sent
 // anything. It reports the beginning of the stream only if the watch has missed events of the

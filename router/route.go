@@ -71,7 +71,7 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 		case unreachable(err):
 			failed++
 		}
-		wait := max(backoff.NextBackOff(), retryAfter(err))
+		wait := max(backoff.Next(), retryAfter(err))
 		if time.Now().Add(wait).After(giveUp) {
 			return none, after(open, settled(err))
 		}

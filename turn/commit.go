@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/pause"
+	"dormouse/internal/retry"
 )
 
 // requestTTL is the lifetime of a turn's request ids. It exceeds the time of
@@ -35,7 +35,7 @@ func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops .
 		Request: agent.Request{Client: t.name, Seq: t.seq, Low: t.seq, TTL: requestTTL},
 	}
 	undecided := false
-	for wait := backoffMin; ; wait = min(2*wait, backoffMax) {
+	for attempts := retry.New(backoffMin, backoffMax); ; {
 		result, err := t.runner.Service.Commit(ctx, commit)
 		var e *agent.Error
 		if err == nil || errors.As(err, &e) && e.Final {
@@ -45,7 +45,7 @@ func (t *Turn) commitUntilDecided(ctx context.Context, fence *agent.Fence, ops .
 		if !undecided && !agent.Retryable(err) {
 			return agent.Result{}, err
 		}
-		if !pause.For(ctx, wait) {
+		if !attempts.Wait(ctx) {
 			if undecided { // an earlier attempt may still apply
 				return agent.Result{}, agent.Errorf(agent.CodeUnknown, "the outcome was still unknown after the timeout: %v", err)
 			}

@@ -11,6 +11,7 @@ import (
 	"dormouse/cluster/transport"
 	"dormouse/internal/clip"
 	"dormouse/internal/invariant"
+	"dormouse/internal/retry"
 )
 
 // Kind is the kind of a Request.
@@ -102,7 +103,7 @@ func RetryUntilReleased(ctx context.Context, table Owners, r Request, ask func(c
 		p := table.Partition(h.Partition)
 		return p.Epoch == h.Epoch && p.State == agent.PartitionDraining
 	}
-	for retry := renewRetry; ; retry = min(2*retry, time.Second) {
+	for attempts := retry.New(renewRetry, time.Second); ; {
 		changed := table.PartitionsChanged()
 		r.Held = slices.DeleteFunc(slices.Clone(r.Held), func(h Held) bool { return !drains(h) })
 		if len(r.Held) == 0 {
@@ -111,7 +112,7 @@ func RetryUntilReleased(ctx context.Context, table Owners, r Request, ask func(c
 		if ask(ctx, r) {
 			return nil
 		}
-		again := time.NewTimer(retry)
+		again := time.NewTimer(attempts.Next())
 		select {
 		case <-again.C:
 		case <-changed:

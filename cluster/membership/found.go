@@ -11,6 +11,7 @@ import (
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
+	"dormouse/internal/retry"
 )
 
 // A node founds a cluster only after all the nodes that it needs have granted it:
@@ -23,8 +24,8 @@ import (
 // keyFounding holds the id of a cluster whose founding has begun.
 var keyFounding = []byte("dormouse/founding")
 
-// askRetry is the first pause between rounds of requests to other nodes; it doubles
-// up to askRetryMax.
+// askRetry and askRetryMax are the first and the longest pause between rounds of
+// requests to other nodes.
 const (
 	askRetry    = 100 * time.Millisecond
 	askRetryMax = 5 * time.Second
@@ -43,7 +44,8 @@ const foundYield = 30 * time.Second
 // this node has learned of a cluster to join, or if ctx ends.
 func (j *Joiner) joinOrFound(ctx context.Context) error {
 	began := time.Now()
-	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
+	attempts := retry.New(askRetry, askRetryMax)
+	for first := true; ctx.Err() == nil; first = false {
 		s := j.survey(ctx)
 		switch {
 		case s.cluster != "":
@@ -55,13 +57,14 @@ func (j *Joiner) joinOrFound(ctx context.Context) error {
 				return err
 			}
 			j.Logger.Info("not founding a cluster yet", "because", why)
-		case retry == askRetry:
+		case first:
 			j.Logger.Info("listening for the nodes of an existing cluster before founding one", "for", foundQuiet)
 		}
+		wait := attempts.Next()
 		if len(s.nodes) == 0 {
-			retry = min(retry, foundQuiet/8)
+			wait = min(wait, foundQuiet/8)
 		}
-		pause.For(ctx, retry)
+		pause.For(ctx, wait)
 	}
 	return nil
 }

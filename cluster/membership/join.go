@@ -13,6 +13,7 @@ import (
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
+	"dormouse/internal/retry"
 )
 
 // ErrRefused says that the cluster refuses this node; the error that wraps it says
@@ -77,7 +78,8 @@ func (j *Joiner) Run(ctx context.Context) error {
 	if j.Self.ClusterID() == "" && len(j.knownAddrs(ctx)) == 0 {
 		j.Logger.Warn("this node belongs to no cluster and knows no other node: start it with --bootstrap, or with an address to --join")
 	}
-	for retry := askRetry; ctx.Err() == nil; retry = min(2*retry, askRetryMax) {
+	attempts := retry.New(askRetry, askRetryMax)
+	for ctx.Err() == nil {
 		if j.wasRemoved() {
 			return transport.ErrRemoved
 		}
@@ -101,11 +103,11 @@ func (j *Joiner) Run(ctx context.Context) error {
 		if answer.Accepted {
 			return j.stay(ctx, answer.ClusterID, answer.Admission)
 		}
-		again := time.NewTimer(retry)
+		again := time.NewTimer(attempts.Next())
 		select {
 		case <-again.C:
 		case <-changed:
-			retry = askRetry / 2
+			attempts.Reset()
 		case <-ctx.Done():
 		}
 		again.Stop()
