@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 	"dormouse/fsm"
 	"dormouse/fsm/txn"
 	"dormouse/storage"
@@ -36,7 +36,7 @@ func found(t rapid.TB, r *subject) (stale, lacking []string, all bool) {
 type finder struct {
 	*subject
 	t      *rapid.T
-	model  agenttest.ConversationModel
+	model  memstore.ConversationModel
 	sealed map[string]int64
 	erased map[string]uint64 // :: agent → conversations that its newest receipt is to count
 	before int               // conversations that were there to begin with
@@ -47,7 +47,7 @@ func newFinder(tb testing.TB, t *rapid.T) *finder {
 	tb.Helper()
 	f := &finder{
 		subject: openSubject(tb, fsm.Options{Dir: "state", FS: storage.MemFS()}),
-		t:       t, model: agenttest.ConversationModel{}, sealed: map[string]int64{}, erased: map[string]uint64{},
+		t:       t, model: memstore.ConversationModel{}, sealed: map[string]int64{}, erased: map[string]uint64{},
 		before: rapid.SampledFrom([]int{0, 3, 3, agent.ConversationsFoundMax, agent.ConversationsFoundMax + 1, 700}).Draw(t, "before"),
 	}
 	var ops []agent.Op

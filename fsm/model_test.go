@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 )
 
 // model is the state machine once more, as plainly as it can be said: one
@@ -24,7 +24,7 @@ type model struct {
 	memories    map[string]agent.Memory // :: agent/id → the memory
 	written     []string                // of memories, the last written last
 	managers    map[string]agent.Manager
-	sessions    agenttest.SessionModel
+	sessions    memstore.SessionModel
 	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
@@ -39,7 +39,7 @@ func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
 		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
-		sessions: agenttest.NewSessionModel(), managers: map[string]agent.Manager{},
+		sessions: memstore.NewSessionModel(), managers: map[string]agent.Manager{},
 	}
 }
 

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/internal/fakestore"
 )
 
 // silentStore is a cluster that answers no read.
-type silentStore struct{ *fakestore.Store }
+type silentStore struct{ *fakeNode }
 
 // Read implements agent.Service.
 func (silentStore) Read(ctx context.Context, _ agent.Reads) (agent.Answers, error) {
@@ -34,7 +33,7 @@ func TestACompletionDoesNotWaitForAClusterThatIsSilent(t *testing.T) {
 			a := &app{
 				stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
 				getenv: func(string) string { return "" },
-				dial:   func(target) (store, error) { return silentStore{fakestore.New()}, nil },
+				dial:   func(target) (store, error) { return silentStore{newFakeNode()}, nil },
 			}
 			begin := time.Now()
 			code := a.main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
