@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/importer"
 	"dormouse/agent/memstore"
+	"dormouse/importer"
 )
 
 const lines = `{"id":"c1","agent":"airline","user":"mia","reward":0.0,"messages":[{"role":"system","content":"a <b> & 9007199254740993"},{"role":"user","content":"hi"},{"content":null,"role":"assistant","tool_calls":[{"id":"x"}]},{"role":"tool","content":"{}"},{"content":"bye", "role":"assistant"}]}
