@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 	"dormouse/fsm"
 	"dormouse/storage"
 )
@@ -54,11 +54,11 @@ var (
 )
 
 // drawTalk draws an op that is often valid: it looks at the model.
-func drawTalk(t *rapid.T, m agenttest.ConversationModel) agent.Op {
+func drawTalk(t *rapid.T, m memstore.ConversationModel) agent.Op {
 	id := keys.Draw(t, "conversation")
 	c := m[id]
 	if c == nil {
-		c = &agenttest.ModelConversation{}
+		c = &memstore.ModelConversation{}
 	}
 	ref := agent.ConversationRef{ID: id, IfIncarnation: incarnation(t, c.Incarnation)}
 	if rapid.IntRange(0, 4).Draw(t, "named") == 0 {
@@ -115,7 +115,7 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 			r.record()
 			r.pass()
 		}
-		m, sealed := agenttest.ConversationModel{}, map[string]int64{}
+		m, sealed := memstore.ConversationModel{}, map[string]int64{}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			m.Expire(r.wall)
 			if rapid.IntRange(0, 3).Draw(rt, "later") == 0 {
@@ -131,7 +131,7 @@ func TestConversationsDoAsTheModelSays(t *testing.T) {
 }
 
 // judgeTalk compares the machine's decision on an op with the model's.
-func judgeTalk(t *rapid.T, m agenttest.ConversationModel, op agent.Op, d agent.Decided, now int64, sealed map[string]int64) {
+func judgeTalk(t *rapid.T, m memstore.ConversationModel, op agent.Op, d agent.Decided, now int64, sealed map[string]int64) {
 	t.Helper()
 	h := talk{now: now, sealed: sealed}
 	if d.Err == nil {
@@ -150,7 +150,7 @@ func judgeTalk(t *rapid.T, m agenttest.ConversationModel, op agent.Op, d agent.D
 }
 
 // sameTalk compares all that can be read with the model.
-func sameTalk(t *rapid.T, r *subject, m agenttest.ConversationModel) {
+func sameTalk(t *rapid.T, r *subject, m memstore.ConversationModel) {
 	t.Helper()
 	reads := []agent.Read{&agent.ListConversations{}, &agent.ListConversations{Interrupted: true}, &agent.ListConversations{Page: agent.Page{Limit: 1}}}
 	for _, id := range []string{"a", "b", "c"} {

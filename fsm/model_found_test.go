@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 	"dormouse/fsm"
 	"dormouse/fsm/txn"
 	"dormouse/storage"
@@ -35,7 +35,7 @@ func found(t rapid.TB, r *subject) (stale, lacking []string, all bool) {
 type finder struct {
 	*subject
 	t      *rapid.T
-	model  agenttest.ConversationModel
+	model  memstore.ConversationModel
 	sealed map[string]int64
 	erased map[string]uint64 // :: agent → conversations that its newest receipt must count
 	before int               // number of conversations at the start
@@ -46,7 +46,7 @@ func newFinder(tb testing.TB, t *rapid.T) *finder {
 	tb.Helper()
 	f := &finder{
 		subject: openSubject(tb, fsm.Options{Dir: "state", FS: storage.MemFS()}),
-		t:       t, model: agenttest.ConversationModel{}, sealed: map[string]int64{}, erased: map[string]uint64{},
+		t:       t, model: memstore.ConversationModel{}, sealed: map[string]int64{}, erased: map[string]uint64{},
 		before: rapid.SampledFrom([]int{0, 3, 3, agent.ConversationsFoundMax, agent.ConversationsFoundMax + 1, 700}).Draw(t, "before"),
 	}
 	var ops []agent.Op

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 )
 
 // model is a simple reference model of the state machine: one scope, everything in maps, copied
@@ -23,7 +23,7 @@ type model struct {
 	memories    map[string]agent.Memory // :: agent/id → the memory
 	written     []string                // ids of memories, the last written last
 	managers    map[string]agent.Manager
-	sessions    agenttest.SessionModel
+	sessions    memstore.SessionModel
 	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
@@ -38,7 +38,7 @@ func newModel() *model {
 	return &model{
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
 		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
-		sessions: agenttest.NewSessionModel(), managers: map[string]agent.Manager{},
+		sessions: memstore.NewSessionModel(), managers: map[string]agent.Manager{},
 	}
 }
 

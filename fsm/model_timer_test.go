@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 	"dormouse/fsm/kv"
 )
 
@@ -22,7 +22,7 @@ import (
 type timerModel struct {
 	now    int64
 	newest uint64
-	timers agenttest.TimerModel
+	timers memstore.TimerModel
 }
 
 func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code) {
@@ -50,8 +50,8 @@ func (m *timerModel) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.
 func timerPath(manager, key, id string) string { return manager + "/" + key + "/" + id }
 
 // names returns the timers in the order of their rows.
-func (m *timerModel) names() []agenttest.TimerName {
-	return slices.SortedFunc(maps.Keys(m.timers), func(a, b agenttest.TimerName) int {
+func (m *timerModel) names() []memstore.TimerName {
+	return slices.SortedFunc(maps.Keys(m.timers), func(a, b memstore.TimerName) int {
 		return cmp.Compare(timerPath(a.Manager, a.Key, a.ID), timerPath(b.Manager, b.Key, b.ID))
 	})
 }
@@ -70,7 +70,7 @@ func (m *timerModel) due() (paths []string) {
 func (m *timerModel) draw(t *rapid.T) agent.Op {
 	manager, key := rapid.SampledFrom([]string{"m", "n"}).Draw(t, "manager"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")
 	id := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "id")
-	old := m.timers[agenttest.TimerName{Manager: manager, Key: key, ID: id}]
+	old := m.timers[memstore.TimerName{Manager: manager, Key: key, ID: id}]
 	generation, instant := max(old.Generation, 1), old.Next
 	if rapid.IntRange(0, 5).Draw(t, "off") == 0 {
 		generation, instant = generation+uint64(rapid.IntRange(0, 1).Draw(t, "generation")), max(instant, 1)+1
@@ -101,7 +101,7 @@ func TestTimersAreAsTheModelSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newSubject(t)
 		defer r.close()
-		m := &timerModel{timers: agenttest.TimerModel{}}
+		m := &timerModel{timers: memstore.TimerModel{}}
 		for range rapid.IntRange(1, 60).Draw(rt, "entries") {
 			r.after(time.Duration(rapid.IntRange(0, 2500).Draw(rt, "ms")) * time.Millisecond)
 			m.now = r.wall

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/memstore"
 	"dormouse/importer"
-	"dormouse/internal/fakestore"
 )
 
 const lines = `{"id":"c1","agent":"airline","user":"mia","reward":0.0,"messages":[{"role":"system","content":"a <b> & 9007199254740993"},{"role":"user","content":"hi"},{"content":null,"role":"assistant","tool_calls":[{"id":"x"}]},{"role":"tool","content":"{}"},{"content":"bye", "role":"assistant"}]}
@@ -44,7 +45,7 @@ func found[T agent.Found](t *testing.T, s agent.Service, read agent.Read) T {
 }
 
 func TestEachMessageIsACommitOfAnEntryAndACheckpoint(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	summary, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{Parallel: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -52,10 +53,10 @@ func TestEachMessageIsACommitOfAnEntryAndACheckpoint(t *testing.T) {
 	if summary.Conversations != 2 || summary.Messages != 7 || summary.Already != 0 || summary.Differences.Count != 0 {
 		t.Errorf("summary %+v", summary)
 	}
-	if len(s.Commits) != 7 {
-		t.Fatalf("%d commits, want one a message", len(s.Commits))
+	if s.Index() != 7 {
+		t.Fatalf("%d commits, want one a message", s.Index())
 	}
-	thread := found[*agent.Entries](t, s, &agent.LoadEntries{Thread: "c1"})
+	thread := found[*agent.Entries](t, s, &agent.LoadEntries{Thread: "c1", Limit: 4})
 	want := []struct{ kind, payload string }{
 		{agent.KindMessage, `{"role":"system","content":"a <b> & 9007199254740993"}`},
 		{agent.KindMessage, `{"role":"user","content":"hi"}`},
@@ -84,7 +85,7 @@ func TestEachMessageIsACommitOfAnEntryAndACheckpoint(t *testing.T) {
 }
 
 func TestCopiesHaveNamesOfTheirOwn(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	o := importer.Options{Copies: 3}
 	if _, err := importer.Import(t.Context(), s, transcripts(t, lines), o); err != nil {
 		t.Fatal(err)
@@ -103,9 +104,9 @@ func TestCopiesHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestAnInterruptedImportResumes(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	applied := 0
-	s.Before = func(agent.Commit) error {
+	s.BeforeCommit = func(context.Context, agent.Commit) error {
 		if applied++; applied > 3 {
 			return agent.Errorf(agent.CodeInternal, "the process dies here")
 		}
@@ -114,7 +115,7 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 	if _, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{Parallel: 1}); err == nil {
 		t.Fatal("the first run did not fail")
 	}
-	s.Before = nil
+	s.BeforeCommit = nil
 	var progress atomic.Int64
 	summary, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{
 		Progress: func(n int) { progress.Add(int64(n)) },
@@ -136,17 +137,22 @@ func TestAnInterruptedImportResumes(t *testing.T) {
 
 func TestAnUnknownOutcomeIsRepeatedUnderTheSameRequestId(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := fakestore.New()
+		s := memstore.New()
+		var mu sync.Mutex
 		requests := map[agent.Request]int{}
 		// Every first attempt applies and loses its answer; every second one
 		// does not apply.
-		s.Before = func(c agent.Commit) error {
+		s.BeforeCommit = func(_ context.Context, c agent.Commit) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if requests[c.Request]++; requests[c.Request] == 2 {
 				return agent.Errorf(agent.CodeUnavailable, "no leader")
 			}
 			return nil
 		}
-		s.After = func(c agent.Commit) error {
+		s.AfterCommit = func(_ context.Context, c agent.Commit) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if requests[c.Request] == 1 {
 				return agent.Errorf(agent.CodeUnknown, "the answer was lost")
 			}
@@ -167,18 +173,23 @@ func TestAnUnknownOutcomeIsRepeatedUnderTheSameRequestId(t *testing.T) {
 }
 
 func TestALateCommitOfAnEarlierRunIsAccepted(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	list := transcripts(t, lines)[1:]
 	// The earlier run's commit of the first message.
-	first := fakestore.New()
-	if _, err := importer.Import(t.Context(), first, list, importer.Options{}); err != nil {
+	first := memstore.New()
+	var commits []agent.Commit
+	first.AfterCommit = func(_ context.Context, c agent.Commit) error {
+		commits = append(commits, c)
+		return nil
+	}
+	if _, err := importer.Import(t.Context(), first, list, importer.Options{Parallel: 1}); err != nil {
 		t.Fatal(err)
 	}
 	arrived := false
 	racing := &racing{Store: s, before: func() {
 		if !arrived {
 			arrived = true
-			if _, err := s.Commit(context.Background(), first.Commits[0]); err != nil {
+			if _, err := s.Commit(context.Background(), commits[0]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -191,7 +202,7 @@ func TestALateCommitOfAnEarlierRunIsAccepted(t *testing.T) {
 
 // racing calls a function between a read and the commit after it.
 type racing struct {
-	*fakestore.Store
+	*memstore.Store
 	before func()
 }
 
@@ -202,8 +213,8 @@ func (r *racing) Commit(ctx context.Context, c agent.Commit) (agent.Result, erro
 
 func TestAnImportGivesUpWhenNothingIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := fakestore.New()
-		s.BeforeRead = func(agent.Reads) error { return agent.Errorf(agent.CodeUnavailable, "no leader") }
+		s := memstore.New()
+		s.BeforeRead = func(context.Context, agent.Reads) error { return agent.Errorf(agent.CodeUnavailable, "no leader") }
 		began := time.Now()
 		_, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{GiveUp: time.Minute})
 		if !errors.Is(err, agent.ErrUnavailable) {
@@ -217,7 +228,7 @@ func TestAnImportGivesUpWhenNothingIsAnswered(t *testing.T) {
 
 func TestTheRateIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		summary, err := importer.Import(t.Context(), fakestore.New(), transcripts(t, lines), importer.Options{Rate: 2})
+		summary, err := importer.Import(t.Context(), memstore.New(), transcripts(t, lines), importer.Options{Rate: 2})
 		if err != nil || summary.Elapsed != 3*time.Second {
 			t.Fatalf("7 messages at 2 a second took %v, %v; want 3s after the first", summary.Elapsed, err)
 		}
@@ -252,7 +263,7 @@ func TestDifferencesAreFoundAndLeftAlone(t *testing.T) {
 		}, "compacted below 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := fakestore.New()
+			s := memstore.New()
 			if _, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +282,7 @@ func TestDifferencesAreFoundAndLeftAlone(t *testing.T) {
 }
 
 func TestAnImportLeavesAThreadOfOtherContentAlone(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	other := []agent.Op{&agent.AppendThread{Thread: "c1", Entries: []agent.Draft{{Kind: "message", Payload: agent.JSON(`{"role":"system"}`)}}}}
 	if _, err := s.Commit(t.Context(), agent.Commit{Ops: other}); err != nil {
 		t.Fatal(err)
@@ -287,7 +298,7 @@ func TestAnImportLeavesAThreadOfOtherContentAlone(t *testing.T) {
 
 // altered changes the nth entry of every load.
 type altered struct {
-	*fakestore.Store
+	*memstore.Store
 	change func(*agent.Entry)
 }
 
@@ -303,7 +314,7 @@ func (a *altered) Read(ctx context.Context, r agent.Reads) (agent.Answers, error
 }
 
 func TestNoChangeOfAnEntryEscapesVerification(t *testing.T) {
-	s := fakestore.New()
+	s := memstore.New()
 	if _, err := importer.Import(t.Context(), s, transcripts(t, lines), importer.Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"dormouse/agent"
+	"dormouse/agent/memstore"
 	"dormouse/importer"
-	"dormouse/internal/fakestore"
 )
 
 // rowStore has one scope with the given rows.
 type rowStore struct {
-	*fakestore.Store
-	rows []agent.ScopeRow
-	err  error // after the rows
+	*memstore.Store
+	agent.Operator // nil: only ExportScope is called
+	rows           []agent.ScopeRow
+	err            error // after the rows
 }
 
 func (s *rowStore) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
@@ -40,7 +41,7 @@ func rowOf(key, value string) agent.ScopeRow {
 func scopeFile(tb testing.TB, rows ...agent.ScopeRow) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	if _, err := importer.ExportScope(tb.Context(), &rowStore{Store: fakestore.New(), rows: rows}, &out, importer.ScopeOptions{}); err != nil {
+	if _, err := importer.ExportScope(tb.Context(), &rowStore{Store: memstore.New(), rows: rows}, &out, importer.ScopeOptions{}); err != nil {
 		tb.Fatal(err)
 	}
 	return out.Bytes()
@@ -72,7 +73,7 @@ func TestAScopeFileIsReadBackOrRefused(t *testing.T) {
 }
 
 func TestRowsOutOfOrderAreRefused(t *testing.T) {
-	s := &rowStore{Store: fakestore.New(), rows: []agent.ScopeRow{rowOf("b", ""), rowOf("a", "")}}
+	s := &rowStore{Store: memstore.New(), rows: []agent.ScopeRow{rowOf("b", ""), rowOf("a", "")}}
 	if _, err := importer.ExportScope(t.Context(), s, io.Discard, importer.ScopeOptions{}); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Errorf("%v", err)
 	}
@@ -82,7 +83,7 @@ func TestAVerificationNamesTheRowsThatDiffer(t *testing.T) {
 	file := scopeFile(t, rowOf("a", "1"), rowOf("b", "2"), rowOf("d", "4"))
 	verify := func(rows ...agent.ScopeRow) importer.Differences {
 		t.Helper()
-		summary, err := importer.VerifyScope(t.Context(), &rowStore{Store: fakestore.New(), rows: rows}, openerOf(file), importer.ScopeOptions{})
+		summary, err := importer.VerifyScope(t.Context(), &rowStore{Store: memstore.New(), rows: rows}, openerOf(file), importer.ScopeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestAVerificationNamesTheRowsThatDiffer(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	broken := &rowStore{Store: fakestore.New(), rows: []agent.ScopeRow{rowOf("a", "1")}, err: errors.New("the node is gone")}
+	broken := &rowStore{Store: memstore.New(), rows: []agent.ScopeRow{rowOf("a", "1")}, err: errors.New("the node is gone")}
 	if _, err := importer.VerifyScope(t.Context(), broken, openerOf(file), importer.ScopeOptions{}); err == nil {
 		t.Error("half an answer is taken for whole")
 	}

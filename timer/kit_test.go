@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 	"dormouse/timer"
 )
 
@@ -30,7 +30,7 @@ type world struct {
 	unmanaged bool
 
 	mu      sync.Mutex
-	timers  agenttest.TimerModel
+	timers  memstore.TimerModel
 	born    uint64
 	leads   bool
 	turned  chan struct{}
@@ -65,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		handle: func(context.Context, int, agent.Signal) error { return nil },
 		page:   func(string) {},
-		timers: agenttest.TimerModel{}, leads: true, turned: make(chan struct{}), news: make(chan struct{}, 1),
+		timers: memstore.TimerModel{}, leads: true, turned: make(chan struct{}), news: make(chan struct{}, 1),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -168,7 +168,7 @@ func (w *world) DueTimers(from string, limit int) (due []agent.DueTimer, next st
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall = time.Now().UnixMilli()
-	for _, n := range slices.SortedFunc(maps.Keys(w.timers), func(a, b agenttest.TimerName) int { return strings.Compare(a.Key, b.Key) }) {
+	for _, n := range slices.SortedFunc(maps.Keys(w.timers), func(a, b memstore.TimerName) int { return strings.Compare(a.Key, b.Key) }) {
 		t := w.timers[n]
 		if t.Parked || dueAt(t) > wall || n.Key < from {
 			continue

@@ -63,6 +63,8 @@ func (s *VoteStore) load() error {
 	return nil
 }
 
+// SetUint64 implements raft.StableStore. It refuses a term that is lower than the saved
+// one, and votes that this node must not give.
 func (s *VoteStore) SetUint64(key []byte, value uint64) error {
 	switch string(key) {
 	case KeyCurrentTerm:

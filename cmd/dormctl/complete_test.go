@@ -10,11 +10,10 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cmd/dormctl/kit"
-	"dormouse/internal/fakestore"
 )
 
 // silentStore is a cluster that answers no read.
-type silentStore struct{ *fakestore.Store }
+type silentStore struct{ *fakeNode }
 
 // Read implements agent.Service.
 func (silentStore) Read(ctx context.Context, _ agent.Reads) (agent.Answers, error) {
@@ -35,7 +34,7 @@ func TestACompletionDoesNotWaitForAClusterThatIsSilent(t *testing.T) {
 			a := &kit.App{
 				Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
 				Getenv: func(string) string { return "" },
-				Dial:   func(kit.Target) (kit.Store, error) { return silentStore{fakestore.New()}, nil },
+				Dial:   func(kit.Target) (kit.Store, error) { return silentStore{newFakeNode()}, nil },
 			}
 			begin := time.Now()
 			code := (commands{a}).main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})

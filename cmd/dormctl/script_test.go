@@ -19,7 +19,6 @@ import (
 	"dormouse/agent"
 	"dormouse/client"
 	"dormouse/cmd/dormctl/kit"
-	"dormouse/internal/fakestore"
 	"dormouse/node/nodetest"
 )
 
@@ -27,7 +26,7 @@ var rewrite = flag.Bool("rewrite", false, "write what comes out into testdata/sc
 
 // console runs dormctl on a store in memory.
 type console struct {
-	store    *fakestore.Store
+	store    *fakeNode
 	real     *nodetest.Node // instead of store
 	env      map[string]string
 	dialled  []string // endpoints of each connection
@@ -36,7 +35,7 @@ type console struct {
 }
 
 func newConsole() *console {
-	s := fakestore.New()
+	s := newFakeNode()
 	member := func(n int, voter, leader bool, status string) agent.MemberStatus {
 		port := func(p int) string { return fmt.Sprintf("127.0.0.1:%d", 7600+10*(n-1)+p) }
 		m := agent.MemberStatus{Voter: voter, Leader: leader, Status: status, AppliedIndex: uint64(40 + n)}
@@ -46,12 +45,12 @@ func newConsole() *console {
 		}
 		return m
 	}
-	s.Cluster = agent.ClusterStatus{
+	s.cluster = agent.ClusterStatus{
 		ClusterID: "c-1", Node: "n1", Leader: "n2", Term: 7, CommitIndex: 43, AppliedIndex: 42, Chain: 0xbeef, FeatureLevel: 1, Version: "v1",
 		Members: []agent.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
 	}
-	s.Snapshot = []byte("a snapshot")
-	s.Feed = []agent.Changed{
+	s.snapshot = []byte("a snapshot")
+	s.feed = []agent.Changed{
 		{Index: 57, Time: 1_800_000_000_057, Kind: agent.ChangedThread, Key: "t1", Revision: 5},
 		{Index: 57, Ordinal: 1, Time: 1_800_000_000_057, Kind: agent.ChangedSession, Key: "s1", Revision: 2, Status: "waiting"},
 		{Index: 57, Ordinal: 2, Time: 1_800_000_000_057, Kind: agent.ChangedReview, Key: "r1", Status: "pending"},
@@ -146,8 +145,8 @@ func play(t *testing.T, c *console, script string) string {
 		case strings.HasPrefix(line, "% fail "):
 			b.WriteString(line + "\n")
 			code := agent.Code(strings.TrimPrefix(line, "% fail "))
-			c.store.After = func(agent.Commit) error {
-				c.store.After = nil
+			c.store.AfterCommit = func(context.Context, agent.Commit) error {
+				c.store.AfterCommit = nil
 				return agent.Errorf(code, "made to fail")
 			}
 		case strings.HasPrefix(line, "% pass "):

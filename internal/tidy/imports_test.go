@@ -115,6 +115,9 @@ var mayImport = map[string][]string{
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
 
+	// The plainest agent.Service, in memory: it shares no code with the state machine.
+	"agent/memstore": {"agent", "recall"},
+
 	// Conformance suites.
 	"agent/agenttest": {"agent"},
 

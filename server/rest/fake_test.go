@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
-	"dormouse/agent/agenttest"
+	"dormouse/agent/memstore"
 )
 
 // fake is a simplified in-memory store: one writer, no expiry, no fences, no limits of scopes.
@@ -51,7 +51,7 @@ type fakeScope struct {
 	sessions    map[string]*agent.Session
 	reviews     map[string]*agent.Review
 	memories    []agent.Memory // the last written last
-	timers      agenttest.TimerModel
+	timers      memstore.TimerModel
 }
 
 type fakeThread struct {
@@ -77,7 +77,7 @@ const fakeEpoch = 1_700_000_000_000 // the log's time at index 0; each commit is
 func (f *fake) scope(name string) *fakeScope {
 	s := f.scopes[name]
 	if s == nil {
-		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}, sessions: map[string]*agent.Session{}, reviews: map[string]*agent.Review{}, timers: agenttest.TimerModel{}}
+		s = &fakeScope{created: f.now(), values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{}, threads: map[string]*fakeThread{}, claims: map[string]agent.Claim{}, sessions: map[string]*agent.Session{}, reviews: map[string]*agent.Review{}, timers: memstore.TimerModel{}}
 		f.scopes[name] = s
 	}
 	return s
@@ -178,7 +178,7 @@ func (f *fake) apply(scope string, op agent.Op, ordinal uint64) (agent.OpResult,
 		if history := s.checkpoints[o.Key]; len(history) > 0 {
 			now = *history[len(history)-1]
 		}
-		state, changes, refusal := agenttest.CronState(now.State, o)
+		state, changes, refusal := memstore.CronState(now.State, o)
 		if refusal == nil {
 			refusal = s.timers.Reschedule(o.Key, changes, nil, f.now(), func() uint64 { return incarnation })
 		}

@@ -1,0 +1,122 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+
+	"dormouse/agent"
+)
+
+// Commit implements agent.Service.
+func (st *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if err := c.Validate(); err != nil {
+		return agent.Result{}, err
+	}
+	if ctx.Err() != nil {
+		return agent.Result{}, agent.Errorf(agent.CodeUnavailable, "the call ended before the commit was applied: %v", context.Cause(ctx))
+	}
+	if st.BeforeCommit != nil {
+		if err := st.BeforeCommit(ctx, c); err != nil {
+			return agent.Result{}, err
+		}
+	}
+	decided := st.apply(c)
+	if st.AfterCommit != nil {
+		if err := st.AfterCommit(ctx, c); err != nil {
+			return agent.Result{}, err
+		}
+	}
+	if decided.Err != nil {
+		return agent.Result{}, decided.Err
+	}
+	return decided.Result, nil
+}
+
+// Submit implements agent.Submitter. It calls done before it returns.
+func (st *Store) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	done(st.Commit(ctx, c))
+}
+
+func (st *Store) apply(c agent.Commit) agent.Decided {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.index.Add(1)
+	st.now = st.wall()
+	st.expire()
+	decided := st.once(c)
+	st.wake()
+	return decided
+}
+
+// decide applies all ops to a copy of the scope, and stores the copy if all succeed.
+func (st *Store) decide(c agent.Commit) agent.Decided {
+	before := st.scope(c.Scope)
+	s := before.clone(st.now)
+	if e := st.fenced(s, c.Fence); e != nil {
+		return refused(e)
+	}
+	if !s.exists {
+		s.exists, s.CreatedAt = true, st.now
+	}
+	result := agent.Result{Index: st.index.Load(), Time: st.now}
+	old := s.picture()
+	var changes []agent.Changed
+	for i, op := range c.Ops {
+		done, e := st.op(s, op)
+		if e != nil {
+			e.Op = i
+			return refused(e)
+		}
+		now := s.picture()
+		changes, old = appendChanges(changes, s, op, old, now), now
+		result.Results = append(result.Results, done)
+	}
+	s.count()
+	if e := s.full(before); e != nil {
+		return refused(e)
+	}
+	st.scopes[c.Scope] = s
+	st.record(s, changes)
+	if _, whole := c.Ops[0].(*agent.DeleteScope); whole {
+		delete(st.scopes, c.Scope)
+		if before.exists {
+			st.feeds[c.Scope] = feed{floor: result.Index + 1, gone: result.Index}
+		}
+	}
+	return agent.Decided{Result: result}
+}
+
+// full refuses a commit that exceeds a quota of the scope, unless it adds nothing.
+func (s *scope) full(before *scope) *agent.Error {
+	p := s.Policy
+	if (p.KeysMax == 0 || s.Keys <= p.KeysMax || s.Keys <= before.Keys) && (p.BytesMax == 0 || s.Bytes <= p.BytesMax || s.Bytes <= before.Bytes) {
+		return nil
+	}
+	e := agent.Errorf(agent.CodeOverloaded, "scope %q would have %d keys and %d bytes", s.Name, s.Keys, s.Bytes)
+	e.Op, e.Limit = -1, fmt.Sprintf("keys_max=%d, bytes_max=%d", p.KeysMax, p.BytesMax)
+	return e
+}
+
+// fenced refuses a commit whose claim has another holder, or whose agent was erased.
+func (st *Store) fenced(s *scope, f *agent.Fence) *agent.Error {
+	if f == nil {
+		return nil
+	}
+	if h := s.claims[f.Claim]; h == nil || h.Epoch != f.Epoch {
+		return fencedBy(f.Claim, h)
+	}
+	if f.Agent == "" {
+		return nil
+	}
+	if gone := st.feeds[s.Name].gone; gone > f.Since {
+		e := agent.Errorf(agent.CodeDeleted, "scope %q was deleted at index %d", s.Name, gone)
+		e.Reason = agent.ReasonErased
+		return e
+	}
+	if receipt := s.erasures[f.Agent]; receipt != nil && receipt.Index > f.Since {
+		e := agent.Errorf(agent.CodeDeleted, "agent %q was erased at index %d", f.Agent, receipt.Index)
+		e.Reason = agent.ReasonErased
+		return e
+	}
+	return nil
+}

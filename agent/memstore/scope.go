@@ -1,0 +1,158 @@
+package memstore
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+)
+
+// scope is the contents of a scope. A stored scope is immutable, and so are the values
+// in its maps: a change replaces them in a copy.
+type scope struct {
+	agent.Scope
+	exists      bool
+	now         int64 // log time of the change that made this copy
+	values      map[string]*agent.Value
+	checkpoints map[string][]*agent.Checkpoint // kept revisions, newest first
+	replaced    map[*agent.Checkpoint]int64    // when a replaced revision expires, if the policy limits its age
+	threads     map[string]*thread
+	claims      map[string]*agent.Claim // that have a holder
+	memories    map[memoryName]*memory
+	dialogues   ConversationModel
+	managers    map[string]agent.Manager
+	timers      TimerModel
+	sessions    SessionModel
+	erasures    map[string]*agent.Erasure // by agent
+	seals       map[sealed]seal
+}
+
+// sealed names a deleted object, or an erased agent, that cannot be written.
+type sealed struct{ noun, id string }
+
+// seal is until when, and what the deleted incarnation was.
+type seal struct {
+	incarnation uint64
+	until       int64
+}
+
+func newScope(name string) *scope {
+	return &scope{
+		Scope: agent.Scope{Name: name}, values: map[string]*agent.Value{}, checkpoints: map[string][]*agent.Checkpoint{},
+		replaced: map[*agent.Checkpoint]int64{}, threads: map[string]*thread{}, claims: map[string]*agent.Claim{},
+		memories: map[memoryName]*memory{}, dialogues: ConversationModel{}, managers: map[string]agent.Manager{},
+		timers: TimerModel{}, sessions: NewSessionModel(), erasures: map[string]*agent.Erasure{}, seals: map[sealed]seal{},
+	}
+}
+
+// clone returns a copy that may be changed.
+func (s *scope) clone(now int64) *scope {
+	c := *s
+	c.now = now
+	c.values, c.checkpoints, c.replaced = maps.Clone(s.values), maps.Clone(s.checkpoints), maps.Clone(s.replaced)
+	c.threads, c.claims, c.memories = maps.Clone(s.threads), maps.Clone(s.claims), maps.Clone(s.memories)
+	c.dialogues, c.managers, c.timers = maps.Clone(s.dialogues), maps.Clone(s.managers), s.timers.Clone()
+	c.sessions, c.erasures, c.seals = s.sessions.Clone(), maps.Clone(s.erasures), maps.Clone(s.seals)
+	return &c
+}
+
+// expiry returns when a ttl ends; 0 means never.
+func (s *scope) expiry(ttl time.Duration) int64 {
+	if ttl == 0 {
+		return 0
+	}
+	return s.now + ttl.Milliseconds()
+}
+
+// alive refuses a sealed id, or another incarnation.
+func (s *scope) alive(noun, id string, wanted, current uint64) *agent.Error {
+	if seal, ok := s.seals[sealed{noun, id}]; ok {
+		e := agent.Errorf(agent.CodeDeleted, "%s %q is deleted, and sealed until %d", noun, id, seal.until)
+		e.Incarnation = seal.incarnation
+		return e
+	}
+	if wanted != 0 && wanted != current {
+		e := agent.Errorf(agent.CodeDeleted, "incarnation %d of %s %q is deleted", wanted, noun, id)
+		e.Incarnation = current
+		return e
+	}
+	return nil
+}
+
+// removed returns the result of a delete, and seals the id. A seal is never shortened.
+func (s *scope) removed(noun, id string, incarnation uint64, ttl time.Duration) *agent.DeleteResult {
+	if ttl > 0 {
+		old := s.seals[sealed{noun, id}]
+		s.seals[sealed{noun, id}] = seal{max(incarnation, old.incarnation), max(s.expiry(ttl), old.until)}
+	}
+	return &agent.DeleteResult{Existed: incarnation != 0, Incarnation: incarnation}
+}
+
+// atRevision refuses an object that is not at the expected revision.
+func atRevision(want *uint64, have uint64) *agent.Error {
+	if want == nil || *want == have {
+		return nil
+	}
+	e := agent.Errorf(agent.CodeRevisionMismatch, "not at revision %d", *want)
+	e.Revision = have
+	return e
+}
+
+func first(errs ...*agent.Error) *agent.Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notFound(noun, id string) *agent.Error {
+	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
+}
+
+// count updates the usage of the scope.
+func (s *scope) count() {
+	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
+		len(s.memories) + len(s.dialogues) + len(s.managers))
+	s.Bytes = s.dialogues.Bytes()
+	for _, m := range s.managers {
+		s.Bytes += uint64(m.Size())
+	}
+	for _, m := range s.memories {
+		s.Bytes += m.size
+	}
+	for _, v := range s.values {
+		s.Bytes += uint64(len(v.Bytes) + len(v.Metadata))
+	}
+	for _, kept := range s.checkpoints {
+		for _, c := range kept {
+			s.Bytes += uint64(len(c.State) + len(c.Metadata))
+		}
+	}
+	for _, t := range s.threads {
+		for _, e := range t.entries {
+			s.Bytes += uint64(len(e.Payload) + len(e.Refs))
+		}
+	}
+}
+
+// sorted returns the keys of a map that a page selects, in order, and Next.
+func sorted[V any](m map[string]V, p agent.Page) (keys []string, next string) {
+	limit := int(p.Limit)
+	if limit == 0 {
+		limit = agent.ListLimitDefault
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if key <= p.After || !strings.HasPrefix(key, p.Prefix) {
+			continue
+		}
+		if len(keys) == limit {
+			return keys, keys[limit-1]
+		}
+		keys = append(keys, key)
+	}
+	return keys, ""
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/agent/memstore"
+)
+
+// fakeNode is a node over a store in memory. Its clock and its counters are plain
+// numbers, so that tests know its output exactly.
+type fakeNode struct {
+	*memstore.Store
+	cluster  agent.ClusterStatus // the result of Status
+	changed  []string            // the calls of Change
+	feed     []agent.Changed     // the changes that a watch of changes yields
+	snapshot []byte              // what Backup writes
+}
+
+// fakeStart is the log time at index 0. Each log entry takes one millisecond.
+const fakeStart = 1_800_000_000_000
+
+func newFakeNode() *fakeNode {
+	s := memstore.New()
+	s.Clock = func() time.Time { return time.UnixMilli(fakeStart + int64(s.Index())) }
+	return &fakeNode{Store: s}
+}
+
+// fakePage is the most entries in one page of a load, so that tests see several pages.
+const fakePage = 4
+
+// Read implements agent.Service. The thread "broken" cannot be verified.
+func (f *fakeNode) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	reads := make([]agent.Read, len(r.Reads))
+	for i, read := range r.Reads {
+		if load, ok := read.(*agent.LoadEntries); ok && (load.Limit == 0 || load.Limit > fakePage) {
+			paged := *load
+			paged.Limit = fakePage
+			read = &paged
+		}
+		reads[i] = read
+	}
+	r.Reads = reads
+	answers, err := f.Store.Read(ctx, r)
+	for i, answer := range answers.Answers {
+		verify, ok := r.Reads[i].(*agent.VerifyThread)
+		if verified, found := answer.Found.(*agent.Verified); ok && found && verify.Thread == "broken" {
+			verified.OK, verified.Why = false, "entry 0 differs"
+		}
+	}
+	return answers, err
+}
+
+// Watch implements agent.Service. A watch ends after what there is now: that of a
+// thread or of changes as if it were deleted.
+func (f *fakeNode) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		switch {
+		case w.Changes:
+			f.watchFeed(w, yield)
+			return
+		case w.Claim != "":
+			for event, err := range f.Store.Watch(ctx, w) {
+				yield(event, err)
+				return
+			}
+		}
+		rev := uint64(0)
+		answers, err := f.Store.Read(ctx, agent.Reads{Scope: w.Scope, Reads: []agent.Read{&agent.GetThread{Thread: w.Thread}}})
+		if err == nil && answers.Answers[0].Err == nil {
+			rev = answers.Answers[0].Found.(*agent.Thread).Rev
+		}
+		if w.From < rev {
+			for event, err := range f.Store.Watch(ctx, w) {
+				if !yield(event, err) || err != nil || event.Last() {
+					return
+				}
+				if event.Entry.Seq+1 == rev {
+					break
+				}
+			}
+		}
+		yield(agent.Event{Kind: agent.EventDeleted}, nil)
+	}
+}
+
+func (f *fakeNode) watchFeed(w agent.Watch, yield func(agent.Event, error) bool) {
+	if len(f.feed) > 0 && w.From != 0 && w.From < f.feed[0].Index {
+		yield(agent.Event{Kind: agent.EventCompacted, Floor: f.feed[0].Index}, nil)
+		return
+	}
+	event := agent.Event{Kind: agent.EventChanges}
+	for _, c := range f.feed {
+		if (c.Index > w.From || c.Index == w.From && c.Ordinal >= w.Skip) && strings.HasPrefix(c.Path(), w.Prefix) {
+			event.Changes = append(event.Changes, c)
+		}
+	}
+	if yield(event, nil) {
+		yield(agent.Event{Kind: agent.EventDeleted}, nil)
+	}
+}
+
+// Status implements agent.Operator.
+func (f *fakeNode) Status(context.Context) (agent.ClusterStatus, error) { return f.cluster, nil }
+
+// Change implements agent.Operator.
+func (f *fakeNode) Change(_ context.Context, change agent.Change, node string) (string, error) {
+	f.changed = append(f.changed, string(change)+" "+node)
+	if node == "unknown" {
+		return "", agent.Errorf(agent.CodeNotFound, "there is no node %q", node)
+	}
+	return "n2", nil
+}
+
+// Backup implements agent.Operator.
+func (f *fakeNode) Backup(_ context.Context, w io.Writer) error {
+	_, err := w.Write(f.snapshot)
+	return err
+}
+
+// ExportScope implements agent.Operator; this node has no rows.
+func (*fakeNode) ExportScope(context.Context, string, func(agent.ScopePart) error) error {
+	return agent.Errorf(agent.CodeInternal, "the fake store cannot export scopes")
+}
+
+// Placement implements agent.Operator.
+func (*fakeNode) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+	return agent.Placement{}, q.Validate()
+}
+
+// Instances returns no instances.
+func (*fakeNode) Instances() agent.Instances { return nil }
+
+// Close does nothing.
+func (*fakeNode) Close() error { return nil }
