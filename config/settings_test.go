@@ -43,11 +43,12 @@ func settingsOf(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString(`# Settings
 
-A node takes its settings from a YAML file (` + "`--config`" + `), the environment and flags; the later outdo the earlier. The environment variable of a
-setting is ` + "`DORMOUSE_SECTION__KEY`" + `, such as ` + "`DORMOUSE_NODE__DATA_DIR`" + `; lists are separated by commas. Relative paths in the file are relative to the
-file, those in the environment and in flags to the working directory. ` + "`dormoused --print-config`" + ` shows what they come to.
+Reference: every setting of a node. A node reads a YAML file (` + "`--config`" + `), environment variables and flags. Flags override the environment, and the
+environment overrides the file. The environment variable of a setting is ` + "`DORMOUSE_SECTION__KEY`" + `, such as ` + "`DORMOUSE_NODE__DATA_DIR`" + `. Commas separate the items of
+a list. Relative paths in the file are relative to the file; those in the environment and in flags are relative to the working directory.
+` + "`dormoused --print-config`" + ` prints the result.
 
-This page is made from the code: ` + "`go test ./config -run PageOfSettings -rewrite`" + `.
+This page is generated from the code: ` + "`go test ./config -run PageOfSettings -rewrite`" + `.
 `)
 	defaults := reflect.ValueOf(config.Default())
 	for i := range defaults.NumField() {
