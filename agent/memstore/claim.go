@@ -1,8 +1,6 @@
 package memstore
 
 import (
-	"time"
-
 	"dormouse/agent"
 )
 
@@ -24,26 +22,26 @@ func (s *scope) holding(name, holder string, epoch uint64) (*agent.Claim, *agent
 	return h, nil
 }
 
-func (st *Store) takeClaim(s *scope, o *agent.TakeClaim) (agent.OpResult, *agent.Error) {
+func takeClaim(st *Store, s *scope, o *agent.TakeClaim) (agent.OpResult, *agent.Error) {
 	if h := s.claims[o.Claim]; h != nil && h.Holder != o.Holder {
 		e := agent.Errorf(agent.CodeAlreadyClaimed, "claim %q is held by %q", o.Claim, h.Holder)
 		e.Epoch, e.Holder, e.ExpiresAt = h.Epoch, h.Holder, h.ExpiresAt
 		return nil, e
 	}
-	return st.hold(s, agent.Claim{Name: o.Claim, Holder: o.Holder, TTL: o.TTL}), nil
+	return hold(st, s, agent.Claim{Name: o.Claim, Holder: o.Holder, TTL: o.TTL}), nil
 }
 
-func (st *Store) renewClaim(s *scope, o *agent.RenewClaim) (agent.OpResult, *agent.Error) {
+func renewClaim(st *Store, s *scope, o *agent.RenewClaim) (agent.OpResult, *agent.Error) {
 	h, e := s.holding(o.Claim, o.Holder, o.Epoch)
 	if e != nil {
 		return nil, e
 	}
 	renewed := *h
 	renewed.TTL = orElse(o.TTL, h.TTL)
-	return st.hold(s, renewed), nil
+	return hold(st, s, renewed), nil
 }
 
-func (st *Store) releaseClaim(s *scope, o *agent.ReleaseClaim) (agent.OpResult, *agent.Error) {
+func releaseClaim(st *Store, s *scope, o *agent.ReleaseClaim) (agent.OpResult, *agent.Error) {
 	h, e := s.holding(o.Claim, o.Holder, o.Epoch)
 	if e != nil {
 		return nil, e
@@ -52,15 +50,15 @@ func (st *Store) releaseClaim(s *scope, o *agent.ReleaseClaim) (agent.OpResult, 
 	if o.To == "" {
 		return &agent.ClaimResult{Claim: agent.Claim{Name: o.Claim}}, nil
 	}
-	return st.hold(s, agent.Claim{Name: o.Claim, Holder: o.To, TTL: orElse(o.TTL, h.TTL)}), nil
+	return hold(st, s, agent.Claim{Name: o.Claim, Holder: o.To, TTL: orElse(o.TTL, h.TTL)}), nil
 }
 
 // hold restarts the ttl of a holding. A holding without an epoch begins.
-func (st *Store) hold(s *scope, c agent.Claim) *agent.ClaimResult {
+func hold(st *Store, s *scope, c agent.Claim) *agent.ClaimResult {
 	if c.Epoch == 0 {
 		c.Epoch, c.ClaimedAt = st.newEpoch(), s.now
 	}
-	c.TTL = orElse(c.TTL, time.Duration(agent.ClaimTTLDefault))
+	c.TTL = orElse(c.TTL, agent.ClaimTTLDefault)
 	c.ExpiresAt = s.expiry(c.TTL)
 	s.claims[c.Name] = &c
 	return &agent.ClaimResult{Claim: c}

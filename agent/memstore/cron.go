@@ -6,7 +6,7 @@ import (
 	"dormouse/agent"
 )
 
-func (st *Store) patchCron(s *scope, o *agent.PatchCron) (agent.OpResult, *agent.Error) {
+func patchCron(st *Store, s *scope, o *agent.PatchCron) (agent.OpResult, *agent.Error) {
 	c := agent.Checkpoint{
 		Key: o.Key, Version: 1, State: agent.JSON("{}"), Metadata: agent.JSON("{}"), CreatedAt: s.now, UpdatedAt: s.now,
 	}

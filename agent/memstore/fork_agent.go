@@ -3,7 +3,7 @@ package memstore
 import "dormouse/agent"
 
 // forkAgent copies an agent in one commit.
-func (st *Store) forkAgent(s *scope, o *agent.ForkAgent) (agent.OpResult, *agent.Error) {
+func forkAgent(st *Store, s *scope, o *agent.ForkAgent) (agent.OpResult, *agent.Error) {
 	now := s.checkpoint(o.Agent)
 	if now == nil {
 		return nil, notFound("checkpoint", o.Agent)
@@ -20,7 +20,7 @@ func (st *Store) forkAgent(s *scope, o *agent.ForkAgent) (agent.OpResult, *agent
 	}
 	forked := &agent.ForkedAgent{}
 	if o.Session != "" {
-		if forked.Session, err = st.forkAgentSession(s, o, source.Thread); err != nil {
+		if forked.Session, err = forkAgentSession(st, s, o, source.Thread); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func (st *Store) forkAgent(s *scope, o *agent.ForkAgent) (agent.OpResult, *agent
 }
 
 // forkAgentSession copies a session of a forked agent, whose checkpoint points to p.
-func (st *Store) forkAgentSession(s *scope, o *agent.ForkAgent, p *agent.Pointer) (*agent.SessionRow, *agent.Error) {
+func forkAgentSession(st *Store, s *scope, o *agent.ForkAgent, p *agent.Pointer) (*agent.SessionRow, *agent.Error) {
 	source, ok := s.sessions.Sessions[o.Session]
 	switch {
 	case !ok:

@@ -2,7 +2,7 @@ package memstore
 
 import "dormouse/agent"
 
-func (st *Store) putManager(s *scope, o *agent.PutManager) (agent.OpResult, *agent.Error) {
+func putManager(st *Store, s *scope, o *agent.PutManager) (agent.OpResult, *agent.Error) {
 	m := o.Manager
 	old := s.managers[m.Name]
 	if e := atRevision(o.IfRevision, old.Revision); e != nil {

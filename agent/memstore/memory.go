@@ -26,7 +26,7 @@ func (s *scope) of(name string) []*memory {
 	return all
 }
 
-func (st *Store) writeMemory(s *scope, o *agent.WriteMemory) (agent.OpResult, *agent.Error) {
+func writeMemory(st *Store, s *scope, o *agent.WriteMemory) (agent.OpResult, *agent.Error) {
 	key := memoryName{o.Agent, o.ID}
 	st.writes++
 	m := memory{order: st.writes, size: uint64(o.Size()), Memory: agent.Memory{

@@ -28,11 +28,11 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.PatchCheckpoint:
 		return s.patchCheckpoint(o)
 	case *agent.PatchCron:
-		return st.patchCron(s, o)
+		return patchCron(st, s, o)
 	case *agent.DeleteCheckpoint:
 		return s.deleteCheckpoint(o)
 	case *agent.WriteMemory:
-		return st.writeMemory(s, o)
+		return writeMemory(st, s, o)
 	case *agent.DeleteMemory:
 		return s.deleteMemory(o)
 	case *agent.PutScope:
@@ -41,7 +41,7 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: st.scopes[s.Name] != nil}, nil
 	case *agent.ForkAgent:
-		return st.forkAgent(s, o)
+		return forkAgent(st, s, o)
 	case *agent.EraseAgent:
 		return st.eraseAgent(s, o)
 	case *agent.SetTTL:
@@ -65,13 +65,13 @@ func (st *Store) otherOp(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.ForkThread:
 		return opResult(st.forkThread(s, o))
 	case *agent.TakeClaim:
-		return st.takeClaim(s, o)
+		return takeClaim(st, s, o)
 	case *agent.RenewClaim:
-		return st.renewClaim(s, o)
+		return renewClaim(st, s, o)
 	case *agent.ReleaseClaim:
-		return st.releaseClaim(s, o)
+		return releaseClaim(st, s, o)
 	case *agent.PutManager:
-		return st.putManager(s, o)
+		return putManager(st, s, o)
 	case *agent.DeleteManager:
 		return s.deleteManager(o)
 	case *agent.AnswerSignal:

@@ -26,13 +26,13 @@ func (h sessionHost) Seal(session string, incarnation uint64, seal time.Duration
 }
 
 func (h sessionHost) Hold(claim, holder string, ttl time.Duration) uint64 {
-	return h.hold(h.s, agent.Claim{Name: claim, Holder: holder, TTL: ttl}).Claim.Epoch
+	return hold(h.Store, h.s, agent.Claim{Name: claim, Holder: holder, TTL: ttl}).Claim.Epoch
 }
 
 func (h sessionHost) Arm(claim string, ttl time.Duration) {
 	renewed := *h.s.claims[claim]
 	renewed.TTL = ttl
-	h.hold(h.s, renewed)
+	hold(h.Store, h.s, renewed)
 }
 
 func (h sessionHost) Ends(claim string) int64 {

@@ -13,11 +13,11 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) agentsCommand() *cobra.Command {
-	return cli.Group("agents", "Checkpoint and thread together", a.agentsHibernate(), a.agentsThaw(), a.agentsFork(), a.agentsErase(), a.agentsRepair())
+func agentsCommand(a *kit.App) *cobra.Command {
+	return cli.Group("agents", "Checkpoint and thread together", agentsHibernate(a), agentsThaw(a), agentsFork(a), agentsErase(a), agentsRepair(a))
 }
 
-func (a commands) agentsHibernate() *cobra.Command {
+func agentsHibernate(a *kit.App) *cobra.Command {
 	var put agent.PutCheckpoint
 	var from uint64
 	var thread, entries, metadata string
@@ -52,7 +52,7 @@ object, @FILE, or - for stdin.`,
 			} else if entries != "" || from != 0 {
 				return cli.Usagef("--entries and --from are of a thread: name it with --thread")
 			}
-			return a.hibernate(cmd, ops)
+			return hibernate(a, cmd, ops)
 		},
 	}
 	flags := cmd.Flags()
@@ -67,7 +67,7 @@ object, @FILE, or - for stdin.`,
 	return cmd
 }
 
-func (a commands) hibernate(cmd *cobra.Command, ops []agent.Op) error {
+func hibernate(a *kit.App, cmd *cobra.Command, ops []agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, ops...)
 		if err != nil {
@@ -81,18 +81,18 @@ func (a commands) hibernate(cmd *cobra.Command, ops []agent.Op) error {
 	})
 }
 
-func (a commands) agentsThaw() *cobra.Command {
+func agentsThaw(a *kit.App) *cobra.Command {
 	var tail, revision uint64
 	cmd := &cobra.Command{
 		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				read := &agent.Thaw{Key: args[0], Tail: kit.Optional(cmd, "tail", &tail), Revision: revision}
-				thawed, err := kit.Find[*agent.Thawed](ctx, a.App, s, read)
+				thawed, err := kit.Find[*agent.Thawed](ctx, a, s, read)
 				if err != nil {
 					return err
 				}
-				return a.printThawed(thawed)
+				return printThawed(a, thawed)
 			})
 		},
 	}
@@ -101,7 +101,7 @@ func (a commands) agentsThaw() *cobra.Command {
 	return cmd
 }
 
-func (a commands) printThawed(t *agent.Thawed) error {
+func printThawed(a *kit.App, t *agent.Thawed) error {
 	if a.Output != kit.OutputTable {
 		return a.Print(document.ThawedOf(t), cli.Grid{})
 	}

@@ -20,7 +20,7 @@ type repairFlags struct {
 	state         string
 }
 
-func (a commands) agentsRepair() *cobra.Command {
+func agentsRepair(a *kit.App) *cobra.Command {
 	var f repairFlags
 	cmd := &cobra.Command{
 		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
@@ -46,7 +46,7 @@ meanwhile, it is refused.`,
 				return cli.Usagef("--state and --thread are for --rebuild-from-thread")
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				return a.repair(ctx, s, args[0], f)
+				return repair(ctx, a, s, args[0], f)
 			})
 		},
 	}
@@ -65,8 +65,8 @@ type diagnosis struct {
 	err        *agent.Error  // why it does not thaw; nil where it does
 }
 
-func (a commands) diagnose(ctx context.Context, s kit.Store, key, thread string) (diagnosis, error) {
-	checkpoint, err := kit.Find[*agent.Checkpoint](ctx, a.App, s, &agent.GetCheckpoint{Key: key})
+func diagnose(ctx context.Context, a *kit.App, s kit.Store, key, thread string) (diagnosis, error) {
+	checkpoint, err := kit.Find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: key})
 	if err != nil {
 		return diagnosis{}, err
 	}
@@ -99,22 +99,22 @@ func (a commands) diagnose(ctx context.Context, s kit.Store, key, thread string)
 	return d, nil
 }
 
-func (a commands) repair(ctx context.Context, s kit.Store, key string, f repairFlags) error {
-	d, err := a.diagnose(ctx, s, key, f.thread)
+func repair(ctx context.Context, a *kit.App, s kit.Store, key string, f repairFlags) error {
+	d, err := diagnose(ctx, a, s, key, f.thread)
 	if err != nil {
 		return err
 	}
 	switch {
 	case f.drop:
-		return a.dropCheckpoint(ctx, s, d)
+		return dropCheckpoint(ctx, a, s, d)
 	case f.rebuild:
-		return a.rebuild(ctx, s, d, f)
+		return rebuild(ctx, a, s, d, f)
 	default:
-		return a.showBoth(d)
+		return showBoth(a, d)
 	}
 }
 
-func (a commands) dropCheckpoint(ctx context.Context, s kit.Store, d diagnosis) error {
+func dropCheckpoint(ctx context.Context, a *kit.App, s kit.Store, d diagnosis) error {
 	c := d.checkpoint
 	result, err := a.Commit(ctx, s, &agent.DeleteCheckpoint{Key: c.Key, IfRevision: &c.Revision, IfIncarnation: c.Incarnation})
 	if err != nil {
@@ -127,7 +127,7 @@ func (a commands) dropCheckpoint(ctx context.Context, s kit.Store, d diagnosis) 
 	return a.Print(document.DeletedOf(deleted), kit.DeletedGrid("checkpoint", []string{c.Key}, []bool{deleted.Existed}))
 }
 
-func (a commands) rebuild(ctx context.Context, s kit.Store, d diagnosis, f repairFlags) error {
+func rebuild(ctx context.Context, a *kit.App, s kit.Store, d diagnosis, f repairFlags) error {
 	c := d.checkpoint
 	if d.thread == nil {
 		return kit.Exit(kit.ExitNotFound, fmt.Errorf(
@@ -159,7 +159,7 @@ func (a commands) rebuild(ctx context.Context, s kit.Store, d diagnosis, f repai
 
 // showBoth prints the two sides. A mismatch is a failure, so that scripts see
 // it too.
-func (a commands) showBoth(d diagnosis) error {
+func showBoth(a *kit.App, d diagnosis) error {
 	c := d.checkpoint
 	both := struct {
 		OK         bool                `json:"ok"`

@@ -14,7 +14,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) agentsFork() *cobra.Command {
+func agentsFork(a *kit.App) *cobra.Command {
 	op := &agent.ForkAgent{}
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
@@ -62,7 +62,7 @@ func forkedGrid(r *agent.ForkedAgent) cli.Grid {
 	return g
 }
 
-func (a commands) agentsErase() *cobra.Command {
+func agentsErase(a *kit.App) *cobra.Command {
 	op := &agent.EraseAgent{}
 	var guard kit.GuardFlags
 	var yes, receipt bool
@@ -78,16 +78,16 @@ agent that was erased before, and erases nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if !yes && !receipt {
-				if err := a.confirm("erase agent %q in scope %q, for good?", op.Agent, a.Scope); err != nil {
+				if err := confirm(a, "erase agent %q in scope %q, for good?", op.Agent, a.Scope); err != nil {
 					return err
 				}
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {
 				var found *agent.Erasure
 				if receipt {
-					found, err = kit.Find[*agent.Erasure](ctx, a.App, s, &agent.GetErasure{Agent: op.Agent})
+					found, err = kit.Find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
 				} else {
-					found, err = a.erase(ctx, s, op)
+					found, err = erase(ctx, a, s, op)
 				}
 				if err != nil {
 					return err
@@ -105,7 +105,7 @@ agent that was erased before, and erases nothing.`,
 
 // erase waits until all has been cleared away, or the time is over: then the
 // receipt says that it is not complete yet.
-func (a commands) erase(ctx context.Context, s kit.Store, op *agent.EraseAgent) (*agent.Erasure, error) {
+func erase(ctx context.Context, a *kit.App, s kit.Store, op *agent.EraseAgent) (*agent.Erasure, error) {
 	result, err := a.Commit(ctx, s, op)
 	if err != nil {
 		return nil, err
@@ -115,13 +115,13 @@ func (a commands) erase(ctx context.Context, s kit.Store, op *agent.EraseAgent) 
 		return nil, err
 	}
 	receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
-		return kit.Find[*agent.Erasure](ctx, a.App, s, &agent.GetErasure{Agent: op.Agent})
+		return kit.Find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
 	})
 	return receipt, nil // it is erased; only how far the cleaning is, may not be known
 }
 
 // confirm asks a person, on a terminal. Anything but "yes" is a no.
-func (a commands) confirm(format string, args ...any) error {
+func confirm(a *kit.App, format string, args ...any) error {
 	if !a.Terminal {
 		return cli.Usagef("this cannot be undone, and there is no terminal to ask on: give --yes to do it without a question")
 	}

@@ -37,7 +37,7 @@ func (n *realNode) run(stdin string, code int, args ...string) (stdout, stderr s
 		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Terminal: n.terminal, Getenv: func(string) string { return "" },
 		Dial: func(kit.Target) (kit.Store, error) { return keptOpen{n.node.Client}, nil },
 	}
-	if got := (commands{a}).main(n.Context(), args); got != code {
+	if got := run(n.Context(), a, args); got != code {
 		n.Fatalf("dormctl %s ends with %d, want %d: %s", strings.Join(args, " "), got, code, errs.String())
 	}
 	return out.String(), errs.String()

@@ -13,19 +13,19 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) checkpointsCommand() *cobra.Command {
+func checkpointsCommand(a *kit.App) *cobra.Command {
 	return cli.Group("checkpoints", "Agents' saved states",
-		a.checkpointsGet(), a.checkpointsPut(), a.checkpointsPatch(),
-		a.checkpointsHistory(), a.checkpointsList(), a.checkpointsRemove())
+		checkpointsGet(a), checkpointsPut(a), checkpointsPatch(a),
+		checkpointsHistory(a), checkpointsList(a), checkpointsRemove(a))
 }
 
-func (a commands) checkpointsGet() *cobra.Command {
+func checkpointsGet(a *kit.App) *cobra.Command {
 	var revision uint64
 	cmd := &cobra.Command{
 		Use: "get KEY", Short: "Show a checkpoint", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Checkpoint](ctx, a.App, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
+				found, err := kit.Find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
 				if err != nil {
 					return err
 				}
@@ -56,7 +56,7 @@ func checkpointGrid(c agent.Checkpoint) cli.Grid {
 	return g
 }
 
-func (a commands) checkpointsPut() *cobra.Command {
+func checkpointsPut(a *kit.App) *cobra.Command {
 	var op agent.PutCheckpoint
 	var metadata string
 	var pointer kit.PointerFlags
@@ -75,7 +75,7 @@ func (a commands) checkpointsPut() *cobra.Command {
 			if op.Thread, err = pointer.Pointer(); err != nil {
 				return err
 			}
-			return a.writeCheckpoint(cmd, &op)
+			return writeCheckpoint(a, cmd, &op)
 		},
 	}
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
@@ -87,7 +87,7 @@ func (a commands) checkpointsPut() *cobra.Command {
 	return cmd
 }
 
-func (a commands) checkpointsPatch() *cobra.Command {
+func checkpointsPatch(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: cli.Exactly("KEY", "PATCH"),
@@ -97,7 +97,7 @@ func (a commands) checkpointsPatch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.writeCheckpoint(cmd, &agent.PatchCheckpoint{
+			return writeCheckpoint(a, cmd, &agent.PatchCheckpoint{
 				Key: args[0], Patch: patch, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation,
 			})
 		},
@@ -106,7 +106,7 @@ func (a commands) checkpointsPatch() *cobra.Command {
 	return cmd
 }
 
-func (a commands) writeCheckpoint(cmd *cobra.Command, op agent.Op) error {
+func writeCheckpoint(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {
@@ -129,32 +129,32 @@ func writtenGrid(r *agent.CheckpointResult) cli.Grid {
 	return g
 }
 
-func (a commands) checkpointsHistory() *cobra.Command {
+func checkpointsHistory(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "history KEY", Short: "List the kept revisions, newest first", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.CheckpointHistory{Key: args[0]})
+				list, err := kit.Find[*agent.CheckpointList](ctx, a, s, &agent.CheckpointHistory{Key: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.printCheckpoints(list)
+				return printCheckpoints(a, list)
 			})
 		},
 	}
 }
 
-func (a commands) checkpointsList() *cobra.Command {
+func checkpointsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List checkpoints", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.ListCheckpoints{Page: page.Page()})
+				list, err := kit.Find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: page.Page()})
 				if err != nil {
 					return err
 				}
-				return a.printCheckpoints(list)
+				return printCheckpoints(a, list)
 			})
 		},
 	}
@@ -162,7 +162,7 @@ func (a commands) checkpointsList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) printCheckpoints(list *agent.CheckpointList) error {
+func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {
 	g := cli.Grid{Head: []string{"key", "revision", "bytes", "thread", "lifecycle", "updated", "expires"}, Note: kit.More(list.Next)}
 	for _, r := range list.Items {
 		g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Bytes), kit.PointerCell(r.Thread), cli.OrDash(r.Lifecycle), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
@@ -170,7 +170,7 @@ func (a commands) printCheckpoints(list *agent.CheckpointList) error {
 	return a.Print(document.ListOf(list.Items, list.Next, document.CheckpointRowOf), g)
 }
 
-func (a commands) checkpointsRemove() *cobra.Command {
+func checkpointsRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
@@ -182,7 +182,7 @@ func (a commands) checkpointsRemove() *cobra.Command {
 					Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
 				})
 			}
-			return a.remove(cmd, "checkpoint", args, ops)
+			return remove(a, cmd, "checkpoint", args, ops)
 		},
 	}
 	guard.Define(cmd, true)
@@ -191,7 +191,7 @@ func (a commands) checkpointsRemove() *cobra.Command {
 }
 
 // remove commits deletes, one for each name.
-func (a commands) remove(cmd *cobra.Command, noun string, names []string, ops []agent.Op) error {
+func remove(a *kit.App, cmd *cobra.Command, noun string, names []string, ops []agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, ops...)
 		if err != nil {

@@ -12,31 +12,31 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) claimsCommand() *cobra.Command {
-	cmd := cli.Group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
-		a.claimsList(), a.claimsWatch())
+func claimsCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("claims", "Exclusive rights with an expiry", claimsGet(a), claimsTake(a), claimsRenew(a), claimsRelease(a),
+		claimsList(a), claimsWatch(a))
 	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
 that is never used again. It lapses where it is not renewed. Any write takes
 --fence CLAIM@EPOCH, and is refused once that holding has ended.`
 	return cmd
 }
 
-func (a commands) claimsGet() *cobra.Command {
+func claimsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get CLAIM", Short: "Show who holds a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				c, err := kit.Find[*agent.Claim](ctx, a.App, s, &agent.GetClaim{Claim: args[0]})
+				c, err := kit.Find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.printClaim(*c)
+				return printClaim(a, *c)
 			})
 		},
 	}
 }
 
-func (a commands) claimsTake() *cobra.Command {
+func claimsTake(a *kit.App) *cobra.Command {
 	op := &agent.TakeClaim{}
 	cmd := &cobra.Command{
 		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: cli.Exactly("CLAIM"),
@@ -44,7 +44,7 @@ func (a commands) claimsTake() *cobra.Command {
 as after a restart, ends its earlier holding by that.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
-			return a.changeClaim(cmd, op)
+			return changeClaim(a, cmd, op)
 		},
 	}
 	cmd.Flags().StringVar(&op.Holder, "holder", "", "who is to hold it")
@@ -52,13 +52,13 @@ as after a restart, ends its earlier holding by that.`,
 	return cmd
 }
 
-func (a commands) claimsRenew() *cobra.Command {
+func claimsRenew(a *kit.App) *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
 		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
-			return a.changeClaim(cmd, op)
+			return changeClaim(a, cmd, op)
 		},
 	}
 	holdingFlags(cmd, &op.Holder, &op.Epoch)
@@ -66,13 +66,13 @@ func (a commands) claimsRenew() *cobra.Command {
 	return cmd
 }
 
-func (a commands) claimsRelease() *cobra.Command {
+func claimsRelease(a *kit.App) *cobra.Command {
 	op := &agent.ReleaseClaim{}
 	cmd := &cobra.Command{
 		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
-			return a.changeClaim(cmd, op)
+			return changeClaim(a, cmd, op)
 		},
 	}
 	holdingFlags(cmd, &op.Holder, &op.Epoch)
@@ -87,13 +87,13 @@ func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch that taking it gave")
 }
 
-func (a commands) claimsList() *cobra.Command {
+func claimsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the claims that somebody holds", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ClaimList](ctx, a.App, s, &agent.ListClaims{Page: page.Page()})
+				list, err := kit.Find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.Page()})
 				if err != nil {
 					return err
 				}
@@ -109,7 +109,7 @@ func (a commands) claimsList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) claimsWatch() *cobra.Command {
+func claimsWatch(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,7 +140,7 @@ func holderLine(c agent.Claim) string {
 }
 
 // changeClaim commits an op on a claim and shows the claim after it.
-func (a commands) changeClaim(cmd *cobra.Command, op agent.Op) error {
+func changeClaim(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {
@@ -150,11 +150,11 @@ func (a commands) changeClaim(cmd *cobra.Command, op agent.Op) error {
 		if err != nil {
 			return err
 		}
-		return a.printClaim(changed.Claim)
+		return printClaim(a, changed.Claim)
 	})
 }
 
-func (a commands) printClaim(c agent.Claim) error {
+func printClaim(a *kit.App, c agent.Claim) error {
 	var g cli.Grid
 	g.Add("claim", c.Name)
 	if !c.Held() {

@@ -14,7 +14,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) commitCommand() *cobra.Command {
+func commitCommand(a *kit.App) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use: "commit FILE", Short: "Apply a list of ops, all or nothing", Args: cli.Between(0, 1, "FILE"),
@@ -50,7 +50,7 @@ The bytes of values are in base64.`,
 				if err != nil {
 					return err
 				}
-				return a.printResult(result)
+				return printResult(a, result)
 			})
 		},
 	}
@@ -93,7 +93,7 @@ func parseCommit(raw []byte) (agent.Commit, error) {
 	return agent.Commit{Fence: body.Fence.ToAgent(), Ops: ops}, nil
 }
 
-func (a commands) printResult(result agent.Result) error {
+func printResult(a *kit.App, result agent.Result) error {
 	committed, err := document.CommittedOf(result)
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func completeInstances(ctx context.Context, a *kit.App, s kit.Store, before []st
 	if len(before) == 0 {
 		return nil, nil
 	}
-	keys, _, _, err := commands{a}.instanceKeys(ctx, s, before[0], kit.PageFlags{Prefix: prefix, Limit: completionsMax})
+	keys, _, _, err := instanceKeys(ctx, a, s, before[0], kit.PageFlags{Prefix: prefix, Limit: completionsMax})
 	if err == nil {
 		return keys, nil
 	}
@@ -145,7 +145,7 @@ func completeTimers(ctx context.Context, a *kit.App, s kit.Store, before []strin
 
 // completeJobs completes a job of the instance that the first two arguments name.
 func completeJobs(ctx context.Context, a *kit.App, s kit.Store, before []string, prefix string) ([]string, error) {
-	jobs, err := commands{a}.jobs(ctx, s, before[0], before[1])
+	jobs, err := jobs(ctx, a, s, before[0], before[1])
 	return withPrefix(each(jobs, func(j *jobDoc) string { return j.Job }), prefix), err
 }
 
@@ -194,19 +194,19 @@ func completeNodes(ctx context.Context, _ *kit.App, s kit.Store, _ []string, pre
 
 // complete has shells offer ids of the cluster for the arguments of cmd and of all
 // commands below it.
-func (a commands) complete(cmd *cobra.Command) {
+func complete(a *kit.App, cmd *cobra.Command) {
 	words := strings.Fields(cmd.Use)
 	if cmd.RunE != nil && len(words) > 1 && cmd.ValidArgsFunction == nil {
-		cmd.ValidArgsFunction = a.completion(cmd, words[1:])
+		cmd.ValidArgsFunction = completion(a, cmd, words[1:])
 	}
 	for _, child := range cmd.Commands() {
-		a.complete(child)
+		complete(a, child)
 	}
 }
 
 // completion completes arguments by what the usage calls them; the last one may come
 // several times. A cluster that does not answer within completionWaitMax offers nothing.
-func (a commands) completion(cmd *cobra.Command, names []string) cobra.CompletionFunc {
+func completion(a *kit.App, cmd *cobra.Command, names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		at, several := len(args), strings.ContainsAny(names[len(names)-1], "….")
 		if at >= len(names) && several {
@@ -223,7 +223,7 @@ func (a commands) completion(cmd *cobra.Command, names []string) cobra.Completio
 		a.Timeout = min(a.Timeout, completionWaitMax)
 		var found []string
 		_ = a.With(cmd, func(ctx context.Context, s kit.Store) (err error) { // a shell has nowhere to show an error
-			found, err = ids(ctx, a.App, s, args, prefix)
+			found, err = ids(ctx, a, s, args, prefix)
 			return err
 		})
 		return found, cobra.ShellCompDirectiveNoFileComp

@@ -37,7 +37,7 @@ func TestACompletionDoesNotWaitForAClusterThatIsSilent(t *testing.T) {
 				Dial:   func(kit.Target) (kit.Store, error) { return silentStore{newFakeNode()}, nil },
 			}
 			begin := time.Now()
-			code := (commands{a}).main(t.Context(), []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
+			code := run(t.Context(), a, []string{"__complete", "--timeout", test.timeout, "checkpoints", "get", ""})
 			if waited := time.Since(begin); code != kit.ExitOK || waited != test.want {
 				t.Errorf("--timeout %s: the completion ended with %d after %v, want %d after %v", test.timeout, code, waited, kit.ExitOK, test.want)
 			}

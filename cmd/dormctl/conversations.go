@@ -11,11 +11,11 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) conversationsCommand() *cobra.Command {
-	return cli.Group("conversations", "What agents go on from, and what people see", a.conversationsList(), a.conversationsShow())
+func conversationsCommand(a *kit.App) *cobra.Command {
+	return cli.Group("conversations", "What agents go on from, and what people see", conversationsList(a), conversationsShow(a))
 }
 
-func (a commands) conversationsList() *cobra.Command {
+func conversationsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	var list agent.ListConversations
 	cmd := &cobra.Command{
@@ -23,7 +23,7 @@ func (a commands) conversationsList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				list.Page = page.Page()
-				found, err := kit.Find[*agent.ConversationList](ctx, a.App, s, &list)
+				found, err := kit.Find[*agent.ConversationList](ctx, a, s, &list)
 				if err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ func yesOrDash(is bool) string {
 	return "-"
 }
 
-func (a commands) conversationsShow() *cobra.Command {
+func conversationsShow(a *kit.App) *cobra.Command {
 	var q agent.ListMessages
 	cmd := &cobra.Command{
 		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: cli.Exactly("CONVERSATION"),
@@ -59,15 +59,15 @@ func (a commands) conversationsShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ID = args[0]
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				c, err := kit.Find[*agent.SavedConversation](ctx, a.App, s, &agent.GetConversation{ConversationRef: q.ConversationRef})
+				c, err := kit.Find[*agent.SavedConversation](ctx, a, s, &agent.GetConversation{ConversationRef: q.ConversationRef})
 				if err != nil {
 					return err
 				}
-				messages, err := kit.Find[*agent.MessageList](ctx, a.App, s, &q)
+				messages, err := kit.Find[*agent.MessageList](ctx, a, s, &q)
 				if err != nil {
 					return err
 				}
-				return a.printConversation(c, messages)
+				return printConversation(a, c, messages)
 			})
 		},
 	}
@@ -78,7 +78,7 @@ func (a commands) conversationsShow() *cobra.Command {
 	return cmd
 }
 
-func (a commands) printConversation(c *agent.SavedConversation, messages *agent.MessageList) error {
+func printConversation(a *kit.App, c *agent.SavedConversation, messages *agent.MessageList) error {
 	if a.Output != kit.OutputTable {
 		return a.Print(kit.ConversationDoc{SavedConversation: document.SavedConversationOf(c), Messages: document.MessagePageOf(messages).Items}, cli.Grid{})
 	}

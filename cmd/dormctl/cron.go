@@ -18,8 +18,8 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) cronCommand() *cobra.Command {
-	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", a.cronList(), a.cronShow(), a.cronSet(), a.cronPatch(), a.cronRemove())
+func cronCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", cronList(a), cronShow(a), cronSet(a), cronPatch(a), cronRemove(a))
 	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids; each has a
 timer, which wakes the instance and sends it the job's message. A change of jobs
 is a turn of the instance of its own, and leaves all else of it as it is. Jobs that
@@ -27,12 +27,12 @@ the manager declares are every instance's, and cannot be set here.`
 	return cmd
 }
 
-func (a commands) cronList() *cobra.Command {
+func cronList(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				jobs, err := a.jobs(ctx, s, args[0], args[1])
+				jobs, err := jobs(ctx, a, s, args[0], args[1])
 				if err != nil {
 					return err
 				}
@@ -47,12 +47,12 @@ func (a commands) cronList() *cobra.Command {
 	}
 }
 
-func (a commands) cronShow() *cobra.Command {
+func cronShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY JOB", Aliases: []string{"show"}, Short: "Show a job", Args: cli.Exactly("MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				jobs, err := a.jobs(ctx, s, args[0], args[1])
+				jobs, err := jobs(ctx, a, s, args[0], args[1])
 				if err != nil {
 					return err
 				}
@@ -84,7 +84,7 @@ type cronEntry struct {
 	CatchUp    uint64         `json:"catch_up,omitzero"`
 }
 
-func (a commands) cronSet() *cobra.Command {
+func cronSet(a *kit.App) *cobra.Command {
 	var spec cronEntry
 	var kind, data, message string
 	cmd := &cobra.Command{
@@ -94,10 +94,10 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 --type with --data, or else --message as it is, in a signal of type timer.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			spec.Expression = args[3]
-			if spec.Message, err = a.cronMessage(kind, data, message); err != nil {
+			if spec.Message, err = cronMessage(a, kind, data, message); err != nil {
 				return err
 			}
-			return a.changeJobs(cmd, args, map[string]*cronEntry{args[2]: &spec})
+			return changeJobs(a, cmd, args, map[string]*cronEntry{args[2]: &spec})
 		},
 	}
 	flags := cmd.Flags()
@@ -111,7 +111,7 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 }
 
 // cronMessage is what a job sends.
-func (a commands) cronMessage(kind, data, message string) (jsontext.Value, error) {
+func cronMessage(a *kit.App, kind, data, message string) (jsontext.Value, error) {
 	if message != "" {
 		if kind != "" || data != "" {
 			return nil, cli.Usagef("--message stands for --type and --data: give it alone")
@@ -135,7 +135,7 @@ func (a commands) cronMessage(kind, data, message string) (jsontext.Value, error
 	}{cmp.Or(kind, agent.SignalTimer), jsontext.Value(object)}, jsontext.PreserveRawStrings(true))
 }
 
-func (a commands) cronPatch() *cobra.Command {
+func cronPatch(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "SPECS"),
 		Long: `patch sets each job that SPECS has, cancels each that is null there, and leaves the
@@ -150,12 +150,12 @@ SPECS is a JSON object, @FILE or - for stdin.`,
 			if err := json.Unmarshal(raw, &specs); err != nil {
 				return cli.Usagef("SPECS: %v", err)
 			}
-			return a.changeJobs(cmd, args, specs)
+			return changeJobs(a, cmd, args, specs)
 		},
 	}
 }
 
-func (a commands) cronRemove() *cobra.Command {
+func cronRemove(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: cli.Between(3, -1, "MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -163,14 +163,14 @@ func (a commands) cronRemove() *cobra.Command {
 			for _, job := range args[2:] {
 				specs[job] = nil
 			}
-			return a.changeJobs(cmd, args, specs)
+			return changeJobs(a, cmd, args, specs)
 		},
 	}
 }
 
 // changeJobs sets and cancels jobs of the instance that the first two arguments
 // name.
-func (a commands) changeJobs(cmd *cobra.Command, args []string, specs any) error {
+func changeJobs(a *kit.App, cmd *cobra.Command, args []string, specs any) error {
 	raw, err := json.Marshal(specs, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return fmt.Errorf("write the jobs as JSON: %w", err)
@@ -180,7 +180,7 @@ func (a commands) changeJobs(cmd *cobra.Command, args []string, specs any) error
 		return err
 	}
 	signal := agent.Signal{Type: agent.SignalCron, Data: raw, Request: a.Request()}
-	return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+	return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 		reply, err := on.Signal(ctx, ref, signal)
 		if err != nil {
 			return &kit.CommitError{Request: signal.Request, Err: err}
@@ -235,7 +235,7 @@ const (
 
 // jobs are an instance's jobs in the order of their ids: those of its manifest
 // and those that its manager declares, with their timers.
-func (a commands) jobs(ctx context.Context, s kit.Store, manager, key string) ([]jobDoc, error) {
+func jobs(ctx context.Context, a *kit.App, s kit.Store, manager, key string) ([]jobDoc, error) {
 	checkpoint := agent.InstanceRef{Manager: manager, Key: key}.Checkpoint()
 	answers, err := a.Read(ctx, s, &agent.GetManager{Name: manager}, &agent.GetCheckpoint{Key: checkpoint},
 		&agent.ListTimers{Manager: manager, Key: key, Page: agent.Page{Prefix: agent.CronTimerPrefix, Limit: agent.TimersMax}})

@@ -134,7 +134,7 @@ func TestAnExportThatBreaksLeavesNoFile(t *testing.T) {
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
 		Dial: func(kit.Target) (kit.Store, error) { return breaking{keptOpen{n.node.Client}}, nil },
 	}
-	if code := (commands{a}).main(t.Context(), []string{"export", path}); code != kit.ExitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
+	if code := run(t.Context(), a, []string{"export", path}); code != kit.ExitUnavailable || !strings.Contains(errs.String(), "run the same command again") {
 		t.Errorf("it ends with %d: %s", code, &errs)
 	}
 	files, err := os.ReadDir(dir)

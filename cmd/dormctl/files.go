@@ -13,14 +13,14 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) filesCommand() *cobra.Command {
-	cmd := cli.Group("files", "Files by path", a.filesList(), a.filesCat(), a.filesPut(), a.filesMove(), a.filesRemove())
+func filesCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("files", "Files by path", filesList(a), filesCat(a), filesPut(a), filesMove(a), filesRemove(a))
 	cmd.Long = `A file is a value under a path, which begins with a slash and has no part that
 is empty, . or .. in it. values shows it too, as file:PATH.`
 	return cmd
 }
 
-func (a commands) filesList() *cobra.Command {
+func filesList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls [PATH]", Short: "List files in order of paths: all, or those under a path", Args: cli.Between(0, 1, "[PATH]"),
@@ -37,7 +37,7 @@ func (a commands) filesList() *cobra.Command {
 				asked.After = agent.FilePrefix(asked.After)
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ValueList](ctx, a.App, s, &agent.ListValues{Page: asked})
+				list, err := kit.Find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: asked})
 				if err != nil {
 					return err
 				}
@@ -55,7 +55,7 @@ func (a commands) filesList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) filesCat() *cobra.Command {
+func filesCat(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get PATH", Aliases: []string{"cat"}, Short: "Write a file's bytes to stdout, as they are", Args: cli.Exactly("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func (a commands) filesCat() *cobra.Command {
 				return err
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				v, err := kit.Find[*agent.Value](ctx, a.App, s, &agent.GetValue{Key: key})
+				v, err := kit.Find[*agent.Value](ctx, a, s, &agent.GetValue{Key: key})
 				if err != nil {
 					return err
 				}
@@ -77,7 +77,7 @@ func (a commands) filesCat() *cobra.Command {
 	}
 }
 
-func (a commands) filesPut() *cobra.Command {
+func filesPut(a *kit.App) *cobra.Command {
 	var op agent.PutValue
 	var guard kit.GuardFlags
 	var metadata string
@@ -95,7 +95,7 @@ func (a commands) filesPut() *cobra.Command {
 			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			return a.changeFile(cmd, &op)
+			return changeFile(a, cmd, &op)
 		},
 	}
 	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "what the bytes are")
@@ -105,7 +105,7 @@ func (a commands) filesPut() *cobra.Command {
 	return cmd
 }
 
-func (a commands) filesMove() *cobra.Command {
+func filesMove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: cli.Exactly("PATH", "TO"),
@@ -118,14 +118,14 @@ func (a commands) filesMove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeFile(cmd, &agent.ReviseValue{Key: from, To: to, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation})
+			return changeFile(a, cmd, &agent.ReviseValue{Key: from, To: to, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation})
 		},
 	}
 	guard.Define(cmd, true)
 	return cmd
 }
 
-func (a commands) filesRemove() *cobra.Command {
+func filesRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "rm PATH...", Short: "Delete files, in one commit", Args: cli.Between(1, -1, "PATH..."),
@@ -138,7 +138,7 @@ func (a commands) filesRemove() *cobra.Command {
 				}
 				ops = append(ops, &agent.DeleteValue{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation})
 			}
-			return a.remove(cmd, "file", args, ops)
+			return remove(a, cmd, "file", args, ops)
 		},
 	}
 	guard.Define(cmd, true)
@@ -155,7 +155,7 @@ func fileKey(path string) (string, error) {
 }
 
 // changeFile commits an op on a file and shows where it is.
-func (a commands) changeFile(cmd *cobra.Command, op agent.Op) error {
+func changeFile(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {

@@ -54,7 +54,7 @@ func TestAnImportOfInstancesCountsWhatTheClientRetries(t *testing.T) {
 		},
 	}
 	file := write(t, "transcripts.jsonl", transcripts)
-	code := (commands{a}).main(t.Context(), []string{"--endpoints", n.GRPCAddr(), "import", file, "--instances", "--idle", "10ms", "-o", "json"})
+	code := run(t.Context(), a, []string{"--endpoints", n.GRPCAddr(), "import", file, "--instances", "--idle", "10ms", "-o", "json"})
 	var done transfer.ImportedInstances
 	if err := json.Unmarshal(out.Bytes(), &done); err != nil || code != kit.ExitOK || done.Retries < 3 {
 		t.Errorf("exit %d, %v: it did %+v: %s", code, err, done, errs.String())

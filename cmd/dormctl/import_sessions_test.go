@@ -37,7 +37,7 @@ func onNode(t *testing.T, n *nodetest.Node, args ...string) (stdout, stderr stri
 	a := &kit.App{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dial: kit.DialClient, Self: self,
 	}
-	code = (commands{a}).main(t.Context(), append([]string{"--endpoints", n.GRPCAddr()}, args...))
+	code = run(t.Context(), a, append([]string{"--endpoints", n.GRPCAddr()}, args...))
 	return out.String(), errs.String(), code
 }
 
@@ -109,7 +109,7 @@ func TestAWorkerThatFailsFailsTheImport(t *testing.T) {
 			Dial: kit.DialClient, Self: self,
 		}
 		args := []string{"--endpoints", n.GRPCAddr(), "import", file, "--sessions", "--workers", "1"}
-		if code := (commands{a}).main(t.Context(), args); code != kit.ExitFailed || !strings.Contains(errs.String(), want) {
+		if code := run(t.Context(), a, args); code != kit.ExitFailed || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: exit %d: %s", self, code, errs.String())
 		}
 	}

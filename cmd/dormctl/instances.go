@@ -15,9 +15,9 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) instancesCommand() *cobra.Command {
-	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", a.instancesList(), a.instancesShow(), a.instancesGet(),
-		a.instancesSignal(), a.instancesAttach(), a.instancesTouch(), a.instancesDetach(), a.instancesHibernate(), a.instancesStop(), a.instancesStats(), a.instancesWatch())
+func instancesCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", instancesList(a), instancesShow(a), instancesGet(a),
+		instancesSignal(a), instancesAttach(a), instancesTouch(a), instancesDetach(a), instancesHibernate(a), instancesStop(a), instancesStats(a), instancesWatch(a))
 	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps it awake while
 somebody is attached to it or signals it, hands it its signals one at a time, and
 lets it sleep when it is idle. Any node takes any call.`
@@ -27,17 +27,17 @@ lets it sleep when it is idle. Any node takes any call.`
 // lookupsMax is how many instances are looked up at once.
 const lookupsMax = 16
 
-func (a commands) instancesList() *cobra.Command {
+func instancesList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls MANAGER", Short: "List a manager's instances, those that sleep too", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				keys, next, note, err := a.instanceKeys(ctx, s, args[0], page)
+				keys, next, note, err := instanceKeys(ctx, a, s, args[0], page)
 				if err != nil {
 					return err
 				}
-				rows, err := a.lookUp(ctx, s, args[0], keys)
+				rows, err := lookUp(ctx, a, s, args[0], keys)
 				if err != nil {
 					return err
 				}
@@ -56,8 +56,8 @@ func (a commands) instancesList() *cobra.Command {
 
 // instanceKeys is a page of a manager's keys: of those that have a checkpoint,
 // and of those awake that have none yet. note tells of nodes that did not say.
-func (a commands) instanceKeys(ctx context.Context, s kit.Store, manager string, page kit.PageFlags) (keys []string, next, note string, err error) {
-	if _, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: manager}); err != nil {
+func instanceKeys(ctx context.Context, a *kit.App, s kit.Store, manager string, page kit.PageFlags) (keys []string, next, note string, err error) {
+	if _, err := kit.Find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: manager}); err != nil {
 		return nil, "", "", err
 	}
 	prefix := agent.InstanceRef{Manager: manager}.Checkpoint()
@@ -66,7 +66,7 @@ func (a commands) instanceKeys(ctx context.Context, s kit.Store, manager string,
 	if page.After != "" {
 		stored.After = prefix + page.After
 	}
-	list, err := kit.Find[*agent.CheckpointList](ctx, a.App, s, &agent.ListCheckpoints{Page: stored})
+	list, err := kit.Find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: stored})
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -98,7 +98,7 @@ func (a commands) instanceKeys(ctx context.Context, s kit.Store, manager string,
 
 // lookUp tells how instances are. One whose node does not answer is shown as
 // unavailable.
-func (a commands) lookUp(ctx context.Context, s kit.Store, manager string, keys []string) ([]document.Instance, error) {
+func lookUp(ctx context.Context, a *kit.App, s kit.Store, manager string, keys []string) ([]document.Instance, error) {
 	rows := make([]document.Instance, len(keys))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(lookupsMax)
@@ -122,39 +122,39 @@ func (a commands) lookUp(ctx context.Context, s kit.Store, manager string, keys 
 	return slices.DeleteFunc(rows, func(r document.Instance) bool { return r.Key == "" }), nil
 }
 
-func (a commands) instancesShow() *cobra.Command {
-	cmd := a.instanceCommand("get", "Show an instance, without waking it", func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+func instancesShow(a *kit.App) *cobra.Command {
+	cmd := instanceCommand(a, "get", "Show an instance, without waking it", func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 		i, err := on.Lookup(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return a.printInstance(document.InstanceOf(i))
+		return printInstance(a, document.InstanceOf(i))
 	})
 	cmd.Aliases = []string{"show"}
 	return cmd
 }
 
 // instanceCommand is a command about one instance that takes nothing else.
-func (a commands) instanceCommand(use, short string, call func(context.Context, agent.Instances, agent.InstanceRef) error) *cobra.Command {
+func instanceCommand(a *kit.App, use, short string, call func(context.Context, agent.Instances, agent.InstanceRef) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " MANAGER KEY", Short: short, Args: cli.Exactly("MANAGER", "KEY"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.onInstance(cmd, args, call) },
+		RunE: func(cmd *cobra.Command, args []string) error { return onInstance(a, cmd, args, call) },
 	}
 }
 
 // onInstance makes a call on the instance that the first two arguments name.
-func (a commands) onInstance(cmd *cobra.Command, args []string, call func(context.Context, agent.Instances, agent.InstanceRef) error) error {
+func onInstance(a *kit.App, cmd *cobra.Command, args []string, call func(context.Context, agent.Instances, agent.InstanceRef) error) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		return call(ctx, s.Instances(), agent.InstanceRef{Scope: a.Scope, Manager: args[0], Key: args[1]})
 	})
 }
 
-func (a commands) instancesStats() *cobra.Command {
+func instancesStats(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "stats MANAGER", Short: "Count a manager's instances, by node", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				if _, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: args[0]}); err != nil {
+				if _, err := kit.Find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]}); err != nil {
 					return err
 				}
 				stats, err := s.Instances().Stats(ctx, a.Scope, args[0])
@@ -191,7 +191,7 @@ func joinNotes(notes ...string) string {
 	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "\n")
 }
 
-func (a commands) printInstance(i document.Instance) error {
+func printInstance(a *kit.App, i document.Instance) error {
 	var g cli.Grid
 	g.Add("manager", i.Manager)
 	g.Add("key", i.Key)

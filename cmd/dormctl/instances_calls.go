@@ -11,7 +11,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) instancesGet() *cobra.Command {
+func instancesGet(a *kit.App) *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
 		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: cli.Exactly("MANAGER", "KEY"),
@@ -20,12 +20,12 @@ func (a commands) instancesGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+			return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				i, err := on.Start(ctx, ref, agent.StartInstance{InitialState: state})
 				if err != nil {
 					return err
 				}
-				return a.printInstance(document.InstanceOf(i))
+				return printInstance(a, document.InstanceOf(i))
 			})
 		},
 	}
@@ -33,7 +33,7 @@ func (a commands) instancesGet() *cobra.Command {
 	return cmd
 }
 
-func (a commands) instancesSignal() *cobra.Command {
+func instancesSignal(a *kit.App) *cobra.Command {
 	var cast bool
 	cmd := &cobra.Command{
 		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: cli.Between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
@@ -49,12 +49,12 @@ handler takes append, patch, turn and get. Sent again under the same
 					return err
 				}
 			}
-			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+			return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				reply, err := on.Signal(ctx, ref, signal)
 				if err != nil {
 					return &kit.CommitError{Request: signal.Request, Err: err}
 				}
-				return a.printReply(reply, cast)
+				return printReply(a, reply, cast)
 			})
 		},
 	}
@@ -62,14 +62,14 @@ handler takes append, patch, turn and get. Sent again under the same
 	return cmd
 }
 
-func (a commands) instancesAttach() *cobra.Command {
+func instancesAttach(a *kit.App) *cobra.Command {
 	var attach agent.Attach
 	cmd := &cobra.Command{
 		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: cli.Exactly("MANAGER", "KEY"),
 		Long: `attach keeps the instance awake until the attachment is ended with detach, or lapses:
 touch it with --as before its ttl is over.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+			return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				attached, err := on.Attach(ctx, ref, attach)
 				if err != nil {
 					return err
@@ -89,9 +89,9 @@ touch it with --as before its ttl is over.`,
 	return cmd
 }
 
-func (a commands) instancesTouch() *cobra.Command {
+func instancesTouch(a *kit.App) *cobra.Command {
 	var attachment string
-	cmd := a.acting("touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", cli.Exactly("MANAGER", "KEY"),
+	cmd := acting(a, "touch MANAGER KEY", "Put off that an instance idles out, or that an attachment lapses", "touched", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Touch(ctx, ref, attachment)
 		})
@@ -99,35 +99,35 @@ func (a commands) instancesTouch() *cobra.Command {
 	return cmd
 }
 
-func (a commands) instancesDetach() *cobra.Command {
-	return a.acting("detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", cli.Exactly("MANAGER", "KEY", "ATTACHMENT"),
+func instancesDetach(a *kit.App) *cobra.Command {
+	return acting(a, "detach MANAGER KEY ATTACHMENT", "End an attachment", "detached", cli.Exactly("MANAGER", "KEY", "ATTACHMENT"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, args []string) error {
 			return on.Detach(ctx, ref, args[2])
 		})
 }
 
-func (a commands) instancesHibernate() *cobra.Command {
-	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
+func instancesHibernate(a *kit.App) *cobra.Command {
+	return acting(a, "hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Hibernate(ctx, ref)
 		})
 }
 
-func (a commands) instancesStop() *cobra.Command {
-	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
+func instancesStop(a *kit.App) *cobra.Command {
+	return acting(a, "stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Stop(ctx, ref)
 		})
 }
 
 // acting is a command that answers only that it was done.
-func (a commands) acting(
+func acting(a *kit.App,
 	use, short, did string, args func(*cobra.Command, []string) error, call func(context.Context, agent.Instances, agent.InstanceRef, []string) error,
 ) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onInstance(cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
+			return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				if err := call(ctx, on, ref, args); err != nil {
 					return err
 				}
@@ -139,7 +139,7 @@ func (a commands) acting(
 	}
 }
 
-func (a commands) printReply(r agent.Reply, cast bool) error {
+func printReply(a *kit.App, r agent.Reply, cast bool) error {
 	var g cli.Grid
 	g.Add("node", r.Node)
 	if !cast {

@@ -11,7 +11,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) instancesWatch() *cobra.Command {
+func instancesWatch(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		Long: `watch shows one change a line: when, which instance, what it is since, why, and its node.
@@ -22,13 +22,13 @@ missed, as those before the watch: list the instances anew where they matter.`,
 			if len(args) > 1 {
 				w.Key = args[1]
 			}
-			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return a.watchInstances(ctx, s, w) })
+			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return watchInstances(ctx, a, s, w) })
 		},
 	}
 }
 
 // watchInstances shows changes until ctx ends.
-func (a commands) watchInstances(ctx context.Context, s kit.Store, w agent.InstanceWatch) error {
+func watchInstances(ctx context.Context, a *kit.App, s kit.Store, w agent.InstanceWatch) error {
 	for event, err := range s.Instances().Watch(ctx, w) {
 		switch {
 		case err != nil && ctx.Err() != nil:

@@ -33,5 +33,5 @@ func main() {
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		a.Size = func() (width, height int, err error) { return term.GetSize(out) }
 	}
-	os.Exit(commands{a}.main(ctx, os.Args[1:]))
+	os.Exit(run(ctx, a, os.Args[1:]))
 }

@@ -14,21 +14,21 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) managersCommand() *cobra.Command {
-	cmd := cli.Group("managers", "How live instances of a kind are kept", a.managersList(), a.managersShow(), a.managersPut(), a.managersRemove())
+func managersCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("managers", "How live instances of a kind are kept", managersList(a), managersShow(a), managersPut(a), managersRemove(a))
 	cmd.Long = `A manager says how the instances of one kind are kept: by what handler, how long
 they stay awake, and what of them is stored. An instance is one key of it; see
 dormctl instances.`
 	return cmd
 }
 
-func (a commands) managersList() *cobra.Command {
+func managersList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List managers", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ManagerList](ctx, a.App, s, &agent.ListManagers{Page: page.Page()})
+				list, err := kit.Find[*agent.ManagerList](ctx, a, s, &agent.ListManagers{Page: page.Page()})
 				if err != nil {
 					return err
 				}
@@ -45,22 +45,22 @@ func (a commands) managersList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) managersShow() *cobra.Command {
+func managersShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				m, err := kit.Find[*agent.Manager](ctx, a.App, s, &agent.GetManager{Name: args[0]})
+				m, err := kit.Find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.printManager(m)
+				return printManager(a, m)
 			})
 		},
 	}
 }
 
-func (a commands) managersPut() *cobra.Command {
+func managersPut(a *kit.App) *cobra.Command {
 	var m agent.Manager
 	var handler, signWith, durability, storage, metadata string
 	var track bool
@@ -87,7 +87,7 @@ them anew.`,
 				if err != nil {
 					return err
 				}
-				return a.printManager(&put.Manager)
+				return printManager(a, &put.Manager)
 			})
 		},
 	}
@@ -109,7 +109,7 @@ them anew.`,
 	return cmd
 }
 
-func (a commands) managersRemove() *cobra.Command {
+func managersRemove(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER…", Short: "Delete managers; what their instances have stored stays", Args: cli.Between(1, -1, "MANAGER…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,7 +117,7 @@ func (a commands) managersRemove() *cobra.Command {
 			for _, name := range args {
 				ops = append(ops, &agent.DeleteManager{Name: name})
 			}
-			return a.remove(cmd, "manager", args, ops)
+			return remove(a, cmd, "manager", args, ops)
 		},
 	}
 }
@@ -158,7 +158,7 @@ func orNever(d time.Duration) string {
 	return d.String()
 }
 
-func (a commands) printManager(m *agent.Manager) error {
+func printManager(a *kit.App, m *agent.Manager) error {
 	var g cli.Grid
 	g.Add("manager", m.Name)
 	g.Add("handler", handlerText(m.Handler))

@@ -14,11 +14,11 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) memoryCommand() *cobra.Command {
-	return cli.Group("memory", "What agents remember", a.memoryWrite(), a.memoryGet(), a.memoryList(), a.memoryRecall(), a.memoryRemove())
+func memoryCommand(a *kit.App) *cobra.Command {
+	return cli.Group("memory", "What agents remember", memoryWrite(a), memoryGet(a), memoryList(a), memoryRecall(a), memoryRemove(a))
 }
 
-func (a commands) memoryWrite() *cobra.Command {
+func memoryWrite(a *kit.App) *cobra.Command {
 	var op agent.WriteMemory
 	var guard kit.GuardFlags
 	var data, metadata, embedding string
@@ -41,10 +41,10 @@ memory is the same one. Written anew, it is the most recent one.`,
 			if op.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			if op.Embedding, err = a.embeddingArg(embedding); err != nil {
+			if op.Embedding, err = embeddingArg(a, embedding); err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error { return a.remember(ctx, s, &op) })
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error { return remember(ctx, a, s, &op) })
 		},
 	}
 	flags := cmd.Flags()
@@ -63,7 +63,7 @@ memory is the same one. Written anew, it is the most recent one.`,
 	return cmd
 }
 
-func (a commands) remember(ctx context.Context, s kit.Store, op *agent.WriteMemory) error {
+func remember(ctx context.Context, a *kit.App, s kit.Store, op *agent.WriteMemory) error {
 	result, err := a.Commit(ctx, s, op)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a commands) remember(ctx context.Context, s kit.Store, op *agent.WriteMemo
 
 // embeddingArg is an argument that holds a JSON array of numbers; empty means
 // absent.
-func (a commands) embeddingArg(arg string) (embedding []float32, err error) {
+func embeddingArg(a *kit.App, arg string) (embedding []float32, err error) {
 	if arg == "" {
 		return nil, nil
 	}
@@ -96,12 +96,12 @@ func (a commands) embeddingArg(arg string) (embedding []float32, err error) {
 	return embedding, nil
 }
 
-func (a commands) memoryGet() *cobra.Command {
+func memoryGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get AGENT ID", Short: "Show a memory", Args: cli.Exactly("AGENT", "ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				m, err := kit.Find[*agent.Memory](ctx, a.App, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
+				m, err := kit.Find[*agent.Memory](ctx, a, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
 				if err != nil {
 					return err
 				}
@@ -132,7 +132,7 @@ func memoryGrid(m *agent.Memory) cli.Grid {
 	return g
 }
 
-func (a commands) memoryList() *cobra.Command {
+func memoryList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls [AGENT]", Short: "List the memories of an agent by id, or of all agents, oldest write first", Args: cli.Between(0, 1, "AGENT"),
@@ -145,7 +145,7 @@ func (a commands) memoryList() *cobra.Command {
 					}
 					q.Agent = args[0]
 				}
-				list, err := kit.Find[*agent.MemoryList](ctx, a.App, s, q)
+				list, err := kit.Find[*agent.MemoryList](ctx, a, s, q)
 				if err != nil {
 					return err
 				}
@@ -181,7 +181,7 @@ func memoryCell(m agent.Memory) string {
 	return cli.Short(m.Data)
 }
 
-func (a commands) memoryRemove() *cobra.Command {
+func memoryRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
@@ -193,7 +193,7 @@ func (a commands) memoryRemove() *cobra.Command {
 					Agent: args[0], ID: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
 				})
 			}
-			return a.remove(cmd, "memory", args[1:], ops)
+			return remove(a, cmd, "memory", args[1:], ops)
 		},
 	}
 	guard.Define(cmd, true)

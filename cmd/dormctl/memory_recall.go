@@ -14,7 +14,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) memoryRecall() *cobra.Command {
+func memoryRecall(a *kit.App) *cobra.Command {
 	var q agent.Recall
 	var embedding string
 	var since, until instant
@@ -37,15 +37,15 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 			if q.Mode == "" && q.Query == "" {
 				q.Mode = agent.ModeQuery
 			}
-			if q.Embedding, err = a.embeddingArg(embedding); err != nil {
+			if q.Embedding, err = embeddingArg(a, embedding); err != nil {
 				return err
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Recalled](ctx, a.App, s, &q)
+				found, err := kit.Find[*agent.Recalled](ctx, a, s, &q)
 				if err != nil {
 					return err
 				}
-				return a.printRecalled(found)
+				return printRecalled(a, found)
 			})
 		},
 	}
@@ -66,7 +66,7 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 	return cmd
 }
 
-func (a commands) printRecalled(r *agent.Recalled) error {
+func printRecalled(a *kit.App, r *agent.Recalled) error {
 	g := cli.Grid{Head: []string{"memory", "score", "session", "kind", "observed", "content"}}
 	g.Note = cli.Number(len(r.Items)) + " of " + cli.Number(r.Matched) + " that matched, of " + cli.Number(r.Entries) + " in all"
 	for _, item := range r.Items {

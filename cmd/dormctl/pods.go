@@ -16,9 +16,9 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) podsCommand() *cobra.Command {
-	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
-		a.podsReconcile(), a.podsMutate(), a.podsHibernate(), a.podsFork())
+func podsCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", podsGet(a), podsShow(a), podsNodes(a), podsEnsure(a),
+		podsReconcile(a), podsMutate(a), podsHibernate(a), podsFork(a))
 	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
 whom. Getting it starts its eager nodes in waves; a mutation changes its topology,
 which is stored before anything is started or stopped. A pod's manager has the
@@ -27,13 +27,13 @@ handler go pod.`
 }
 
 // onPod makes a call on the pod that a command names.
-func (a commands) onPod(cmd *cobra.Command, args []string, call func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error) error {
+func onPod(a *kit.App, cmd *cobra.Command, args []string, call func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		return call(ctx, pod.Pods{Instances: s.Instances(), Service: s}, agent.InstanceRef{Scope: a.Scope, Manager: args[0], Key: args[1]})
 	})
 }
 
-func (a commands) podsGet() *cobra.Command {
+func podsGet(a *kit.App) *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
 		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
@@ -46,12 +46,12 @@ func (a commands) podsGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				got, err := pods.Get(ctx, ref, pod.Open{Topology: []byte(raw), InitialState: []byte(state)})
 				if err == nil && !got.Created && (raw != nil || state != nil) {
 					a.Tell("dormctl: pod %s was there already: its topology stays as it is, and --topology and --initial-state had no effect; pods mutate changes it", ref.Key)
 				}
-				return a.printReconciled(got.Report, err)
+				return printReconciled(a, got.Report, err)
 			})
 		},
 	}
@@ -60,7 +60,7 @@ func (a commands) podsGet() *cobra.Command {
 	return cmd
 }
 
-func (a commands) podsEnsure() *cobra.Command {
+func podsEnsure(a *kit.App) *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
 		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
@@ -69,9 +69,9 @@ func (a commands) podsEnsure() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				_, report, err := pods.Ensure(ctx, ref, args[2], state)
-				return a.printReconciled(report, err)
+				return printReconciled(a, report, err)
 			})
 		},
 	}
@@ -79,24 +79,24 @@ func (a commands) podsEnsure() *cobra.Command {
 	return cmd
 }
 
-func (a commands) podsReconcile() *cobra.Command {
+func podsReconcile(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "reconcile MANAGER KEY [NODE...]", Short: "Start nodes, the eager ones where none is named, and adopt those that are awake",
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				report, err := pods.Reconcile(ctx, ref, args[2:]...)
-				return a.printReconciled(report, err)
+				return printReconciled(a, report, err)
 			})
 		},
 	}
 }
 
-func (a commands) podsNodes() *cobra.Command {
+func podsNodes(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "nodes MANAGER KEY", Short: "Show how a pod's nodes stand; wakes none", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				shots, err := pods.Nodes(ctx, ref)
 				if err != nil {
 					return err
@@ -111,11 +111,11 @@ func (a commands) podsNodes() *cobra.Command {
 	}
 }
 
-func (a commands) podsShow() *cobra.Command {
+func podsShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY", Aliases: []string{"show"}, Short: "Show a pod as it is stored; does not wake it", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				view, err := pods.Lookup(ctx, ref)
 				if err != nil {
 					return err
@@ -138,7 +138,7 @@ func (a commands) podsShow() *cobra.Command {
 	}
 }
 
-func (a commands) podsMutate() *cobra.Command {
+func podsMutate(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: cli.Exactly("MANAGER", "KEY", "OPS"),
 		Long: `mutate changes a pod's topology, which is stored first; then nodes are stopped and
@@ -151,7 +151,7 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 				return err
 			}
 			request := a.Request()
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				report, err := pods.Mutate(ctx, ref, agent.JSON(ops), request)
 				switch agent.CodeOf(err) {
 				case "", agent.CodeMutationFailed:
@@ -177,11 +177,11 @@ the command ends before the mutation does, the pod goes on with it by itself.`,
 	}
 }
 
-func (a commands) podsHibernate() *cobra.Command {
+func podsHibernate(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "hibernate MANAGER KEY", Short: "Stop all nodes and the pod, and show what is stored, at one index", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				rested, err := pods.Hibernate(ctx, ref)
 				if err != nil {
 					return err
@@ -197,12 +197,12 @@ func (a commands) podsHibernate() *cobra.Command {
 	}
 }
 
-func (a commands) podsFork() *cobra.Command {
+func podsFork(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := a.Request()
-			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
+			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {
 				forked, err := pods.Fork(ctx, ref, args[2], request)
 				if err != nil {
 					return &kit.CommitError{Request: request, Err: err}
@@ -219,7 +219,7 @@ func (a commands) podsFork() *cobra.Command {
 
 // printReconciled prints a report, that of a failure too, which stays the
 // command's.
-func (a commands) printReconciled(r pod.Reconciled, err error) error {
+func printReconciled(a *kit.App, r pod.Reconciled, err error) error {
 	if err != nil && agent.CodeOf(err) != agent.CodeReconcileFailed {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) reviewsCommand() *cobra.Command {
-	return cli.Group("reviews", "What agents wait for people to decide", a.reviewsList(), a.reviewsShow(),
-		a.reviewsDecide(agent.DecideApprove, "Let the operation be called"),
-		a.reviewsDecide(agent.DecideDeny, "Forbid the operation"), a.reviewsEdit())
+func reviewsCommand(a *kit.App) *cobra.Command {
+	return cli.Group("reviews", "What agents wait for people to decide", reviewsList(a), reviewsShow(a),
+		reviewsDecide(a, agent.DecideApprove, "Let the operation be called"),
+		reviewsDecide(a, agent.DecideDeny, "Forbid the operation"), reviewsEdit(a))
 }
 
-func (a commands) reviewsList() *cobra.Command {
+func reviewsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	var before instant
 	list := &agent.ListReviews{}
@@ -29,7 +29,7 @@ func (a commands) reviewsList() *cobra.Command {
 				list.Before = *before.at
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.ReviewList](ctx, a.App, s, list)
+				found, err := kit.Find[*agent.ReviewList](ctx, a, s, list)
 				if err != nil {
 					return err
 				}
@@ -55,22 +55,22 @@ func reviewsGrid(reviews []agent.Review) cli.Grid {
 	return g
 }
 
-func (a commands) reviewsShow() *cobra.Command {
+func reviewsShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Review](ctx, a.App, s, &agent.GetReview{Review: args[0]})
+				found, err := kit.Find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.printReview(*found)
+				return printReview(a, *found)
 			})
 		},
 	}
 }
 
-func (a commands) printReview(r agent.Review) error {
+func printReview(a *kit.App, r agent.Review) error {
 	var g cli.Grid
 	add := func(name, value string) {
 		if value != "" && value != "-" {
@@ -105,20 +105,20 @@ func (a commands) printReview(r agent.Review) error {
 	return a.Print(document.ReviewOf(r), g)
 }
 
-func (a commands) reviewsDecide(decision agent.ReviewDecision, short string) *cobra.Command {
+func reviewsDecide(a *kit.App, decision agent.ReviewDecision, short string) *cobra.Command {
 	op := &agent.DecideReview{Decision: decision}
 	cmd := &cobra.Command{
 		Use: string(decision) + " REVIEW --by WHO", Short: short, Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Review = args[0]
-			return a.decide(cmd, op)
+			return decide(a, cmd, op)
 		},
 	}
 	decideFlags(cmd, op)
 	return cmd
 }
 
-func (a commands) reviewsEdit() *cobra.Command {
+func reviewsEdit(a *kit.App) *cobra.Command {
 	op := &agent.DecideReview{Decision: agent.DecideEdit}
 	cmd := &cobra.Command{
 		Use: "edit REVIEW ARGUMENTS --by WHO", Short: "Let the operation be called with other arguments", Args: cli.Exactly("REVIEW", "ARGUMENTS"),
@@ -128,7 +128,7 @@ func (a commands) reviewsEdit() *cobra.Command {
 			if op.Arguments, err = a.ObjectArg("arguments", args[1]); err != nil {
 				return err
 			}
-			return a.decide(cmd, op)
+			return decide(a, cmd, op)
 		},
 	}
 	decideFlags(cmd, op)
@@ -142,7 +142,7 @@ func decideFlags(cmd *cobra.Command, op *agent.DecideReview) {
 }
 
 // decide answers a review and shows it.
-func (a commands) decide(cmd *cobra.Command, op *agent.DecideReview) error {
+func decide(a *kit.App, cmd *cobra.Command, op *agent.DecideReview) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {
@@ -152,6 +152,6 @@ func (a commands) decide(cmd *cobra.Command, op *agent.DecideReview) error {
 		if err != nil {
 			return err
 		}
-		return a.printReview(decided.Review)
+		return printReview(a, decided.Review)
 	})
 }

@@ -20,13 +20,9 @@ const (
 	endpointsEnv = client.EnvEndpoints
 )
 
-// commands are the commands of this package: one file holds one subcommand, or one
-// noun of them.
-type commands struct{ *kit.App }
-
-// main runs the command that args name, and returns the exit code.
-func (a commands) main(ctx context.Context, args []string) int {
-	root := a.root()
+// run runs the command that args name, and returns the exit code.
+func run(ctx context.Context, a *kit.App, args []string) int {
+	root := newRoot(a)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		a.Output = kit.OutputIn(args, a.Output) // a flag after the wrong one was not read
 		return cli.FlagError(cmd, err)
@@ -42,8 +38,9 @@ func (a commands) main(ctx context.Context, args []string) int {
 	return kit.ExitCode(err)
 }
 
-// root is the whole command line.
-func (a commands) root() *cobra.Command {
+// newRoot returns the whole command line. One file holds one subcommand, or one noun
+// of them.
+func newRoot(a *kit.App) *cobra.Command {
 	endpoints := kit.EndpointsDefault
 	if set := a.Getenv(endpointsEnv); set != "" {
 		endpoints = set
@@ -61,7 +58,7 @@ func (a commands) root() *cobra.Command {
 			return cli.Usagef("there is no command %q%s", args[0], cli.Suggest(cmd, args[0]))
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), a.checkFlags()) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return errors.Join(noEmptyFlags(cmd), checkFlags(a)) },
 	}
 	cli.HideAliases(root)
 	flags := root.PersistentFlags()
@@ -79,14 +76,14 @@ func (a commands) root() *cobra.Command {
 	flags.StringVar(&a.RequestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
 
 	root.AddCommand(
-		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),
-		a.sessionsCommand(), a.reviewsCommand(), a.memoryCommand(), a.conversationsCommand(), a.filesCommand(),
-		a.managersCommand(), a.instancesCommand(), a.timersCommand(), a.cronCommand(), a.podsCommand(), a.scopesCommand(), a.watchCommand(),
-		a.commitCommand(), a.versionCommand(),
+		checkpointsCommand(a), threadsCommand(a), agentsCommand(a), valuesCommand(a), claimsCommand(a),
+		sessionsCommand(a), reviewsCommand(a), memoryCommand(a), conversationsCommand(a), filesCommand(a),
+		managersCommand(a), instancesCommand(a), timersCommand(a), cronCommand(a), podsCommand(a), scopesCommand(a), watchCommand(a),
+		commitCommand(a), versionCommand(a),
 	)
-	operator.Add(root, a.App)
-	transfer.Add(root, a.App)
-	a.complete(root)
+	operator.Add(root, a)
+	transfer.Add(root, a)
+	complete(a, root)
 	return root
 }
 
@@ -109,7 +106,7 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-func (a commands) checkFlags() error {
+func checkFlags(a *kit.App) error {
 	if !slices.Contains([]string{kit.OutputTable, kit.OutputJSON, kit.OutputYAML}, a.Output) {
 		return cli.Usagef("--output is %q: use table, json or yaml", a.Output)
 	}

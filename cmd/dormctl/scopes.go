@@ -12,17 +12,17 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) scopesCommand() *cobra.Command {
-	return cli.Group("scopes", "Tenants' keyspaces", a.scopesList(), a.scopesGet(), a.scopesSet(), a.scopesRemove())
+func scopesCommand(a *kit.App) *cobra.Command {
+	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesSet(a), scopesRemove(a))
 }
 
-func (a commands) scopesList() *cobra.Command {
+func scopesList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List scopes", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ScopeList](ctx, a.App, s, &agent.ListScopes{Page: page.Page()})
+				list, err := kit.Find[*agent.ScopeList](ctx, a, s, &agent.ListScopes{Page: page.Page()})
 				if err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ func bound(n uint64) string {
 	return cli.Number(n)
 }
 
-func (a commands) scopesSet() *cobra.Command {
+func scopesSet(a *kit.App) *cobra.Command {
 	var policy agent.Policy
 	var historyAge time.Duration
 	cmd := &cobra.Command{
@@ -64,7 +64,7 @@ func (a commands) scopesSet() *cobra.Command {
 			a.Scope = args[0]
 			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				merged, err := a.mergePolicy(ctx, cmd, s, policy)
+				merged, err := mergePolicy(ctx, a, cmd, s, policy)
 				if err != nil {
 					return err
 				}
@@ -91,9 +91,9 @@ func (a commands) scopesSet() *cobra.Command {
 }
 
 // mergePolicy is the stored policy with what the flags name changed.
-func (a commands) mergePolicy(ctx context.Context, cmd *cobra.Command, s kit.Store, named agent.Policy) (agent.Policy, error) {
+func mergePolicy(ctx context.Context, a *kit.App, cmd *cobra.Command, s kit.Store, named agent.Policy) (agent.Policy, error) {
 	var merged agent.Policy
-	stored, err := kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
+	stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
 	switch {
 	case err == nil:
 		merged = stored.Policy
@@ -125,13 +125,13 @@ func (a commands) mergePolicy(ctx context.Context, cmd *cobra.Command, s kit.Sto
 	return merged, nil
 }
 
-func (a commands) scopesGet() *cobra.Command {
+func scopesGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
+				found, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
 				if err != nil {
 					return err
 				}
@@ -141,7 +141,7 @@ func (a commands) scopesGet() *cobra.Command {
 	}
 }
 
-func (a commands) scopesRemove() *cobra.Command {
+func scopesRemove(a *kit.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: cli.Exactly("SCOPE"),
@@ -151,11 +151,11 @@ back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			if !yes {
-				if err := a.confirmScope(cmd); err != nil {
+				if err := confirmScope(a, cmd); err != nil {
 					return err
 				}
 			}
-			return a.remove(cmd, "scope", args, []agent.Op{&agent.DeleteScope{}})
+			return remove(a, cmd, "scope", args, []agent.Op{&agent.DeleteScope{}})
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -164,10 +164,10 @@ back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.
 
 // confirmScope says what goes with the scope, and asks. One that is not there needs
 // no answer.
-func (a commands) confirmScope(cmd *cobra.Command) error {
+func confirmScope(a *kit.App, cmd *cobra.Command) error {
 	var found *agent.Scope
 	err := a.With(cmd, func(ctx context.Context, s kit.Store) (err error) {
-		found, err = kit.Find[*agent.Scope](ctx, a.App, s, &agent.GetScope{})
+		found, err = kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
 		return err
 	})
 	if kit.Missing(err) {
@@ -180,5 +180,5 @@ func (a commands) confirmScope(cmd *cobra.Command) error {
 		return cli.Usagef("scope %q holds %s of %s, and there is no terminal to ask on: give --yes to delete it without a question",
 			a.Scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 	}
-	return a.confirm("delete scope %q with %s of %s? This cannot be undone.", a.Scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
+	return confirm(a, "delete scope %q with %s of %s? This cannot be undone.", a.Scope, cli.Count(found.Keys, "key"), cli.Count(found.Bytes, "byte"))
 }

@@ -79,7 +79,7 @@ func (c *console) run(stdin string, args ...string) (stdout, stderr string, code
 			return c.store, c.dialling
 		},
 	}
-	code = (commands{a}).main(context.Background(), args)
+	code = run(context.Background(), a, args)
 	return out.String(), errs.String(), code
 }
 

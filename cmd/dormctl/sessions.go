@@ -13,10 +13,10 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) sessionsCommand() *cobra.Command {
+func sessionsCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("sessions", "Conversations that outlive their runners",
-		a.sessionsStart(), a.sessionsGet(), a.sessionsReplay(), a.sessionsList(), a.sessionsClaim(), a.sessionsResume(), a.sessionsRecover(),
-		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsSnapshot(), a.sessionsRemove())
+		sessionsStart(a), sessionsGet(a), sessionsReplay(a), sessionsList(a), sessionsClaim(a), sessionsResume(a), sessionsRecover(a),
+		sessionsCheckpoint(a), sessionsCommit(a), sessionsRenew(a), sessionsCancel(a), sessionsFork(a), sessionsSnapshot(a), sessionsRemove(a))
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
 shows its lease, which expires where it is not renewed; checkpoint keeps where
 the turn stands, commit ends it. Who finds a turn whose lease has expired takes
@@ -25,7 +25,7 @@ turn writes elsewhere takes --fence session:ID@EPOCH.`
 	return cmd
 }
 
-func (a commands) sessionsStart() *cobra.Command {
+func sessionsStart(a *kit.App) *cobra.Command {
 	op := &agent.PutSession{}
 	var guard kit.GuardFlags
 	var spec, metadata, environment string
@@ -42,7 +42,7 @@ func (a commands) sessionsStart() *cobra.Command {
 			if op.Environment, err = a.OptionalObject("environment", environment); err != nil {
 				return err
 			}
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	flags := cmd.Flags()
@@ -60,16 +60,16 @@ func (a commands) sessionsStart() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsGet() *cobra.Command {
+func sessionsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Session](ctx, a.App, s, &agent.GetSession{Session: args[0]})
+				found, err := kit.Find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
 				if err != nil {
 					return err
 				}
-				return a.printSession(found)
+				return printSession(a, found)
 			})
 		},
 	}
@@ -77,7 +77,7 @@ func (a commands) sessionsGet() *cobra.Command {
 
 // printSession shows a session, and what it has of requests, snapshots and
 // reviews in tables of their own.
-func (a commands) printSession(s *agent.Session) error {
+func printSession(a *kit.App, s *agent.Session) error {
 	g := sessionGrid(s.SessionRow)
 	add := func(name, value string) {
 		if value != "" && value != "{}" {
@@ -150,7 +150,7 @@ func statusCell(r agent.SessionRow) string {
 	return string(r.Status)
 }
 
-func (a commands) sessionsList() *cobra.Command {
+func sessionsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	list := &agent.ListSessions{}
 	cmd := &cobra.Command{
@@ -158,7 +158,7 @@ func (a commands) sessionsList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				list.Page = page.Page()
-				found, err := kit.Find[*agent.SessionList](ctx, a.App, s, list)
+				found, err := kit.Find[*agent.SessionList](ctx, a, s, list)
 				if err != nil {
 					return err
 				}
@@ -182,14 +182,14 @@ func (a commands) sessionsList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsFork() *cobra.Command {
+func sessionsFork(a *kit.App) *cobra.Command {
 	op := &agent.ForkSession{}
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "fork SESSION NEW", Short: "Make another session of one that does not run", Args: cli.Exactly("SESSION", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session, op.NewSession, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	cmd.Flags().StringVar(&op.Snapshot, "snapshot", "", "where it goes on; the newest where absent")
@@ -197,7 +197,7 @@ func (a commands) sessionsFork() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsRemove() *cobra.Command {
+func sessionsRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
@@ -207,7 +207,7 @@ func (a commands) sessionsRemove() *cobra.Command {
 			for _, id := range args {
 				ops = append(ops, &agent.DeleteSession{Session: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal})
 			}
-			return a.remove(cmd, "session", args, ops)
+			return remove(a, cmd, "session", args, ops)
 		},
 	}
 	guard.Define(cmd, true)
@@ -216,7 +216,7 @@ func (a commands) sessionsRemove() *cobra.Command {
 }
 
 // changeSession commits an op on a session and shows the session after it.
-func (a commands) changeSession(cmd *cobra.Command, op agent.Op) error {
+func changeSession(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) sessionsReplay() *cobra.Command {
+func sessionsReplay(a *kit.App) *cobra.Command {
 	var tail uint64
 	cmd := &cobra.Command{
 		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: cli.Exactly("SESSION"),

@@ -13,8 +13,8 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) sessionsSnapshot() *cobra.Command {
-	cmd := cli.Group("snapshot", "Snapshots of turns as portable, signed strings", a.snapshotSign(), a.snapshotVerify(), a.snapshotShow())
+func sessionsSnapshot(a *kit.App) *cobra.Command {
+	cmd := cli.Group("snapshot", "Snapshots of turns as portable, signed strings", snapshotSign(a), snapshotVerify(a), snapshotShow(a))
 	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
 signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
 32 random bytes, taken as they are but for white space at the end. The first
@@ -48,18 +48,18 @@ func (k *keyFlags) ring(a *kit.App) (*turnsnap.Ring, error) {
 	return turnsnap.NewRing(keys[0], keys[1:]...)
 }
 
-func (a commands) snapshotSign() *cobra.Command {
+func snapshotSign(a *kit.App) *cobra.Command {
 	var keys keyFlags
 	var id string
 	cmd := &cobra.Command{
 		Use: "sign SESSION --signing-key ID=FILE", Short: "Print a session's snapshot as a signed string", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ring, err := keys.ring(a.App)
+			ring, err := keys.ring(a)
 			if err != nil {
 				return err
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				session, err := kit.Find[*agent.Session](ctx, a.App, s, &agent.GetSession{Session: args[0]})
+				session, err := kit.Find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
 				if err != nil {
 					return err
 				}
@@ -97,13 +97,13 @@ func snapshotOf(s *agent.Session, id string) (*agent.SessionSnapshot, error) {
 	return nil, agent.Errorf(agent.CodeNotFound, "session %q has no snapshot %q", s.ID, id)
 }
 
-func (a commands) snapshotVerify() *cobra.Command {
+func snapshotVerify(a *kit.App) *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
 		Use: "verify STRING --signing-key ID=FILE", Short: "Tell whether a string was signed with one of the keys, and is whole", Args: cli.Exactly("STRING"),
 		Long: "verify exits with 0 where it is, and says why not otherwise. STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			snapshot, err := a.openSnapshot(&keys, args[0])
+			snapshot, err := openSnapshot(a, &keys, args[0])
 			if err != nil {
 				return err
 			}
@@ -119,8 +119,8 @@ func (a commands) snapshotVerify() *cobra.Command {
 	return cmd
 }
 
-func (a commands) openSnapshot(keys *keyFlags, arg string) (agent.SessionSnapshot, error) {
-	ring, err := keys.ring(a.App)
+func openSnapshot(a *kit.App, keys *keyFlags, arg string) (agent.SessionSnapshot, error) {
+	ring, err := keys.ring(a)
 	if err != nil {
 		return agent.SessionSnapshot{}, err
 	}
@@ -143,13 +143,13 @@ type portableDoc struct {
 	Metadata   jsontext.Value    `json:"metadata"`
 }
 
-func (a commands) snapshotShow() *cobra.Command {
+func snapshotShow(a *kit.App) *cobra.Command {
 	var keys keyFlags
 	cmd := &cobra.Command{
 		Use: "show STRING --signing-key ID=FILE", Short: "Show what is in a signed string, once it is verified", Args: cli.Exactly("STRING"),
 		Long: "STRING is the string itself, @FILE, or - for stdin.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.openSnapshot(&keys, args[0])
+			s, err := openSnapshot(a, &keys, args[0])
 			if err != nil {
 				return err
 			}

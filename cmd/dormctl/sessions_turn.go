@@ -27,7 +27,7 @@ func underFlags(cmd *cobra.Command, lease, owner *string) {
 }
 
 // valueArg is a flag that holds any JSON value; empty means absent.
-func (a commands) valueArg(what, arg string) (agent.JSON, error) {
+func valueArg(a *kit.App, what, arg string) (agent.JSON, error) {
 	if arg == "" {
 		return nil, nil
 	}
@@ -63,8 +63,8 @@ func documentArg[T any](a *kit.App, what, arg string) (into T, err error) {
 }
 
 // reviewsArg reads a flag that holds what to ask people.
-func (a commands) reviewsArg(arg string) ([]agent.ReviewDraft, error) {
-	drafts, err := documentArg[[]document.ReviewDraft](a.App, "reviews", arg)
+func reviewsArg(a *kit.App, arg string) ([]agent.ReviewDraft, error) {
+	drafts, err := documentArg[[]document.ReviewDraft](a, "reviews", arg)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ type shownSnapshot struct {
 }
 
 // snapshotsArg reads a flag that holds snapshots of a turn.
-func (a commands) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
-	bodies, err := documentArg[[]shownSnapshot](a.App, "snapshots", arg)
+func snapshotsArg(a *kit.App, arg string) ([]agent.SessionSnapshot, error) {
+	bodies, err := documentArg[[]shownSnapshot](a, "snapshots", arg)
 	var snapshots []agent.SessionSnapshot
 	for i := range bodies {
 		snapshots = append(snapshots, bodies[i].ToAgent())
@@ -92,7 +92,7 @@ func (a commands) snapshotsArg(arg string) ([]agent.SessionSnapshot, error) {
 	return snapshots, err
 }
 
-func (a commands) sessionsClaim() *cobra.Command {
+func sessionsClaim(a *kit.App) *cobra.Command {
 	op := &agent.ClaimSession{}
 	var request, input, metadata string
 	var revision uint64
@@ -107,17 +107,17 @@ happens: the claim is refused, waits, or takes the session over. Without
 				if input != "" || metadata != "" {
 					return cli.Usagef("--input and --metadata are of a request: name it with --request")
 				}
-				return a.changeSession(cmd, op)
+				return changeSession(a, cmd, op)
 			}
 			op.Request = &agent.SessionRequest{ID: request}
 			var err error
-			if op.Request.Input, err = a.valueArg("input", input); err != nil {
+			if op.Request.Input, err = valueArg(a, "input", input); err != nil {
 				return err
 			}
 			if op.Request.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	runnerFlags(cmd, &op.Owner, &op.TTL)
@@ -128,33 +128,33 @@ happens: the claim is refused, waits, or takes the session over. Without
 	return cmd
 }
 
-func (a commands) sessionsResume() *cobra.Command {
+func sessionsResume(a *kit.App) *cobra.Command {
 	op := &agent.ResumeSession{}
 	cmd := &cobra.Command{
 		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	runnerFlags(cmd, &op.Owner, &op.TTL)
 	return cmd
 }
 
-func (a commands) sessionsRecover() *cobra.Command {
+func sessionsRecover(a *kit.App) *cobra.Command {
 	op := &agent.RecoverSession{}
 	cmd := &cobra.Command{
 		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	runnerFlags(cmd, &op.Owner, &op.TTL)
 	return cmd
 }
 
-func (a commands) sessionsCheckpoint() *cobra.Command {
+func sessionsCheckpoint(a *kit.App) *cobra.Command {
 	op := &agent.CheckpointSession{}
 	var state, metadata, reviews string
 	cmd := &cobra.Command{
@@ -168,10 +168,10 @@ func (a commands) sessionsCheckpoint() *cobra.Command {
 			if op.Snapshot.Metadata, err = a.OptionalObject("metadata", metadata); err != nil {
 				return err
 			}
-			if op.Reviews, err = a.reviewsArg(reviews); err != nil {
+			if op.Reviews, err = reviewsArg(a, reviews); err != nil {
 				return err
 			}
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
@@ -186,34 +186,34 @@ func (a commands) sessionsCheckpoint() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsCommit() *cobra.Command {
+func sessionsCommit(a *kit.App) *cobra.Command {
 	op := &agent.CommitSession{}
 	var result, failure, environment, conversation, kept, reviews string
 	cmd := &cobra.Command{
 		Use: "commit SESSION --lease LEASE --owner OWNER --status STATUS", Short: "End a turn, and its lease", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session = args[0]
-			if op.Result, err = a.valueArg("result", result); err != nil {
+			if op.Result, err = valueArg(a, "result", result); err != nil {
 				return err
 			}
-			if op.Failure, err = a.valueArg("error", failure); err != nil {
+			if op.Failure, err = valueArg(a, "error", failure); err != nil {
 				return err
 			}
 			if op.Environment, err = a.OptionalObject("environment", environment); err != nil {
 				return err
 			}
-			next, err := documentArg[*document.Conversation](a.App, "conversation", conversation)
+			next, err := documentArg[*document.Conversation](a, "conversation", conversation)
 			if err != nil {
 				return err
 			}
 			op.Conversation = next.ToAgent()
-			if op.Snapshots, err = a.snapshotsArg(kept); err != nil {
+			if op.Snapshots, err = snapshotsArg(a, kept); err != nil {
 				return err
 			}
-			if op.Reviews, err = a.reviewsArg(reviews); err != nil {
+			if op.Reviews, err = reviewsArg(a, reviews); err != nil {
 				return err
 			}
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
@@ -228,13 +228,13 @@ func (a commands) sessionsCommit() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsRenew() *cobra.Command {
+func sessionsRenew(a *kit.App) *cobra.Command {
 	op := &agent.RenewSession{}
 	cmd := &cobra.Command{
 		Use: "renew SESSION --lease LEASE --owner OWNER", Short: "Give a lease its full ttl again", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session = args[0]
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)
@@ -242,7 +242,7 @@ func (a commands) sessionsRenew() *cobra.Command {
 	return cmd
 }
 
-func (a commands) sessionsCancel() *cobra.Command {
+func sessionsCancel(a *kit.App) *cobra.Command {
 	op := &agent.CancelSession{}
 	var reason string
 	var revision uint64
@@ -250,10 +250,10 @@ func (a commands) sessionsCancel() *cobra.Command {
 		Use: "cancel SESSION", Short: "End whatever a session does: its turn, its queue, its reviews", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Session, op.IfRevision = args[0], kit.Optional(cmd, "if-revision", &revision)
-			if op.Reason, err = a.valueArg("reason", reason); err != nil {
+			if op.Reason, err = valueArg(a, "reason", reason); err != nil {
 				return err
 			}
-			return a.changeSession(cmd, op)
+			return changeSession(a, cmd, op)
 		},
 	}
 	underFlags(cmd, &op.LeaseID, &op.Owner)

@@ -12,18 +12,18 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) threadsCommand() *cobra.Command {
+func threadsCommand(a *kit.App) *cobra.Command {
 	return cli.Group("threads", "Append-only journals",
-		a.threadsAppend(), a.threadsGet(), a.threadsLoad(), a.threadsTail(), a.threadsWatch(), a.threadsFork(),
-		a.threadsCompact(), a.threadsVerify(), a.threadsList(), a.threadsRemove())
+		threadsAppend(a), threadsGet(a), threadsLoad(a), threadsTail(a), threadsWatch(a), threadsFork(a),
+		threadsCompact(a), threadsVerify(a), threadsList(a), threadsRemove(a))
 }
 
-func (a commands) threadsGet() *cobra.Command {
+func threadsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get THREAD", Short: "Show a thread's rev, head and metadata", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Thread](ctx, a.App, s, &agent.GetThread{Thread: args[0]})
+				found, err := kit.Find[*agent.Thread](ctx, a, s, &agent.GetThread{Thread: args[0]})
 				if err != nil {
 					return err
 				}
@@ -52,13 +52,13 @@ func threadGrid(t agent.Thread) cli.Grid {
 	return g
 }
 
-func (a commands) threadsList() *cobra.Command {
+func threadsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List threads", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ThreadList](ctx, a.App, s, &agent.ListThreads{Page: page.Page()})
+				list, err := kit.Find[*agent.ThreadList](ctx, a, s, &agent.ListThreads{Page: page.Page()})
 				if err != nil {
 					return err
 				}
@@ -78,7 +78,7 @@ func (a commands) threadsList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) threadsRemove() *cobra.Command {
+func threadsRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
@@ -88,7 +88,7 @@ func (a commands) threadsRemove() *cobra.Command {
 			for _, thread := range args {
 				ops = append(ops, &agent.DeleteThread{Thread: thread, IfIncarnation: guard.IfIncarnation, Seal: seal})
 			}
-			return a.remove(cmd, "thread", args, ops)
+			return remove(a, cmd, "thread", args, ops)
 		},
 	}
 	guard.Define(cmd, false)

@@ -11,7 +11,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) threadsAppend() *cobra.Command {
+func threadsAppend(a *kit.App) *cobra.Command {
 	var op agent.AppendThread
 	var draft agent.Draft
 	var at int64
@@ -36,10 +36,10 @@ or all those in --entries: a JSON array, or one entry a line, each
 			if draft.Refs, err = a.OptionalObject("refs", refs); err != nil {
 				return err
 			}
-			if op.Entries, err = a.entriesOf(args[1:], entries, draft); err != nil {
+			if op.Entries, err = entriesOf(a, args[1:], entries, draft); err != nil {
 				return err
 			}
-			return a.append(cmd, &op)
+			return appendEntries(a, cmd, &op)
 		},
 	}
 	flags := cmd.Flags()
@@ -56,7 +56,7 @@ or all those in --entries: a JSON array, or one entry a line, each
 }
 
 // entriesOf is what to append: a draft with each payload, or those of a file.
-func (a commands) entriesOf(payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
+func entriesOf(a *kit.App, payloads []string, file string, draft agent.Draft) ([]agent.Draft, error) {
 	switch {
 	case file != "" && len(payloads) > 0:
 		return nil, cli.Usagef("give payloads or --entries, not both")
@@ -82,7 +82,7 @@ func (a commands) entriesOf(payloads []string, file string, draft agent.Draft) (
 	return drafts, nil
 }
 
-func (a commands) append(cmd *cobra.Command, op *agent.AppendThread) error {
+func appendEntries(a *kit.App, cmd *cobra.Command, op *agent.AppendThread) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {

@@ -11,13 +11,13 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) threadsFork() *cobra.Command {
+func threadsFork(a *kit.App) *cobra.Command {
 	var atRev uint64
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "fork THREAD NEW", Short: "Make a new thread that shares this one's entries", Args: cli.Exactly("THREAD", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeThread(cmd, &agent.ForkThread{
+			return changeThread(a, cmd, &agent.ForkThread{
 				Thread: args[0], NewThread: args[1], AtRev: kit.Optional(cmd, "at-rev", &atRev), IfIncarnation: guard.IfIncarnation,
 			})
 		},
@@ -27,7 +27,7 @@ func (a commands) threadsFork() *cobra.Command {
 	return cmd
 }
 
-func (a commands) threadsCompact() *cobra.Command {
+func threadsCompact(a *kit.App) *cobra.Command {
 	var before uint64
 	var summary string
 	var guard kit.GuardFlags
@@ -42,7 +42,7 @@ func (a commands) threadsCompact() *cobra.Command {
 			if op.Summary, err = a.OptionalObject("summary", summary); err != nil {
 				return err
 			}
-			return a.changeThread(cmd, op)
+			return changeThread(a, cmd, op)
 		},
 	}
 	cmd.Flags().Uint64Var(&before, "before", 0, "the first seq that stays")
@@ -51,7 +51,7 @@ func (a commands) threadsCompact() *cobra.Command {
 	return cmd
 }
 
-func (a commands) changeThread(cmd *cobra.Command, op agent.Op) error {
+func changeThread(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		result, err := a.Commit(ctx, s, op)
 		if err != nil {
@@ -65,13 +65,13 @@ func (a commands) changeThread(cmd *cobra.Command, op agent.Op) error {
 	})
 }
 
-func (a commands) threadsVerify() *cobra.Command {
+func threadsVerify(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: cli.Exactly("THREAD"),
 		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails where they differ.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Verified](ctx, a.App, s, &agent.VerifyThread{Thread: args[0]})
+				found, err := kit.Find[*agent.Verified](ctx, a, s, &agent.VerifyThread{Thread: args[0]})
 				if err != nil {
 					return err
 				}

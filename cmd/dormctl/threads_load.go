@@ -12,7 +12,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) threadsLoad() *cobra.Command {
+func threadsLoad(a *kit.App) *cobra.Command {
 	var read agent.LoadEntries
 	var to, atRev uint64
 	var all bool
@@ -23,12 +23,12 @@ func (a commands) threadsLoad() *cobra.Command {
 			read.To = kit.Optional(cmd, "to", &to)
 			read.AtRev = kit.Optional(cmd, "at-rev", &atRev)
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Entries](ctx, a.App, s, &read)
+				found, err := kit.Find[*agent.Entries](ctx, a, s, &read)
 				if err != nil {
 					return err
 				}
 				if all {
-					if found, err = a.loadRest(ctx, s, read, found); err != nil {
+					if found, err = loadRest(ctx, a, s, read, found); err != nil {
 						return err
 					}
 				}
@@ -49,7 +49,7 @@ func (a commands) threadsLoad() *cobra.Command {
 
 // loadRest goes on from a first page to the end, all as of the rev at which
 // that page was read.
-func (a commands) loadRest(ctx context.Context, s kit.Store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
+func loadRest(ctx context.Context, a *kit.App, s kit.Store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
 	whole := *first
 	if read.AtRev == nil {
 		read.AtRev = &first.Thread.Rev
@@ -57,7 +57,7 @@ func (a commands) loadRest(ctx context.Context, s kit.Store, read agent.LoadEntr
 	read.Tail = 0
 	for whole.Next != nil {
 		read.From = *whole.Next
-		page, err := kit.Find[*agent.Entries](ctx, a.App, s, &read)
+		page, err := kit.Find[*agent.Entries](ctx, a, s, &read)
 		if err != nil {
 			return nil, err
 		}

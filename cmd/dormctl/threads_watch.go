@@ -12,7 +12,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) threadsWatch() *cobra.Command {
+func threadsWatch(a *kit.App) *cobra.Command {
 	var from uint64
 	cmd := &cobra.Command{
 		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: cli.Exactly("THREAD"),
@@ -22,11 +22,11 @@ with new ones. It ends when the thread is deleted, or compacted past --from.`,
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if !cmd.Flags().Changed("from") {
 					var err error
-					if from, err = a.floor(ctx, s, args[0]); err != nil {
+					if from, err = floor(ctx, a, s, args[0]); err != nil {
 						return err
 					}
 				}
-				return a.watch(ctx, s, args[0], from)
+				return watch(ctx, a, s, args[0], from)
 			})
 		},
 	}
@@ -34,7 +34,7 @@ with new ones. It ends when the thread is deleted, or compacted past --from.`,
 	return cmd
 }
 
-func (a commands) threadsTail() *cobra.Command {
+func threadsTail(a *kit.App) *cobra.Command {
 	var last uint64
 	var follow bool
 	cmd := &cobra.Command{
@@ -44,11 +44,11 @@ func (a commands) threadsTail() *cobra.Command {
 				return cli.Usagef("-n 0 shows nothing: use at least 1")
 			}
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
-				from, err := a.tail(ctx, s, args[0], last)
+				from, err := tail(ctx, a, s, args[0], last)
 				if err != nil || !follow {
 					return err
 				}
-				return a.watch(ctx, s, args[0], from)
+				return watch(ctx, a, s, args[0], from)
 			})
 		},
 	}
@@ -58,19 +58,19 @@ func (a commands) threadsTail() *cobra.Command {
 }
 
 // tail shows the last entries and returns the seq that comes after them.
-func (a commands) tail(ctx context.Context, s kit.Store, thread string, last uint64) (next uint64, err error) {
+func tail(ctx context.Context, a *kit.App, s kit.Store, thread string, last uint64) (next uint64, err error) {
 	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	read := agent.LoadEntries{Thread: thread, Tail: last, Limit: min(last, agent.EntriesLimitMax)}
-	found, err := kit.Find[*agent.Entries](short, a.App, s, &read)
+	found, err := kit.Find[*agent.Entries](short, a, s, &read)
 	if err != nil {
 		return 0, err
 	}
-	if found, err = a.loadRest(short, s, read, found); err != nil {
+	if found, err = loadRest(short, a, s, read, found); err != nil {
 		return 0, err
 	}
 	for _, entry := range found.Items {
-		if err := a.entry(entry); err != nil {
+		if err := showEntry(a, entry); err != nil {
 			return 0, err
 		}
 	}
@@ -79,10 +79,10 @@ func (a commands) tail(ctx context.Context, s kit.Store, thread string, last uin
 
 // floor is the first seq that is left of a thread; 0 where there is no thread
 // yet.
-func (a commands) floor(ctx context.Context, s kit.Store, thread string) (uint64, error) {
+func floor(ctx context.Context, a *kit.App, s kit.Store, thread string) (uint64, error) {
 	short, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	found, err := kit.Find[*agent.Entries](short, a.App, s, &agent.LoadEntries{Thread: thread, Limit: 1})
+	found, err := kit.Find[*agent.Entries](short, a, s, &agent.LoadEntries{Thread: thread, Limit: 1})
 	switch agent.CodeOf(err) {
 	case "":
 		return found.Thread.Floor, nil
@@ -94,7 +94,7 @@ func (a commands) floor(ctx context.Context, s kit.Store, thread string) (uint64
 }
 
 // watch shows entries from a seq on until ctx ends.
-func (a commands) watch(ctx context.Context, s kit.Store, thread string, from uint64) error {
+func watch(ctx context.Context, a *kit.App, s kit.Store, thread string, from uint64) error {
 	for event, err := range s.Watch(ctx, agent.Watch{Scope: a.Scope, Thread: thread, From: from}) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -104,7 +104,7 @@ func (a commands) watch(ctx context.Context, s kit.Store, thread string, from ui
 		}
 		switch event.Kind {
 		case agent.EventEntry:
-			if err := a.entry(event.Entry); err != nil {
+			if err := showEntry(a, event.Entry); err != nil {
 				return err
 			}
 		case agent.EventCompacted:
@@ -120,6 +120,6 @@ func (a commands) watch(ctx context.Context, s kit.Store, thread string, from ui
 	return nil
 }
 
-func (a commands) entry(e agent.Entry) error {
+func showEntry(a *kit.App, e agent.Entry) error {
 	return a.Event(document.EntryOf(e), fmt.Sprintf("%d  %s  %s  %s", e.Seq, cli.When(e.At), e.Kind, e.Payload))
 }

@@ -13,8 +13,8 @@ import (
 	"dormouse/internal/cron"
 )
 
-func (a commands) timersCommand() *cobra.Command {
-	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
+func timersCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
 is acknowledged in the commit of the turn that it caused. An attempt that fails
 is made again, more and more seldom; then the timer is parked, until it is set
@@ -22,7 +22,7 @@ anew.`
 	return cmd
 }
 
-func (a commands) timersList() *cobra.Command {
+func timersList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
@@ -32,7 +32,7 @@ func (a commands) timersList() *cobra.Command {
 				q.Key = args[1]
 			}
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.TimerList](ctx, a.App, s, q)
+				list, err := kit.Find[*agent.TimerList](ctx, a, s, q)
 				if err != nil {
 					return err
 				}
@@ -49,22 +49,22 @@ func (a commands) timersList() *cobra.Command {
 	return cmd
 }
 
-func (a commands) timersGet() *cobra.Command {
+func timersGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				t, err := kit.Find[*agent.Timer](ctx, a.App, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
+				t, err := kit.Find[*agent.Timer](ctx, a, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
 				if err != nil {
 					return err
 				}
-				return a.printTimer(t)
+				return printTimer(a, t)
 			})
 		},
 	}
 }
 
-func (a commands) timersSet() *cobra.Command {
+func timersSet(a *kit.App) *cobra.Command {
 	var t agent.Timer
 	var at, missed, data string
 	var in time.Duration
@@ -98,7 +98,7 @@ func (a commands) timersSet() *cobra.Command {
 					return err
 				}
 				showNext(&set.Timer)
-				return a.printTimer(&set.Timer)
+				return printTimer(a, &set.Timer)
 			})
 		},
 	}
@@ -136,11 +136,11 @@ func nextOf(expression, zone string, after time.Time) int64 {
 	return next.UnixMilli()
 }
 
-func (a commands) timersRemove() *cobra.Command {
+func timersRemove(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm MANAGER KEY TIMER", Short: "Cancel a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.remove(cmd, "timer", args[2:], []agent.Op{&agent.DeleteTimer{Manager: args[0], Key: args[1], ID: args[2]}})
+			return remove(a, cmd, "timer", args[2:], []agent.Op{&agent.DeleteTimer{Manager: args[0], Key: args[1], ID: args[2]}})
 		},
 	}
 }
@@ -176,7 +176,7 @@ func whenOrNever(ms int64) string {
 	return cli.When(ms)
 }
 
-func (a commands) printTimer(t *agent.Timer) error {
+func printTimer(a *kit.App, t *agent.Timer) error {
 	var g cli.Grid
 	g.Add("timer", t.ID)
 	g.Add("instance", t.Manager+" "+t.Key)

@@ -33,7 +33,7 @@ func live(t *testing.T, n *nodetest.Node, width, height int, during func(), args
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 	defer cancel()
 	done := make(chan int)
-	go func() { done <- commands{a}.main(ctx, args) }()
+	go func() { done <- run(ctx, a, args) }()
 	during()
 	if code := <-done; code != kit.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs.String())
@@ -107,7 +107,7 @@ func TestTopSaysThatTheClusterDoesNotAnswer(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 				defer cancel()
-				if code := (commands{a}).main(ctx, []string{"top", "-o", output}); code != kit.ExitOK {
+				if code := run(ctx, a, []string{"top", "-o", output}); code != kit.ExitOK {
 					t.Fatalf("exit %d: %s", code, errs.String())
 				}
 				if got := strings.Count(out.String(), "leader: n1") + strings.Count(out.String(), "{\"time\":"); got != shown {

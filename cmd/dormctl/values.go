@@ -13,17 +13,17 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) valuesCommand() *cobra.Command {
-	return cli.Group("values", "Opaque bytes under a key", a.valuesGet(), a.valuesPut(), a.valuesRemove(), a.valuesList())
+func valuesCommand(a *kit.App) *cobra.Command {
+	return cli.Group("values", "Opaque bytes under a key", valuesGet(a), valuesPut(a), valuesRemove(a), valuesList(a))
 }
 
-func (a commands) valuesGet() *cobra.Command {
+func valuesGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Write a value's bytes to stdout", Args: cli.Exactly("KEY"),
 		Long: "get writes the bytes as they are to stdout; -o json and -o yaml show all that is known of the value, its bytes in base64.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				v, err := kit.Find[*agent.Value](ctx, a.App, s, &agent.GetValue{Key: args[0]})
+				v, err := kit.Find[*agent.Value](ctx, a, s, &agent.GetValue{Key: args[0]})
 				if err != nil {
 					return err
 				}
@@ -39,7 +39,7 @@ func (a commands) valuesGet() *cobra.Command {
 	}
 }
 
-func (a commands) valuesPut() *cobra.Command {
+func valuesPut(a *kit.App) *cobra.Command {
 	var op agent.PutValue
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
@@ -73,7 +73,7 @@ func (a commands) valuesPut() *cobra.Command {
 	return cmd
 }
 
-func (a commands) valuesRemove() *cobra.Command {
+func valuesRemove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
@@ -85,7 +85,7 @@ func (a commands) valuesRemove() *cobra.Command {
 					Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
 				})
 			}
-			return a.remove(cmd, "value", args, ops)
+			return remove(a, cmd, "value", args, ops)
 		},
 	}
 	guard.Define(cmd, true)
@@ -93,13 +93,13 @@ func (a commands) valuesRemove() *cobra.Command {
 	return cmd
 }
 
-func (a commands) valuesList() *cobra.Command {
+func valuesList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List values", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ValueList](ctx, a.App, s, &agent.ListValues{Page: page.Page()})
+				list, err := kit.Find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: page.Page()})
 				if err != nil {
 					return err
 				}

@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 	"dormouse/internal/version"
 )
 
-func (a commands) versionCommand() *cobra.Command {
+func versionCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show this program's version", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {

@@ -12,7 +12,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) watchCommand() *cobra.Command {
+func watchCommand(a *kit.App) *cobra.Command {
 	w := agent.Watch{Changes: true}
 	cmd := &cobra.Command{
 		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
@@ -31,13 +31,13 @@ that index. It ends where changes since then are kept no more, or the scope was 
 		if len(args) > 0 {
 			w.Prefix = args[0]
 		}
-		return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return a.watchChanges(ctx, s, w) })
+		return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error { return watchChanges(ctx, a, s, w) })
 	}
 	return cmd
 }
 
 // watchChanges shows changes until ctx ends.
-func (a commands) watchChanges(ctx context.Context, s kit.Store, w agent.Watch) error {
+func watchChanges(ctx context.Context, a *kit.App, s kit.Store, w agent.Watch) error {
 	for event, err := range s.Watch(ctx, w) {
 		switch {
 		case err != nil && ctx.Err() != nil:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
 
@@ -38,8 +39,8 @@ const (
 	gossipSize = 32
 )
 
-func (a commands) certsCommand() *cobra.Command {
-	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", a.certsInit(), a.certsNode(), a.certsClient())
+func certsCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("certs", "Certificates for nodes and clients, from an authority of your own", certsInit(a), certsNode(a), certsClient(a))
 	cmd.Long = `certs creates a certificate authority and the certificates that it signs. It
 works on local files and needs no cluster. Keep ca.key secret: it can sign a
 certificate for any node.`
@@ -49,7 +50,7 @@ certificate for any node.`
 	return cmd
 }
 
-func (a commands) certsInit() *cobra.Command {
+func certsInit(a *kit.App) *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
@@ -77,14 +78,14 @@ func (a commands) certsInit() *cobra.Command {
 			if err := create(filepath.Join(dir, gossipFile), []byte(base64.StdEncoding.EncodeToString(secret)+"\n"), 0o600); err != nil {
 				return err
 			}
-			return a.printFiles(dir, caCertFile, caKeyFile, gossipFile)
+			return printFiles(a, dir, caCertFile, caKeyFile, gossipFile)
 		},
 	}
 	certFlags(cmd, &dir, &days, caDays)
 	return cmd
 }
 
-func (a commands) certsNode() *cobra.Command {
+func certsNode(a *kit.App) *cobra.Command {
 	var dir string
 	var days int
 	var sans []string
@@ -94,7 +95,7 @@ func (a commands) certsNode() *cobra.Command {
 			if len(sans) == 0 {
 				return cli.Usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
 			}
-			return a.sign(dir, args[0], days, sans, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+			return sign(a, dir, args[0], days, sans, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
 		},
 	}
 	certFlags(cmd, &dir, &days, certDays)
@@ -102,13 +103,13 @@ func (a commands) certsNode() *cobra.Command {
 	return cmd
 }
 
-func (a commands) certsClient() *cobra.Command {
+func certsClient(a *kit.App) *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
 		Use: "client NAME", Short: "Create a certificate for a client, for clusters that require one", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.sign(dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
+			return sign(a, dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
 		},
 	}
 	certFlags(cmd, &dir, &days, certDays)
@@ -121,7 +122,7 @@ func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
 }
 
 // sign makes the certificate of a node or a client.
-func (a commands) sign(dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
+func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return cli.Usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
 	}
@@ -151,7 +152,7 @@ func (a commands) sign(dir, name string, days int, sans []string, usages ...x509
 	if err := writeCertificate(template, authority, key, filepath.Join(dir, certFile), filepath.Join(dir, keyFile)); err != nil {
 		return err
 	}
-	return a.printFiles(dir, certFile, keyFile)
+	return printFiles(a, dir, certFile, keyFile)
 }
 
 // certTemplate is what all certificates have in common.
@@ -239,7 +240,7 @@ func create(path string, raw []byte, mode fs.FileMode) (err error) {
 }
 
 // printFiles says what was made.
-func (a commands) printFiles(dir string, names ...string) error {
+func printFiles(a *kit.App, dir string, names ...string) error {
 	var g cli.Grid
 	paths := make([]string, len(names))
 	for i, name := range names {

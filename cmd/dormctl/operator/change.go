@@ -10,7 +10,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) leaveCommand() *cobra.Command {
+func leaveCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
 		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
@@ -18,11 +18,11 @@ first, then it is no member any more, and its process ends with exit code 7. The
 command returns once all of that is committed. The node's data directory is refused
 from then on; a node with an empty one may join under the same name. A host may join
 again when its process is started anew. To stop a node for a while, stop its process.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeLeave, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangeLeave, args[0]) },
 	}
 }
 
-func (a commands) transferCommand() *cobra.Command {
+func transferCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: cli.Between(0, 1, "[NODE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,26 +30,26 @@ func (a commands) transferCommand() *cobra.Command {
 			if len(args) > 0 {
 				node = args[0]
 			}
-			return a.change(cmd, agent.ChangeTransfer, node)
+			return change(a, cmd, agent.ChangeTransfer, node)
 		},
 	}
 }
 
-func (a commands) promoteCommand() *cobra.Command {
+func promoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: cli.Exactly("NODE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangePromote, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangePromote, args[0]) },
 	}
 }
 
-func (a commands) demoteCommand() *cobra.Command {
+func demoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeDemote, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangeDemote, args[0]) },
 	}
 }
 
-func (a commands) change(cmd *cobra.Command, change agent.Change, node string) error {
+func change(a *kit.App, cmd *cobra.Command, change agent.Change, node string) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		leader, err := s.Change(ctx, change, node)
 		if err != nil {

@@ -7,14 +7,10 @@ import (
 	"dormouse/cmd/dormctl/kit"
 )
 
-// commands are the commands of this package.
-type commands struct{ *kit.App }
-
 // Add adds the commands of this package to root.
 func Add(root *cobra.Command, app *kit.App) {
-	c := commands{app}
 	root.AddCommand(
-		c.statusCommand(), c.membersCommand(), c.topCommand(), c.placementCommand(),
-		c.leaveCommand(), c.transferCommand(), c.promoteCommand(), c.demoteCommand(), c.certsCommand(),
+		statusCommand(app), membersCommand(app), topCommand(app), placementCommand(app),
+		leaveCommand(app), transferCommand(app), promoteCommand(app), demoteCommand(app), certsCommand(app),
 	)
 }

@@ -10,7 +10,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) membersCommand() *cobra.Command {
+func membersCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "members", Short: "List the cluster's nodes", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

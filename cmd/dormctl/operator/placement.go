@@ -17,14 +17,14 @@ import (
 // trailDefault is how many changes of owners are shown unless told otherwise.
 const trailDefault = 10
 
-func (a commands) placementCommand() *cobra.Command {
-	cmd := cli.Group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
+func placementCommand(a *kit.App) *cobra.Command {
+	cmd := cli.Group("placement", "Which node owns which partition of the instances", placementLs(a), placementExplain(a))
 	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
 epoch that is never used again, for as long as that node renews its lease.`
 	return cmd
 }
 
-func (a commands) placementLs() *cobra.Command {
+func placementLs(a *kit.App) *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: cli.Exactly(),
@@ -34,7 +34,7 @@ func (a commands) placementLs() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.printShares(p)
+				return printShares(a, p)
 			})
 		},
 	}
@@ -42,7 +42,7 @@ func (a commands) placementLs() *cobra.Command {
 	return cmd
 }
 
-func (a commands) placementExplain() *cobra.Command {
+func placementExplain(a *kit.App) *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: cli.Exactly("MANAGER", "KEY"),
@@ -53,7 +53,7 @@ func (a commands) placementExplain() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.printExplained(p)
+				return printExplained(a, p)
 			})
 		},
 	}
@@ -83,7 +83,7 @@ type moveDoc struct {
 	Why        string `json:"why"`
 }
 
-func (a commands) printShares(p agent.Placement) error {
+func printShares(a *kit.App, p agent.Placement) error {
 	doc := struct {
 		Nodes  []shareDoc `json:"nodes"`
 		Free   int        `json:"free"`
@@ -137,7 +137,7 @@ type explainedDoc struct {
 	ThenOwner  *string        `json:"then_owner,omitempty"`
 }
 
-func (a commands) printExplained(p agent.Placement) error {
+func printExplained(a *kit.App, p agent.Placement) error {
 	if p.Partition == nil {
 		return fmt.Errorf("the node did not say which partition it is: is it of an older version?")
 	}

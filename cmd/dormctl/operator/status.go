@@ -12,7 +12,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) statusCommand() *cobra.Command {
+func statusCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the cluster as one node sees it", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -21,13 +21,13 @@ func (a commands) statusCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.printStatus(status)
+				return printStatus(a, status)
 			})
 		},
 	}
 }
 
-func (a commands) printStatus(status agent.ClusterStatus) error {
+func printStatus(a *kit.App, status agent.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
 	if a.Output != kit.OutputTable {
 		return a.Print(document.ClusterStatusOf(status), cli.Grid{})

@@ -17,7 +17,7 @@ import (
 // topEveryMin bounds how often top asks the nodes.
 const topEveryMin = 100 * time.Millisecond
 
-func (a commands) topCommand() *cobra.Command {
+func topCommand(a *kit.App) *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
@@ -35,9 +35,9 @@ listing them, from time to time, so that this number is older than the others.`,
 			ctx := cmd.Context()
 			return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 				if once || a.Size == nil {
-					return a.topOnce(ctx, s, every)
+					return topOnce(ctx, a, s, every)
 				}
-				return a.topLive(ctx, s, every)
+				return topLive(ctx, a, s, every)
 			})
 		},
 	}
@@ -55,7 +55,7 @@ type sample struct {
 }
 
 // look asks for all that top shows but the count of those that are stored.
-func (a commands) look(ctx context.Context, s kit.Store) (*sample, error) {
+func look(ctx context.Context, a *kit.App, s kit.Store) (*sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
 	var out sample
@@ -69,13 +69,13 @@ func (a commands) look(ctx context.Context, s kit.Store) (*sample, error) {
 }
 
 // topOnce shows what is so now, and what came to pass in a while.
-func (a commands) topOnce(ctx context.Context, s kit.Store, every time.Duration) error {
-	before, err := a.look(ctx, s)
+func topOnce(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) error {
+	before, err := look(ctx, a, s)
 	if err != nil {
 		return err
 	}
 	pause.For(ctx, every)
-	now, err := a.look(ctx, s)
+	now, err := look(ctx, a, s)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a commands) topOnce(ctx context.Context, s kit.Store, every time.Duration)
 
 // topLive shows it anew until it is interrupted. While the cluster does not
 // answer it says so: below what was so before, or to stderr where programs read.
-func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration) error {
+func topLive(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) error {
 	count := newCensus()
 	ended := make(chan struct{})
 	life, end := context.WithCancel(ctx)
@@ -103,7 +103,7 @@ func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration)
 	screen := &screen{out: a.Stdout, size: a.Size}
 	var before, now *sample
 	for ctx.Err() == nil {
-		next, err := a.look(ctx, s)
+		next, err := look(ctx, a, s)
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -12,7 +12,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) backupCommand() *cobra.Command {
+func backupCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
@@ -23,13 +23,13 @@ cluster from it.`,
 				if args[0] == "-" {
 					return s.Backup(ctx, a.Stdout)
 				}
-				return a.backup(ctx, s, args[0])
+				return backup(ctx, a, s, args[0])
 			})
 		},
 	}
 }
 
-func (a commands) backup(ctx context.Context, s kit.Store, path string) (err error) {
+func backup(ctx context.Context, a *kit.App, s kit.Store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("create the backup: %w", err)

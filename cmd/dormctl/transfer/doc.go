@@ -8,11 +8,7 @@ import (
 	"dormouse/cmd/dormctl/kit"
 )
 
-// commands are the commands of this package.
-type commands struct{ *kit.App }
-
 // Add adds the commands of this package to root.
 func Add(root *cobra.Command, app *kit.App) {
-	c := commands{app}
-	root.AddCommand(c.importCommand(), c.exportCommand(), c.backupCommand(), c.snapshotCommand())
+	root.AddCommand(importCommand(app), exportCommand(app), backupCommand(app), snapshotCommand(app))
 }

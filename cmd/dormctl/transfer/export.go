@@ -15,7 +15,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-func (a commands) exportCommand() *cobra.Command {
+func exportCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: cli.Exactly("FILE"),
 		Long: `export writes all that is in --scope to FILE, as of one log index: values,
@@ -37,16 +37,16 @@ node goes away. It leaves nothing then; run it again, and another node reads the
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if args[0] == "-" {
-					_, err := a.export(ctx, s, a.Stdout)
+					_, err := export(ctx, a, s, a.Stdout)
 					return err
 				}
-				return a.exportFile(ctx, s, args[0])
+				return exportFile(ctx, a, s, args[0])
 			})
 		},
 	}
 }
 
-func (a commands) export(ctx context.Context, s kit.Store, w io.Writer) (importer.ScopeSummary, error) {
+func export(ctx context.Context, a *kit.App, s kit.Store, w io.Writer) (importer.ScopeSummary, error) {
 	bar := cli.NewProgress(a.Stderr, a.Terminal, "exporting", 0, "rows")
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
@@ -57,7 +57,7 @@ func (a commands) export(ctx context.Context, s kit.Store, w io.Writer) (importe
 	return summary, nil
 }
 
-func (a commands) exportFile(ctx context.Context, s kit.Store, path string) (err error) {
+func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("create the export: %w", err)
@@ -67,14 +67,14 @@ func (a commands) exportFile(ctx context.Context, s kit.Store, path string) (err
 			err = fmt.Errorf("remove the unfinished export: %w", cleanup)
 		}
 	}()
-	summary, err := a.export(ctx, s, file)
+	summary, err := export(ctx, a, s, file)
 	if err != nil {
 		return err
 	}
 	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("finish the export: %w", err)
 	}
-	return a.printScope(summary, summary.Header.Scope)
+	return printScope(a, summary, summary.Header.Scope)
 }
 
 // ScopeFileDoc is what was exported or imported.
@@ -89,7 +89,7 @@ type ScopeFileDoc struct {
 	Resumed uint64 `json:"resumed_chunks"`
 }
 
-func (a commands) printScope(s importer.ScopeSummary, scope string) error {
+func printScope(a *kit.App, s importer.ScopeSummary, scope string) error {
 	doc := ScopeFileDoc{
 		Scope: scope, Cluster: s.Header.ClusterID, From: s.Header.Scope, Index: s.Header.Index,
 		Rows: s.Footer.Rows, Bytes: s.Footer.Bytes, Digest: s.Footer.Digest, Resumed: s.Resumed,

@@ -49,7 +49,7 @@ compared with the file, the scope is neither read nor written otherwise. An impo
 that was interrupted goes on where it ended when it is run again; "dormctl scopes
 rm" gives it up. --raw --verify compares a scope with the file, row by row.`
 
-func (a commands) importCommand() *cobra.Command {
+func importCommand(a *kit.App) *cobra.Command {
 	var o importer.Options
 	var verify, raw, sessions, instances bool
 	var idle time.Duration
@@ -79,7 +79,7 @@ func (a commands) importCommand() *cobra.Command {
 			case idle < 0:
 				return cli.Usagef("--idle must not be negative")
 			case raw:
-				return a.importRaw(cmd.Context(), args[0], verify, o.GiveUp)
+				return importRaw(cmd.Context(), a, args[0], verify, o.GiveUp)
 			}
 			work.Options, work.path = o, args[0]
 			if err := work.valid(); err != nil {
@@ -90,9 +90,9 @@ func (a commands) importCommand() *cobra.Command {
 				return err
 			}
 			if instances {
-				return a.importLive(cmd.Context(), list, importer.InstanceOptions{Options: o, Idle: idle}, verify)
+				return importLive(cmd.Context(), a, list, importer.InstanceOptions{Options: o, Idle: idle}, verify)
 			}
-			return a.importList(cmd.Context(), list, work, sessions, verify)
+			return importList(cmd.Context(), a, list, work, sessions, verify)
 		},
 	}
 	flags := cmd.Flags()
@@ -112,16 +112,16 @@ func (a commands) importCommand() *cobra.Command {
 	return cmd
 }
 
-func (a commands) importList(ctx context.Context, list []importer.Conversation, work sessionImport, sessions, verify bool) error {
+func importList(ctx context.Context, a *kit.App, list []importer.Conversation, work sessionImport, sessions, verify bool) error {
 	switch {
 	case sessions && verify:
-		return a.verifySessions(ctx, list, work.Options)
+		return verifySessions(ctx, a, list, work.Options)
 	case sessions:
-		return a.importSessions(ctx, list, work)
+		return importSessions(ctx, a, list, work)
 	case verify:
-		return a.verifyImport(ctx, list, work.Options)
+		return verifyImport(ctx, a, list, work.Options)
 	default:
-		return a.importTranscripts(ctx, list, work.Options)
+		return importTranscripts(ctx, a, list, work.Options)
 	}
 }
 
@@ -137,7 +137,7 @@ func ReadTranscripts(path string) (list []importer.Conversation, err error) {
 	return list, nil
 }
 
-func (a commands) importTranscripts(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func importTranscripts(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*o.Copies, "messages")
 		o.Progress = bar.Add
@@ -190,9 +190,9 @@ type verifiedDoc struct {
 	First       []string `json:"first"`
 }
 
-func (a commands) verifyImport(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func verifyImport(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return verifyEach(a, ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.Verify(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
@@ -201,7 +201,7 @@ func (a commands) verifyImport(ctx context.Context, list []importer.Conversation
 
 // verifyEach verifies through each endpoint alone, so that each node has to
 // answer for itself.
-func (a commands) verifyEach(
+func verifyEach(a *kit.App,
 	ctx context.Context, total int, unit string,
 	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) error {
@@ -214,7 +214,7 @@ func (a commands) verifyEach(
 	g := cli.Grid{Head: []string{"endpoint", "node", "agents", "entries", "differences"}}
 	for _, endpoint := range endpoints {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "verifying through "+endpoint, total, unit)
-		doc, differences, err := a.verifyThrough(ctx, endpoint, bar, verify)
+		doc, differences, err := verifyThrough(a, ctx, endpoint, bar, verify)
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}
@@ -229,7 +229,7 @@ func (a commands) verifyEach(
 	return errors.Join(append(all, err)...)
 }
 
-func (a commands) verifyThrough(
+func verifyThrough(a *kit.App,
 	ctx context.Context, endpoint string, bar *cli.Progress,
 	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) (doc verifiedDoc, d importer.Differences, err error) {
@@ -248,7 +248,7 @@ func (a commands) verifyThrough(
 	return doc, d, nil
 }
 
-func (a commands) importRaw(ctx context.Context, path string, verify bool, giveUp time.Duration) error {
+func importRaw(ctx context.Context, a *kit.App, path string, verify bool, giveUp time.Duration) error {
 	open := func() (io.ReadCloser, error) {
 		file, err := os.Open(path)
 		if err != nil {
@@ -262,7 +262,7 @@ func (a commands) importRaw(ctx context.Context, path string, verify bool, giveU
 	}
 	o := importer.ScopeOptions{Scope: a.Scope, GiveUp: giveUp}
 	if verify {
-		return a.verifyRaw(ctx, open, total, o)
+		return verifyRaw(ctx, a, open, total, o)
 	}
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", total, "rows")
@@ -272,7 +272,7 @@ func (a commands) importRaw(ctx context.Context, path string, verify bool, giveU
 		if err != nil {
 			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
 		}
-		err = a.printScope(summary, cmp.Or(a.Scope, agent.DefaultScope))
+		err = printScope(a, summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))
 	})
 }
@@ -283,7 +283,7 @@ func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
 	return int(summary.Footer.Rows), err
 }
 
-func (a commands) verifyRaw(ctx context.Context, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
+func verifyRaw(ctx context.Context, a *kit.App, open func() (io.ReadCloser, error), total int, o importer.ScopeOptions) error {
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "verifying", total, "rows")
 		o.Progress = bar.Add
@@ -292,7 +292,7 @@ func (a commands) verifyRaw(ctx context.Context, open func() (io.ReadCloser, err
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}
-		err = a.printScope(summary, cmp.Or(a.Scope, agent.DefaultScope))
+		err = printScope(a, summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the scope differs from the file"))
 	})
 }

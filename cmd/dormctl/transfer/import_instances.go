@@ -11,9 +11,9 @@ import (
 )
 
 // importLive makes live instances of conversations, or compares them.
-func (a commands) importLive(ctx context.Context, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
+func importLive(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
 	if verify {
-		return a.verifyInstances(ctx, list, o.Options)
+		return verifyInstances(ctx, a, list, o.Options)
 	}
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*o.Copies, "messages")
@@ -25,7 +25,7 @@ func (a commands) importLive(ctx context.Context, list []importer.Conversation, 
 		}
 		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
-		return errors.Join(a.printInstances(done, stats), err, differ(done.Differences, "what is stored differs from the file, and was left as it is"))
+		return errors.Join(printInstances(a, done, stats), err, differ(done.Differences, "what is stored differs from the file, and was left as it is"))
 	})
 }
 
@@ -37,7 +37,7 @@ type ImportedInstances struct {
 	Differences int    `json:"differences"`
 }
 
-func (a commands) printInstances(done importer.Summary, stats agent.ManagerStats) error {
+func printInstances(a *kit.App, done importer.Summary, stats agent.ManagerStats) error {
 	doc := ImportedInstances{importedDoc: importedOf(done), Differences: done.Differences.Count}
 	for _, n := range stats.Nodes {
 		doc.Wakes += n.Wakes
@@ -50,9 +50,9 @@ func (a commands) printInstances(done importer.Summary, stats agent.ManagerStats
 	return a.Print(doc, g)
 }
 
-func (a commands) verifyInstances(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func verifyInstances(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return verifyEach(a, ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.VerifyInstances(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err

@@ -44,9 +44,9 @@ type workerLine struct {
 
 // importSessions starts the sessions, has workers run their turns, and compares
 // what is there then with the file.
-func (a commands) importSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+func importSessions(ctx context.Context, a *kit.App, list []importer.Conversation, o sessionImport) error {
 	if o.worker > 0 {
-		return a.workSessions(ctx, list, o)
+		return workSessions(ctx, a, list, o)
 	}
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		began, again := time.Now(), "run the same command again to go on where it ended"
@@ -54,10 +54,10 @@ func (a commands) importSessions(ctx context.Context, list []importer.Conversati
 		if err != nil {
 			return interrupted(ctx, err, again)
 		}
-		a.shareStderr()
+		shareStderr(a)
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "importing", importer.Messages(list)*max(o.Copies, 1), "messages")
 		bar.Add(already)
-		did, err := a.runWorkers(ctx, o, bar.Add)
+		did, err := runWorkers(ctx, a, o, bar.Add)
 		bar.End()
 		if err != nil {
 			return interrupted(ctx, err, again)
@@ -67,7 +67,7 @@ func (a commands) importSessions(ctx context.Context, list []importer.Conversati
 		if err != nil {
 			return interrupted(ctx, err, "everything is in, and was not compared with the file")
 		}
-		err = a.printSessions(ImportedSessions{
+		err = printSessions(a, ImportedSessions{
 			Conversations: found.Conversations, Turns: did.Turns, Messages: did.Messages, Already: already, Workers: o.workers,
 			Calls: did.Calls, Recovered: did.Recovered, Beaten: did.Beaten, Lost: did.Lost, Seconds: elapsed.Seconds(),
 			Speed: float64(did.Messages) / max(elapsed.Seconds(), 1e-3), Differences: found.Differences.Count,
@@ -92,7 +92,7 @@ type ImportedSessions struct {
 	Differences   int     `json:"differences"`
 }
 
-func (a commands) printSessions(doc ImportedSessions) error {
+func printSessions(a *kit.App, doc ImportedSessions) error {
 	var g cli.Grid
 	g.Add("conversations", cli.Number(doc.Conversations))
 	g.Add("turns", cli.Number(doc.Turns))
@@ -111,14 +111,14 @@ func (a commands) printSessions(doc ImportedSessions) error {
 
 // runWorkers runs the workers, each in a process of its own, until all have
 // ended.
-func (a commands) runWorkers(ctx context.Context, o sessionImport, progress func(int)) (did importer.Worked, err error) {
-	a.shareStderr()
+func runWorkers(ctx context.Context, a *kit.App, o sessionImport, progress func(int)) (did importer.Worked, err error) {
+	shareStderr(a)
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	var failures []error
 	for n := 1; n <= o.workers; n++ {
 		running.Go(func() {
-			one, err := a.runWorker(ctx, o, n, progress)
+			one, err := runWorker(ctx, a, o, n, progress)
 			mu.Lock()
 			defer mu.Unlock()
 			did.Add(one)
@@ -133,7 +133,7 @@ func (a commands) runWorkers(ctx context.Context, o sessionImport, progress func
 
 // shareStderr lets several processes, and this one, write to stderr at once:
 // unless it is a file, each process's is copied by a goroutine of its own.
-func (a commands) shareStderr() {
+func shareStderr(a *kit.App) {
 	if _, shared := a.Stderr.(*sharedWriter); !shared {
 		a.Stderr = &sharedWriter{to: a.Stderr}
 	}
@@ -155,8 +155,8 @@ func (w *sharedWriter) Write(p []byte) (int, error) {
 // workerStops is how long a worker has, once it was told to stop.
 const workerStops = 10 * time.Second
 
-func (a commands) runWorker(ctx context.Context, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
-	cmd := exec.CommandContext(ctx, a.Self, a.workerArgs(o, n)...)
+func runWorker(ctx context.Context, a *kit.App, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
+	cmd := exec.CommandContext(ctx, a.Self, workerArgs(a, o, n)...)
 	cmd.Stderr = a.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = workerStops
@@ -190,7 +190,7 @@ func (a commands) runWorker(ctx context.Context, o sessionImport, n int, progres
 }
 
 // workerArgs is the command line of a worker: its parent's, and its number.
-func (a commands) workerArgs(o sessionImport, n int) []string {
+func workerArgs(a *kit.App, o sessionImport, n int) []string {
 	args := []string{
 		"import", o.path, "--sessions", "--worker", strconv.Itoa(n), "--workers", strconv.Itoa(o.workers), "--ttl", o.ttl.String(),
 		"--copies", strconv.Itoa(o.Copies), "--rate", strconv.FormatFloat(o.Rate, 'g', -1, 64), "--give-up", o.GiveUp.String(),
@@ -206,7 +206,7 @@ func (a commands) workerArgs(o sessionImport, n int) []string {
 
 // workSessions is one of the workers: it tells its parent on stdout, a line of
 // JSON each.
-func (a commands) workSessions(ctx context.Context, list []importer.Conversation, o sessionImport) error {
+func workSessions(ctx context.Context, a *kit.App, list []importer.Conversation, o sessionImport) error {
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		lines := json.NewEncoder(a.Stdout)
 		var broken error // who does not listen does not stop the work
@@ -219,9 +219,9 @@ func (a commands) workSessions(ctx context.Context, list []importer.Conversation
 	})
 }
 
-func (a commands) verifySessions(ctx context.Context, list []importer.Conversation, o importer.Options) error {
+func verifySessions(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return a.verifyEach(ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return verifyEach(a, ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.VerifySessions(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err

@@ -11,8 +11,8 @@ import (
 	"dormouse/proto/snapfile"
 )
 
-func (a commands) snapshotCommand() *cobra.Command {
-	return cli.Group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
+func snapshotCommand(a *kit.App) *cobra.Command {
+	return cli.Group("snapshot", "Snapshots and backups, offline", snapshotInspect(a))
 }
 
 type snapshotDoc struct {
@@ -29,7 +29,7 @@ type snapshotDoc struct {
 	Damages      []string `json:"damages"`
 }
 
-func (a commands) snapshotInspect() *cobra.Command {
+func snapshotInspect(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: cli.Exactly("FILE|DIR"),
 		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
