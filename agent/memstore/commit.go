@@ -40,16 +40,16 @@ func (st *Store) Submit(ctx context.Context, c agent.Commit, done func(agent.Res
 func (st *Store) apply(c agent.Commit) agent.Decided {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	defer st.wake()
+	return st.once(c)
+}
+
+// decide applies a commit at the next index: all ops to a copy of the scope, which it
+// stores if all succeed.
+func (st *Store) decide(c agent.Commit) agent.Decided {
 	st.index.Add(1)
 	st.now = st.wall()
 	st.expire()
-	decided := st.once(c)
-	st.wake()
-	return decided
-}
-
-// decide applies all ops to a copy of the scope, and stores the copy if all succeed.
-func (st *Store) decide(c agent.Commit) agent.Decided {
 	before := st.scope(c.Scope)
 	s := before.clone(st.now)
 	if e := st.fenced(s, c.Fence); e != nil {

@@ -1,8 +1,8 @@
 // Package memstore is a complete agent.Service in memory, in one process. It is the
 // plainest implementation of the contract: Go maps behind one mutex, of which each
-// commit changes a copy. It passes the same conformance suite as the real store, and
-// shares no code with its state machine. Use it as a reference, as a fake in tests,
-// and in examples.
+// commit changes a copy. It passes the same conformance suite as the real store. It
+// shares no code with the state machine, except that package recall ranks memories in
+// both. Use it as a reference, as a fake in tests, and in examples.
 //
 // All data is lost when the process ends. A commit copies the maps of its scope and
 // compares the scope before and after each op, so it suits small data only.

@@ -111,8 +111,8 @@ func TestAnAnswerIsKeptForItsTTL(t *testing.T) {
 		t.Errorf("again: index %d, %v; want %d", again.Index, err, once.Index)
 	}
 	s.Pass(time.Minute)
-	if got := code(t, s, &agent.GetAnswer{Client: "c", Seq: 1}); got != agent.CodeRequestExpired {
-		t.Errorf("the answer after its ttl: %q, want request_expired", got)
+	if got := code(t, s, &agent.GetAnswer{Client: "c", Seq: 1}); got != agent.CodeNotFound {
+		t.Errorf("the answer after its ttl: %q, want not_found", got)
 	}
 }
 

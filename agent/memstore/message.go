@@ -20,9 +20,7 @@ func (c *ModelConversation) pend(h ConversationHost, o *agent.PendMessage) (agen
 		size += len(p.Message)
 	}
 	if len(c.Pending) >= agent.ConversationPendingMax || size > agent.ConversationPendingBytesMax {
-		e := agent.Errorf(agent.CodeOverloaded, "too much pending")
-		e.Limit = "conversation_pending_max=64"
-		return nil, e
+		return nil, overloaded("conversation_pending_max", agent.ConversationPendingMax)
 	}
 	c.pended++
 	c.Pending = append(slices.Clone(c.Pending), agent.PendingMessage{Number: c.pended, Message: o.Message, At: h.Now()})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"dormouse/agent"
@@ -16,6 +17,7 @@ type clientName struct{ scope, name string }
 type client struct {
 	answers map[uint64]answer // by number of the request
 	low     uint64            // answers to lower numbers were dropped
+	until   int64             // Unix ms: when the last answer's ttl ends
 }
 
 // answer is the outcome of a request.
@@ -36,7 +38,7 @@ func (st *Store) once(c agent.Commit) agent.Decided {
 		from = &client{answers: map[uint64]answer{}}
 		st.clients[name] = from
 	}
-	from.forget(st.now)
+	from.forget(st.wall())
 	known, ok := from.answers[c.Request.Seq]
 	switch {
 	case ok && known.body != body:
@@ -65,20 +67,27 @@ func (st *Store) once(c agent.Commit) agent.Decided {
 		ttl = agent.RequestTTLDefault
 	}
 	from.low = low
-	from.answers[c.Request.Seq] = answer{body, st.now + ttl.Milliseconds(), decided}
+	until := st.now + ttl.Milliseconds()
+	from.until = max(from.until, until)
+	from.answers[c.Request.Seq] = answer{body, until, decided}
 	maps.DeleteFunc(from.answers, func(seq uint64, _ answer) bool { return seq < low })
 	return decided
 }
 
-// forget drops the answers whose ttl has ended.
+// forget drops the answers whose ttl has ended, up to the first that is kept. It
+// forgets the whole client when the last ttl has ended.
 func (c *client) forget(now int64) {
-	maps.DeleteFunc(c.answers, func(seq uint64, a answer) bool {
-		if a.until > now {
-			return false
+	if c.until <= now {
+		*c = client{answers: map[uint64]answer{}}
+		return
+	}
+	for _, seq := range slices.Sorted(maps.Keys(c.answers)) {
+		if c.answers[seq].until > now {
+			return
 		}
+		delete(c.answers, seq)
 		c.low = max(c.low, seq+1)
-		return true
-	})
+	}
 }
 
 // describe returns ops as text, to compare requests with the same number.

@@ -93,32 +93,38 @@ func (m SessionModel) Apply(h SessionHost, op agent.Op) (result agent.OpResult, 
 	case *agent.DecideReview:
 		result, e = m.decide(h, o)
 	case *agent.ClaimSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.claim(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.claim(h, s, o) })
 	case *agent.ResumeSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.resume(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.resume(h, s, o) })
 	case *agent.RecoverSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.recover(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.recover(h, s, o) })
 	case *agent.CheckpointSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.checkpoint(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.checkpoint(h, s, o) })
 	case *agent.CommitSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.commit(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.commit(h, s, o) })
 	case *agent.RenewSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.renew(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.renew(h, s, o) })
 	case *agent.CancelSession:
-		result, e = m.on(o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.cancel(h, s, o) })
+		result, e = m.on(h, o.Session, func(s ModelSession) (agent.OpResult, *agent.Error) { return m.cancel(h, s, o) })
 	default:
 		return nil, nil, false
 	}
 	return result, e, true
 }
 
-func (m SessionModel) on(id string, do func(s ModelSession) (agent.OpResult, *agent.Error)) (agent.OpResult, *agent.Error) {
+// on calls do with a copy of a session. A refusal that names the session's lease also
+// says when the lease expires.
+func (m SessionModel) on(h SessionHost, id string, do func(s ModelSession) (agent.OpResult, *agent.Error)) (agent.OpResult, *agent.Error) {
 	s, ok := m.Sessions[id]
 	if !ok {
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no session %q", id)
 	}
 	s.Requests, s.Snapshots, s.turns, s.asked = slices.Clone(s.Requests), slices.Clone(s.Snapshots), slices.Clone(s.turns), slices.Clone(s.asked)
-	return do(s)
+	result, e := do(s)
+	if e != nil && e.Epoch != 0 {
+		e.ExpiresAt = h.Ends(agent.SessionClaim(id))
+	}
+	return result, e
 }
 
 func orEmpty(raw agent.JSON) agent.JSON {

@@ -97,9 +97,7 @@ func wait(h SessionHost, s *ModelSession, o *agent.ClaimSession) (place uint64, 
 		}
 	}
 	if uint64(len(s.Queue)) >= s.QueueMax {
-		e := refuse(agent.CodeOverloaded, *s)
-		e.Limit = "queue_max=" + string('0'+rune(s.QueueMax))
-		return 0, false, e
+		return 0, false, overloaded("queue_max", s.QueueMax)
 	}
 	r := *o.Request
 	r.Owner, r.At = o.Owner, h.Now()

@@ -25,7 +25,5 @@ func (st *Store) setTTL(s *scope, o *agent.SetTTL) (agent.OpResult, *agent.Error
 		return nil, s.alive("session", o.Session, o.IfIncarnation, session.Incarnation)
 	}
 	session.ExpiresAt = s.expiry(o.TTL)
-	session.Revision++
-	s.sessions.Sessions[o.Session] = session
-	return &agent.SessionResult{Session: s.sessions.Shown(sessionHost{st, s}, o.Session).SessionRow}, nil
+	return s.sessions.store(sessionHost{st, s}, session), nil
 }

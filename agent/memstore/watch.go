@@ -94,14 +94,14 @@ func (st *Store) watchThread(ctx context.Context, w agent.Watch, yield func(agen
 }
 
 func (st *Store) watchClaim(ctx context.Context, w agent.Watch, yield func(agent.Event, error) bool) {
-	for told := (*agent.Claim)(nil); ; {
+	for last := (*agent.Claim)(nil); ; {
 		v := st.view(w.Scope)
 		now := v.claims[w.Claim]
 		if now == nil {
 			now = &agent.Claim{Name: w.Claim}
 		}
-		if told == nil || told.Epoch != now.Epoch {
-			if told = now; !yield(agent.Event{Kind: agent.EventClaim, Claim: *now}, nil) {
+		if last == nil || last.Epoch != now.Epoch {
+			if last = now; !yield(agent.Event{Kind: agent.EventClaim, Claim: *now}, nil) {
 				return
 			}
 		}

@@ -12,8 +12,8 @@ func TestHibernateIsOneCommitAndThawReadsItBack(t *testing.T) {
 	got := k.call("POST", "/v1/agents/a/hibernate", `{"state":{"n":1},"thread":{"id":"t","rev":2,"from_seq":0,"entries":[{"id":"x"},{"id":"y"}]},"lifecycle":"idle","if_revision":0}`)
 	members := got.ok(201)
 	got.want(members, map[string]any{"key": "a", "revision": 1.0})
-	if got.Header().Get("Location") != "/v1/checkpoints/a" || k.fake.index != 1 {
-		t.Errorf("Location %q after %d commits", got.Header().Get("Location"), k.fake.index)
+	if got.Header().Get("Location") != "/v1/checkpoints/a" || k.fake.Index() != 1 {
+		t.Errorf("Location %q after %d commits", got.Header().Get("Location"), k.fake.Index())
 	}
 	if p := members["thread"].(map[string]any); p["id"] != "t" || p["rev"] != 2.0 {
 		t.Errorf("the pointer is %v", p)

@@ -85,7 +85,7 @@ func TestABodyThatIsWrongNamesItsField(t *testing.T) {
 			method, path, _ := strings.Cut(c.call, " ")
 			got := k.in(t).call(method, path, c.body)
 			got.want(got.problem(400, "invalid"), map[string]any{"field": c.field})
-			if k.fake.index != 0 {
+			if k.fake.Index() != 0 {
 				t.Errorf("it was applied all the same")
 			}
 		})

@@ -15,8 +15,8 @@ func TestACheckpointIsCreatedChangedReadPatchedAndDeleted(t *testing.T) {
 
 	got = k.call("GET", "/v1/checkpoints/a", "")
 	got.ok(200)
-	want := `{"key":"a","incarnation":131072,"revision":1,"version":3,"state":{"n":1},"thread":{"id":"t","rev":2,"head":"` + head +
-		`","incarnation":65536},"lifecycle":"idle","metadata":{"m":1},"created_at":1700000000002,"updated_at":1700000000002}`
+	want := `{"key":"a","incarnation":2,"revision":1,"version":3,"state":{"n":1},"thread":{"id":"t","rev":2,"head":"` + head +
+		`","incarnation":1},"lifecycle":"idle","metadata":{"m":1},"created_at":1700000000002,"updated_at":1700000000002}`
 	if got.Body.String() != want {
 		t.Errorf("it is\n%s\nwant\n%s", got.Body, want)
 	}

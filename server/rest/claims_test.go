@@ -97,7 +97,7 @@ func TestAWatchOfAClaimTellsWhoHoldsIt(t *testing.T) {
 		}
 		k.call("POST", "/v1/claims/c", `{"holder":"h"}`).ok(201)
 		synctest.Wait()
-		want += "event: claim\ndata: {\"name\":\"c\",\"holder\":\"h\",\"epoch\":65536,\"ttl_ms\":30000," +
+		want += "event: claim\ndata: {\"name\":\"c\",\"holder\":\"h\",\"epoch\":1,\"ttl_ms\":30000," +
 			"\"claimed_at\":1700000000001,\"expires_at\":1700000030001}\n\n"
 		if got := w.wrote(); got != want {
 			t.Fatalf("then it wrote\n%s\nwant\n%s", got, want)

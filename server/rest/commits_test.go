@@ -21,8 +21,8 @@ func TestACommitAnswersEachOp(t *testing.T) {
 		{"op":"delete_checkpoint","key":"none"},
 		{"op":"delete_thread","thread":"t3"},
 		{"op":"take_claim","claim":"c","holder":"h","ttl_ms":1000},
-		{"op":"renew_claim","claim":"c","holder":"h","epoch":65546},
-		{"op":"release_claim","claim":"c","holder":"h","epoch":65546,"to":"i"},
+		{"op":"renew_claim","claim":"c","holder":"h","epoch":1},
+		{"op":"release_claim","claim":"c","holder":"h","epoch":1,"to":"i"},
 		{"op":"put_scope","history":9}]}`)
 	members := got.ok(200)
 	got.want(members, map[string]any{"index": 1.0, "time": float64(fakeEpoch + 1)})
@@ -38,9 +38,9 @@ func TestACommitAnswersEachOp(t *testing.T) {
 		{"existed": false},
 		{"existed": false},
 		{"existed": true},
-		{"name": "c", "holder": "h", "epoch": 65546.0, "ttl_ms": 1000.0},
-		{"name": "c", "holder": "h", "epoch": 65546.0, "ttl_ms": 1000.0},
-		{"name": "c", "holder": "i", "epoch": 65548.0},
+		{"name": "c", "holder": "h", "epoch": 1.0, "ttl_ms": 1000.0},
+		{"name": "c", "holder": "h", "epoch": 1.0, "ttl_ms": 1000.0},
+		{"name": "c", "holder": "i", "epoch": 2.0},
 		{"name": "default"},
 	} {
 		got.want(results[i].(map[string]any), want)
@@ -48,7 +48,7 @@ func TestACommitAnswersEachOp(t *testing.T) {
 	if f := k.fake.lastCommit.Fence; f == nil || *f != (agent.Fence{Claim: "session:s1", Epoch: 7}) {
 		t.Errorf("the fence is %+v", f)
 	}
-	if v := k.fake.scopes["default"].values["v"]; string(v.Bytes) != "\x00\x01\x02" || v.ContentType != "x/y" {
+	if v := stored[*agent.Value](k, &agent.GetValue{Key: "v"}); string(v.Bytes) != "\x00\x01\x02" || v.ContentType != "x/y" {
 		t.Errorf("the value is %+v", v)
 	}
 	k.call("POST", "/v1/commits", `{"ops":[{"op":"delete_scope"}]}`, "Dormouse-Scope: s").ok(200)

@@ -121,7 +121,7 @@ func TestEmptyStringsAreInvalidNeverAbsent(t *testing.T) {
 	if tested < 500 {
 		t.Errorf("%d strings were tested: the document is not read as it is written", tested)
 	}
-	if k.fake.index != 0 {
+	if k.fake.Index() != 0 {
 		t.Error("something was applied")
 	}
 }

@@ -156,12 +156,12 @@ func TestAnIdempotencyKeyAppliesOnceAndAnswersTheSame(t *testing.T) {
 		if first.Code >= 300 {
 			t.Fatalf("%s: %d %s", c.call, first.Code, first.Body)
 		}
-		index := k.fake.index
+		index := k.fake.Index()
 		again := k.call(method, path, c.body, key)
 		if again.Code != first.Code || again.Body.String() != first.Body.String() || again.Header().Get("Location") != first.Header().Get("Location") {
 			t.Errorf("%s: first %d %s\nagain %d %s", c.call, first.Code, first.Body, again.Code, again.Body)
 		}
-		if k.fake.index != index {
+		if k.fake.Index() != index {
 			t.Errorf("%s applied twice", c.call)
 		}
 		r := k.fake.lastCommit.Request
@@ -182,9 +182,9 @@ func TestAnIdempotencyKeyAppliesOnceAndAnswersTheSame(t *testing.T) {
 func TestARefusalIsRememberedUnderItsKeyToo(t *testing.T) {
 	k := newKit(t)
 	k.call("PUT", "/v1/checkpoints/a", `{"state":{},"if_revision":7}`, "Idempotency-Key: k").problem(409, "revision_mismatch")
-	index := k.fake.index
+	index := k.fake.Index()
 	k.call("PUT", "/v1/checkpoints/a", `{"state":{},"if_revision":7}`, "Idempotency-Key: k").problem(409, "revision_mismatch")
-	if k.fake.index != index {
+	if k.fake.Index() != index {
 		t.Error("it was tried again")
 	}
 }
@@ -202,8 +202,8 @@ func TestEveryAnswerSaysNodeAndIndex(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(c.call, " ")
 		got := k.call(method, path, c.body)
-		if node, index := got.Header().Get("Dormouse-Node"), got.Header().Get("Dormouse-Index"); node != "n1" || index != fmt.Sprint(k.fake.index) {
-			t.Errorf("%d. %s: node %q, index %q, want n1, %d", i, c.call, node, index, k.fake.index)
+		if node, index := got.Header().Get("Dormouse-Node"), got.Header().Get("Dormouse-Index"); node != "n1" || index != fmt.Sprint(k.fake.Index()) {
+			t.Errorf("%d. %s: node %q, index %q, want n1, %d", i, c.call, node, index, k.fake.Index())
 		}
 		if got.Header().Get("Dormouse-Age-Ms") != "" {
 			t.Errorf("%s says how old it is", c.call)

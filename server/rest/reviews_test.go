@@ -10,7 +10,7 @@ import (
 
 func TestAReviewIsDecidedOnce(t *testing.T) {
 	k := newKit(t)
-	body := fmt.Sprintf(`{"lease_id":%q,"owner_id":"w","session":{"status":"waiting"},"reviews":[
+	body := fmt.Sprintf(`{"lease_id":%q,"owner_id":"w","session":{"status":"waiting","snapshots":[{"id":"n","cursor":{"phase":"wait"}}]},"reviews":[
 		{"interrupt_id":"i","operation":"rm","arguments":{"f":1.0},"assignee":"ann","ttl_ms":60000}]}`, k.claimed())
 	k.call("POST", "/v1/sessions/s/commit", body).ok(200)
 	got := k.call("GET", "/v1/reviews/review%3Ai", "")
@@ -19,13 +19,13 @@ func TestAReviewIsDecidedOnce(t *testing.T) {
 		"expires_at": float64(fakeEpoch + 60003), "escalated": false, "decided_by": nil,
 	})
 	got = k.call("POST", "/v1/reviews/review:i/decide", `{"decision":"edit","by":"bob","arguments":{"f":2.0},"note":"n","interrupt_id":"i"}`)
-	got.want(got.ok(200), map[string]any{"status": "approved", "decided_by": "bob", "note": "n", "decided_at": float64(fakeEpoch + 4)})
+	got.want(got.ok(200), map[string]any{"status": "edited", "decided_by": "bob", "note": "n", "decided_at": float64(fakeEpoch + 4)})
 	want := &agent.DecideReview{Review: "review:i", Decision: agent.DecideEdit, By: "bob", Arguments: agent.JSON(`{"f":2.0}`), Note: "n", InterruptID: "i"}
 	if got := k.fake.lastCommit.Ops[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("it decided %+v", got)
 	}
 	got = k.call("POST", "/v1/reviews/review:i/decide", `{"decision":"deny","by":"eve"}`)
-	got.want(got.problem(409, "review_already_decided"), map[string]any{"holder": "bob", "state": "approved"})
+	got.want(got.problem(409, "review_already_decided"), map[string]any{"holder": "bob", "state": "edited"})
 	k.call("POST", "/v1/reviews/none/decide", `{"decision":"deny","by":"eve"}`).problem(404, "not_found")
 }
 

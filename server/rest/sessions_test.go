@@ -10,7 +10,7 @@ import (
 	"dormouse/agent"
 )
 
-// claimed creates session s and claims it for owner w, and returns the lease's id.
+// claimed creates session s and claims it for owner w, and gives the lease's id.
 func (k *kit) claimed() string {
 	k.Helper()
 	k.call("PUT", "/v1/sessions/s", `{"agent_id":"a"}`).ok(201)
@@ -27,7 +27,7 @@ func TestASessionIsCreatedOnceAndWrittenOverByRevision(t *testing.T) {
 	}
 	got = k.call("GET", "/v1/sessions/a%2Fb", "")
 	got.want(got.ok(200), map[string]any{"id": "a/b", "thread": "t", "schema_version": 3.0})
-	for _, part := range []string{`"spec":{"n":1.0}`, `"result":[1,2]`, `"conversation":{}`, `"requests":[]`, `"pending_reviews":[]`} {
+	for _, part := range []string{`"spec":{"n":1.0}`, `"result":[1,2]`, `"conversation":{"agent_state":{},"context_state":{}}`, `"requests":[]`, `"pending_reviews":[]`} {
 		if !strings.Contains(got.Body.String(), part) {
 			t.Errorf("it lacks %s: %s", part, got.Body)
 		}
@@ -72,7 +72,7 @@ func TestATurnIsClaimedCheckpointedRenewedAndCommitted(t *testing.T) {
 	members := got.ok(200)
 	lease := members["lease"].(map[string]any)
 	got.want(lease, map[string]any{
-		"owner_id": "w", "request_id": "r", "epoch": 131072.0, "lease_id": "lease_131072",
+		"owner_id": "w", "request_id": "r", "epoch": 2.0, "lease_id": "lease_2",
 		"acquired_at": float64(fakeEpoch + 2), "expires_at": float64(fakeEpoch + 5002),
 	})
 	got.want(members["session"].(map[string]any), map[string]any{"id": "s", "status": "running", "revision": 2.0, "request_count": 1.0})
@@ -81,10 +81,11 @@ func TestATurnIsClaimedCheckpointedRenewedAndCommitted(t *testing.T) {
 	}
 	got = k.call("POST", "/v1/sessions/s/claim", `{"owner_id":"v","request":{"id":"q"}}`)
 	got.want(got.problem(409, "session_already_running"), map[string]any{
-		"holder": "w", "epoch": 131072.0, "expires_at": float64(fakeEpoch + 5002), "state": "running",
+		"holder": "w", "epoch": 2.0, "expires_at": float64(fakeEpoch + 5002), "state": "running",
 	})
 
-	got = k.call("POST", "/v1/sessions/s/checkpoint", `{"lease_id":"lease_131072","owner_id":"w","snapshot":{
+	lease["expires_at"] = float64(fakeEpoch + 5004)
+	got = k.call("POST", "/v1/sessions/s/checkpoint", `{"lease_id":"lease_2","owner_id":"w","snapshot":{
 		"snapshot_id":"n","cursor":{"phase":"before_effect","loop_index":2},"turn_state":{"x":1.0}},
 		"reviews":[{"interrupt_id":"i","operation":"rm","arguments":{"f":"x"},"ttl_ms":60000,"escalate_to":"bob","escalate_after_ms":30000}]}`)
 	got.want(got.ok(200)["lease"].(map[string]any), lease)
@@ -95,12 +96,12 @@ func TestATurnIsClaimedCheckpointedRenewedAndCommitted(t *testing.T) {
 	if r := op.Reviews[0]; r.ID != "review:i" || r.TTL != time.Minute || r.EscalateAfter != 30*time.Second || r.EscalateTo != "bob" {
 		t.Errorf("the review is %+v", r)
 	}
-	got = k.call("POST", "/v1/sessions/s/renew", `{"lease_id":"lease_131072","owner_id":"w","ttl_ms":9000}`)
+	got = k.call("POST", "/v1/sessions/s/renew", `{"lease_id":"lease_2","owner_id":"w","ttl_ms":9000}`)
 	got.want(got.ok(200)["session"].(map[string]any), map[string]any{"revision": 4.0})
 	got = k.call("POST", "/v1/sessions/s/renew", `{"lease_id":"lease_7","owner_id":"w"}`)
 	got.want(got.problem(409, "stale_session_lease"), map[string]any{"holder": "w", "state": "running"})
 
-	got = k.call("POST", "/v1/sessions/s/commit", `{"lease_id":"lease_131072","owner_id":"w","session":{
+	got = k.call("POST", "/v1/sessions/s/commit", `{"lease_id":"lease_2","owner_id":"w","session":{
 		"status":"finished","result":"done","conversation":{"continuation_revision":1,"agent_state":{"m":1}},
 		"snapshots":[{"id":"n2","cursor":{"phase":"wait"}}]}}`)
 	members = got.ok(200)
@@ -114,8 +115,8 @@ func TestATurnIsClaimedCheckpointedRenewedAndCommitted(t *testing.T) {
 	}
 	got = k.call("GET", "/v1/sessions/s", "")
 	for _, part := range []string{
-		`"requests":[{"id":"r","input":{"q":1.0},"metadata":{},"owner_id":"w","at":1700000000002}]`,
-		`"snapshots":[{"snapshot_id":"n","agent_id":"","cursor":{"phase":"before_effect","loop_index":2},"turn_state":{"x":1.0},"metadata":{},"at":0},`,
+		`"requests":[{"id":"r","input":{"q":1.0},"metadata":{},"owner_id":"w","at":1700000000002,"outcome":"finished"}]`,
+		`"snapshots":[{"snapshot_id":"n","agent_id":"a","request_id":"r","cursor":{"phase":"before_effect","loop_index":2},"turn_state":{"x":1.0},"metadata":{},"at":1700000000004},`,
 	} {
 		if !strings.Contains(got.Body.String(), part) {
 			t.Errorf("it lacks %s: %s", part, got.Body)
@@ -132,8 +133,10 @@ func TestATurnIsResumedAndRecovered(t *testing.T) {
 	members := got.ok(200)
 	got.want(members["recovery"].(map[string]any), map[string]any{"resume": "n"})
 	got.want(members["lease"].(map[string]any), map[string]any{"owner_id": "v"})
+	k.call("POST", "/v1/sessions/s/recover", `{"owner_id":"u"}`).problem(409, "session_lease_active")
+	k.fake.Pass(2 * time.Second)
 	got = k.call("POST", "/v1/sessions/s/recover", `{"owner_id":"u"}`)
-	got.want(got.ok(200)["recovery"].(map[string]any), map[string]any{"restart": "r"})
+	got.want(got.ok(200)["recovery"].(map[string]any), map[string]any{"resume": "n"})
 	if op := k.fake.lastCommit.Ops[0].(*agent.RecoverSession); op.TTL != agent.ClaimTTLDefault {
 		t.Errorf("it recovered for %v", op.TTL)
 	}
@@ -141,24 +144,25 @@ func TestATurnIsResumedAndRecovered(t *testing.T) {
 
 func TestASessionIsCancelledAndForked(t *testing.T) {
 	k := newKit(t)
-	k.claimed()
-	got := k.call("POST", "/v1/sessions/s/cancel", `{"reason":["why"]}`, `If-Match: "2"`)
+	k.call("POST", "/v1/sessions/s/checkpoint",
+		`{"lease_id":"`+k.claimed()+`","owner_id":"w","snapshot":{"snapshot_id":"n","cursor":{"phase":"wait"}}}`).ok(200)
+	got := k.call("POST", "/v1/sessions/s/cancel", `{"reason":["why"]}`, `If-Match: "3"`)
 	got.want(got.ok(200)["session"].(map[string]any), map[string]any{"status": "cancelled"})
-	if op := k.fake.lastCommit.Ops[0].(*agent.CancelSession); *op.IfRevision != 2 || string(op.Reason) != `["why"]` {
+	if op := k.fake.lastCommit.Ops[0].(*agent.CancelSession); *op.IfRevision != 3 || string(op.Reason) != `["why"]` {
 		t.Errorf("it cancelled %+v", op)
 	}
-	k.call("POST", "/v1/sessions/s/cancel", "").ok(200) // a reason is not required
-	got = k.call("POST", "/v1/sessions/s/fork", `{"id":"t","snapshot_id":"n"}`, `If-Match: "4"`)
+	k.call("POST", "/v1/sessions/s/cancel", "").ok(200) // a reason is not needed
+	got = k.call("POST", "/v1/sessions/s/fork", `{"id":"t","snapshot_id":"n"}`, `If-Match: "5"`)
 	got.want(got.ok(201), map[string]any{"id": "t", "revision": 1.0})
 	if got.Header().Get("Location") != "/v1/sessions/t" {
 		t.Errorf("Location is %s", got.Header().Get("Location"))
 	}
-	if op := k.fake.lastCommit.Ops[0].(*agent.ForkSession); *op.IfRevision != 4 || op.Snapshot != "n" {
+	if op := k.fake.lastCommit.Ops[0].(*agent.ForkSession); *op.IfRevision != 5 || op.Snapshot != "n" {
 		t.Errorf("it forked %+v", op)
 	}
 	got = k.call("GET", "/v1/sessions/t", "")
 	lineage := got.ok(200)["lineage"].(map[string]any)
-	got.want(lineage, map[string]any{"session_id": "s", "revision": 4.0, "snapshot_id": "n"})
+	got.want(lineage, map[string]any{"session_id": "s", "revision": 5.0, "snapshot_id": "n"})
 }
 
 func TestSessionsAreListedByWhatTheQuerySays(t *testing.T) {
