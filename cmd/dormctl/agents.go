@@ -23,12 +23,12 @@ func agentsHibernate(a *kit.App) *cobra.Command {
 	var thread, entries, metadata string
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "hibernate KEY STATE", Short: "Append what the journal lacks and save the checkpoint, in one commit",
+		Use: "hibernate KEY STATE", Short: "Append the entries that the thread lacks and save the checkpoint, in one commit",
 		Args: cli.Exactly("KEY", "STATE"),
-		Long: `hibernate appends the entries that the journal lacks and then puts the
-checkpoint, which points to them, in one commit. --entries holds the agent's
-entries from --from on; what overlaps the journal must equal it. STATE is a JSON
-object, @FILE, or - for stdin.`,
+		Long: `hibernate appends the entries that the thread lacks and puts the checkpoint, which
+points to them, in one commit. --entries holds the agent's entries from --from on;
+entries that the thread has already must be equal. STATE is a JSON object, @FILE, or
+- for stdin.`,
 		Example: `  dormctl agents hibernate agent-1 '{"mood":"sleepy"}' --thread chat-1 --entries entries.jsonl --lifecycle idle`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			put.Key, put.IfRevision, put.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
@@ -62,7 +62,7 @@ object, @FILE, or - for stdin.`,
 	flags.Uint64Var(&put.Version, "version", 0, "your schema's version; 0 means 1")
 	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	kit.TtlFlag(cmd, &put.TTL)
+	kit.TTLFlag(cmd, &put.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }
@@ -84,7 +84,7 @@ func hibernate(a *kit.App, cmd *cobra.Command, ops []agent.Op) error {
 func agentsThaw(a *kit.App) *cobra.Command {
 	var tail, revision uint64
 	cmd := &cobra.Command{
-		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, as of one instant", Args: cli.Exactly("KEY"),
+		Use: "thaw KEY", Short: "Show a checkpoint and the thread that it points to, at one index", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				read := &agent.Thaw{Key: args[0], Tail: kit.Optional(cmd, "tail", &tail), Revision: revision}
@@ -96,7 +96,7 @@ func agentsThaw(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Uint64Var(&tail, "tail", 0, "only the last so many entries (default all)")
+	cmd.Flags().Uint64Var(&tail, "tail", 0, "only this many of the last entries (default all)")
 	cmd.Flags().Uint64Var(&revision, "revision", 0, "from an older checkpoint that is still kept")
 	return cmd
 }

@@ -25,10 +25,10 @@ func agentsRepair(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
 		Long: `repair looks at an agent that does not thaw because its checkpoint points to a
-thread that is gone (missing_thread) or has another history (thread_mismatch).
+thread that does not exist (missing_thread) or has another history (thread_mismatch).
 
-Without a choice it shows both sides and changes nothing; the exit code is 4
-where they do not match. The choices:
+Without a choice it shows both sides and changes nothing; the exit code is 4 if they
+do not match. The choices:
 
   --drop-checkpoint       delete the checkpoint and start fresh; the thread stays
   --rebuild-from-thread   keep the thread, and put a checkpoint that points to it
@@ -36,8 +36,8 @@ where they do not match. The choices:
                           old one speaks of another history. The old checkpoint
                           stays readable with "checkpoints get --revision".
 
-A choice applies only to the checkpoint that was looked at: if another was saved
-meanwhile, it is refused.`,
+A choice applies only to the checkpoint that was shown: it is refused if another one
+was saved meanwhile.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.drop && f.rebuild {
 				return cli.Usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
@@ -61,8 +61,8 @@ meanwhile, it is refused.`,
 // diagnosis is both sides of an agent, as of one index.
 type diagnosis struct {
 	checkpoint *agent.Checkpoint
-	thread     *agent.Thread // the one to rebuild from; nil where there is none
-	err        *agent.Error  // why it does not thaw; nil where it does
+	thread     *agent.Thread // the one to rebuild from; nil if it is gone
+	err        *agent.Error  // why it does not thaw; nil if it does
 }
 
 func diagnose(ctx context.Context, a *kit.App, s kit.Store, key, thread string) (diagnosis, error) {

@@ -18,11 +18,11 @@ func agentsFork(a *kit.App) *cobra.Command {
 	op := &agent.ForkAgent{}
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "fork AGENT NEW", Short: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
+		Use: "fork AGENT NEW", Short: "Copy an agent: checkpoint, thread, memories and a session, in one commit",
 		Args: cli.Exactly("AGENT", "NEW"),
-		Long: `fork makes an agent NEW of AGENT's checkpoint, now or at --revision, with the
-thread as that one points to it, what the agent remembers and, with --session, a
-session of it. Nothing may be under the new ids.`,
+		Long: `fork creates an agent NEW from AGENT's checkpoint, the current one or --revision, with
+the thread up to the point that the checkpoint names, the agent's memories and, with
+--session, one of its sessions. The new ids must be unused.`,
 		Example: `  dormctl agents fork agent-1 agent-1b --thread chat-1b --revision 7`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
@@ -40,10 +40,10 @@ session of it. Nothing may be under the new ids.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.NewThread, "thread", "", "the new thread's id; NEW where absent")
+	flags.StringVar(&op.NewThread, "thread", "", "the new thread's id (default NEW)")
 	flags.Uint64Var(&op.Revision, "revision", 0, "from an older checkpoint that is still kept")
-	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "leave what it remembers behind")
-	flags.StringVar(&op.Session, "session", "", "a session of it that goes along")
+	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "do not copy memories")
+	flags.StringVar(&op.Session, "session", "", "a session to copy")
 	flags.StringVar(&op.NewSession, "new-session", "", "that session's id in the fork")
 	guard.Define(cmd, true)
 	return cmd
@@ -68,12 +68,12 @@ func agentsErase(a *kit.App) *cobra.Command {
 	var yes, receipt bool
 	cmd := &cobra.Command{
 		Use: "erase AGENT", Short: "Erase an agent everywhere, for good, and show the receipt", Args: cli.Exactly("AGENT"),
-		Long: `erase removes an agent's checkpoint with all revisions, their threads, what it
-remembers, its sessions with their reviews, leases, threads and checkpoints, and
-the conversations that name it. What another agent's checkpoint uses too stays, as
-do forks, values, and claims that callers took. It cannot be undone, so it asks
-first, on a terminal; elsewhere it needs --yes. --receipt shows the receipt of an
-agent that was erased before, and erases nothing.`,
+		Long: `erase removes an agent's checkpoint with all revisions, their threads, its memories,
+its sessions with their reviews, leases, threads and checkpoints, and the
+conversations that name it. It keeps what another agent's checkpoint uses too, forks,
+values, and claims that callers took. It cannot be undone: on a terminal it asks
+first; elsewhere it needs --yes. --receipt shows the receipt of an earlier erasure,
+and erases nothing.`,
 		Example: `  dormctl agents erase agent-1 --seal 24h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
@@ -170,7 +170,7 @@ func erasureGrid(e *agent.Erasure) cli.Grid {
 	}
 	g.Add("hash", e.Hash.String())
 	if !e.Complete() {
-		g.Note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
+		g.Note = "some rows are not removed yet, but no read returns them: agents erase --receipt shows when all are removed"
 	}
 	return g
 }

@@ -62,8 +62,8 @@ func checkpointsPut(a *kit.App) *cobra.Command {
 	var pointer kit.PointerFlags
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "put KEY STATE", Short: "Write a checkpoint whole", Args: cli.Exactly("KEY", "STATE"),
-		Long: "put writes a checkpoint whole. STATE is a JSON object, @FILE, or - for stdin.",
+		Use: "put KEY STATE", Short: "Write a whole checkpoint", Args: cli.Exactly("KEY", "STATE"),
+		Long: "put writes a whole checkpoint. STATE is a JSON object, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if op.State, err = a.ObjectArg("state", args[1]); err != nil {
@@ -81,7 +81,7 @@ func checkpointsPut(a *kit.App) *cobra.Command {
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
 	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	kit.TtlFlag(cmd, &op.TTL)
+	kit.TTLFlag(cmd, &op.TTL)
 	pointer.Define(cmd)
 	guard.Define(cmd, true)
 	return cmd

@@ -15,8 +15,8 @@ import (
 func claimsCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("claims", "Exclusive rights with an expiry", claimsGet(a), claimsTake(a), claimsRenew(a), claimsRelease(a),
 		claimsList(a), claimsWatch(a))
-	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
-that is never used again. It lapses where it is not renewed. Any write takes
+	cmd.Long = `A claim is the exclusive right to a name. One holder has it at a time, under an
+epoch that is never used again. It expires unless it is renewed. Every write accepts
 --fence CLAIM@EPOCH, and is refused once that holding has ended.`
 	return cmd
 }
@@ -39,23 +39,23 @@ func claimsGet(a *kit.App) *cobra.Command {
 func claimsTake(a *kit.App) *cobra.Command {
 	op := &agent.TakeClaim{}
 	cmd := &cobra.Command{
-		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: cli.Exactly("CLAIM"),
-		Long: `take begins a holding under a new epoch. A holder that takes its own claim anew,
-as after a restart, ends its earlier holding by that.`,
+		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that has no other holder", Args: cli.Exactly("CLAIM"),
+		Long: `take begins a holding under a new epoch. A holder that takes its own claim again,
+for example after a restart, ends its earlier holding.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return changeClaim(a, cmd, op)
 		},
 	}
-	cmd.Flags().StringVar(&op.Holder, "holder", "", "who is to hold it")
-	cmd.Flags().DurationVar(&op.TTL, "ttl", agent.ClaimTTLDefault, "how long, unless it is renewed")
+	cmd.Flags().StringVar(&op.Holder, "holder", "", "the holder")
+	cmd.Flags().DurationVar(&op.TTL, "ttl", agent.ClaimTTLDefault, "how long the holding lasts unless it is renewed")
 	return cmd
 }
 
 func claimsRenew(a *kit.App) *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
-		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: cli.Exactly("CLAIM"),
+		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Renew a holding: give it its full ttl again", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return changeClaim(a, cmd, op)
@@ -76,21 +76,21 @@ func claimsRelease(a *kit.App) *cobra.Command {
 		},
 	}
 	holdingFlags(cmd, &op.Holder, &op.Epoch)
-	cmd.Flags().StringVar(&op.To, "to", "", "who is to hold it next, with nobody in between")
+	cmd.Flags().StringVar(&op.To, "to", "", "the next holder, which holds it without a gap")
 	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long the next one holds it; 0 means as before")
 	return cmd
 }
 
 // holdingFlags name a holding.
 func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
-	cmd.Flags().StringVar(holder, "holder", "", "who holds it")
-	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch that taking it gave")
+	cmd.Flags().StringVar(holder, "holder", "", "the holder")
+	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch of the holding")
 }
 
 func claimsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the claims that somebody holds", Args: cli.Exactly(),
+		Use: "ls", Short: "List the claims that are held", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				list, err := kit.Find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.Page()})
@@ -111,7 +111,7 @@ func claimsList(a *kit.App) *cobra.Command {
 
 func claimsWatch(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "watch CLAIM", Short: "Show who holds a claim, now and whenever that changes, until interrupted", Args: cli.Exactly("CLAIM"),
+		Use: "watch CLAIM", Short: "Show the holder of a claim, now and after each change, until interrupted", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				for event, err := range s.Watch(ctx, agent.Watch{Scope: a.Scope, Claim: args[0]}) {
@@ -134,7 +134,7 @@ func claimsWatch(a *kit.App) *cobra.Command {
 // holderLine is how a claim stands, on a line.
 func holderLine(c agent.Claim) string {
 	if !c.Held() {
-		return "nobody holds " + c.Name
+		return c.Name + " has no holder"
 	}
 	return fmt.Sprintf("%s  %s holds %s at epoch %d", cli.When(c.ClaimedAt), c.Holder, c.Name, c.Epoch)
 }
@@ -158,7 +158,7 @@ func printClaim(a *kit.App, c agent.Claim) error {
 	var g cli.Grid
 	g.Add("claim", c.Name)
 	if !c.Held() {
-		g.Add("holder", "nobody")
+		g.Add("holder", "none")
 		return a.Print(document.ClaimOf(c), g)
 	}
 	g.Add("holder", c.Holder)

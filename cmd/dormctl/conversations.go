@@ -19,7 +19,7 @@ func conversationsList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	var list agent.ListConversations
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List conversations: all of them, an agent's, an owner's, or those that wait for a person", Args: cli.Exactly(),
+		Use: "ls", Short: "List conversations: all, or those of an agent or an owner, or those that wait for a person", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				list.Page = page.Page()
@@ -37,8 +37,8 @@ func conversationsList(a *kit.App) *cobra.Command {
 		},
 	}
 	page.Define(cmd)
-	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
-	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those kept on behalf of this one")
+	cmd.Flags().StringVar(&list.Agent, "agent", "", "only those of this agent")
+	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those of this owner")
 	cmd.Flags().BoolVar(&list.Interrupted, "interrupted", false, "only those that wait for a person")
 	return cmd
 }
@@ -53,9 +53,9 @@ func yesOrDash(is bool) string {
 func conversationsShow(a *kit.App) *cobra.Command {
 	var q agent.ListMessages
 	cmd := &cobra.Command{
-		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: how it stands, what is pending, and what people see", Args: cli.Exactly("CONVERSATION"),
-		Long: `show shows how a conversation stands and its last messages. -o json and
--o yaml show its state too, as it was saved.`,
+		Use: "get CONVERSATION", Aliases: []string{"show"}, Short: "Show a conversation: its state, pending messages, and visible messages", Args: cli.Exactly("CONVERSATION"),
+		Long: `get shows a conversation and its last messages. -o json and -o yaml show its saved
+state too.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.ID = args[0]
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
@@ -72,9 +72,9 @@ func conversationsShow(a *kit.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&q.Agent, "agent", "", "whose it must be")
-	flags.StringVar(&q.Owner, "owner", "", "on whose behalf it must be kept")
-	flags.Uint64Var(&q.Tail, "tail", 20, "how many messages, the last ones; 0 means from the first on")
+	flags.StringVar(&q.Agent, "agent", "", "the agent that it must belong to")
+	flags.StringVar(&q.Owner, "owner", "", "the owner that it must belong to")
+	flags.Uint64Var(&q.Tail, "tail", 20, "how many of the last messages; 0 means all from the first on")
 	return cmd
 }
 

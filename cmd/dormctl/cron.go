@@ -20,16 +20,16 @@ import (
 
 func cronCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("cron", "Recurring jobs of an instance: they wake it as a cron expression says", cronList(a), cronShow(a), cronSet(a), cronPatch(a), cronRemove(a))
-	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids; each has a
-timer, which wakes the instance and sends it the job's message. A change of jobs
-is a turn of the instance of its own, and leaves all else of it as it is. Jobs that
-the manager declares are every instance's, and cannot be set here.`
+	cmd.Long = `An instance keeps its recurring jobs in its checkpoint, by their ids. Each job has a
+timer, which wakes the instance and sends it the job's message. A change of jobs is
+a turn of the instance, and changes nothing else. Jobs that the manager declares
+belong to every instance, and cannot be set here.`
 	return cmd
 }
 
 func cronList(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "ls MANAGER KEY", Short: "List an instance's jobs, those that its manager declares too", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "ls MANAGER KEY", Short: "List an instance's jobs, including those that its manager declares", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				jobs, err := jobs(ctx, a, s, args[0], args[1])
@@ -88,7 +88,7 @@ func cronSet(a *kit.App) *cobra.Command {
 	var spec cronEntry
 	var kind, data, message string
 	cmd := &cobra.Command{
-		Use: "put MANAGER KEY JOB CRON", Aliases: []string{"set"}, Short: "Set a job, in place of the one under that id; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "JOB", "CRON"),
+		Use: "put MANAGER KEY JOB CRON", Aliases: []string{"set"}, Short: "Create or replace a job; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "JOB", "CRON"),
 		Long: `put sets one job and leaves the others. CRON has five fields, six (seconds first),
 seven (and the year last), or is a macro such as @daily. The job sends a signal of
 --type with --data, or else --message as it is, in a signal of type timer.`,
@@ -101,12 +101,12 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&spec.TimeZone, "time-zone", "", "such as Europe/Paris; UTC where none is named")
-	flags.StringVar(&kind, "type", "", "of the signal; timer where none is named")
-	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
-	flags.StringVar(&message, "message", "", "in place of both: any JSON value but null, @FILE or -")
-	flags.StringVar(&spec.Missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time; skip where it is not said")
-	flags.Uint64Var(&spec.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
+	flags.StringVar(&spec.TimeZone, "time-zone", "", "such as Europe/Paris (default UTC)")
+	flags.StringVar(&kind, "type", "", "type of the signal (default timer)")
+	flags.StringVar(&data, "data", "", "data of the signal: a JSON object, @FILE or -")
+	flags.StringVar(&message, "message", "", "instead of --type and --data: any JSON value but null, @FILE or -")
+	flags.StringVar(&spec.Missed, "missed", "", "skip, fire_once or catch_up: what happens to occurrences that could not fire in time (default skip)")
+	flags.Uint64Var(&spec.CatchUp, "catch-up", 0, "with --missed catch_up: how many of the latest occurrences fire")
 	return cmd
 }
 
@@ -138,7 +138,7 @@ func cronMessage(a *kit.App, kind, data, message string) (jsontext.Value, error)
 func cronPatch(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "patch MANAGER KEY SPECS", Short: "Set and cancel several jobs at once; wakes the instance", Args: cli.Exactly("MANAGER", "KEY", "SPECS"),
-		Long: `patch sets each job that SPECS has, cancels each that is null there, and leaves the
+		Long: `patch sets each job in SPECS, cancels each job that is null there, and leaves the
 others: {"nightly":{"cron_expression":"0 2 * * *","message":{"type":"tidy"},"timezone":"Europe/Paris"},"old":null}.
 SPECS is a JSON object, @FILE or - for stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -157,7 +157,7 @@ SPECS is a JSON object, @FILE or - for stdin.`,
 
 func cronRemove(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; one that is not there is fine", Args: cli.Between(3, -1, "MANAGER", "KEY", "JOB"),
+		Use: "rm MANAGER KEY JOB...", Short: "Cancel jobs; unknown jobs are ignored", Args: cli.Between(3, -1, "MANAGER", "KEY", "JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			specs := map[string]*cronEntry{}
 			for _, job := range args[2:] {

@@ -15,8 +15,8 @@ import (
 
 func filesCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("files", "Files by path", filesList(a), filesCat(a), filesPut(a), filesMove(a), filesRemove(a))
-	cmd.Long = `A file is a value under a path, which begins with a slash and has no part that
-is empty, . or .. in it. values shows it too, as file:PATH.`
+	cmd.Long = `A file is a value under a path. A path begins with a slash, and no part of it is
+empty, . or .. . The values commands show a file as file:PATH.`
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func filesPut(a *kit.App) *cobra.Command {
 	var metadata string
 	cmd := &cobra.Command{
 		Use: "put PATH CONTENT", Short: "Write a file", Args: cli.Exactly("PATH", "CONTENT"),
-		Long: "put writes a file: CONTENT itself, what is in @FILE, or what comes from stdin for -.",
+		Long: "put writes a file. CONTENT is the text itself, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.IfRevision, op.IfIncarnation = guard.Revision(), guard.IfIncarnation
 			if op.Key, err = fileKey(args[0]); err != nil {
@@ -98,9 +98,9 @@ func filesPut(a *kit.App) *cobra.Command {
 			return changeFile(a, cmd, &op)
 		},
 	}
-	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "what the bytes are")
-	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -; what the file has where absent")
-	kit.TtlFlag(cmd, &op.TTL)
+	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "media type of the bytes")
+	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or - (default: unchanged)")
+	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }
@@ -108,7 +108,7 @@ func filesPut(a *kit.App) *cobra.Command {
 func filesMove(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: cli.Exactly("PATH", "TO"),
+		Use: "mv PATH TO", Short: "Move a file, atomically, to a path without a file", Args: cli.Exactly("PATH", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := fileKey(args[0])
 			if err != nil {

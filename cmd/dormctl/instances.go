@@ -18,9 +18,9 @@ import (
 func instancesCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("instances", "Live instances: signal them, keep them awake, let them sleep", instancesList(a), instancesShow(a), instancesGet(a),
 		instancesSignal(a), instancesAttach(a), instancesTouch(a), instancesDetach(a), instancesHibernate(a), instancesStop(a), instancesStats(a), instancesWatch(a))
-	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps it awake while
-somebody is attached to it or signals it, hands it its signals one at a time, and
-lets it sleep when it is idle. Any node takes any call.`
+	cmd.Long = `An instance is one key of a manager. The node that owns the key keeps the instance
+awake while it has attachments or signals, handles its signals one at a time, and
+hibernates it when it is idle. Any node accepts any call.`
 	return cmd
 }
 
@@ -30,7 +30,7 @@ const lookupsMax = 16
 func instancesList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
-		Use: "ls MANAGER", Short: "List a manager's instances, those that sleep too", Args: cli.Exactly("MANAGER"),
+		Use: "ls MANAGER", Short: "List a manager's instances, including those that hibernate", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				keys, next, note, err := instanceKeys(ctx, a, s, args[0], page)

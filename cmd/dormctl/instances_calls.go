@@ -14,7 +14,7 @@ import (
 func instancesGet(a *kit.App) *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Wake an instance, or start it if it does not exist", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
@@ -29,7 +29,7 @@ func instancesGet(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&initial, "initial-state", "", "what it begins with where there is no checkpoint: a JSON object, @FILE or - for stdin")
+	cmd.Flags().StringVar(&initial, "initial-state", "", "the initial state of a new instance: a JSON object, @FILE or - for stdin")
 	return cmd
 }
 
@@ -37,10 +37,10 @@ func instancesSignal(a *kit.App) *cobra.Command {
 	var cast bool
 	cmd := &cobra.Command{
 		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: cli.Between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
-		Long: `signal wakes the instance, hands it the signal after those that came before, and shows
-the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
-handler takes append, patch, turn and get. Sent again under the same
---request-id a signal gets its first answer, and nothing is done twice.`,
+		Long: `signal wakes the instance, queues the signal behind earlier ones, and shows the
+handler's answer. DATA is a JSON object, @FILE or - for stdin. The document handler
+accepts append, patch, turn and get. A signal that is repeated under the same
+--request-id gets its first answer, and is handled once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signal := agent.Signal{Type: args[2], Cast: cast, Request: a.Request()}
 			if len(args) > 3 {
@@ -58,16 +58,16 @@ handler takes append, patch, turn and get. Sent again under the same
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&cast, "cast", false, "do not wait for its turn: it may be lost with its node")
+	cmd.Flags().BoolVar(&cast, "cast", false, "do not wait for the turn: the signal is lost if its node fails")
 	return cmd
 }
 
 func instancesAttach(a *kit.App) *cobra.Command {
 	var attach agent.Attach
 	cmd := &cobra.Command{
-		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: cli.Exactly("MANAGER", "KEY"),
-		Long: `attach keeps the instance awake until the attachment is ended with detach, or lapses:
-touch it with --as before its ttl is over.`,
+		Use: "attach MANAGER KEY", Short: "Keep an instance awake, and start it", Args: cli.Exactly("MANAGER", "KEY"),
+		Long: `attach keeps the instance awake until the attachment ends with detach, or expires.
+Renew it with touch --as before its ttl is over.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onInstance(a, cmd, args, func(ctx context.Context, on agent.Instances, ref agent.InstanceRef) error {
 				attached, err := on.Attach(ctx, ref, attach)
@@ -84,8 +84,8 @@ touch it with --as before its ttl is over.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&attach.Attachment, "as", "", "names who: attaching twice under one name is one attachment; made up where empty")
-	cmd.Flags().DurationVar(&attach.TTL, "ttl", 0, "it lapses unless touched for so long; 0 means the manager's")
+	cmd.Flags().StringVar(&attach.Attachment, "as", "", "attachment id; attaching twice under one id is one attachment (default: generated)")
+	cmd.Flags().DurationVar(&attach.TTL, "ttl", 0, "it expires unless it is touched within this time; 0 means the manager's")
 	return cmd
 }
 
@@ -114,7 +114,7 @@ func instancesHibernate(a *kit.App) *cobra.Command {
 }
 
 func instancesStop(a *kit.App) *cobra.Command {
-	return acting(a, "stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
+	return acting(a, "stop MANAGER KEY", "Hibernate an instance, even if it has attachments", "stopped", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Stop(ctx, ref)
 		})

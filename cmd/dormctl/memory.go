@@ -24,10 +24,10 @@ func memoryWrite(a *kit.App) *cobra.Command {
 	var data, metadata, embedding string
 	var observed instant
 	cmd := &cobra.Command{
-		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write what an agent is to remember, or write it anew", Args: cli.Exactly("AGENT", "CONTENT"),
-		Long: `write writes a memory: CONTENT itself, what is in @FILE, or what comes from
-stdin for -. Without --id it gets an id made from its content, so that an equal
-memory is the same one. Written anew, it is the most recent one.`,
+		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write a memory of an agent", Args: cli.Exactly("AGENT", "CONTENT"),
+		Long: `put writes a memory. CONTENT is the text itself, @FILE, or - for stdin. Without --id,
+the id is derived from the content, so equal memories have one id. A memory that is
+written again becomes the most recent one.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			content, err := a.BytesArg("content", args[1])
 			if err != nil {
@@ -48,17 +48,17 @@ memory is the same one. Written anew, it is the most recent one.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.ID, "id", "", "its id; made from the content where there is none")
+	flags.StringVar(&op.ID, "id", "", "its id (default: derived from the content)")
 	flags.StringVar(&op.Session, "session", "", "the session that it belongs to")
 	flags.StringVar(&op.Class, "class", agent.MemoryClasses[0], "episodic, semantic, procedural or working")
-	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "what it is, in a word of yours")
+	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "a kind of your own")
 	flags.StringArrayVar(&op.Tags, "tag", nil, "a tag; may be repeated")
 	flags.StringVar(&op.Source, "source", "", "where it comes from")
 	flags.StringVar(&data, "data", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&embedding, "embedding", "", "a JSON array of numbers, @FILE or -")
 	flags.Var(&observed, "observed", "when it happened; now where absent")
-	kit.TtlFlag(cmd, &op.TTL)
+	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }

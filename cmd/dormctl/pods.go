@@ -19,10 +19,10 @@ import (
 func podsCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", podsGet(a), podsShow(a), podsNodes(a), podsEnsure(a),
 		podsReconcile(a), podsMutate(a), podsHibernate(a), podsFork(a))
-	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
-whom. Getting it starts its eager nodes in waves; a mutation changes its topology,
-which is stored before anything is started or stopped. A pod's manager has the
-handler go pod.`
+	cmd.Long = `A pod is an instance with a topology of other instances, its nodes: which node owns
+which, and which depends on which. Getting a pod starts its eager nodes in waves. A
+mutation changes the topology, which is stored before nodes are started or stopped. A
+pod's manager has the handler go:pod.`
 	return cmd
 }
 
@@ -36,7 +36,7 @@ func onPod(a *kit.App, cmd *cobra.Command, args []string, call func(ctx context.
 func podsGet(a *kit.App) *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Create a pod if it does not exist, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.OptionalObject("--topology", topology)
 			if err != nil {
@@ -141,10 +141,10 @@ func podsShow(a *kit.App) *cobra.Command {
 func podsMutate(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "mutate MANAGER KEY OPS", Short: "Change a pod's topology", Args: cli.Exactly("MANAGER", "KEY", "OPS"),
-		Long: `mutate changes a pod's topology, which is stored first; then nodes are stopped and
-started for it. OPS is a JSON array of {"add_node":{"name","node":{"manager",…},
-"owner"?,"depends_on"?}} and {"remove_node":{"name"}}, @FILE or - for stdin. Where
-the command ends before the mutation does, the pod goes on with it by itself.`,
+		Long: `mutate changes a pod's topology. The topology is stored first; then nodes are stopped
+and started. OPS is a JSON array of {"add_node":{"name","node":{"manager",…},
+"owner"?,"depends_on"?}} and {"remove_node":{"name"}}, @FILE or - for stdin. If
+the command ends before the mutation does, the pod continues the mutation.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ops, err := a.BytesArg("OPS", args[2])
 			if err != nil {

@@ -59,7 +59,7 @@ func scopesSet(a *kit.App) *cobra.Command {
 	var historyAge time.Duration
 	cmd := &cobra.Command{
 		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
+		Long: "put changes the named parts of the policy and keeps the others. It creates the scope if it does not exist.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
@@ -146,8 +146,8 @@ func scopesRemove(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm SCOPE", Short: "Delete a scope with all that is in it, for good", Args: cli.Exactly("SCOPE"),
 		Long: `rm deletes a scope with everything in it: checkpoints, threads, memories, sessions,
-conversations, files, values, managers, timers and its policy. It cannot be taken
-back, so it says what will go and asks, on a terminal; elsewhere it needs --yes.`,
+conversations, files, values, managers, timers and its policy. It cannot be undone:
+on a terminal it shows what it deletes and asks; elsewhere it needs --yes.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			if !yes {

@@ -18,10 +18,10 @@ func sessionsCommand(a *kit.App) *cobra.Command {
 		sessionsStart(a), sessionsGet(a), sessionsReplay(a), sessionsList(a), sessionsClaim(a), sessionsResume(a), sessionsRecover(a),
 		sessionsCheckpoint(a), sessionsCommit(a), sessionsRenew(a), sessionsCancel(a), sessionsFork(a), sessionsSnapshot(a), sessionsRemove(a))
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
-shows its lease, which expires where it is not renewed; checkpoint keeps where
-the turn stands, commit ends it. Who finds a turn whose lease has expired takes
-it over with recover; one that hibernates or waits goes on with resume. What a
-turn writes elsewhere takes --fence session:ID@EPOCH.`
+shows its lease, which expires unless it is renewed. checkpoint saves the state of
+the turn, and commit ends the turn. recover takes over a turn whose lease has
+expired; resume continues a turn that hibernates or waits. Other writes of a turn
+use --fence session:ID@EPOCH.`
 	return cmd
 }
 
@@ -175,9 +175,9 @@ func sessionsList(a *kit.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "only those of this status: new, running, hibernated, waiting, finished, error or cancelled")
-	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those that this owner runs, or is to be relieved of")
-	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
-	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only those whose turn is to be recovered")
+	cmd.Flags().StringVar(&list.Owner, "owner", "", "only sessions leased to this owner (including expired leases)")
+	cmd.Flags().StringVar(&list.Agent, "agent", "", "only those of this agent")
+	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only sessions that can be recovered")
 	page.Define(cmd)
 	return cmd
 }

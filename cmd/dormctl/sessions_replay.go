@@ -20,8 +20,8 @@ func sessionsReplay(a *kit.App) *cobra.Command {
 	var tail uint64
 	cmd := &cobra.Command{
 		Use: "replay SESSION", Short: "Tell what happened to a session, in order", Args: cli.Exactly("SESSION"),
-		Long: `replay tells what there is of a session as one timeline: its requests, the
-entries of its thread, snapshots, reviews and checkpoints. Nothing is executed.`,
+		Long: `replay shows a session as one timeline: its requests, the entries of its thread,
+snapshots, reviews and checkpoints. It executes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				ask := func(reads ...agent.Read) (agent.Answers, error) { return a.Read(ctx, s, reads...) }

@@ -15,10 +15,10 @@ import (
 
 func sessionsSnapshot(a *kit.App) *cobra.Command {
 	cmd := cli.Group("snapshot", "Snapshots of turns as portable, signed strings", snapshotSign(a), snapshotVerify(a), snapshotShow(a))
-	cmd.Long = `A portable snapshot is a string that another cluster, a queue or a file can carry,
-signed with HMAC-SHA256. A key is ID=FILE, where FILE holds its secret: at least
-32 random bytes, taken as they are but for white space at the end. The first
---signing-key signs; any of them verifies.`
+	cmd.Long = `A portable snapshot is a signed string (HMAC-SHA256) that another cluster, a queue or
+a file can carry. A key is ID=FILE, where FILE holds its secret: at least 32 random
+bytes; white space at the end is ignored. The first --signing-key signs; any of them
+verifies.`
 	return cmd
 }
 

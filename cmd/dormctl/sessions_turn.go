@@ -98,9 +98,9 @@ func sessionsClaim(a *kit.App) *cobra.Command {
 	var revision uint64
 	cmd := &cobra.Command{
 		Use: "claim SESSION --owner OWNER --request ID", Short: "Begin a turn under a new lease", Args: cli.Exactly("SESSION"),
-		Long: `claim begins a turn. While another runs, the session's busy policy says what
-happens: the claim is refused, waits, or takes the session over. Without
---request it takes the request that has waited longest.`,
+		Long: `claim begins a turn. If another turn runs, the session's busy policy decides: the
+claim is refused, waits, or takes the session over. Without --request it takes the
+request that has waited longest.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Session, op.ConversationRevision = args[0], kit.Optional(cmd, "conversation-revision", &revision)
 			if request == "" {

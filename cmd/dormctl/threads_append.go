@@ -19,11 +19,11 @@ func threadsAppend(a *kit.App) *cobra.Command {
 	var refs, metadata, entries string
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, creating the thread where there is none",
+		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, and create the thread if it does not exist",
 		Args: cli.Between(1, -1, "THREAD [PAYLOAD...]"),
 		Long: `append adds one entry for each PAYLOAD (a JSON object, @FILE, or - for stdin),
-or all those in --entries: a JSON array, or one entry a line, each
-{"id"?, "at"?, "kind"?, "payload"?, "refs"?}. They apply together or not at all.`,
+or the entries in --entries: a JSON array, or one entry a line, each
+{"id"?, "at"?, "kind"?, "payload"?, "refs"?}. All are appended, or none.`,
 		Example: `  dormctl threads append chat-1 '{"role":"user","content":"hello"}' --kind message
   dormctl threads append chat-1 --entries - --expected-rev 4 < entries.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -32,7 +32,7 @@ func threadsCompact(a *kit.App) *cobra.Command {
 	var summary string
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
+		Use: "compact THREAD --before SEQ", Short: "Remove the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("before") {
 				return cli.Usagef("compact needs --before SEQ: the first seq that stays")
@@ -46,7 +46,7 @@ func threadsCompact(a *kit.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().Uint64Var(&before, "before", 0, "the first seq that stays")
-	cmd.Flags().StringVar(&summary, "summary", "", "what to keep at the floor: a JSON object, @FILE or -")
+	cmd.Flags().StringVar(&summary, "summary", "", "summary of the removed entries: a JSON object, @FILE or -")
 	guard.Define(cmd, false)
 	return cmd
 }
@@ -68,7 +68,7 @@ func changeThread(a *kit.App, cmd *cobra.Command, op agent.Op) error {
 func threadsVerify(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: cli.Exactly("THREAD"),
-		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails where they differ.",
+		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails if they differ.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				found, err := kit.Find[*agent.Verified](ctx, a, s, &agent.VerifyThread{Thread: args[0]})

@@ -15,9 +15,9 @@ import (
 func threadsWatch(a *kit.App) *cobra.Command {
 	var from uint64
 	cmd := &cobra.Command{
-		Use: "watch THREAD", Short: "Show entries as they come, until interrupted", Args: cli.Exactly("THREAD"),
-		Long: `watch shows each entry from --from on, or from the first that is left, once and in order, one a line, and goes on
-with new ones. It ends when the thread is deleted, or compacted past --from.`,
+		Use: "watch THREAD", Short: "Show entries and follow new ones, until interrupted", Args: cli.Exactly("THREAD"),
+		Long: `watch shows each entry from --from on (default: the first that is kept), one a line, and continues with new
+ones. It ends when the thread is deleted, or compacted past --from.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if !cmd.Flags().Changed("from") {
@@ -30,7 +30,7 @@ with new ones. It ends when the thread is deleted, or compacted past --from.`,
 			})
 		},
 	}
-	cmd.Flags().Uint64Var(&from, "from", 0, "first seq (default the first that is left)")
+	cmd.Flags().Uint64Var(&from, "from", 0, "first seq (default the first that is kept)")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func threadsTail(a *kit.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().Uint64VarP(&last, "lines", "n", 10, "how many")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones, until interrupted")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow new entries, until interrupted")
 	return cmd
 }
 

@@ -15,17 +15,16 @@ import (
 
 func timersCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", timersList(a), timersGet(a), timersSet(a), timersRemove(a))
-	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
-is acknowledged in the commit of the turn that it caused. An attempt that fails
-is made again, more and more seldom; then the timer is parked, until it is set
-anew.`
+	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: the commit of the
+turn that an occurrence causes acknowledges the occurrence. Failed attempts are
+retried with growing delays; then the timer is parked until it is set again.`
 	return cmd
 }
 
 func timersList(a *kit.App) *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
-		Use: "ls MANAGER [KEY]", Short: "List an instance's timers, or those of all of a manager's", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
+		Use: "ls MANAGER [KEY]", Short: "List the timers of an instance, or of all instances of a manager", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := &agent.ListTimers{Manager: args[0], Page: page.Page()}
 			if len(args) == 2 {
@@ -69,7 +68,7 @@ func timersSet(a *kit.App) *cobra.Command {
 	var at, missed, data string
 	var in time.Duration
 	cmd := &cobra.Command{
-		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
+		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Create or replace a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
 			if t.Data, err = a.OptionalObject("data", data); err != nil {
@@ -104,13 +103,13 @@ func timersSet(a *kit.App) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&t.Cron, "cron", "", "five fields, six (seconds first), seven (and the year last), or a macro such as @daily")
-	flags.StringVar(&at, "at", "", "when it fires, once, such as 2026-11-22T09:00:00Z")
-	flags.DurationVar(&in, "in", 0, "after how long it fires, once, such as 5m")
-	flags.StringVar(&t.TimeZone, "time-zone", "", "of --cron, such as Europe/Paris; UTC where none is named")
-	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time")
-	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
-	flags.StringVar(&t.Type, "type", "", "of the signal; timer where none is named")
-	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
+	flags.StringVar(&at, "at", "", "fire once at this time, such as 2026-11-22T09:00:00Z")
+	flags.DurationVar(&in, "in", 0, "fire once after this time, such as 5m")
+	flags.StringVar(&t.TimeZone, "time-zone", "", "of --cron, such as Europe/Paris (default UTC)")
+	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what happens to occurrences that could not fire in time")
+	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "with --missed catch_up: how many of the latest occurrences fire")
+	flags.StringVar(&t.Type, "type", "", "type of the signal (default timer)")
+	flags.StringVar(&data, "data", "", "data of the signal: a JSON object, @FILE or -")
 	return cmd
 }
 

@@ -20,7 +20,7 @@ func valuesCommand(a *kit.App) *cobra.Command {
 func valuesGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Write a value's bytes to stdout", Args: cli.Exactly("KEY"),
-		Long: "get writes the bytes as they are to stdout; -o json and -o yaml show all that is known of the value, its bytes in base64.",
+		Long: "get writes the bytes to stdout; -o json and -o yaml show the value with its metadata, and its bytes in base64.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				v, err := kit.Find[*agent.Value](ctx, a, s, &agent.GetValue{Key: args[0]})
@@ -44,7 +44,7 @@ func valuesPut(a *kit.App) *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "put KEY VALUE", Short: "Write a value", Args: cli.Exactly("KEY", "VALUE"),
-		Long: "put writes a value: VALUE itself, what is in @FILE, or what comes from stdin for -.",
+		Long: "put writes a value. VALUE is the text itself, @FILE, or - for stdin.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
 			if op.Bytes, err = a.BytesArg("value", args[1]); err != nil {
@@ -67,8 +67,8 @@ func valuesPut(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "what the bytes are")
-	kit.TtlFlag(cmd, &op.TTL)
+	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "media type of the bytes")
+	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }

@@ -15,17 +15,17 @@ import (
 func watchCommand(a *kit.App) *cobra.Command {
 	w := agent.Watch{Changes: true}
 	cmd := &cobra.Command{
-		Use: "watch [PREFIX]", Short: "Show every change of the scope as it comes, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
-		Long: `watch shows what changes in the scope, one change a line: when, its place in the log, what has changed, and its
-revision (a thread's rev, a claim's epoch, a timer's generation) or that it is gone. PREFIX leaves out what does not begin so:
+		Use: "watch [PREFIX]", Short: "Show every change in the scope, until interrupted", Args: cli.Between(0, 1, "PREFIX"),
+		Long: `watch shows the changes in the scope, one a line: the time, its place in the log, the path, and its
+revision (a thread's rev, a claim's epoch, a timer's generation) or that it is gone. PREFIX selects paths:
 threads/, threads/t1, sessions/, reviews/, memory/AGENT/, values/, checkpoints/, claims/, conversations/,
 messages/CONVERSATION/, managers/, timers/MANAGER/KEY/.
 
-It begins with what comes next, or goes on after a place: --from 57.3 after that change, --from 57 after all of
-that index. It ends where changes since then are kept no more, or the scope was deleted.`,
+It begins with the next change, or continues after a place: --from 57.3 after that change, --from 57 after all
+changes of that index. It ends if changes since then are no longer kept, or the scope was deleted.`,
 	}
 	var from place
-	cmd.Flags().Var(&from, "from", "go on after this place, as 57.3, or after all of an index, as 57")
+	cmd.Flags().Var(&from, "from", "continue after this place (57.3), or after all changes of an index (57)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w.Scope, w.From, w.Skip = a.Scope, from.from, from.skip
 		if len(args) > 0 {

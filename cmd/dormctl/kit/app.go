@@ -15,7 +15,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// Store is a cluster as dormctl sees it.
+// Store is the connection to a cluster.
 type Store interface {
 	agent.Service
 	agent.Operator
@@ -23,7 +23,7 @@ type Store interface {
 	io.Closer
 }
 
-// App is one run of dormctl: its surroundings, and what the global flags say.
+// App is one run of dormctl: its environment and the values of the global flags.
 type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -46,20 +46,19 @@ type App struct {
 	Fence     fenceFlag
 }
 
-// Tell writes a line for people, apart from results. Where that cannot be done
-// there is nobody to tell it to either.
+// Tell writes a line for people to stderr. It ignores errors.
 func (a *App) Tell(format string, args ...any) {
 	_, _ = fmt.Fprintln(a.Stderr, cli.Clean(fmt.Sprintf(format, args...)))
 }
 
-// With runs one call on the cluster, within the timeout.
+// With runs a call on the cluster, within the timeout.
 func (a *App) With(cmd *cobra.Command, call func(ctx context.Context, s Store) error) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), a.Timeout)
 	defer cancel()
 	return a.Stream(ctx, call)
 }
 
-// Stream is with for what goes on until it is interrupted.
+// Stream is With without a timeout, for commands that run until interrupted.
 func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store) error) (err error) {
 	endpoints, err := a.EndpointList()
 	if err != nil {
@@ -77,6 +76,7 @@ func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store
 	return call(ctx, s)
 }
 
+// EndpointList returns the addresses of --endpoints.
 func (a *App) EndpointList() ([]string, error) {
 	var list []string
 	for endpoint := range strings.SplitSeq(a.Endpoints, ",") {
@@ -90,12 +90,13 @@ func (a *App) EndpointList() ([]string, error) {
 	return list, nil
 }
 
-// Commit makes a commit of ops under a request id of its own, so that it can
-// be repeated where its outcome stays unknown.
+// Commit commits ops under a request id, so that the commit can be repeated if its
+// outcome is unknown.
 func (a *App) Commit(ctx context.Context, s agent.Service, ops ...agent.Op) (agent.Result, error) {
 	return a.Submit(ctx, s, agent.Commit{Ops: ops})
 }
 
+// Submit commits c in the app's scope, under its fence and a request id.
 func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agent.Result, error) {
 	if c.Scope == "" {
 		c.Scope = a.Scope
@@ -113,8 +114,8 @@ func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agen
 	return result, nil
 }
 
-// Request is the id of a call that is made once: the one that was given, or a
-// new one.
+// Request returns the id of a call that is made once: that of --request-id, or a new
+// one.
 func (a *App) Request() agent.Request {
 	id := a.RequestID
 	if id == "" {
@@ -123,8 +124,8 @@ func (a *App) Request() agent.Request {
 	return agent.Request{Client: id, Seq: 1}
 }
 
-// CommitError is a commit that did not return a result, and the request that
-// would settle it.
+// CommitError is the error of a commit, with the request id under which it can be
+// repeated.
 type CommitError struct {
 	Request agent.Request
 	Err     error
@@ -133,7 +134,7 @@ type CommitError struct {
 func (e *CommitError) Error() string { return e.Err.Error() }
 func (e *CommitError) Unwrap() error { return e.Err }
 
-// ResultOf is the result of a commit's op, which is of type T.
+// ResultOf returns the result of a commit's op, as a T.
 func ResultOf[T agent.OpResult](r agent.Result, op int) (T, error) {
 	var none T
 	if op >= len(r.Results) {
@@ -146,7 +147,7 @@ func ResultOf[T agent.OpResult](r agent.Result, op int) (T, error) {
 	return t, nil
 }
 
-// Read asks several things at one index.
+// Read makes several reads at one index.
 func (a *App) Read(ctx context.Context, s agent.Service, reads ...agent.Read) (agent.Answers, error) {
 	answers, err := s.Read(ctx, agent.Reads{Scope: a.Scope, Stale: a.Stale, MinIndex: a.MinIndex, Reads: reads})
 	if err != nil {
@@ -158,7 +159,7 @@ func (a *App) Read(ctx context.Context, s agent.Service, reads ...agent.Read) (a
 	return answers, nil
 }
 
-// Find asks one thing, whose answer is of type T.
+// Find makes one read, and returns what it found as a T.
 func Find[T agent.Found](ctx context.Context, a *App, s agent.Service, read agent.Read) (T, error) {
 	var none T
 	answers, err := a.Read(ctx, s, read)
@@ -168,7 +169,7 @@ func Find[T agent.Found](ctx context.Context, a *App, s agent.Service, read agen
 	return FoundIn[T](answers, 0)
 }
 
-// FoundIn is what an answer found, which is of type T.
+// FoundIn returns what answer i found, as a T.
 func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	var none T
 	answer := answers.Answers[i]
@@ -182,5 +183,5 @@ func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	return found, nil
 }
 
-// Missing tells whether err says that something is not there.
+// Missing reports whether err has code not_found.
 func Missing(err error) bool { return errors.Is(err, agent.ErrNotFound) }

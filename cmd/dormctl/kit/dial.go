@@ -18,18 +18,18 @@ const (
 	ClusterIDEnv = client.EnvClusterID
 )
 
-// endpointsDefault is the default of --endpoints.
+// EndpointsDefault is the default of --endpoints.
 const EndpointsDefault = "127.0.0.1:7601"
 
-// Target is whom to dial, and how.
+// Target says which nodes to dial, and how.
 type Target struct {
 	Endpoints []string
-	Fixed     bool        // stay with these; otherwise they tell of the rest of the cluster
+	Fixed     bool        // use only these; otherwise the client learns the other nodes from them
 	Tls       *tls.Config // nil means in the clear
 	cluster   string      // id of the cluster; "" means that of the first node that answers
 }
 
-// DialClient reaches a cluster over gRPC.
+// DialClient connects to a cluster over gRPC.
 func DialClient(t Target) (Store, error) {
 	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster})
 }
@@ -43,7 +43,7 @@ func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, cluster: a.ClusterID})
 }
 
-// tlsConfig is what --ca, --cert and --key come to; nil where none is given.
+// tlsConfig returns the TLS settings of --ca, --cert and --key; nil without them.
 func (a *App) tlsConfig() (*tls.Config, error) {
 	switch {
 	case (a.Cert == "") != (a.Key == ""):

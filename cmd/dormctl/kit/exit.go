@@ -21,17 +21,18 @@ const (
 	ExitUnknown     = 6
 )
 
+// ExitTable describes the exit codes, for help texts.
 const ExitTable = `Exit codes:
   0  ok
   1  failed
-  2  wrong usage, or a request that is wrong in itself
+  2  wrong usage, or an invalid request
   3  not found, or compacted away
   4  conflict: refused because of what is stored (rev, revision, pointer, fence, …)
-  5  unavailable: surely not applied; try again later
-  6  unknown: may yet apply; repeat with the same --request-id
+  5  unavailable: definitely not applied; try again later
+  6  unknown: it may have been applied; repeat with the same --request-id
 `
 
-// exitError is a failure whose exit code follows from no store's error.
+// exitError is a failure with an exit code of its own.
 type exitError struct {
 	code int
 	err  error
@@ -43,7 +44,7 @@ func Exit(code int, err error) error { return &exitError{code, err} }
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// ExitCode is how err ends the process.
+// ExitCode returns the exit code for err.
 func ExitCode(err error) int {
 	var usage *cli.UsageError
 	var exit *exitError
@@ -57,7 +58,7 @@ func ExitCode(err error) int {
 	}
 	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return ExitUnknown // whatever it is called: it may yet apply
+		return ExitUnknown // regardless of the code: its outcome is unknown
 	}
 	switch agent.CodeOf(err) {
 	case agent.CodeInvalid, agent.CodeUnsupportedSchema:
@@ -82,8 +83,8 @@ func ExitCode(err error) int {
 	}
 }
 
-// Explain writes what went wrong and what to do about it: for people, or as a
-// document of JSON or YAML where results are.
+// Explain writes err and what to do about it to stderr: as text, or as a document if
+// --output asks for JSON or YAML.
 func (a *App) Explain(err error) {
 	if a.Output == OutputJSON || a.Output == OutputYAML {
 		a.explainDocument(err)
@@ -101,7 +102,7 @@ func (a *App) Explain(err error) {
 	}
 }
 
-// Facts is what a refusal tells besides its message.
+// Facts returns the fields of a refusal that its message does not name.
 func Facts(e *agent.Error) string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -149,7 +150,7 @@ func Facts(e *agent.Error) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// hint is what to do about err; empty where the message says it all.
+// hint returns what to do about err, or "".
 func (a *App) hint(err error) string {
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
@@ -161,7 +162,7 @@ func (a *App) hint(err error) string {
 	}
 	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return fmt.Sprintf("it may or may not have applied; to settle it, run the same command again with --request-id %s", commit.Request.Client)
+		return fmt.Sprintf("it may or may not have been applied; to find out, run the same command again with --request-id %s", commit.Request.Client)
 	}
 	var e *agent.Error
 	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {
@@ -173,17 +174,17 @@ func (a *App) hint(err error) string {
 	case agent.CodeUnavailable:
 		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.Endpoints)
 	case agent.CodeOverloaded:
-		return "nothing was changed; try again a little later"
+		return "nothing was changed; try again later"
 	case agent.CodeFenced:
-		return "the claim has another holder or has lapsed: take it anew, or give up"
+		return "the claim has another holder or has expired: take it again, or give up"
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive:
 		return "wait until its turn ends or its lease expires; dormctl sessions get shows which"
 	case agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired:
-		return "the turn is lost to this runner: stop it; dormctl sessions recover takes it over once the lease has expired"
+		return "this runner has lost the turn: stop it; dormctl sessions recover takes it over once the lease has expired"
 	case agent.CodeSessionLeaseRequired:
 		return "a turn of it runs: end that with dormctl sessions commit, or cancel the session"
 	case agent.CodeStaleSessionRevision:
-		return "someone else wrote in between: read it again and decide on what is there now"
+		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeAlreadyClaimed:
 		return "wait until it is free, as dormctl claims watch shows, or until it expires"
 	case agent.CodeIdempotencyMismatch:
@@ -197,17 +198,17 @@ func (a *App) hint(err error) string {
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
 	case agent.CodeConflict, agent.CodeRevRegression:
-		return "someone else wrote in between: load the thread again and go on from the stored rev"
+		return "another writer was first: load the thread again, and continue from the stored rev"
 	case agent.CodeRevisionMismatch:
-		return "someone else wrote in between: read it again and decide on what is there now"
+		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeMissingThread, agent.CodeThreadMismatch:
 		return "checkpoint and thread do not belong together: dormctl agents repair KEY shows both and what can be done"
 	case agent.CodeDuplicateEntry:
-		return "an entry with that id is there with other content: give the new one an id of its own"
+		return "an entry with that id has other content: give the new one another id"
 	case agent.CodeDeleted:
-		return "it has been deleted since, or is sealed for a while: read it again before you write"
+		return "it was deleted meanwhile, or is sealed for a time: read it again before you write"
 	case agent.CodeCompacted:
-		return "what came before the floor is gone: start from the floor"
+		return "the entries before the floor were removed: start from the floor"
 	case agent.CodeCorrupt:
 		return "stored data fails its checksum on that node: ask another with --endpoints, and replace the node"
 	default:

@@ -10,29 +10,31 @@ import (
 	"dormouse/internal/cli"
 )
 
-// PageFlags are the flags of every list.
+// PageFlags are the flags of lists.
 type PageFlags struct {
 	Prefix, After string
 	Limit         uint64
 }
 
+// Define adds the flags to cmd.
 func (p *PageFlags) Define(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.Prefix, "prefix", "", "only what begins so")
+	cmd.Flags().StringVar(&p.Prefix, "prefix", "", "only names with this prefix")
 	p.DefineUnprefixed(cmd)
 }
 
-// DefineUnprefixed leaves --prefix out, for lists whose order is not that of
+// DefineUnprefixed is Define without --prefix, for lists that are not in the order of
 // names.
 func (p *PageFlags) DefineUnprefixed(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.After, "after", "", "start after this one: the last of the page before")
+	cmd.Flags().StringVar(&p.After, "after", "", "start after this one: the last one of the previous page")
 	cmd.Flags().Uint64Var(&p.Limit, "limit", agent.ListLimitDefault, fmt.Sprintf("rows, at most %d", agent.ListLimitMax))
 }
 
+// Page returns the page that the flags select.
 func (p *PageFlags) Page() agent.Page {
 	return agent.Page{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
 }
 
-// More is the note under a page that is not the last.
+// More returns the note under a page that is not the last one.
 func More(next string) string {
 	if next == "" {
 		return ""
@@ -47,6 +49,7 @@ type GuardFlags struct {
 	IfIncarnation uint64
 }
 
+// Define adds the flags to cmd; revision says whether --if-revision is one of them.
 func (g *GuardFlags) Define(cmd *cobra.Command, revision bool) {
 	g.cmd = cmd
 	if revision {
@@ -55,7 +58,7 @@ func (g *GuardFlags) Define(cmd *cobra.Command, revision bool) {
 	cmd.Flags().Uint64Var(&g.IfIncarnation, "if-incarnation", 0, "only in this incarnation")
 }
 
-// Revision is the revision that was named, if one was.
+// Revision returns the value of --if-revision, or nil.
 func (g *GuardFlags) Revision() *uint64 {
 	if g.cmd.Flags().Changed("if-revision") {
 		return &g.ifRevision
@@ -63,7 +66,7 @@ func (g *GuardFlags) Revision() *uint64 {
 	return nil
 }
 
-// Optional is the value of a flag that was given, or nil.
+// Optional returns the value of a flag, or nil if the flag was not given.
 func Optional[T any](cmd *cobra.Command, name string, value *T) *T {
 	if cmd.Flags().Changed(name) {
 		return value
@@ -71,21 +74,24 @@ func Optional[T any](cmd *cobra.Command, name string, value *T) *T {
 	return nil
 }
 
-func TtlFlag(cmd *cobra.Command, ttl *time.Duration) {
-	cmd.Flags().DurationVar(ttl, "ttl", 0, "expire it after so long; 0 means never")
+// TTLFlag adds --ttl to cmd.
+func TTLFlag(cmd *cobra.Command, ttl *time.Duration) {
+	cmd.Flags().DurationVar(ttl, "ttl", 0, "expire it after this time; 0 means never")
 }
 
+// SealFlag adds --seal to cmd.
 func SealFlag(cmd *cobra.Command, seal *time.Duration) {
-	cmd.Flags().DurationVar(seal, "seal", 0, "refuse every write to it for so long")
+	cmd.Flags().DurationVar(seal, "seal", 0, "refuse every write to it for this time")
 }
 
-// PointerFlags name the place in a thread that a checkpoint belongs to.
+// PointerFlags are the flags of a checkpoint's pointer into a thread.
 type PointerFlags struct {
 	cmd          *cobra.Command
 	thread, head string
 	rev          uint64
 }
 
+// Define adds the flags to cmd.
 func (p *PointerFlags) Define(cmd *cobra.Command) {
 	p.cmd = cmd
 	cmd.Flags().StringVar(&p.thread, "thread", "", "the thread that the checkpoint points to")
@@ -93,6 +99,7 @@ func (p *PointerFlags) Define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.head, "head", "", "the thread's head at that rev, in hex")
 }
 
+// Pointer returns the pointer of the flags, or nil without --thread.
 func (p *PointerFlags) Pointer() (*agent.Pointer, error) {
 	if p.thread == "" {
 		if p.head != "" || p.cmd.Flags().Changed("rev") {
@@ -106,7 +113,7 @@ func (p *PointerFlags) Pointer() (*agent.Pointer, error) {
 	return &agent.Pointer{Thread: p.thread, Rev: p.rev, Head: p.head}, nil
 }
 
-// PointerCell is a pointer as a table shows it.
+// PointerCell returns a pointer as text.
 func PointerCell(p *agent.Pointer) string {
 	if p == nil {
 		return "-"
@@ -114,7 +121,7 @@ func PointerCell(p *agent.Pointer) string {
 	return p.Thread + "@" + cli.Number(p.Rev)
 }
 
-// DeletedGrid is a delete as a table shows it.
+// DeletedGrid returns the table of a deletion.
 func DeletedGrid(noun string, names []string, existed []bool) cli.Grid {
 	var g cli.Grid
 	for i, name := range names {

@@ -14,12 +14,12 @@ import (
 	"dormouse/internal/cli"
 )
 
-// inputBytesMax bounds what is read from a file or stdin for one call: no
-// commit is larger, whatever it holds.
+// inputBytesMax bounds the input of one call from a file or stdin: no commit is
+// larger.
 const inputBytesMax = 4 * agent.CommitBytesMax
 
-// BytesArg is an argument's content: the text itself, what is in @FILE, or
-// what comes from stdin for "-".
+// BytesArg returns the content of an argument: the text itself, the content of @FILE,
+// or stdin for "-".
 func (a *App) BytesArg(what, arg string) ([]byte, error) {
 	switch {
 	case arg == "-":
@@ -31,7 +31,7 @@ func (a *App) BytesArg(what, arg string) ([]byte, error) {
 	}
 }
 
-// File is the content of a file, or of stdin for "-".
+// File returns the content of a file, or stdin for "-".
 func (a *App) File(what, path string) (content []byte, err error) {
 	if path == "-" {
 		return readBounded(what+" from stdin", a.Stdin)
@@ -55,7 +55,7 @@ func readBounded(what string, r io.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// ObjectArg is an argument that holds a JSON object.
+// ObjectArg returns the content of an argument that must be a JSON object.
 func (a *App) ObjectArg(what, arg string) (agent.JSON, error) {
 	raw, err := a.BytesArg(what, arg)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *App) ObjectArg(what, arg string) (agent.JSON, error) {
 	return agent.CompactObject(what, raw)
 }
 
-// OptionalObject is objectArg for flags: empty means absent.
+// OptionalObject is ObjectArg for flags: an empty one is absent.
 func (a *App) OptionalObject(what, arg string) (agent.JSON, error) {
 	if arg == "" {
 		return nil, nil
@@ -103,8 +103,8 @@ func (a *App) Drafts(path string) ([]agent.Draft, error) {
 	return docs.ToAgent(), nil
 }
 
-// BadDocument is the usage error of a document that a caller wrote. What names
-// it; "" where the error does.
+// BadDocument returns the usage error of an invalid document. what names the
+// document; "" if the error does.
 func BadDocument(what string, err error) error {
 	var e *agent.Error
 	errors.As(err, &e)

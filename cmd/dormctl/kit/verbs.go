@@ -25,7 +25,7 @@ func OutputIn(args []string, otherwise string) string {
 	return *output
 }
 
-// errorDoc is an error as programs read it.
+// errorDoc is the document of an error.
 type errorDoc struct {
 	Code         string `json:"code"` // of the store; usage, or failed where it is dormctl's own
 	Message      string `json:"message"`
@@ -46,7 +46,7 @@ type errorDoc struct {
 	RetryAfterMS int64  `json:"retry_after_ms,omitempty"`
 }
 
-// errorOf is an error for programs.
+// errorOf returns the document of err.
 func (a *App) errorOf(err error) errorDoc {
 	doc := errorDoc{Code: "failed", Message: err.Error(), Hint: a.hint(err), Exit: ExitCode(err)}
 	var usage *cli.UsageError

@@ -14,10 +14,10 @@ func leaveCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
 		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
-first, then it is no member any more, and its process ends with exit code 7. The
-command returns once all of that is committed. The node's data directory is refused
-from then on; a node with an empty one may join under the same name. A host may join
-again when its process is started anew. To stop a node for a while, stop its process.`,
+first. Then the node is no longer a member, and its process ends with exit code 7. The
+command returns once all of that is committed. The cluster refuses the node's data
+directory from then on; a node with an empty one may join under the same name. A host
+may join again with a new process. To stop a node for a while, stop its process.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangeLeave, args[0]) },
 	}
 }
@@ -37,7 +37,7 @@ func transferCommand(a *kit.App) *cobra.Command {
 
 func promoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: cli.Exactly("NODE"),
+		Use: "promote NODE", Short: "Give a node a vote once it has caught up", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangePromote, args[0]) },
 	}
 }
@@ -69,10 +69,10 @@ func change(a *kit.App, cmd *cobra.Command, change agent.Change, node string) er
 	})
 }
 
-// changed says of each change what has happened once it is done.
+// changed describes the result of each change.
 var changed = map[agent.Change]string{
-	agent.ChangeLeave:    "it is no member any more; its partitions are others', its process ends, and its data directory is refused",
+	agent.ChangeLeave:    "it is no longer a member: its partitions have moved, its process ends, and its data directory is refused",
 	agent.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
-	agent.ChangeDemote:   "it has no vote any more, and is kept up to date",
+	agent.ChangeDemote:   "it has no vote any more, and still receives the log",
 	agent.ChangeTransfer: "leadership was handed over",
 }

@@ -19,15 +19,15 @@ const trailDefault = 10
 
 func placementCommand(a *kit.App) *cobra.Command {
 	cmd := cli.Group("placement", "Which node owns which partition of the instances", placementLs(a), placementExplain(a))
-	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
-epoch that is never used again, for as long as that node renews its lease.`
+	cmd.Long = `The keys of live instances are hashed into 4,096 partitions. Each partition has one
+owner, under an epoch that is never used again, while that node renews its lease.`
 	return cmd
 }
 
 func placementLs(a *kit.App) *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: cli.Exactly(),
+		Use: "ls", Short: "Show each node's share, and the latest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
@@ -45,7 +45,7 @@ func placementLs(a *kit.App) *cobra.Command {
 func placementExplain(a *kit.App) *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "explain MANAGER KEY", Short: "Show which node owns a key's instance, and why", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Scope, q.Manager, q.Key = a.Scope, args[0], args[1]
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
@@ -57,8 +57,8 @@ func placementExplain(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&q.With, "with", "", "tell what would move if this node joined")
-	cmd.Flags().StringVar(&q.Without, "without", "", "tell what would move if this node left")
+	cmd.Flags().StringVar(&q.With, "with", "", "show what would move if this node joined")
+	cmd.Flags().StringVar(&q.Without, "without", "", "show what would move if this node left")
 	return cmd
 }
 

@@ -23,11 +23,11 @@ func topCommand(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: cli.Exactly(),
 		Long: `top shows each node's partitions and instances, of all scopes, and the moves under
-way, anew every second until interrupted. With --once, and where the output is no
-terminal, it looks twice, a second apart, and shows that.
+way. It refreshes every second until interrupted. With --once, or if the output is no
+terminal, it takes two samples, a second apart, and shows the result.
 
-Dormant are the instances that are stored and not awake. They are counted by
-listing them, from time to time, so that this number is older than the others.`,
+Dormant instances are stored and not awake. top counts them by listing them, from
+time to time, so their number is older than the others.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every < topEveryMin {
 				return cli.Usagef("--every is %v: use at least %v", every, topEveryMin)
@@ -92,8 +92,8 @@ func topOnce(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) 
 	return a.Write(topText(doc))
 }
 
-// topLive shows it anew until it is interrupted. While the cluster does not
-// answer it says so: below what was so before, or to stderr where programs read.
+// topLive refreshes the display until it is interrupted. While the cluster does not
+// answer, it says so: below the last sample, or on stderr for programs.
 func topLive(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) error {
 	count := newCensus()
 	ended := make(chan struct{})

@@ -50,9 +50,9 @@ type topDoc struct {
 	ClusterID        string       `json:"cluster_id"`
 	Leader           string       `json:"leader"`
 	Nodes            []topNodeDoc `json:"nodes"`
-	Free             int          `json:"free"` // partitions that nobody owns
+	Free             int          `json:"free"` // partitions without an owner
 	Awake            int          `json:"awake"`
-	Dormant          *int         `json:"dormant"` // null where they have not been counted yet
+	Dormant          *int         `json:"dormant"` // null before the first count
 	SignalsPerSecond float64      `json:"signals_per_second"`
 	Moves            []topMoveDoc `json:"moves"`
 }
@@ -94,8 +94,8 @@ func topOf(before, now *sample, stored *int) topDoc {
 	return doc
 }
 
-// rate is how much a node's counter grew by, a second. One that began anew, with
-// its node, has not grown.
+// rate returns the growth of a node's counter in a second; 0 if the node has
+// restarted.
 func rate(before, now *sample, node string, counter func(agent.NodeStats) uint64) float64 {
 	if before == nil || !now.At.After(before.At) {
 		return 0

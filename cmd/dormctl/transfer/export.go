@@ -17,21 +17,20 @@ import (
 
 func exportCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: cli.Exactly("FILE"),
-		Long: `export writes all that is in --scope to FILE, as of one log index: values,
+		Use: "export FILE", Short: "Write a whole scope to a file, as of one log index", Args: cli.Exactly("FILE"),
+		Long: `export writes everything in --scope to FILE, as of one log index: values,
 checkpoints with their histories, threads, memories, sessions, reviews,
 conversations, files, managers, instances, timers, tombstones and receipts of
 erasures, and the scope's policy. "-" writes to stdout.
 
-What stays behind: claims (a session whose turn runs is to be recovered, and
-holders take their claims again, at a higher epoch), what is remembered of
-requests, and the feed of changes.
+Not exported: claims (running sessions must be recovered, and holders take their
+claims again, at a higher epoch), the record of requests, and the feed of changes.
 
 "dormctl import --raw FILE" imports the file into a scope that holds nothing, of
 this cluster or another one; with --verify it compares the two. A file that is
-cut short or damaged is refused. FILE appears only once it is complete. One node
-reads all rows: an export goes on when the leader changes, and fails when its own
-node goes away. It leaves nothing then; run it again, and another node reads them.`,
+truncated or damaged is refused. FILE appears only once it is complete. One node
+reads all rows: an export continues when the leader changes, and fails when its own
+node stops. Then it leaves no file: run it again, and another node reads the rows.`,
 		Example: `  dormctl export --scope acme acme.scope
   dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
 		RunE: func(cmd *cobra.Command, args []string) error {

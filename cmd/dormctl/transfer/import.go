@@ -18,36 +18,35 @@ import (
 	"dormouse/internal/cli"
 )
 
-const importLong = `import makes an agent of each conversation in FILE, which holds one a line:
+const importLong = `import creates an agent for each conversation in FILE, which holds one a line:
 
   {"id": "…", "agent"?, "user"?, "reward"?, "messages": [{"role": "…", …}, …]}
 
 Each message is one commit: an entry in the thread named like the conversation,
 and the checkpoint of that name, which points to it. Conversations are imported
-in parallel, the messages of each in order. An import that was interrupted goes
-on where it ended when it is run again; what is stored already is compared with
-the file first, and left alone where it differs.
+in parallel, the messages of each in order. Run an interrupted import again to
+continue it: what is stored already is compared with the file, and is not changed if
+it differs.
 
 --verify imports nothing: it compares every thread and checkpoint with the file,
 byte for byte, through each of the --endpoints.
 
---sessions makes a session of each conversation instead, and has its turns run
-again: what a user says is a request, what follows up to the next is its turn,
-each tool call in it an effect with an idempotency class, answered by the file.
+--sessions creates a session for each conversation instead, and runs its turns again.
+Each message of a user is a request. The messages up to the next one are its turn,
+and each tool call is an effect with an idempotency class, answered from the file.
 The turns are claimed, checkpointed and committed by --workers processes that
-compete for them. At the end all is compared with the file; "dormctl sessions
+compete for them. At the end, the result is compared with the file; "dormctl sessions
 replay ID" reads like the conversation.
 
---instances makes a live instance of each conversation, of the manager
-"conversations": while its user is there it is attached, and each message is a
-signal; between turns the user is away for longer than --idle, so that it
-hibernates; at the end a timer wakes it once more.
+--instances creates a live instance for each conversation, under the manager
+"conversations". The instance is attached while its user is present, and each message
+is a signal. Between turns the user is away for longer than --idle, so the instance
+hibernates. At the end a timer wakes it once more.
 
 --raw imports the scope file that "dormctl export" wrote instead, byte for byte,
-into --scope, which must hold nothing. Until all rows are there and have been
-compared with the file, the scope is neither read nor written otherwise. An import
-that was interrupted goes on where it ended when it is run again; "dormctl scopes
-rm" gives it up. --raw --verify compares a scope with the file, row by row.`
+into --scope, which must hold nothing. Until all rows are stored and have been
+compared with the file, the scope accepts no other reads and writes. Run an
+interrupted import again to continue it; "dormctl scopes rm" abandons it. --raw --verify compares a scope with the file, row by row.`
 
 func importCommand(a *kit.App) *cobra.Command {
 	var o importer.Options
@@ -96,18 +95,18 @@ func importCommand(a *kit.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.Copies, "copies", 1, "import each conversation so often, the copies named ID#2, ID#3, …")
+	flags.IntVar(&o.Copies, "copies", 1, "import each conversation this many times; the copies are named ID#2, ID#3, …")
 	flags.Float64Var(&o.Rate, "rate", 0, "messages a second; 0 means as many as possible")
 	flags.IntVar(&o.Parallel, "parallel", 32, "conversations at once")
-	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
+	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end after this time without an answer")
 	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
 	flags.BoolVar(&raw, "raw", false, "FILE is what export wrote")
 	flags.BoolVar(&sessions, "sessions", false, "make sessions of the conversations, and run their turns")
 	flags.BoolVar(&instances, "instances", false, "make live instances of the conversations, driven by signals")
-	flags.DurationVar(&idle, "idle", 0, "after which an instance hibernates; half of a user's absence between turns (default 500ms)")
+	flags.DurationVar(&idle, "idle", 0, "idle time before an instance hibernates: half of a user's absence between turns (default 500ms)")
 	flags.IntVar(&work.workers, "workers", 8, "processes that compete for the turns of --sessions")
-	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "of the workers' leases: a turn whose worker is gone is taken over after it")
-	flags.IntVar(&work.worker, "worker", 0, "be the worker of that number")
+	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "of the workers' leases: another worker takes over the turn of a failed one after this time")
+	flags.IntVar(&work.worker, "worker", 0, "run as the worker with this number")
 	_ = flags.MarkHidden("worker") // it is there
 	return cmd
 }
@@ -192,7 +191,7 @@ type verifiedDoc struct {
 
 func verifyImport(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return verifyEach(a, ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return verifyEach(ctx, a, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.Verify(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err
@@ -201,8 +200,8 @@ func verifyImport(ctx context.Context, a *kit.App, list []importer.Conversation,
 
 // verifyEach verifies through each endpoint alone, so that each node has to
 // answer for itself.
-func verifyEach(a *kit.App,
-	ctx context.Context, total int, unit string,
+func verifyEach(
+	ctx context.Context, a *kit.App, total int, unit string,
 	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) error {
 	endpoints, err := a.EndpointList()
@@ -214,7 +213,7 @@ func verifyEach(a *kit.App,
 	g := cli.Grid{Head: []string{"endpoint", "node", "agents", "entries", "differences"}}
 	for _, endpoint := range endpoints {
 		bar := cli.NewProgress(a.Stderr, a.Terminal, "verifying through "+endpoint, total, unit)
-		doc, differences, err := verifyThrough(a, ctx, endpoint, bar, verify)
+		doc, differences, err := verifyThrough(ctx, a, endpoint, bar, verify)
 		if err != nil {
 			return interrupted(ctx, err, "nothing was changed")
 		}
@@ -229,8 +228,8 @@ func verifyEach(a *kit.App,
 	return errors.Join(append(all, err)...)
 }
 
-func verifyThrough(a *kit.App,
-	ctx context.Context, endpoint string, bar *cli.Progress,
+func verifyThrough(
+	ctx context.Context, a *kit.App, endpoint string, bar *cli.Progress,
 	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
 ) (doc verifiedDoc, d importer.Differences, err error) {
 	s, err := a.Open([]string{endpoint}, true)

@@ -52,7 +52,7 @@ func printInstances(a *kit.App, done importer.Summary, stats agent.ManagerStats)
 
 func verifyInstances(ctx context.Context, a *kit.App, list []importer.Conversation, o importer.Options) error {
 	total := importer.Messages(list) * o.Copies
-	return verifyEach(a, ctx, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
+	return verifyEach(ctx, a, total, "messages", func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error) {
 		o.Progress = progress
 		report, err := importer.VerifyInstances(ctx, s, list, o)
 		return verifiedDoc{Nodes: report.Nodes, Agents: report.Conversations, Entries: report.Entries}, report.Differences, err

@@ -31,10 +31,10 @@ type snapshotDoc struct {
 
 func snapshotInspect(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: cli.Exactly("FILE|DIR"),
-		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
-cluster: which cluster and index it is of, and whether all of its files match
-their checksums. It fails where they do not.`,
+		Use: "inspect FILE|DIR", Short: "Show the content of a snapshot or a backup, and check it", Args: cli.Exactly("FILE|DIR"),
+		Long: `inspect reads a backup, or a directory under a node's snapshots, without a cluster. It
+shows the cluster and the index, and checks all files against their checksums. It
+fails if one does not match.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			info, err := snapfile.Inspect(args[0])
 			if err != nil {
