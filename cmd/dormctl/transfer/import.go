@@ -124,6 +124,8 @@ func importList(ctx context.Context, a *kit.App, list []importer.Conversation, w
 	}
 }
 
+// ReadTranscripts reads the conversations of a file, with a usage error if it is
+// invalid.
 func ReadTranscripts(path string) (list []importer.Conversation, err error) {
 	file, err := os.Open(path)
 	if err != nil {
