@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 # Without symbol tables, which panics and profiles do without.
-BUILD := go build -trimpath -ldflags='-s -w'
+BUILD := go build -tags grpcnotrace -trimpath -ldflags='-s -w'
 LINT := go tool -modfile=tools/go.mod golangci-lint
 # Many small heaps are collected all the time at the default pace; nobody opens
 # these tests in a debugger, and each binary links in half the time without.
