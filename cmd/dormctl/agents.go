@@ -62,7 +62,7 @@ object, @FILE, or - for stdin.`,
 	flags.Uint64Var(&put.Version, "version", 0, "your schema's version; 0 means 1")
 	flags.StringVar(&put.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	kit.TtlFlag(cmd, &put.TTL)
+	kit.TTLFlag(cmd, &put.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }

@@ -81,7 +81,7 @@ func (a commands) checkpointsPut() *cobra.Command {
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
 	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
-	kit.TtlFlag(cmd, &op.TTL)
+	kit.TTLFlag(cmd, &op.TTL)
 	pointer.Define(cmd)
 	guard.Define(cmd, true)
 	return cmd

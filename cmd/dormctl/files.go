@@ -100,7 +100,7 @@ func (a commands) filesPut() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "what the bytes are")
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -; what the file has where absent")
-	kit.TtlFlag(cmd, &op.TTL)
+	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }

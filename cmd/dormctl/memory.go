@@ -58,7 +58,7 @@ memory is the same one. Written anew, it is the most recent one.`,
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&embedding, "embedding", "", "a JSON array of numbers, @FILE or -")
 	flags.Var(&observed, "observed", "when it happened; now where absent")
-	kit.TtlFlag(cmd, &op.TTL)
+	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// Store is a cluster as dormctl sees it.
+// Store is a connection to a cluster, with every operation that dormctl uses.
 type Store interface {
 	agent.Service
 	agent.Operator
@@ -23,15 +23,16 @@ type Store interface {
 	io.Closer
 }
 
-// App is one run of dormctl: its surroundings, and what the global flags say.
+// App is one run of dormctl: its streams and environment, and the values of the
+// global flags.
 type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Terminal       bool                                  // stderr is one: progress may be drawn
-	Size           func() (width, height int, err error) // of stdout, where it is one; nil elsewhere
+	Terminal       bool                                  // stderr is a terminal: progress may be drawn
+	Size           func() (width, height int, err error) // of stdout if it is a terminal; otherwise nil
 	Dial           func(Target) (Store, error)
-	Self           string // the file of this program, which it runs again for workers
+	Self           string // path of this executable, which is run again for worker processes
 
 	Endpoints string
 	Ca        string // files; "" means none
@@ -42,24 +43,25 @@ type App struct {
 	Output    string
 	Stale     bool
 	MinIndex  uint64
-	RequestID string // of the commit; made up where none was given
+	RequestID string // of the commit; generated if empty
 	Fence     fenceFlag
 }
 
-// Tell writes a line for people, apart from results. Where that cannot be done
-// there is nobody to tell it to either.
+// Tell writes a line for people to stderr, apart from results. It ignores write
+// errors, because there is no other place to report them.
 func (a *App) Tell(format string, args ...any) {
 	_, _ = fmt.Fprintln(a.Stderr, cli.Clean(fmt.Sprintf(format, args...)))
 }
 
-// With runs one call on the cluster, within the timeout.
+// With runs call on a new connection to the cluster, within --timeout.
 func (a *App) With(cmd *cobra.Command, call func(ctx context.Context, s Store) error) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), a.Timeout)
 	defer cancel()
 	return a.Stream(ctx, call)
 }
 
-// Stream is with for what goes on until it is interrupted.
+// Stream runs call on a new connection to the cluster, without a timeout: for
+// commands that run until they are interrupted.
 func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store) error) (err error) {
 	endpoints, err := a.EndpointList()
 	if err != nil {
@@ -77,6 +79,8 @@ func (a *App) Stream(ctx context.Context, call func(ctx context.Context, s Store
 	return call(ctx, s)
 }
 
+// EndpointList returns the addresses in --endpoints. It returns a usage error if
+// there is none.
 func (a *App) EndpointList() ([]string, error) {
 	var list []string
 	for endpoint := range strings.SplitSeq(a.Endpoints, ",") {
@@ -90,12 +94,14 @@ func (a *App) EndpointList() ([]string, error) {
 	return list, nil
 }
 
-// Commit makes a commit of ops under a request id of its own, so that it can
-// be repeated where its outcome stays unknown.
+// Commit commits ops under a request id of their own, so that the commit can be
+// repeated if its outcome is unknown. See Submit.
 func (a *App) Commit(ctx context.Context, s agent.Service, ops ...agent.Op) (agent.Result, error) {
 	return a.Submit(ctx, s, agent.Commit{Ops: ops})
 }
 
+// Submit commits c. It fills in the scope, fence and request id of the global flags
+// where c has none. Errors of the store are of type *CommitError.
 func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agent.Result, error) {
 	if c.Scope == "" {
 		c.Scope = a.Scope
@@ -113,8 +119,8 @@ func (a *App) Submit(ctx context.Context, s agent.Service, c agent.Commit) (agen
 	return result, nil
 }
 
-// Request is the id of a call that is made once: the one that was given, or a
-// new one.
+// Request returns the request id for one call: the value of --request-id, or a new
+// id.
 func (a *App) Request() agent.Request {
 	id := a.RequestID
 	if id == "" {
@@ -123,8 +129,8 @@ func (a *App) Request() agent.Request {
 	return agent.Request{Client: id, Seq: 1}
 }
 
-// CommitError is a commit that did not return a result, and the request that
-// would settle it.
+// CommitError is the error of a commit. If the outcome is unknown, the same commit
+// under the same Request settles it.
 type CommitError struct {
 	Request agent.Request
 	Err     error
@@ -133,32 +139,33 @@ type CommitError struct {
 func (e *CommitError) Error() string { return e.Err.Error() }
 func (e *CommitError) Unwrap() error { return e.Err }
 
-// ResultOf is the result of a commit's op, which is of type T.
+// ResultOf returns the result of the op with index op, which must be of type T.
 func ResultOf[T agent.OpResult](r agent.Result, op int) (T, error) {
 	var none T
 	if op >= len(r.Results) {
-		return none, fmt.Errorf("the answer has %d results, no result of op %d: is the node of another version?", len(r.Results), op)
+		return none, fmt.Errorf("the answer has %d results and none for op %d: does the node run another version?", len(r.Results), op)
 	}
 	t, ok := r.Results[op].(T)
 	if !ok {
-		return none, fmt.Errorf("the answer's result %d is a %T: is the node of another version?", op, r.Results[op])
+		return none, fmt.Errorf("the answer's result %d is a %T: does the node run another version?", op, r.Results[op])
 	}
 	return t, nil
 }
 
-// Read asks several things at one index.
+// Read performs reads at one log index, in the scope and with the consistency of
+// the global flags.
 func (a *App) Read(ctx context.Context, s agent.Service, reads ...agent.Read) (agent.Answers, error) {
 	answers, err := s.Read(ctx, agent.Reads{Scope: a.Scope, Stale: a.Stale, MinIndex: a.MinIndex, Reads: reads})
 	if err != nil {
 		return agent.Answers{}, err
 	}
 	if len(answers.Answers) != len(reads) {
-		return agent.Answers{}, fmt.Errorf("%d answers to %d questions: is the node of another version?", len(answers.Answers), len(reads))
+		return agent.Answers{}, fmt.Errorf("%d answers to %d reads: does the node run another version?", len(answers.Answers), len(reads))
 	}
 	return answers, nil
 }
 
-// Find asks one thing, whose answer is of type T.
+// Find performs one read, whose answer must be of type T.
 func Find[T agent.Found](ctx context.Context, a *App, s agent.Service, read agent.Read) (T, error) {
 	var none T
 	answers, err := a.Read(ctx, s, read)
@@ -168,7 +175,7 @@ func Find[T agent.Found](ctx context.Context, a *App, s agent.Service, read agen
 	return FoundIn[T](answers, 0)
 }
 
-// FoundIn is what an answer found, which is of type T.
+// FoundIn returns the value of the answer with index i, which must be of type T.
 func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	var none T
 	answer := answers.Answers[i]
@@ -177,10 +184,10 @@ func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	}
 	found, ok := answer.Found.(T)
 	if !ok {
-		return none, fmt.Errorf("the answer is a %T: is the node of another version?", answer.Found)
+		return none, fmt.Errorf("the answer is a %T: does the node run another version?", answer.Found)
 	}
 	return found, nil
 }
 
-// Missing tells whether err says that something is not there.
+// Missing reports whether err has code not_found.
 func Missing(err error) bool { return errors.Is(err, agent.ErrNotFound) }

@@ -18,23 +18,23 @@ const (
 	ClusterIDEnv = client.EnvClusterID
 )
 
-// endpointsDefault is the default of --endpoints.
+// EndpointsDefault is the default of --endpoints.
 const EndpointsDefault = "127.0.0.1:7601"
 
-// Target is whom to dial, and how.
+// Target holds the addresses to dial and how to connect.
 type Target struct {
 	Endpoints []string
-	Fixed     bool        // stay with these; otherwise they tell of the rest of the cluster
-	Tls       *tls.Config // nil means in the clear
-	cluster   string      // id of the cluster; "" means that of the first node that answers
+	Fixed     bool        // use only these endpoints; otherwise the client discovers the other nodes
+	Tls       *tls.Config // nil means no TLS
+	cluster   string      // expected cluster id; "" means that of the first node that answers
 }
 
-// DialClient reaches a cluster over gRPC.
+// DialClient connects to a cluster over gRPC.
 func DialClient(t Target) (Store, error) {
 	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster})
 }
 
-// Open dials endpoints as the flags say.
+// Open connects to endpoints with the TLS files and cluster id of the global flags.
 func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	secure, err := a.tlsConfig()
 	if err != nil {
@@ -43,7 +43,8 @@ func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, cluster: a.ClusterID})
 }
 
-// tlsConfig is what --ca, --cert and --key come to; nil where none is given.
+// tlsConfig returns the TLS configuration of --ca, --cert and --key; nil if none of
+// them is given.
 func (a *App) tlsConfig() (*tls.Config, error) {
 	switch {
 	case (a.Cert == "") != (a.Key == ""):
@@ -51,7 +52,7 @@ func (a *App) tlsConfig() (*tls.Config, error) {
 	case a.Ca == "" && a.Cert == "":
 		return nil, nil //nolint:nilnil // no TLS is an answer
 	case a.Ca == "":
-		return nil, cli.Usagef("--cert asks for TLS: name with --ca whose certificates the nodes have")
+		return nil, cli.Usagef("--cert needs --ca: name the file of the authority that signed the nodes' certificates")
 	}
 	pem, err := os.ReadFile(a.Ca)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"dormouse/api/document"
 )
 
-// What -o json and -o yaml show are the documents of the HTTP contract, so that
-// scripts can go from one to the other, and those below, which only dormctl has.
+// With -o json and -o yaml dormctl prints the documents of the HTTP API, so that
+// scripts can use both, and the documents below, which only dormctl has.
 
-// Object returns JSON that stands even where there is none.
+// Object returns j, or {} if j is empty.
 func Object(j agent.JSON) jsontext.Value {
 	if len(j) == 0 {
 		return jsontext.Value("{}")
@@ -18,7 +18,7 @@ func Object(j agent.JSON) jsontext.Value {
 	return jsontext.Value(j)
 }
 
-// DeletedDoc says what became of one of the things to delete.
+// DeletedDoc is the result of one delete.
 type DeletedDoc struct {
 	ID string `json:"id,omitzero"`
 	document.Deleted
@@ -30,7 +30,7 @@ type EntriesDoc struct {
 	document.EntryPage
 }
 
-// ConversationDoc is a conversation with what people see of it.
+// ConversationDoc is a conversation with its visible messages.
 type ConversationDoc struct {
 	document.SavedConversation
 	Messages []document.Message `json:"messages"`

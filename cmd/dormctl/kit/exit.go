@@ -10,7 +10,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// The exit codes.
+// The exit codes of dormctl. ExitTable describes them.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1
@@ -21,17 +21,18 @@ const (
 	ExitUnknown     = 6
 )
 
+// ExitTable is the help text on exit codes.
 const ExitTable = `Exit codes:
   0  ok
   1  failed
-  2  wrong usage, or a request that is wrong in itself
+  2  wrong usage, or an invalid request
   3  not found, or compacted away
   4  conflict: refused because of what is stored (rev, revision, pointer, fence, …)
-  5  unavailable: surely not applied; try again later
-  6  unknown: may yet apply; repeat with the same --request-id
+  5  unavailable: definitely not applied; try again later
+  6  outcome unknown: repeat with the same --request-id
 `
 
-// exitError is a failure whose exit code follows from no store's error.
+// exitError is an error with an exit code of its own.
 type exitError struct {
 	code int
 	err  error
@@ -43,7 +44,7 @@ func Exit(code int, err error) error { return &exitError{code, err} }
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// ExitCode is how err ends the process.
+// ExitCode returns the exit code for err.
 func ExitCode(err error) int {
 	var usage *cli.UsageError
 	var exit *exitError
@@ -57,7 +58,7 @@ func ExitCode(err error) int {
 	}
 	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return ExitUnknown // whatever it is called: it may yet apply
+		return ExitUnknown // whatever its code: the outcome is unknown
 	}
 	switch agent.CodeOf(err) {
 	case agent.CodeInvalid, agent.CodeUnsupportedSchema:
@@ -82,8 +83,8 @@ func ExitCode(err error) int {
 	}
 }
 
-// Explain writes what went wrong and what to do about it: for people, or as a
-// document of JSON or YAML where results are.
+// Explain writes err and a hint to stderr: as text, or as a JSON or YAML document if
+// --output asks for one.
 func (a *App) Explain(err error) {
 	if a.Output == OutputJSON || a.Output == OutputYAML {
 		a.explainDocument(err)
@@ -91,7 +92,7 @@ func (a *App) Explain(err error) {
 	}
 	message := err.Error()
 	var e *agent.Error
-	var exit *exitError // says it all itself
+	var exit *exitError // its message is complete
 	if errors.As(err, &e) && !errors.As(err, &exit) {
 		message += Facts(e)
 	}
@@ -101,7 +102,8 @@ func (a *App) Explain(err error) {
 	}
 }
 
-// Facts is what a refusal tells besides its message.
+// Facts returns the fields of e that its message does not show, in parentheses; ""
+// if there are none.
 func Facts(e *agent.Error) string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -110,7 +112,7 @@ func Facts(e *agent.Error) string {
 	}
 	switch e.Code {
 	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeThreadMismatch:
-		if e.Head != "" { // it is of a thread, not of the cluster's members
+		if e.Head != "" { // a conflict of a thread, not of the cluster's membership
 			add("stored rev %d", e.Rev)
 			add("head %s", e.Head)
 		}
@@ -149,7 +151,7 @@ func Facts(e *agent.Error) string {
 	return " (" + strings.Join(list, ", ") + ")"
 }
 
-// hint is what to do about err; empty where the message says it all.
+// hint returns what the user can do about err; "" if the message is enough.
 func (a *App) hint(err error) string {
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
@@ -161,31 +163,31 @@ func (a *App) hint(err error) string {
 	}
 	var commit *CommitError
 	if errors.As(err, &commit) && agent.OutcomeOf(err) == agent.Undecided {
-		return fmt.Sprintf("it may or may not have applied; to settle it, run the same command again with --request-id %s", commit.Request.Client)
+		return fmt.Sprintf("the outcome is unknown; to settle it, run the same command again with --request-id %s", commit.Request.Client)
 	}
 	var e *agent.Error
 	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {
-		return "" // of the cluster's members: the refusal says what to do
+		return "" // of the cluster's membership: the message says what to do
 	}
 	switch agent.CodeOf(err) {
 	case agent.CodeUnknown, agent.CodeRequestExpired:
-		return "it may or may not have happened; look before you repeat it"
+		return "the outcome is unknown; check the current state before you repeat it"
 	case agent.CodeUnavailable:
 		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.Endpoints)
 	case agent.CodeOverloaded:
 		return "nothing was changed; try again a little later"
 	case agent.CodeFenced:
-		return "the claim has another holder or has lapsed: take it anew, or give up"
+		return "the claim has expired or has another holder: take it again, or stop"
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive:
-		return "wait until its turn ends or its lease expires; dormctl sessions get shows which"
+		return "wait until its turn ends or its lease expires; dormctl sessions get shows the lease"
 	case agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired:
-		return "the turn is lost to this runner: stop it; dormctl sessions recover takes it over once the lease has expired"
+		return "this owner has lost the turn: stop the work; dormctl sessions recover takes the turn over once the lease has expired"
 	case agent.CodeSessionLeaseRequired:
-		return "a turn of it runs: end that with dormctl sessions commit, or cancel the session"
+		return "the session has a running turn: end it with dormctl sessions commit, or cancel the session"
 	case agent.CodeStaleSessionRevision:
-		return "someone else wrote in between: read it again and decide on what is there now"
+		return "it was changed in between: read it again and decide on its current state"
 	case agent.CodeAlreadyClaimed:
-		return "wait until it is free, as dormctl claims watch shows, or until it expires"
+		return "wait until the claim is released or expires; dormctl claims watch shows when"
 	case agent.CodeIdempotencyMismatch:
 		return "this --request-id was used for another commit: repeat that one, or leave the flag out"
 	case agent.CodeThawFailed:
@@ -193,23 +195,23 @@ func (a *App) hint(err error) string {
 	case agent.CodeHandlerFailed:
 		return "the turn was not applied; the signal may be sent again"
 	case agent.CodeTooLarge:
-		return "split it up, or keep large contents elsewhere"
+		return "split it, or store large contents elsewhere"
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
 	case agent.CodeConflict, agent.CodeRevRegression:
-		return "someone else wrote in between: load the thread again and go on from the stored rev"
+		return "the thread was changed in between: load it again and continue from the stored rev"
 	case agent.CodeRevisionMismatch:
-		return "someone else wrote in between: read it again and decide on what is there now"
+		return "it was changed in between: read it again and decide on its current state"
 	case agent.CodeMissingThread, agent.CodeThreadMismatch:
-		return "checkpoint and thread do not belong together: dormctl agents repair KEY shows both and what can be done"
+		return "the checkpoint does not match its thread: dormctl agents repair KEY shows both and the choices"
 	case agent.CodeDuplicateEntry:
-		return "an entry with that id is there with other content: give the new one an id of its own"
+		return "an entry with that id exists with other content: give the new entry another id"
 	case agent.CodeDeleted:
-		return "it has been deleted since, or is sealed for a while: read it again before you write"
+		return "it was deleted in the meantime, or is sealed for some time: read it again before you write"
 	case agent.CodeCompacted:
-		return "what came before the floor is gone: start from the floor"
+		return "the entries before the floor were compacted: start from the floor"
 	case agent.CodeCorrupt:
-		return "stored data fails its checksum on that node: ask another with --endpoints, and replace the node"
+		return "stored data fails its checksum on that node: use another node with --endpoints, and replace the damaged one"
 	default:
 		return ""
 	}

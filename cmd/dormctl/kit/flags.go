@@ -10,29 +10,32 @@ import (
 	"dormouse/internal/cli"
 )
 
-// PageFlags are the flags of every list.
+// PageFlags are the flags of every command that lists something.
 type PageFlags struct {
 	Prefix, After string
 	Limit         uint64
 }
 
+// Define adds --prefix, --after and --limit to cmd.
 func (p *PageFlags) Define(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.Prefix, "prefix", "", "only what begins so")
+	cmd.Flags().StringVar(&p.Prefix, "prefix", "", "only names that begin with this")
 	p.DefineUnprefixed(cmd)
 }
 
-// DefineUnprefixed leaves --prefix out, for lists whose order is not that of
-// names.
+// DefineUnprefixed adds --after and --limit to cmd, for lists that are not sorted by
+// name.
 func (p *PageFlags) DefineUnprefixed(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.After, "after", "", "start after this one: the last of the page before")
-	cmd.Flags().Uint64Var(&p.Limit, "limit", agent.ListLimitDefault, fmt.Sprintf("rows, at most %d", agent.ListLimitMax))
+	cmd.Flags().StringVar(&p.After, "after", "", "start after this item: the last one of the previous page")
+	cmd.Flags().Uint64Var(&p.Limit, "limit", agent.ListLimitDefault, fmt.Sprintf("number of rows, at most %d", agent.ListLimitMax))
 }
 
+// Page returns the page that the flags ask for.
 func (p *PageFlags) Page() agent.Page {
 	return agent.Page{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
 }
 
-// More is the note under a page that is not the last.
+// More returns the note under a page that is followed by another; "" if next is
+// empty.
 func More(next string) string {
 	if next == "" {
 		return ""
@@ -40,22 +43,23 @@ func More(next string) string {
 	return fmt.Sprintf("more: --after %q", next)
 }
 
-// GuardFlags are the conditions of a write.
+// GuardFlags are the preconditions of a write.
 type GuardFlags struct {
 	cmd           *cobra.Command
 	ifRevision    uint64
 	IfIncarnation uint64
 }
 
+// Define adds --if-incarnation to cmd and, if revision is set, --if-revision.
 func (g *GuardFlags) Define(cmd *cobra.Command, revision bool) {
 	g.cmd = cmd
 	if revision {
-		cmd.Flags().Uint64Var(&g.ifRevision, "if-revision", 0, "only at this revision; 0 means only if there is none")
+		cmd.Flags().Uint64Var(&g.ifRevision, "if-revision", 0, "only at this revision; 0 means only if it does not exist")
 	}
 	cmd.Flags().Uint64Var(&g.IfIncarnation, "if-incarnation", 0, "only in this incarnation")
 }
 
-// Revision is the revision that was named, if one was.
+// Revision returns the value of --if-revision, or nil if it was not given.
 func (g *GuardFlags) Revision() *uint64 {
 	if g.cmd.Flags().Changed("if-revision") {
 		return &g.ifRevision
@@ -63,7 +67,7 @@ func (g *GuardFlags) Revision() *uint64 {
 	return nil
 }
 
-// Optional is the value of a flag that was given, or nil.
+// Optional returns value if the flag called name was given, otherwise nil.
 func Optional[T any](cmd *cobra.Command, name string, value *T) *T {
 	if cmd.Flags().Changed(name) {
 		return value
@@ -71,21 +75,24 @@ func Optional[T any](cmd *cobra.Command, name string, value *T) *T {
 	return nil
 }
 
-func TtlFlag(cmd *cobra.Command, ttl *time.Duration) {
-	cmd.Flags().DurationVar(ttl, "ttl", 0, "expire it after so long; 0 means never")
+// TTLFlag adds --ttl to cmd.
+func TTLFlag(cmd *cobra.Command, ttl *time.Duration) {
+	cmd.Flags().DurationVar(ttl, "ttl", 0, "time until it expires; 0 means never")
 }
 
+// SealFlag adds --seal to cmd.
 func SealFlag(cmd *cobra.Command, seal *time.Duration) {
-	cmd.Flags().DurationVar(seal, "seal", 0, "refuse every write to it for so long")
+	cmd.Flags().DurationVar(seal, "seal", 0, "time for which every write to it is refused")
 }
 
-// PointerFlags name the place in a thread that a checkpoint belongs to.
+// PointerFlags name the position in a thread that a checkpoint points to.
 type PointerFlags struct {
 	cmd          *cobra.Command
 	thread, head string
 	rev          uint64
 }
 
+// Define adds --thread, --rev and --head to cmd.
 func (p *PointerFlags) Define(cmd *cobra.Command) {
 	p.cmd = cmd
 	cmd.Flags().StringVar(&p.thread, "thread", "", "the thread that the checkpoint points to")
@@ -93,10 +100,11 @@ func (p *PointerFlags) Define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.head, "head", "", "the thread's head at that rev, in hex")
 }
 
+// Pointer returns the pointer that the flags name, or nil without --thread.
 func (p *PointerFlags) Pointer() (*agent.Pointer, error) {
 	if p.thread == "" {
 		if p.head != "" || p.cmd.Flags().Changed("rev") {
-			return nil, cli.Usagef("--rev and --head are of a thread: name it with --thread")
+			return nil, cli.Usagef("--rev and --head need --thread: name the thread")
 		}
 		return nil, nil
 	}
@@ -106,7 +114,7 @@ func (p *PointerFlags) Pointer() (*agent.Pointer, error) {
 	return &agent.Pointer{Thread: p.thread, Rev: p.rev, Head: p.head}, nil
 }
 
-// PointerCell is a pointer as a table shows it.
+// PointerCell returns a pointer as a table cell.
 func PointerCell(p *agent.Pointer) string {
 	if p == nil {
 		return "-"
@@ -114,13 +122,13 @@ func PointerCell(p *agent.Pointer) string {
 	return p.Thread + "@" + cli.Number(p.Rev)
 }
 
-// DeletedGrid is a delete as a table shows it.
+// DeletedGrid returns a table with one row for each delete.
 func DeletedGrid(noun string, names []string, existed []bool) cli.Grid {
 	var g cli.Grid
 	for i, name := range names {
 		did := "deleted"
 		if !existed[i] {
-			did = "was not there"
+			did = "did not exist"
 		}
 		g.Add(noun, name, did)
 	}

@@ -14,12 +14,12 @@ import (
 	"dormouse/internal/cli"
 )
 
-// inputBytesMax bounds what is read from a file or stdin for one call: no
-// commit is larger, whatever it holds.
+// inputBytesMax is the maximum size of the input of one call, from a file or stdin. No
+// commit can be larger.
 const inputBytesMax = 4 * agent.CommitBytesMax
 
-// BytesArg is an argument's content: the text itself, what is in @FILE, or
-// what comes from stdin for "-".
+// BytesArg returns the content of an argument: the text itself, the content of @FILE,
+// or stdin for "-".
 func (a *App) BytesArg(what, arg string) ([]byte, error) {
 	switch {
 	case arg == "-":
@@ -31,7 +31,7 @@ func (a *App) BytesArg(what, arg string) ([]byte, error) {
 	}
 }
 
-// File is the content of a file, or of stdin for "-".
+// File returns the content of a file, or of stdin for "-".
 func (a *App) File(what, path string) (content []byte, err error) {
 	if path == "-" {
 		return readBounded(what+" from stdin", a.Stdin)
@@ -40,7 +40,7 @@ func (a *App) File(what, path string) (content []byte, err error) {
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", what, err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // nothing was written
 	return readBounded(what+" from "+path, f)
 }
 
@@ -55,7 +55,7 @@ func readBounded(what string, r io.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// ObjectArg is an argument that holds a JSON object.
+// ObjectArg returns the JSON object in an argument: see BytesArg.
 func (a *App) ObjectArg(what, arg string) (agent.JSON, error) {
 	raw, err := a.BytesArg(what, arg)
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *App) ObjectArg(what, arg string) (agent.JSON, error) {
 	return agent.CompactObject(what, raw)
 }
 
-// OptionalObject is objectArg for flags: empty means absent.
+// OptionalObject returns the JSON object in a flag's value, or nil if that is empty.
 func (a *App) OptionalObject(what, arg string) (agent.JSON, error) {
 	if arg == "" {
 		return nil, nil
@@ -72,7 +72,7 @@ func (a *App) OptionalObject(what, arg string) (agent.JSON, error) {
 	return a.ObjectArg(what, arg)
 }
 
-// Drafts reads entries: a JSON array of them, or one a line.
+// Drafts reads entries from a file: a JSON array, or one JSON object a line.
 func (a *App) Drafts(path string) ([]agent.Draft, error) {
 	raw, err := a.File("entries", path)
 	if err != nil {
@@ -103,8 +103,8 @@ func (a *App) Drafts(path string) ([]agent.Draft, error) {
 	return docs.ToAgent(), nil
 }
 
-// BadDocument is the usage error of a document that a caller wrote. What names
-// it; "" where the error does.
+// BadDocument returns the usage error for an invalid document of the user. what names
+// the document; it is "" if err names it.
 func BadDocument(what string, err error) error {
 	var e *agent.Error
 	errors.As(err, &e)

@@ -6,15 +6,15 @@ import (
 	"dormouse/internal/cli"
 )
 
-// The forms of output.
+// The values of --output.
 const (
 	OutputTable = "table"
 	OutputJSON  = "json"
 	OutputYAML  = "yaml"
 )
 
-// Print writes a result in the form that was asked for: the document as JSON
-// or YAML, or the grid.
+// Print writes a result in the format of --output: document as JSON or YAML, or g as
+// a table.
 func (a *App) Print(document any, g cli.Grid) error {
 	if a.Output == OutputTable {
 		return a.PrintGrid(g)
@@ -34,8 +34,8 @@ func (a *App) Print(document any, g cli.Grid) error {
 	return nil
 }
 
-// Event prints one of a stream of results: a line of JSON, a YAML document, or
-// a line of text.
+// Event writes one result of a stream: a line of JSON, a YAML document, or a line of
+// text.
 func (a *App) Event(document any, line string) error {
 	raw := []byte(cli.Clean(line) + "\n")
 	if a.Output != OutputTable {
@@ -57,6 +57,7 @@ func (a *App) Event(document any, line string) error {
 	return nil
 }
 
+// PrintGrid writes a table to stdout, and its note to stderr.
 func (a *App) PrintGrid(g cli.Grid) error {
 	if err := a.Write(g.Text()); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (a *App) PrintGrid(g cli.Grid) error {
 	return nil
 }
 
-// Write writes a result that is text already.
+// Write writes text to stdout.
 func (a *App) Write(text string) error {
 	if _, err := fmt.Fprint(a.Stdout, text); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -75,6 +76,7 @@ func (a *App) Write(text string) error {
 	return nil
 }
 
+// Yes returns "yes" or "no".
 func Yes(b bool) string {
 	if b {
 		return "yes"
