@@ -14,17 +14,18 @@ func (a commands) leaveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NODE", Short: "Remove a node or a host for good", Args: cli.Exactly("NODE"),
 		Long: `leave removes a node from the cluster for good. Its partitions move to other nodes
-first, then it is no member any more, and its process ends with exit code 7. The
-command returns once all of that is committed. The node's data directory is refused
-from then on; a node with an empty one may join under the same name. A host may join
-again when its process is started anew. To stop a node for a while, stop its process.`,
+first. Then the node is removed from the members, and its process ends with exit
+code 7. The command returns once the removal is committed. The cluster refuses the
+node's data directory from then on; a node with an empty directory may join under the
+same name. A host may join again when its process is restarted. To stop a node for a
+while, stop its process.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeLeave, args[0]) },
 	}
 }
 
 func (a commands) transferCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: cli.Between(0, 1, "[NODE]"),
+		Use: "transfer [NODE]", Short: "Transfer leadership to a node, or to any voter", Args: cli.Between(0, 1, "[NODE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			node := ""
 			if len(args) > 0 {
@@ -37,14 +38,14 @@ func (a commands) transferCommand() *cobra.Command {
 
 func (a commands) promoteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "promote NODE", Short: "Let a node vote once it has caught up", Args: cli.Exactly("NODE"),
+		Use: "promote NODE", Short: "Make a node a voter once it has caught up", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangePromote, args[0]) },
 	}
 }
 
 func (a commands) demoteCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
+		Use: "demote NODE", Short: "Make a voter a non-voter", Args: cli.Exactly("NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.change(cmd, agent.ChangeDemote, args[0]) },
 	}
 }
@@ -69,10 +70,10 @@ func (a commands) change(cmd *cobra.Command, change agent.Change, node string) e
 	})
 }
 
-// changed says of each change what has happened once it is done.
+// changed describes the result of each change.
 var changed = map[agent.Change]string{
-	agent.ChangeLeave:    "it is no member any more; its partitions are others', its process ends, and its data directory is refused",
-	agent.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
-	agent.ChangeDemote:   "it has no vote any more, and is kept up to date",
-	agent.ChangeTransfer: "leadership was handed over",
+	agent.ChangeLeave:    "the node was removed; other nodes own its partitions, its process ends, and its data directory is refused",
+	agent.ChangePromote:  "the node votes once it has caught up: dormctl members shows when",
+	agent.ChangeDemote:   "the node no longer votes; it still replicates the log",
+	agent.ChangeTransfer: "leadership was transferred",
 }

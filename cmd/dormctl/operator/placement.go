@@ -14,20 +14,20 @@ import (
 	"dormouse/internal/cli"
 )
 
-// trailDefault is how many changes of owners are shown unless told otherwise.
+// trailDefault is the default of --events.
 const trailDefault = 10
 
 func (a commands) placementCommand() *cobra.Command {
-	cmd := cli.Group("placement", "Which node owns which partition of the instances", a.placementLs(), a.placementExplain())
-	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, under an
-epoch that is never used again, for as long as that node renews its lease.`
+	cmd := cli.Group("placement", "Show which node owns which partition of the instances", a.placementLs(), a.placementExplain())
+	cmd.Long = `The keys of live instances fall into 4,096 partitions. Each has one owner, which
+keeps it as long as it renews its lease. Epochs of owners are never reused.`
 	return cmd
 }
 
 func (a commands) placementLs() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "ls", Short: "Show each node's share, and the newest changes of owners", Args: cli.Exactly(),
+		Use: "ls", Short: "Show each node's share of the partitions, and the newest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				p, err := s.Placement(ctx, q)
@@ -38,14 +38,14 @@ func (a commands) placementLs() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&q.Events, "events", trailDefault, "how many changes to show")
+	cmd.Flags().IntVar(&q.Events, "events", trailDefault, "number of changes to show")
 	return cmd
 }
 
 func (a commands) placementExplain() *cobra.Command {
 	q := agent.PlacementQuery{}
 	cmd := &cobra.Command{
-		Use: "explain MANAGER KEY", Short: "Show where a key's instance lives, and why", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "explain MANAGER KEY", Short: "Show the owner of a key's instance, and the reason", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Scope, q.Manager, q.Key = a.Scope, args[0], args[1]
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
@@ -57,8 +57,8 @@ func (a commands) placementExplain() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&q.With, "with", "", "tell what would move if this node joined")
-	cmd.Flags().StringVar(&q.Without, "without", "", "tell what would move if this node left")
+	cmd.Flags().StringVar(&q.With, "with", "", "show what would move if this node joined")
+	cmd.Flags().StringVar(&q.Without, "without", "", "show what would move if this node left")
 	return cmd
 }
 
@@ -139,7 +139,7 @@ type explainedDoc struct {
 
 func (a commands) printExplained(p agent.Placement) error {
 	if p.Partition == nil {
-		return fmt.Errorf("the node did not say which partition it is: is it of an older version?")
+		return fmt.Errorf("the answer names no partition: does the node run an older version?")
 	}
 	of := p.Partition
 	doc := explainedDoc{

@@ -14,20 +14,21 @@ import (
 	"dormouse/internal/pause"
 )
 
-// topEveryMin bounds how often top asks the nodes.
+// topEveryMin is the minimum of --every.
 const topEveryMin = 100 * time.Millisecond
 
 func (a commands) topCommand() *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: cli.Exactly(),
+		Use: "top", Short: "Show nodes, partitions and live instances, refreshed periodically", Args: cli.Exactly(),
 		Long: `top shows each node's partitions and instances, of all scopes, and the moves under
-way, anew every second until interrupted. With --once, and where the output is no
-terminal, it looks twice, a second apart, and shows that.
+way. It refreshes them every second (--every) until interrupted. With --once,
+or if stdout is not a terminal, it takes two samples, --every apart, and shows one
+result.
 
-Dormant are the instances that are stored and not awake. They are counted by
-listing them, from time to time, so that this number is older than the others.`,
+Dormant instances are stored but not awake. They are counted by listing them from
+time to time, so this number is older than the others.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every < topEveryMin {
 				return cli.Usagef("--every is %v: use at least %v", every, topEveryMin)
@@ -41,12 +42,12 @@ listing them, from time to time, so that this number is older than the others.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "show it once")
-	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look")
+	cmd.Flags().BoolVar(&once, "once", false, "show one result and exit")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "time between two samples")
 	return cmd
 }
 
-// sample is what the cluster said at one time.
+// sample is the state of the cluster at one time.
 type sample struct {
 	At        time.Time
 	status    agent.ClusterStatus
@@ -54,7 +55,7 @@ type sample struct {
 	Stats     agent.ManagerStats // of all managers of all scopes
 }
 
-// look asks for all that top shows but the count of those that are stored.
+// look takes a sample: all that top shows except the number of stored instances.
 func (a commands) look(ctx context.Context, s kit.Store) (*sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
@@ -68,7 +69,7 @@ func (a commands) look(ctx context.Context, s kit.Store) (*sample, error) {
 	return &out, err
 }
 
-// topOnce shows what is so now, and what came to pass in a while.
+// topOnce takes two samples and shows the second one, with the rates between them.
 func (a commands) topOnce(ctx context.Context, s kit.Store, every time.Duration) error {
 	before, err := a.look(ctx, s)
 	if err != nil {
@@ -92,8 +93,9 @@ func (a commands) topOnce(ctx context.Context, s kit.Store, every time.Duration)
 	return a.Write(topText(doc))
 }
 
-// topLive shows it anew until it is interrupted. While the cluster does not
-// answer it says so: below what was so before, or to stderr where programs read.
+// topLive refreshes the screen until it is interrupted. While the cluster does not
+// answer, it shows the error below the last result, or on stderr if --output asks for
+// JSON or YAML.
 func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration) error {
 	count := newCensus()
 	ended := make(chan struct{})
@@ -120,7 +122,7 @@ func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration)
 				text += "\n" + cli.Clean(err.Error()) + "\n"
 			}
 			err = screen.draw(text)
-		case err != nil: // programs are told nothing twice
+		case err != nil: // programs do not get the same result twice
 			a.Tell("dormctl: %v", err)
 			err = nil
 		default:
@@ -134,10 +136,10 @@ func (a commands) topLive(ctx context.Context, s kit.Store, every time.Duration)
 	return nil
 }
 
-// storedPrefix begins the keys of the checkpoints that instances have.
+// storedPrefix is the prefix of the keys of instances' checkpoints.
 const storedPrefix = "instances/"
 
-// countStored lists the instances that are stored, in all scopes.
+// countStored returns the number of stored instances in all scopes.
 func countStored(ctx context.Context, s kit.Store) (count int, err error) {
 	err = eachPage(ctx, s, "", func(page agent.Page) agent.Read { return &agent.ListScopes{Page: page} }, func(scopes *agent.ScopeList) (string, error) {
 		for _, scope := range scopes.Items {
@@ -157,7 +159,7 @@ func countStored(ctx context.Context, s kit.Store) (count int, err error) {
 	return count, err
 }
 
-// eachPage reads a list to its end, from any node's state.
+// eachPage reads all pages of a list, with stale reads, and calls see with each page.
 func eachPage[T agent.Found](ctx context.Context, s kit.Store, scope string, read func(agent.Page) agent.Read, see func(T) (next string, err error)) error {
 	page := agent.Page{Limit: agent.ListLimitMax}
 	for {
@@ -166,7 +168,7 @@ func eachPage[T agent.Found](ctx context.Context, s kit.Store, scope string, rea
 			return err
 		}
 		if len(answers.Answers) != 1 {
-			return errors.New("one question has another number of answers: is the node of another version?")
+			return errors.New("one read does not have one answer: does the node run another version?")
 		}
 		list, err := kit.FoundIn[T](answers, 0)
 		if err != nil {

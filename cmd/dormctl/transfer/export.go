@@ -17,21 +17,21 @@ import (
 
 func (a commands) exportCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Write all of a scope to a file, as of one instant", Args: cli.Exactly("FILE"),
-		Long: `export writes all that is in --scope to FILE, as of one log index: values,
+		Use: "export FILE", Short: "Write all data of a scope to a file, as of one log index", Args: cli.Exactly("FILE"),
+		Long: `export writes all data of --scope to FILE, as of one log index: values,
 checkpoints with their histories, threads, memories, sessions, reviews,
 conversations, files, managers, instances, timers, tombstones and receipts of
 erasures, and the scope's policy. "-" writes to stdout.
 
-What stays behind: claims (a session whose turn runs is to be recovered, and
-holders take their claims again, at a higher epoch), what is remembered of
-requests, and the feed of changes.
+It does not export claims, the deduplication of requests and the feed of changes.
+After an import, running turns of sessions must be recovered, and holders must take
+their claims again, at a higher epoch.
 
-"dormctl import --raw FILE" imports the file into a scope that holds nothing, of
-this cluster or another one; with --verify it compares the two. A file that is
-cut short or damaged is refused. FILE appears only once it is complete. One node
-reads all rows: an export goes on when the leader changes, and fails when its own
-node goes away. It leaves nothing then; run it again, and another node reads them.`,
+"dormctl import --raw FILE" imports the file into an empty scope of this cluster
+or another one; with --verify it compares the two. A truncated or damaged file is
+refused. FILE appears only once it is complete. One node reads all rows. The export
+continues if the leader changes, and fails without a FILE if that node stops. Run it
+again then: another node reads the rows.`,
 		Example: `  dormctl export --scope acme acme.scope
   dormctl import --raw acme.scope --scope acme --endpoints other:7601`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ func (a commands) export(ctx context.Context, s kit.Store, w io.Writer) (importe
 	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
 	bar.End()
 	if err = errors.Join(err, buffered.Flush()); err != nil {
-		return summary, interrupted(ctx, err, "what was written is no complete export: run the same command again")
+		return summary, interrupted(ctx, err, "the export is incomplete: run the same command again")
 	}
 	return summary, nil
 }
@@ -77,9 +77,9 @@ func (a commands) exportFile(ctx context.Context, s kit.Store, path string) (err
 	return a.printScope(summary, summary.Header.Scope)
 }
 
-// ScopeFileDoc is what was exported or imported.
+// ScopeFileDoc is the result of an export or of import --raw.
 type ScopeFileDoc struct {
-	Scope   string `json:"scope"` // that was written or read here
+	Scope   string `json:"scope"` // scope that was exported, or imported into
 	Cluster string `json:"cluster_id"`
 	From    string `json:"exported_from"`
 	Index   uint64 `json:"index"`

@@ -18,36 +18,36 @@ import (
 	"dormouse/internal/cli"
 )
 
-const importLong = `import makes an agent of each conversation in FILE, which holds one a line:
+const importLong = `import creates an agent for each conversation in FILE, one conversation a line:
 
   {"id": "…", "agent"?, "user"?, "reward"?, "messages": [{"role": "…", …}, …]}
 
 Each message is one commit: an entry in the thread named like the conversation,
 and the checkpoint of that name, which points to it. Conversations are imported
-in parallel, the messages of each in order. An import that was interrupted goes
-on where it ended when it is run again; what is stored already is compared with
-the file first, and left alone where it differs.
+in parallel, the messages of each in order. An interrupted import continues where
+it ended when it is run again. It first compares the stored messages with the file,
+and does not change those that differ.
 
 --verify imports nothing: it compares every thread and checkpoint with the file,
 byte for byte, through each of the --endpoints.
 
---sessions makes a session of each conversation instead, and has its turns run
-again: what a user says is a request, what follows up to the next is its turn,
-each tool call in it an effect with an idempotency class, answered by the file.
-The turns are claimed, checkpointed and committed by --workers processes that
-compete for them. At the end all is compared with the file; "dormctl sessions
-replay ID" reads like the conversation.
+--sessions creates a session for each conversation instead, and replays its turns.
+Each message of a user is a request, and the messages up to the next one are its
+turn. Each tool call is an effect with an idempotency class; its result comes from
+the file. --workers processes compete to claim, checkpoint and commit the turns. At
+the end the sessions are compared with the file; "dormctl sessions replay ID" shows
+the conversation.
 
---instances makes a live instance of each conversation, of the manager
-"conversations": while its user is there it is attached, and each message is a
-signal; between turns the user is away for longer than --idle, so that it
-hibernates; at the end a timer wakes it once more.
+--instances creates a live instance for each conversation, of the manager
+"conversations". The user is attached during a turn, and each message is a signal.
+Between turns the user is away for longer than --idle, so the instance hibernates.
+At the end a timer wakes it once more.
 
 --raw imports the scope file that "dormctl export" wrote instead, byte for byte,
-into --scope, which must hold nothing. Until all rows are there and have been
-compared with the file, the scope is neither read nor written otherwise. An import
-that was interrupted goes on where it ended when it is run again; "dormctl scopes
-rm" gives it up. --raw --verify compares a scope with the file, row by row.`
+into --scope, which must be empty. All other reads and writes of the scope are
+refused until all rows are imported and compared with the file. An interrupted
+import continues where it ended when it is run again; "dormctl scopes rm" abandons
+it. --raw --verify compares a scope with the file, row by row.`
 
 func (a commands) importCommand() *cobra.Command {
 	var o importer.Options
@@ -55,7 +55,7 @@ func (a commands) importCommand() *cobra.Command {
 	var idle time.Duration
 	work := sessionImport{}
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: cli.Exactly("FILE"),
+		Use: "import FILE", Short: "Import conversations, or compare stored ones with a file", Args: cli.Exactly("FILE"),
 		Long: importLong,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
@@ -69,7 +69,7 @@ func (a commands) importCommand() *cobra.Command {
 			o.Scope = a.Scope
 			switch {
 			case a.Fence.Fence != nil:
-				return cli.Usagef("import writes under no claim: leave --fence out")
+				return cli.Usagef("import does not support fences: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return cli.Usagef("--copies is for transcripts, not for --raw")
 			case raw && (sessions || instances):
@@ -96,19 +96,19 @@ func (a commands) importCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.Copies, "copies", 1, "import each conversation so often, the copies named ID#2, ID#3, …")
-	flags.Float64Var(&o.Rate, "rate", 0, "messages a second; 0 means as many as possible")
-	flags.IntVar(&o.Parallel, "parallel", 32, "conversations at once")
-	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "end when nothing has been answered for so long")
-	flags.BoolVar(&verify, "verify", false, "import nothing, but compare what is stored with the file through each endpoint")
-	flags.BoolVar(&raw, "raw", false, "FILE is what export wrote")
-	flags.BoolVar(&sessions, "sessions", false, "make sessions of the conversations, and run their turns")
-	flags.BoolVar(&instances, "instances", false, "make live instances of the conversations, driven by signals")
-	flags.DurationVar(&idle, "idle", 0, "after which an instance hibernates; half of a user's absence between turns (default 500ms)")
-	flags.IntVar(&work.workers, "workers", 8, "processes that compete for the turns of --sessions")
-	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "of the workers' leases: a turn whose worker is gone is taken over after it")
-	flags.IntVar(&work.worker, "worker", 0, "be the worker of that number")
-	_ = flags.MarkHidden("worker") // it is there
+	flags.IntVar(&o.Copies, "copies", 1, "number of times to import each conversation; the copies are named ID#2, ID#3, …")
+	flags.Float64Var(&o.Rate, "rate", 0, "messages per second; 0 means no limit")
+	flags.IntVar(&o.Parallel, "parallel", 32, "number of conversations imported concurrently")
+	flags.DurationVar(&o.GiveUp, "give-up", 2*time.Minute, "stop when no request was answered for this time")
+	flags.BoolVar(&verify, "verify", false, "import nothing; compare the stored data with the file through each endpoint")
+	flags.BoolVar(&raw, "raw", false, "FILE is a scope file that export wrote")
+	flags.BoolVar(&sessions, "sessions", false, "import conversations as sessions, and replay their turns")
+	flags.BoolVar(&instances, "instances", false, "import conversations as live instances, driven by signals")
+	flags.DurationVar(&idle, "idle", 0, "idle timeout of an instance; a user is away twice as long between turns (default 500ms)")
+	flags.IntVar(&work.workers, "workers", 8, "number of processes that compete for the turns of --sessions")
+	flags.DurationVar(&work.ttl, "ttl", 5*time.Second, "ttl of the workers' leases: a turn of a dead worker is recovered after this time")
+	flags.IntVar(&work.worker, "worker", 0, "run as the worker with this number")
+	_ = flags.MarkHidden("worker") // the flag exists
 	return cmd
 }
 
@@ -125,12 +125,13 @@ func (a commands) importList(ctx context.Context, list []importer.Conversation, 
 	}
 }
 
+// ReadTranscripts reads the conversations in the file at path.
 func ReadTranscripts(path string) (list []importer.Conversation, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, cli.Usagef("import: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // nothing was written
 	if list, err = importer.ReadTranscripts(file); err != nil {
 		return nil, cli.Usagef("%s: %w", path, err)
 	}
@@ -144,7 +145,7 @@ func (a commands) importTranscripts(ctx context.Context, list []importer.Convers
 		summary, err := importer.Import(ctx, s, list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to go on where it ended")
+			return interrupted(ctx, err, "run the same command again to continue where it ended")
 		}
 		addSettled(s, &summary)
 		doc := importedOf(summary)
@@ -156,11 +157,12 @@ func (a commands) importTranscripts(ctx context.Context, list []importer.Convers
 			Unknown     int64 `json:"unknown_settled"`
 			Differences int   `json:"differences"`
 		}{doc, summary.Unknown, summary.Differences.Count}, g)
-		return errors.Join(err, differ(summary.Differences, "what is stored differs from the file, and was left as it is"))
+		return errors.Join(err, differ(summary.Differences, "stored data differs from the file and was not changed"))
 	})
 }
 
-// interrupted says what to do after an interrupt or a failure.
+// interrupted returns the error of a command that failed or was interrupted, with a
+// hint.
 func interrupted(ctx context.Context, err error, hint string) error {
 	if ctx.Err() != nil {
 		return kit.Exit(kit.ExitFailed, fmt.Errorf("interrupted; %s", hint))
@@ -168,7 +170,7 @@ func interrupted(ctx context.Context, err error, hint string) error {
 	return fmt.Errorf("%w; %s", err, hint)
 }
 
-// differ is the error of differences, if there are any.
+// differ returns an error that lists the first differences; nil if d has none.
 func differ(d importer.Differences, what string) error {
 	if d.Count == 0 {
 		return nil
@@ -180,7 +182,7 @@ func differ(d importer.Differences, what string) error {
 	return kit.Exit(kit.ExitFailed, errors.New(strings.Join(lines, "\n  ")))
 }
 
-// verifiedDoc is what a verification through one endpoint found.
+// verifiedDoc is the result of a verification through one endpoint.
 type verifiedDoc struct {
 	Endpoint    string   `json:"endpoint"`
 	Nodes       []string `json:"nodes"`
@@ -199,8 +201,8 @@ func (a commands) verifyImport(ctx context.Context, list []importer.Conversation
 	})
 }
 
-// verifyEach verifies through each endpoint alone, so that each node has to
-// answer for itself.
+// verifyEach verifies through each endpoint separately, so that each node is compared
+// with the file.
 func (a commands) verifyEach(
 	ctx context.Context, total int, unit string,
 	verify func(ctx context.Context, s kit.Store, progress func(int)) (verifiedDoc, importer.Differences, error),
@@ -270,14 +272,14 @@ func (a commands) importRaw(ctx context.Context, path string, verify bool, giveU
 		summary, err := importer.ImportScope(ctx, s, open, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
+			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to continue where it ended")
 		}
 		err = a.printScope(summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))
 	})
 }
 
-// countRows checks all of a scope file and returns how many rows it has.
+// countRows validates a whole scope file and returns the number of its rows.
 func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
 	summary, err := importer.CheckScopeFile(open)
 	return int(summary.Footer.Rows), err

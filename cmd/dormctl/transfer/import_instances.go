@@ -10,7 +10,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// importLive makes live instances of conversations, or compares them.
+// importLive imports conversations as live instances, or compares those with the file.
 func (a commands) importLive(ctx context.Context, list []importer.Conversation, o importer.InstanceOptions, verify bool) error {
 	if verify {
 		return a.verifyInstances(ctx, list, o.Options)
@@ -21,19 +21,19 @@ func (a commands) importLive(ctx context.Context, list []importer.Conversation, 
 		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to go on where it ended")
+			return interrupted(ctx, err, "run the same command again to continue where it ended")
 		}
 		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
-		return errors.Join(a.printInstances(done, stats), err, differ(done.Differences, "what is stored differs from the file, and was left as it is"))
+		return errors.Join(a.printInstances(done, stats), err, differ(done.Differences, "stored data differs from the file and was not changed"))
 	})
 }
 
-// ImportedInstances is what an import came to.
+// ImportedInstances is the result of import --instances.
 type ImportedInstances struct {
 	importedDoc
-	Wakes       uint64 `json:"wakes"`      // of the nodes as they run now
-	Hibernated  uint64 `json:"hibernated"` // likewise
+	Wakes       uint64 `json:"wakes"`      // since the nodes' processes started
+	Hibernated  uint64 `json:"hibernated"` // as Wakes
 	Differences int    `json:"differences"`
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func (a commands) snapshotCommand() *cobra.Command {
-	return cli.Group("snapshot", "Snapshots and backups, offline", a.snapshotInspect())
+	return cli.Group("snapshot", "Inspect snapshots and backups offline", a.snapshotInspect())
 }
 
 type snapshotDoc struct {
@@ -31,10 +31,10 @@ type snapshotDoc struct {
 
 func (a commands) snapshotInspect() *cobra.Command {
 	return &cobra.Command{
-		Use: "inspect FILE|DIR", Short: "Show what is in a snapshot or a backup, and whether it is whole", Args: cli.Exactly("FILE|DIR"),
+		Use: "inspect FILE|DIR", Short: "Show the header of a snapshot or a backup, and verify its checksums", Args: cli.Exactly("FILE|DIR"),
 		Long: `inspect reads a backup, or a directory under a node's snapshots, without a
-cluster: which cluster and index it is of, and whether all of its files match
-their checksums. It fails where they do not.`,
+cluster. It shows the cluster and the index of the snapshot, and verifies the
+checksums of all files. It fails if one does not match.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			info, err := snapfile.Inspect(args[0])
 			if err != nil {
