@@ -13,7 +13,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// repairFlags say what to do about a mismatch.
+// repairFlags are the choices for a mismatch.
 type repairFlags struct {
 	drop, rebuild bool
 	thread        string
@@ -23,21 +23,20 @@ type repairFlags struct {
 func (a commands) agentsRepair() *cobra.Command {
 	var f repairFlags
 	cmd := &cobra.Command{
-		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
+		Use: "repair KEY", Short: "Show or repair a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
 		Long: `repair looks at an agent that does not thaw because its checkpoint points to a
 thread that is gone (missing_thread) or has another history (thread_mismatch).
 
-Without a choice it shows both sides and changes nothing; the exit code is 4
-where they do not match. The choices:
+Without a choice it shows both and changes nothing; the exit code is 4 if they do
+not match. The choices:
 
   --drop-checkpoint       delete the checkpoint and start fresh; the thread stays
   --rebuild-from-thread   keep the thread, and put a checkpoint that points to it
-                          as it stands. Its state is --state ({} by default): the
-                          old one speaks of another history. The old checkpoint
-                          stays readable with "checkpoints get --revision".
+                          at its current rev. Its state is --state ({} by default),
+                          because the old state belongs to another history. The old
+                          checkpoint stays readable with "checkpoints get --revision".
 
-A choice applies only to the checkpoint that was looked at: if another was saved
-meanwhile, it is refused.`,
+The command is refused if another checkpoint is saved in the meantime.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.drop && f.rebuild {
 				return cli.Usagef("choose one of --drop-checkpoint and --rebuild-from-thread")
@@ -52,17 +51,17 @@ meanwhile, it is refused.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.drop, "drop-checkpoint", false, "delete the checkpoint; the thread stays")
-	flags.BoolVar(&f.rebuild, "rebuild-from-thread", false, "put a checkpoint that points to the thread as it stands")
+	flags.BoolVar(&f.rebuild, "rebuild-from-thread", false, "put a checkpoint that points to the thread at its current rev")
 	flags.StringVar(&f.state, "state", "", "the rebuilt checkpoint's state: a JSON object, @FILE or - (default {})")
 	flags.StringVar(&f.thread, "thread", "", "the thread to rebuild from (default the one that the checkpoint points to)")
 	return cmd
 }
 
-// diagnosis is both sides of an agent, as of one index.
+// diagnosis is an agent's checkpoint and thread, as of one index.
 type diagnosis struct {
 	checkpoint *agent.Checkpoint
-	thread     *agent.Thread // the one to rebuild from; nil where there is none
-	err        *agent.Error  // why it does not thaw; nil where it does
+	thread     *agent.Thread // the thread to rebuild from; nil if it does not exist
+	err        *agent.Error  // why the agent does not thaw; nil if it does
 }
 
 func (a commands) diagnose(ctx context.Context, s kit.Store, key, thread string) (diagnosis, error) {
@@ -157,8 +156,8 @@ func (a commands) rebuild(ctx context.Context, s kit.Store, d diagnosis, f repai
 	return a.Print(document.CheckpointStampOf(written), writtenGrid(written))
 }
 
-// showBoth prints the two sides. A mismatch is a failure, so that scripts see
-// it too.
+// showBoth prints checkpoint and thread. It returns an error if they do not match, so
+// that scripts can detect a mismatch.
 func (a commands) showBoth(d diagnosis) error {
 	c := d.checkpoint
 	both := struct {

@@ -18,11 +18,11 @@ func (a commands) agentsFork() *cobra.Command {
 	op := &agent.ForkAgent{}
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "fork AGENT NEW", Short: "Make another agent of one: checkpoint, thread, memories and a session, in one commit",
+		Use: "fork AGENT NEW", Short: "Fork an agent: checkpoint, thread, memories and a session, in one commit",
 		Args: cli.Exactly("AGENT", "NEW"),
-		Long: `fork makes an agent NEW of AGENT's checkpoint, now or at --revision, with the
-thread as that one points to it, what the agent remembers and, with --session, a
-session of it. Nothing may be under the new ids.`,
+		Long: `fork creates the agent NEW from AGENT's checkpoint, the current one or that of
+--revision. It forks the thread at the rev that the checkpoint points to, and copies
+the memories and, with --session, a session. The new ids must not exist.`,
 		Example: `  dormctl agents fork agent-1 agent-1b --thread chat-1b --revision 7`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
@@ -42,7 +42,7 @@ session of it. Nothing may be under the new ids.`,
 	flags := cmd.Flags()
 	flags.StringVar(&op.NewThread, "thread", "", "the new thread's id; NEW where absent")
 	flags.Uint64Var(&op.Revision, "revision", 0, "from an older checkpoint that is still kept")
-	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "leave what it remembers behind")
+	flags.BoolVar(&op.WithoutMemory, "without-memory", false, "do not copy the memories")
 	flags.StringVar(&op.Session, "session", "", "a session of it that goes along")
 	flags.StringVar(&op.NewSession, "new-session", "", "that session's id in the fork")
 	guard.Define(cmd, true)
@@ -103,8 +103,8 @@ agent that was erased before, and erases nothing.`,
 	return cmd
 }
 
-// erase waits until all has been cleared away, or the time is over: then the
-// receipt says that it is not complete yet.
+// erase waits until all data is removed, or until --timeout. Then the receipt says
+// that the erasure is not complete.
 func (a commands) erase(ctx context.Context, s kit.Store, op *agent.EraseAgent) (*agent.Erasure, error) {
 	result, err := a.Commit(ctx, s, op)
 	if err != nil {
@@ -117,10 +117,11 @@ func (a commands) erase(ctx context.Context, s kit.Store, op *agent.EraseAgent) 
 	receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
 		return kit.Find[*agent.Erasure](ctx, a.App, s, &agent.GetErasure{Agent: op.Agent})
 	})
-	return receipt, nil // it is erased; only how far the cleaning is, may not be known
+	return receipt, nil // the agent is erased; only the progress of the removal may be unknown
 }
 
-// confirm asks a person, on a terminal. Anything but "yes" is a no.
+// confirm asks for confirmation on a terminal. It returns a usage error for any answer
+// but "yes".
 func (a commands) confirm(format string, args ...any) error {
 	if !a.Terminal {
 		return cli.Usagef("this cannot be undone, and there is no terminal to ask on: give --yes to do it without a question")
@@ -170,7 +171,7 @@ func erasureGrid(e *agent.Erasure) cli.Grid {
 	}
 	g.Add("hash", e.Hash.String())
 	if !e.Complete() {
-		g.Note = "not all is cleared away yet, but nobody can read it: agents erase --receipt tells when it is"
+		g.Note = "some erased data still takes space, but is not readable: agents erase --receipt shows when all is removed"
 	}
 	return g
 }

@@ -15,15 +15,15 @@ import (
 func (a commands) claimsCommand() *cobra.Command {
 	cmd := cli.Group("claims", "Exclusive rights with an expiry", a.claimsGet(), a.claimsTake(), a.claimsRenew(), a.claimsRelease(),
 		a.claimsList(), a.claimsWatch())
-	cmd.Long = `A claim is the right to a name, which one holder has at a time, under an epoch
-that is never used again. It lapses where it is not renewed. Any write takes
---fence CLAIM@EPOCH, and is refused once that holding has ended.`
+	cmd.Long = `A claim is an exclusive lock on a name. It has one holder at a time, under an epoch
+that is never reused, and expires unless it is renewed. Every write accepts --fence
+CLAIM@EPOCH, and is refused once that epoch of the claim has ended.`
 	return cmd
 }
 
 func (a commands) claimsGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get CLAIM", Short: "Show who holds a claim", Args: cli.Exactly("CLAIM"),
+		Use: "get CLAIM", Short: "Show the holder of a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				c, err := kit.Find[*agent.Claim](ctx, a.App, s, &agent.GetClaim{Claim: args[0]})
@@ -39,15 +39,15 @@ func (a commands) claimsGet() *cobra.Command {
 func (a commands) claimsTake() *cobra.Command {
 	op := &agent.TakeClaim{}
 	cmd := &cobra.Command{
-		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that nobody else holds", Args: cli.Exactly("CLAIM"),
-		Long: `take begins a holding under a new epoch. A holder that takes its own claim anew,
-as after a restart, ends its earlier holding by that.`,
+		Use: "take CLAIM --holder HOLDER", Short: "Take a claim that is free, under a new epoch", Args: cli.Exactly("CLAIM"),
+		Long: `take takes a claim under a new epoch. A holder may take its own claim again, as after
+a restart; that ends its earlier epoch.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return a.changeClaim(cmd, op)
 		},
 	}
-	cmd.Flags().StringVar(&op.Holder, "holder", "", "who is to hold it")
+	cmd.Flags().StringVar(&op.Holder, "holder", "", "name of the holder")
 	cmd.Flags().DurationVar(&op.TTL, "ttl", agent.ClaimTTLDefault, "how long, unless it is renewed")
 	return cmd
 }
@@ -55,7 +55,7 @@ as after a restart, ends its earlier holding by that.`,
 func (a commands) claimsRenew() *cobra.Command {
 	op := &agent.RenewClaim{}
 	cmd := &cobra.Command{
-		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Give a holding its full ttl again", Args: cli.Exactly("CLAIM"),
+		Use: "renew CLAIM --holder HOLDER --epoch EPOCH", Short: "Renew a claim for its full ttl", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return a.changeClaim(cmd, op)
@@ -69,19 +69,19 @@ func (a commands) claimsRenew() *cobra.Command {
 func (a commands) claimsRelease() *cobra.Command {
 	op := &agent.ReleaseClaim{}
 	cmd := &cobra.Command{
-		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: cli.Exactly("CLAIM"),
+		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "Release a claim, or hand it over", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return a.changeClaim(cmd, op)
 		},
 	}
 	holdingFlags(cmd, &op.Holder, &op.Epoch)
-	cmd.Flags().StringVar(&op.To, "to", "", "who is to hold it next, with nobody in between")
+	cmd.Flags().StringVar(&op.To, "to", "", "the next holder: the claim is never free in between")
 	cmd.Flags().DurationVar(&op.TTL, "ttl", 0, "how long the next one holds it; 0 means as before")
 	return cmd
 }
 
-// holdingFlags name a holding.
+// holdingFlags adds --holder and --epoch to cmd.
 func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 	cmd.Flags().StringVar(holder, "holder", "", "who holds it")
 	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch that taking it gave")
@@ -90,7 +90,7 @@ func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 func (a commands) claimsList() *cobra.Command {
 	var page kit.PageFlags
 	cmd := &cobra.Command{
-		Use: "ls", Short: "List the claims that somebody holds", Args: cli.Exactly(),
+		Use: "ls", Short: "List the claims that are held, in name order", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				list, err := kit.Find[*agent.ClaimList](ctx, a.App, s, &agent.ListClaims{Page: page.Page()})
@@ -131,10 +131,10 @@ func (a commands) claimsWatch() *cobra.Command {
 	}
 }
 
-// holderLine is how a claim stands, on a line.
+// holderLine returns a claim's holder as one line.
 func holderLine(c agent.Claim) string {
 	if !c.Held() {
-		return "nobody holds " + c.Name
+		return c.Name + " has no holder"
 	}
 	return fmt.Sprintf("%s  %s holds %s at epoch %d", cli.When(c.ClaimedAt), c.Holder, c.Name, c.Epoch)
 }
@@ -158,7 +158,7 @@ func (a commands) printClaim(c agent.Claim) error {
 	var g cli.Grid
 	g.Add("claim", c.Name)
 	if !c.Held() {
-		g.Add("holder", "nobody")
+		g.Add("holder", "(none)")
 		return a.Print(document.ClaimOf(c), g)
 	}
 	g.Add("holder", c.Holder)

@@ -105,7 +105,7 @@ seven (and the year last), or is a macro such as @daily. The job sends a signal 
 	flags.StringVar(&kind, "type", "", "of the signal; timer where none is named")
 	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
 	flags.StringVar(&message, "message", "", "in place of both: any JSON value but null, @FILE or -")
-	flags.StringVar(&spec.Missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time; skip where it is not said")
+	flags.StringVar(&spec.Missed, "missed", "", "skip, fire_once or catch_up: policy for occurrences that were not fired in time (default skip)")
 	flags.Uint64Var(&spec.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
 	return cmd
 }

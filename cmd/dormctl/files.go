@@ -108,7 +108,7 @@ func (a commands) filesPut() *cobra.Command {
 func (a commands) filesMove() *cobra.Command {
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "mv PATH TO", Short: "Move a file, all at once, where there is none", Args: cli.Exactly("PATH", "TO"),
+		Use: "mv PATH TO", Short: "Move a file atomically; TO must not exist", Args: cli.Exactly("PATH", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := fileKey(args[0])
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 func (a commands) instancesGet() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get an instance awake: wake it, or start it where there is none", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get or start an instance; it is awake afterwards", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
@@ -39,8 +39,8 @@ func (a commands) instancesSignal() *cobra.Command {
 		Use: "signal MANAGER KEY TYPE [DATA]", Short: "Send an instance a signal, and show its handler's answer", Args: cli.Between(3, 4, "MANAGER", "KEY", "TYPE", "[DATA]"),
 		Long: `signal wakes the instance, hands it the signal after those that came before, and shows
 the handler's answer. DATA is a JSON object, @FILE or - for stdin. The document
-handler takes append, patch, turn and get. Sent again under the same
---request-id a signal gets its first answer, and nothing is done twice.`,
+handler takes append, patch, turn and get. A signal that is
+sent again under the same --request-id gets its first answer and is applied once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signal := agent.Signal{Type: args[2], Cast: cast, Request: a.Request()}
 			if len(args) > 3 {
@@ -65,7 +65,7 @@ handler takes append, patch, turn and get. Sent again under the same
 func (a commands) instancesAttach() *cobra.Command {
 	var attach agent.Attach
 	cmd := &cobra.Command{
-		Use: "attach MANAGER KEY", Short: "Keep an instance awake for somebody; starts it", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "attach MANAGER KEY", Short: "Keep an instance awake while attached; starts it", Args: cli.Exactly("MANAGER", "KEY"),
 		Long: `attach keeps the instance awake until the attachment is ended with detach, or lapses:
 touch it with --as before its ttl is over.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,8 +84,8 @@ touch it with --as before its ttl is over.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&attach.Attachment, "as", "", "names who: attaching twice under one name is one attachment; made up where empty")
-	cmd.Flags().DurationVar(&attach.TTL, "ttl", 0, "it lapses unless touched for so long; 0 means the manager's")
+	cmd.Flags().StringVar(&attach.Attachment, "as", "", "attachment id: attaching twice under one id is one attachment (default generated)")
+	cmd.Flags().DurationVar(&attach.TTL, "ttl", 0, "time after which it expires unless it is touched; 0 means the manager's")
 	return cmd
 }
 
@@ -107,14 +107,14 @@ func (a commands) instancesDetach() *cobra.Command {
 }
 
 func (a commands) instancesHibernate() *cobra.Command {
-	return a.acting("hibernate MANAGER KEY", "Store an instance now and let it sleep", "hibernated", cli.Exactly("MANAGER", "KEY"),
+	return a.acting("hibernate MANAGER KEY", "Store an instance now and hibernate it", "hibernated", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Hibernate(ctx, ref)
 		})
 }
 
 func (a commands) instancesStop() *cobra.Command {
-	return a.acting("stop MANAGER KEY", "Hibernate an instance, whoever is attached to it", "stopped", cli.Exactly("MANAGER", "KEY"),
+	return a.acting("stop MANAGER KEY", "Hibernate an instance and end it, even if it has attachments", "stopped", cli.Exactly("MANAGER", "KEY"),
 		func(ctx context.Context, on agent.Instances, ref agent.InstanceRef, _ []string) error {
 			return on.Stop(ctx, ref)
 		})

@@ -16,7 +16,7 @@ func (a commands) instancesWatch() *cobra.Command {
 		Use: "watch MANAGER [KEY]", Short: "Show how instances change as they do, on all nodes, until interrupted", Args: cli.Between(1, 2, "MANAGER", "[KEY]"),
 		Long: `watch shows one change a line: when, which instance, what it is since, why, and its node.
 A line that begins with "missed" says that changes before it may have been
-missed, as those before the watch: list the instances anew where they matter.`,
+missed, as were those before the watch: list the instances again to see their state.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w := agent.InstanceWatch{Scope: a.Scope, Manager: args[0]}
 			if len(args) > 1 {

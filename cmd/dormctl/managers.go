@@ -66,10 +66,10 @@ func (a commands) managersPut() *cobra.Command {
 	var track bool
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "put MANAGER", Short: "Say how the instances of one kind are kept", Args: cli.Exactly("MANAGER"),
-		Long: `put writes a manager whole: what no flag says is as it is by default. Instances that
-are awake hear of it within a second; another handler, version or storage thaws
-them anew.`,
+		Use: "put MANAGER", Short: "Set how the instances of one kind are kept", Args: cli.Exactly("MANAGER"),
+		Long: `put replaces a manager: fields without a flag get their defaults. Instances that are
+awake use the new settings within a second; they are thawed again if the handler,
+version or storage changed.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			m.Name, m.Handler, m.Durability, m.Storage = args[0], handlerOf(handler, signWith), agent.Durability(durability), agent.Keeping(storage)
 			if cmd.Flags().Changed("track") {
@@ -94,14 +94,14 @@ them anew.`,
 	flags := cmd.Flags()
 	flags.StringVar(&handler, "handler", string(agent.HandlerDocument), "what handles signals: document, go:NAME as a program has registered it, or a URL")
 	flags.StringVar(&signWith, "sign-with", "", "of a URL: which of the nodes' keys signs requests")
-	flags.DurationVar(&m.IdleTimeout, "idle-timeout", 0, "hibernate an instance without an attachment and a signal for so long; 0 means never")
+	flags.DurationVar(&m.IdleTimeout, "idle-timeout", 0, "hibernate an instance that had no attachment and no signal for this time; 0 means never")
 	flags.StringVar(&durability, "durability", "", "turn (store each signal before its reply) or idle (store at hibernation)")
 	flags.StringVar(&storage, "storage", "", "cluster, or none: what an instance knew is gone when it sleeps")
 	flags.Uint64Var(&m.Version, "state-version", 0, "of the state that the handler understands; 0 means 1")
 	flags.IntVar(&m.MailboxMax, "mailbox-max", 0, "signals that wait for one instance; 0 means 64")
 	flags.IntVar(&m.AwakeMax, "awake-max", 0, "instances awake on one node; 0 means no bound of its own")
-	flags.DurationVar(&m.SignalTTL, "signal-ttl", 0, "a handler is given so long for a signal; 0 means 30s")
-	flags.DurationVar(&m.AttachTTL, "attach-ttl", 0, "an attachment lapses after so long without a touch; 0 means 1m")
+	flags.DurationVar(&m.SignalTTL, "signal-ttl", 0, "maximum time for handling one signal; 0 means 30s")
+	flags.DurationVar(&m.AttachTTL, "attach-ttl", 0, "time after which an attachment expires unless it is touched; 0 means 1m")
 	flags.BoolVar(&track, "track", false, "have each signal leave entries in the thread; where not given, signals of Go and HTTP handlers do once there is a thread")
 	flags.StringSliceVar(&m.SkipsPersist, "skips-persist", nil, "top-level fields of the state that are not stored")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or - for stdin")

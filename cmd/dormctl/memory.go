@@ -24,10 +24,10 @@ func (a commands) memoryWrite() *cobra.Command {
 	var data, metadata, embedding string
 	var observed instant
 	cmd := &cobra.Command{
-		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write what an agent is to remember, or write it anew", Args: cli.Exactly("AGENT", "CONTENT"),
+		Use: "put AGENT CONTENT", Aliases: []string{"write"}, Short: "Write or overwrite a memory: it becomes the last written one", Args: cli.Exactly("AGENT", "CONTENT"),
 		Long: `write writes a memory: CONTENT itself, what is in @FILE, or what comes from
-stdin for -. Without --id it gets an id made from its content, so that an equal
-memory is the same one. Written anew, it is the most recent one.`,
+stdin for -. Without --id its id is derived from its content: equal memories have
+equal ids. An overwritten memory becomes the last written one.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			content, err := a.BytesArg("content", args[1])
 			if err != nil {
@@ -48,7 +48,7 @@ memory is the same one. Written anew, it is the most recent one.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.ID, "id", "", "its id; made from the content where there is none")
+	flags.StringVar(&op.ID, "id", "", "its id (default derived from the content)")
 	flags.StringVar(&op.Session, "session", "", "the session that it belongs to")
 	flags.StringVar(&op.Class, "class", agent.MemoryClasses[0], "episodic, semantic, procedural or working")
 	flags.StringVar(&op.Kind, "kind", agent.MemoryKindDefault, "what it is, in a word of yours")

@@ -19,8 +19,8 @@ import (
 func (a commands) podsCommand() *cobra.Command {
 	cmd := cli.Group("pods", "Groups of instances: their topology, and how their nodes stand", a.podsGet(), a.podsShow(), a.podsNodes(), a.podsEnsure(),
 		a.podsReconcile(), a.podsMutate(), a.podsHibernate(), a.podsFork())
-	cmd.Long = `A pod is an instance that names others, its nodes: who owns whom and who depends on
-whom. Getting it starts its eager nodes in waves; a mutation changes its topology,
+	cmd.Long = `A pod is an instance that names others, its nodes: which node owns which, and which
+depends on which. Getting it starts its eager nodes in waves; a mutation changes its topology,
 which is stored before anything is started or stopped. A pod's manager has the
 handler go pod.`
 	return cmd
@@ -36,7 +36,7 @@ func (a commands) onPod(cmd *cobra.Command, args []string, call func(ctx context
 func (a commands) podsGet() *cobra.Command {
 	var topology, initial string
 	cmd := &cobra.Command{
-		Use: "start MANAGER KEY", Short: "Get a pod: make it where there is none, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
+		Use: "start MANAGER KEY", Short: "Get or create a pod, and start its eager nodes", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.OptionalObject("--topology", topology)
 			if err != nil {
@@ -63,7 +63,7 @@ func (a commands) podsGet() *cobra.Command {
 func (a commands) podsEnsure() *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
+		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after the nodes that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
@@ -199,7 +199,7 @@ func (a commands) podsHibernate() *cobra.Command {
 
 func (a commands) podsFork() *cobra.Command {
 	return &cobra.Command{
-		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
+		Use: "fork MANAGER KEY NEWKEY", Short: "Fork a pod from what is stored, at one index", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := a.Request()
 			return a.onPod(cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {

@@ -42,7 +42,7 @@ func (a commands) main(ctx context.Context, args []string) int {
 	return kit.ExitCode(err)
 }
 
-// root is the whole command line.
+// root returns the command with all subcommands.
 func (a commands) root() *cobra.Command {
 	endpoints := kit.EndpointsDefault
 	if set := a.Getenv(endpointsEnv); set != "" {
@@ -50,8 +50,8 @@ func (a commands) root() *cobra.Command {
 	}
 	root := &cobra.Command{
 		Use:           "dormctl",
-		Short:         "Look into a Dormouse cluster and change what is in it",
-		Long:          "dormctl looks into a Dormouse cluster and changes what is in it, through any of its nodes.\n\n" + kit.ExitTable,
+		Short:         "Read and change the data of a Dormouse cluster",
+		Long:          "dormctl reads and changes the data of a Dormouse cluster, through any of its nodes.\n\n" + kit.ExitTable,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -66,17 +66,17 @@ func (a commands) root() *cobra.Command {
 	cli.HideAliases(root)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.Endpoints, "endpoints", endpoints, "gRPC addresses of nodes, comma-separated ("+endpointsEnv+")")
-	flags.StringVar(&a.Ca, "ca", a.Getenv(kit.CaEnv), "PEM file of who signed the nodes' certificates; asks for TLS ("+kit.CaEnv+")")
+	flags.StringVar(&a.Ca, "ca", a.Getenv(kit.CaEnv), "PEM file of the authority that signed the nodes' certificates; enables TLS ("+kit.CaEnv+")")
 	flags.StringVar(&a.Cert, "cert", a.Getenv(kit.CertEnv), "PEM file of this client's certificate, where nodes ask for one ("+kit.CertEnv+")")
 	flags.StringVar(&a.Key, "key", a.Getenv(kit.KeyEnv), "PEM file of its key ("+kit.KeyEnv+")")
-	flags.StringVar(&a.ClusterID, "cluster-id", a.Getenv(kit.ClusterIDEnv), "id of the cluster: nodes of others are refused; without it that of the first node that answers counts ("+kit.ClusterIDEnv+")")
+	flags.StringVar(&a.ClusterID, "cluster-id", a.Getenv(kit.ClusterIDEnv), "expected cluster id (default that of the first node that answers); nodes of other clusters are refused ("+kit.ClusterIDEnv+")")
 	flags.StringVar(&a.Scope, "scope", "default", "scope to work in")
 	flags.DurationVar(&a.Timeout, "timeout", 10*time.Second, "how long a call may take")
 	flags.StringVarP(&a.Output, "output", "o", kit.OutputTable, "table, json or yaml")
-	flags.BoolVar(&a.Stale, "stale", false, "read from the node that is asked, however old its state is")
+	flags.BoolVar(&a.Stale, "stale", false, "read the state of the node that is asked, which may be old")
 	flags.Uint64Var(&a.MinIndex, "min-index", 0, "read only once the node has applied this index")
-	flags.Var(&a.Fence, "fence", "write only while this holding of a claim stands")
-	flags.StringVar(&a.RequestID, "request-id", "", "repeat a write of unknown outcome under the id it had")
+	flags.Var(&a.Fence, "fence", "write only while the claim is held at this epoch")
+	flags.StringVar(&a.RequestID, "request-id", "", "request id of a write: repeats a write of unknown outcome")
 
 	root.AddCommand(
 		a.checkpointsCommand(), a.threadsCommand(), a.agentsCommand(), a.valuesCommand(), a.claimsCommand(),

@@ -59,7 +59,7 @@ func (a commands) scopesSet() *cobra.Command {
 	var historyAge time.Duration
 	cmd := &cobra.Command{
 		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created where there is none.",
+		Long: "put changes the parts of the policy that are named and keeps the others. The scope is created if it does not exist.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
 			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())

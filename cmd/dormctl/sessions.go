@@ -19,9 +19,9 @@ func (a commands) sessionsCommand() *cobra.Command {
 		a.sessionsCheckpoint(), a.sessionsCommit(), a.sessionsRenew(), a.sessionsCancel(), a.sessionsFork(), a.sessionsSnapshot(), a.sessionsRemove())
 	cmd.Long = `A session is a conversation whose turns run under leases. claim begins a turn and
 shows its lease, which expires where it is not renewed; checkpoint keeps where
-the turn stands, commit ends it. Who finds a turn whose lease has expired takes
-it over with recover; one that hibernates or waits goes on with resume. What a
-turn writes elsewhere takes --fence session:ID@EPOCH.`
+the turn stands, commit ends it. recover takes over a turn whose lease has
+expired; resume continues a turn that hibernates or waits. Fence the other writes
+of a turn with --fence session:ID@EPOCH.`
 	return cmd
 }
 
@@ -46,7 +46,7 @@ func (a commands) sessionsStart() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.Agent, "agent", "", "whose session it is")
+	flags.StringVar(&op.Agent, "agent", "", "the agent of the session")
 	flags.StringVar(&spec, "spec", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -")
@@ -175,9 +175,9 @@ func (a commands) sessionsList() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar((*string)(&list.Status), "status", "", "only those of this status: new, running, hibernated, waiting, finished, error or cancelled")
-	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those that this owner runs, or is to be relieved of")
+	cmd.Flags().StringVar(&list.Owner, "owner", "", "only sessions leased to this owner (including expired leases)")
 	cmd.Flags().StringVar(&list.Agent, "agent", "", "only this agent's")
-	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only those whose turn is to be recovered")
+	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only sessions with a turn to recover")
 	page.Define(cmd)
 	return cmd
 }

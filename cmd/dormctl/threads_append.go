@@ -19,7 +19,7 @@ func (a commands) threadsAppend() *cobra.Command {
 	var refs, metadata, entries string
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "append THREAD [PAYLOAD...]", Short: "Append entries, creating the thread where there is none",
+		Use: "append THREAD [PAYLOAD...]", Short: "Append entries; creates the thread if it does not exist",
 		Args: cli.Between(1, -1, "THREAD [PAYLOAD...]"),
 		Long: `append adds one entry for each PAYLOAD (a JSON object, @FILE, or - for stdin),
 or all those in --entries: a JSON array, or one entry a line, each

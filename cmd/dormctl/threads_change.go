@@ -32,7 +32,7 @@ func (a commands) threadsCompact() *cobra.Command {
 	var summary string
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
-		Use: "compact THREAD --before SEQ", Short: "Forget the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
+		Use: "compact THREAD --before SEQ", Short: "Remove the entries below a seq; rev and head stay", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("before") {
 				return cli.Usagef("compact needs --before SEQ: the first seq that stays")

@@ -39,7 +39,7 @@ func (a commands) threadsLoad() *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint64Var(&read.From, "from", 0, "first seq")
 	flags.Uint64Var(&to, "to", 0, "last seq, inclusive (default the end)")
-	flags.Uint64Var(&read.Tail, "tail", 0, "the last so many, of --kind, instead of --from")
+	flags.Uint64Var(&read.Tail, "tail", 0, "number of last entries, of --kind, instead of --from")
 	flags.Uint64Var(&atRev, "at-rev", 0, "as the thread stood at that rev (default now)")
 	flags.StringSliceVar(&read.Kinds, "kind", nil, "only entries of this kind; repeatable")
 	flags.Uint64Var(&read.Limit, "limit", agent.EntriesLimitDefault, fmt.Sprintf("entries, at most %d", agent.EntriesLimitMax))
@@ -62,7 +62,7 @@ func (a commands) loadRest(ctx context.Context, s kit.Store, read agent.LoadEntr
 			return nil, err
 		}
 		if page.Thread.Incarnation != first.Thread.Incarnation {
-			return nil, agent.Errorf(agent.CodeDeleted, "thread %q was deleted and made anew while it was loaded", read.Thread)
+			return nil, agent.Errorf(agent.CodeDeleted, "thread %q was deleted and created again while it was loaded", read.Thread)
 		}
 		whole.Items = append(whole.Items, page.Items...)
 		whole.Next = page.Next

@@ -16,9 +16,8 @@ import (
 func (a commands) timersCommand() *cobra.Command {
 	cmd := cli.Group("timers", "Signals to instances, once or as a cron expression says", a.timersList(), a.timersGet(), a.timersSet(), a.timersRemove())
 	cmd.Long = `A timer wakes an instance and sends it a signal. It is durable: each occurrence
-is acknowledged in the commit of the turn that it caused. An attempt that fails
-is made again, more and more seldom; then the timer is parked, until it is set
-anew.`
+is acknowledged in the commit of the turn that it caused. A failed attempt is
+retried with a growing backoff; then the timer is parked until it is set again.`
 	return cmd
 }
 
@@ -69,7 +68,7 @@ func (a commands) timersSet() *cobra.Command {
 	var at, missed, data string
 	var in time.Duration
 	cmd := &cobra.Command{
-		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer, in place of the one under that id", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
+		Use: "put MANAGER KEY TIMER (--cron CRON | --at TIME | --in DURATION)", Aliases: []string{"set"}, Short: "Set a timer of an instance; replaces the one with that id", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			t.Manager, t.Key, t.ID, t.Missed = args[0], args[1], args[2], agent.Missed(missed)
 			if t.Data, err = a.OptionalObject("data", data); err != nil {
@@ -107,14 +106,14 @@ func (a commands) timersSet() *cobra.Command {
 	flags.StringVar(&at, "at", "", "when it fires, once, such as 2026-11-22T09:00:00Z")
 	flags.DurationVar(&in, "in", 0, "after how long it fires, once, such as 5m")
 	flags.StringVar(&t.TimeZone, "time-zone", "", "of --cron, such as Europe/Paris; UTC where none is named")
-	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: what becomes of occurrences that nobody could fire in time")
+	flags.StringVar(&missed, "missed", "", "skip, fire_once or catch_up: policy for occurrences that were not fired in time")
 	flags.Uint64Var(&t.CatchUp, "catch-up", 0, "of --missed catch_up: the last so many are fired")
 	flags.StringVar(&t.Type, "type", "", "of the signal; timer where none is named")
 	flags.StringVar(&data, "data", "", "of the signal: a JSON object, @FILE or -")
 	return cmd
 }
 
-// showNext reckons when a timer that was just set fires first. The leader does so
+// showNext computes when a timer that was just set fires first. The leader does so
 // right after.
 func showNext(t *agent.Timer) {
 	if t.Next == 0 {
