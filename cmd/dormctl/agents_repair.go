@@ -13,7 +13,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// repairFlags say what to do about a mismatch.
+// repairFlags are the choices for a mismatch.
 type repairFlags struct {
 	drop, rebuild bool
 	thread        string
@@ -23,7 +23,7 @@ type repairFlags struct {
 func agentsRepair(a *kit.App) *cobra.Command {
 	var f repairFlags
 	cmd := &cobra.Command{
-		Use: "repair KEY", Short: "Show, or settle, a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
+		Use: "repair KEY", Short: "Show or repair a checkpoint that does not match its thread", Args: cli.Exactly("KEY"),
 		Long: `repair looks at an agent that does not thaw because its checkpoint points to a
 thread that does not exist (missing_thread) or has another history (thread_mismatch).
 
@@ -32,9 +32,9 @@ do not match. The choices:
 
   --drop-checkpoint       delete the checkpoint and start fresh; the thread stays
   --rebuild-from-thread   keep the thread, and put a checkpoint that points to it
-                          as it stands. Its state is --state ({} by default): the
-                          old one speaks of another history. The old checkpoint
-                          stays readable with "checkpoints get --revision".
+                          at its current rev. Its state is --state ({} by default),
+                          because the old state belongs to another history. The old
+                          checkpoint stays readable with "checkpoints get --revision".
 
 A choice applies only to the checkpoint that was shown: it is refused if another one
 was saved meanwhile.`,
@@ -52,13 +52,13 @@ was saved meanwhile.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.drop, "drop-checkpoint", false, "delete the checkpoint; the thread stays")
-	flags.BoolVar(&f.rebuild, "rebuild-from-thread", false, "put a checkpoint that points to the thread as it stands")
+	flags.BoolVar(&f.rebuild, "rebuild-from-thread", false, "put a checkpoint that points to the thread at its current rev")
 	flags.StringVar(&f.state, "state", "", "the rebuilt checkpoint's state: a JSON object, @FILE or - (default {})")
 	flags.StringVar(&f.thread, "thread", "", "the thread to rebuild from (default the one that the checkpoint points to)")
 	return cmd
 }
 
-// diagnosis is both sides of an agent, as of one index.
+// diagnosis is an agent's checkpoint and thread, as of one index.
 type diagnosis struct {
 	checkpoint *agent.Checkpoint
 	thread     *agent.Thread // the one to rebuild from; nil if it is gone

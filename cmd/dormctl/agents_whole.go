@@ -117,7 +117,7 @@ func erase(ctx context.Context, a *kit.App, s kit.Store, op *agent.EraseAgent) (
 	receipt, _ = agent.AwaitErasure(ctx, receipt, func(ctx context.Context) (*agent.Erasure, error) {
 		return kit.Find[*agent.Erasure](ctx, a, s, &agent.GetErasure{Agent: op.Agent})
 	})
-	return receipt, nil // it is erased; only how far the cleaning is, may not be known
+	return receipt, nil // the agent is erased; only the progress of the removal may be unknown
 }
 
 // confirm asks a person, on a terminal. Anything but "yes" is a no.

@@ -65,10 +65,10 @@ func TestCertificatesOfACluster(t *testing.T) {
 	made("init")
 	made("node", "n1", "--san", "127.0.0.1", "--san", "n1.example.com")
 	made("client", "alice")
-	refused("is in "+dir+" already", "init")
+	refused("already exists in "+dir, "init")
 	refused("already", "client", "alice")
 	refused("needs --san", "node", "n2")
-	refused("is no name", "client", "../eve")
+	refused("for a certificate", "client", "../eve")
 	refused("--days is 0", "client", "bob", "--days", "0")
 
 	for _, secret := range []string{"ca.key", "n1.key", "alice.key", "gossip.key"} {

@@ -23,7 +23,7 @@ epoch that is never used again. It expires unless it is renewed. Every write acc
 
 func claimsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "get CLAIM", Short: "Show who holds a claim", Args: cli.Exactly("CLAIM"),
+		Use: "get CLAIM", Short: "Show the holder of a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 				c, err := kit.Find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
@@ -69,7 +69,7 @@ func claimsRenew(a *kit.App) *cobra.Command {
 func claimsRelease(a *kit.App) *cobra.Command {
 	op := &agent.ReleaseClaim{}
 	cmd := &cobra.Command{
-		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "End a holding, or hand the claim over", Args: cli.Exactly("CLAIM"),
+		Use: "release CLAIM --holder HOLDER --epoch EPOCH", Short: "Release a claim, or hand it over", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Claim = args[0]
 			return changeClaim(a, cmd, op)
@@ -81,7 +81,7 @@ func claimsRelease(a *kit.App) *cobra.Command {
 	return cmd
 }
 
-// holdingFlags name a holding.
+// holdingFlags adds --holder and --epoch to cmd.
 func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 	cmd.Flags().StringVar(holder, "holder", "", "the holder")
 	cmd.Flags().Uint64Var(epoch, "epoch", 0, "the epoch of the holding")
@@ -131,7 +131,7 @@ func claimsWatch(a *kit.App) *cobra.Command {
 	}
 }
 
-// holderLine is how a claim stands, on a line.
+// holderLine returns a claim's holder as one line.
 func holderLine(c agent.Claim) string {
 	if !c.Held() {
 		return c.Name + " has no holder"

@@ -57,7 +57,7 @@ func TestWrongFilesForTLSAreUsage(t *testing.T) {
 	}{
 		{"--cert " + cert, "go together"},
 		{"--key " + key, "go together"},
-		{"--cert " + cert + " --key " + key, "name with --ca"},
+		{"--cert " + cert + " --key " + key, "--cert needs --ca"},
 		{"--ca /no/such/file", "no such file"},
 		{"--ca " + key, "holds no certificate"},
 		{"--ca " + cert + " --cert " + key + " --key " + key, "--cert and --key"},

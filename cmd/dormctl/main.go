@@ -1,6 +1,5 @@
-// Command dormctl is the command line for people: it asks any node of a
-// cluster over gRPC, shows what comes back, and tells by its exit code how the
-// call ended. One file holds one subcommand, or one noun of them.
+// Command dormctl is the command-line client of a cluster. It calls any node over
+// gRPC, prints the result, and reports the outcome in its exit code. One file holds one subcommand, or one noun of them.
 package main
 
 import (

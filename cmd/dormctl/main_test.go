@@ -118,7 +118,7 @@ func TestVerificationFailsOnTheFirstDifferenceAndShowsIt(t *testing.T) {
 		}
 	}
 	_, errs, code := c.run("", "import", file)
-	if code != kit.ExitFailed || !strings.Contains(errs, "was left as it is") {
+	if code != kit.ExitFailed || !strings.Contains(errs, "was not changed") {
 		t.Errorf("importing again: exit %d: %s", code, errs)
 	}
 }

@@ -19,8 +19,8 @@ func memoryRecall(a *kit.App) *cobra.Command {
 	var embedding string
 	var since, until instant
 	cmd := &cobra.Command{
-		Use: "recall AGENT [QUERY]", Short: "Show what an agent remembers, the most fitting first", Args: cli.Between(1, 2, "AGENT", "[QUERY]"),
-		Long: `recall shows what an agent remembers. --mode says by which rule:
+		Use: "recall AGENT [QUERY]", Short: "Search an agent's memories, best match first", Args: cli.Between(1, 2, "AGENT", "[QUERY]"),
+		Long: `recall searches an agent's memories. --mode sets how:
 
   recent   the last written first; QUERY has no effect but must be there
   query    by the flags below, in order of observation; takes no QUERY

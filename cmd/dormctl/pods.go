@@ -63,7 +63,7 @@ func podsGet(a *kit.App) *cobra.Command {
 func podsEnsure(a *kit.App) *cobra.Command {
 	var initial string
 	cmd := &cobra.Command{
-		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after all that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
+		Use: "ensure MANAGER KEY NODE", Short: "Start a node, after the nodes that it needs", Args: cli.Exactly("MANAGER", "KEY", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := a.OptionalObject("--initial-state", initial)
 			if err != nil {
@@ -199,7 +199,7 @@ func podsHibernate(a *kit.App) *cobra.Command {
 
 func podsFork(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "fork MANAGER KEY NEWKEY", Short: "Make another pod of what is stored of this one and its nodes", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
+		Use: "fork MANAGER KEY NEWKEY", Short: "Fork a pod from what is stored, at one index", Args: cli.Exactly("MANAGER", "KEY", "NEWKEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := a.Request()
 			return onPod(a, cmd, args, func(ctx context.Context, pods pod.Pods, ref agent.InstanceRef) error {

@@ -46,7 +46,7 @@ func sessionsStart(a *kit.App) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&op.Agent, "agent", "", "whose session it is")
+	flags.StringVar(&op.Agent, "agent", "", "the agent of the session")
 	flags.StringVar(&spec, "spec", "", "a JSON object, @FILE or -")
 	flags.StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	flags.StringVar(&environment, "environment", "", "a JSON object, @FILE or -")

@@ -13,9 +13,9 @@ import (
 	"dormouse/internal/cli"
 )
 
-// runnerFlags say who is to run a turn, and for how long without renewing.
+// runnerFlags adds --owner and --ttl of a turn's lease to cmd.
 func runnerFlags(cmd *cobra.Command, owner *string, ttl *time.Duration) {
-	cmd.Flags().StringVar(owner, "owner", "", "who is to run it")
+	cmd.Flags().StringVar(owner, "owner", "", "owner of the lease")
 	cmd.Flags().DurationVar(ttl, "ttl", agent.ClaimTTLDefault, "how long, unless the lease is renewed")
 }
 

@@ -113,7 +113,7 @@ func timersSet(a *kit.App) *cobra.Command {
 	return cmd
 }
 
-// showNext reckons when a timer that was just set fires first. The leader does so
+// showNext computes when a timer that was just set fires first. The leader does so
 // right after.
 func showNext(t *agent.Timer) {
 	if t.Next == 0 {

@@ -28,10 +28,10 @@ type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Terminal       bool                                  // stderr is one: progress may be drawn
-	Size           func() (width, height int, err error) // of stdout, where it is one; nil elsewhere
+	Terminal       bool                                  // stderr is a terminal: progress may be drawn
+	Size           func() (width, height int, err error) // of stdout if it is a terminal; otherwise nil
 	Dial           func(Target) (Store, error)
-	Self           string // the file of this program, which it runs again for workers
+	Self           string // path of this executable, which is run again for worker processes
 
 	Endpoints string
 	Ca        string // files; "" means none
@@ -42,7 +42,7 @@ type App struct {
 	Output    string
 	Stale     bool
 	MinIndex  uint64
-	RequestID string // of the commit; made up where none was given
+	RequestID string // of the commit; generated if empty
 	Fence     fenceFlag
 }
 
@@ -138,11 +138,11 @@ func (e *CommitError) Unwrap() error { return e.Err }
 func ResultOf[T agent.OpResult](r agent.Result, op int) (T, error) {
 	var none T
 	if op >= len(r.Results) {
-		return none, fmt.Errorf("the answer has %d results, no result of op %d: is the node of another version?", len(r.Results), op)
+		return none, fmt.Errorf("the answer has %d results and none for op %d: does the node run another version?", len(r.Results), op)
 	}
 	t, ok := r.Results[op].(T)
 	if !ok {
-		return none, fmt.Errorf("the answer's result %d is a %T: is the node of another version?", op, r.Results[op])
+		return none, fmt.Errorf("the answer's result %d is a %T: does the node run another version?", op, r.Results[op])
 	}
 	return t, nil
 }
@@ -154,7 +154,7 @@ func (a *App) Read(ctx context.Context, s agent.Service, reads ...agent.Read) (a
 		return agent.Answers{}, err
 	}
 	if len(answers.Answers) != len(reads) {
-		return agent.Answers{}, fmt.Errorf("%d answers to %d questions: is the node of another version?", len(answers.Answers), len(reads))
+		return agent.Answers{}, fmt.Errorf("%d answers to %d reads: does the node run another version?", len(answers.Answers), len(reads))
 	}
 	return answers, nil
 }
@@ -178,7 +178,7 @@ func FoundIn[T agent.Found](answers agent.Answers, i int) (T, error) {
 	}
 	found, ok := answer.Found.(T)
 	if !ok {
-		return none, fmt.Errorf("the answer is a %T: is the node of another version?", answer.Found)
+		return none, fmt.Errorf("the answer is a %T: does the node run another version?", answer.Found)
 	}
 	return found, nil
 }

@@ -34,7 +34,7 @@ func DialClient(t Target) (Store, error) {
 	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster})
 }
 
-// Open dials endpoints as the flags say.
+// Open connects to endpoints with the TLS files and cluster id of the global flags.
 func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	secure, err := a.tlsConfig()
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *App) tlsConfig() (*tls.Config, error) {
 	case a.Ca == "" && a.Cert == "":
 		return nil, nil //nolint:nilnil // no TLS is an answer
 	case a.Ca == "":
-		return nil, cli.Usagef("--cert asks for TLS: name with --ca whose certificates the nodes have")
+		return nil, cli.Usagef("--cert needs --ca: name the file of the authority that signed the nodes' certificates")
 	}
 	pem, err := os.ReadFile(a.Ca)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package kit is what the commands of dormctl share: the App with the values of the
-// global flags, connections, output, exit codes, and flags that several commands
-// have.
+// Package kit holds what the commands of dormctl share: the App with the values of
+// the global flags, connections, output, exit codes and common flags.
 package kit

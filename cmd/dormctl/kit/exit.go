@@ -10,7 +10,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// The exit codes.
+// The exit codes of dormctl. ExitTable describes them.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1
@@ -92,7 +92,7 @@ func (a *App) Explain(err error) {
 	}
 	message := err.Error()
 	var e *agent.Error
-	var exit *exitError // says it all itself
+	var exit *exitError // its message is complete
 	if errors.As(err, &e) && !errors.As(err, &exit) {
 		message += Facts(e)
 	}
@@ -111,7 +111,7 @@ func Facts(e *agent.Error) string {
 	}
 	switch e.Code {
 	case agent.CodeConflict, agent.CodeRevRegression, agent.CodeThreadMismatch:
-		if e.Head != "" { // it is of a thread, not of the cluster's members
+		if e.Head != "" { // a conflict of a thread, not of the cluster's membership
 			add("stored rev %d", e.Rev)
 			add("head %s", e.Head)
 		}
@@ -166,11 +166,11 @@ func (a *App) hint(err error) string {
 	}
 	var e *agent.Error
 	if errors.As(err, &e) && e.Code == agent.CodeConflict && e.Head == "" {
-		return "" // of the cluster's members: the refusal says what to do
+		return "" // of the cluster's membership: the message says what to do
 	}
 	switch agent.CodeOf(err) {
 	case agent.CodeUnknown, agent.CodeRequestExpired:
-		return "it may or may not have happened; look before you repeat it"
+		return "the outcome is unknown; check the current state before you repeat it"
 	case agent.CodeUnavailable:
 		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.Endpoints)
 	case agent.CodeOverloaded:
@@ -178,15 +178,15 @@ func (a *App) hint(err error) string {
 	case agent.CodeFenced:
 		return "the claim has another holder or has expired: take it again, or give up"
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive:
-		return "wait until its turn ends or its lease expires; dormctl sessions get shows which"
+		return "wait until its turn ends or its lease expires; dormctl sessions get shows the lease"
 	case agent.CodeStaleSessionLease, agent.CodeSessionLeaseExpired:
 		return "this runner has lost the turn: stop it; dormctl sessions recover takes it over once the lease has expired"
 	case agent.CodeSessionLeaseRequired:
-		return "a turn of it runs: end that with dormctl sessions commit, or cancel the session"
+		return "the session has a running turn: end it with dormctl sessions commit, or cancel the session"
 	case agent.CodeStaleSessionRevision:
 		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeAlreadyClaimed:
-		return "wait until it is free, as dormctl claims watch shows, or until it expires"
+		return "wait until the claim is released or expires; dormctl claims watch shows when"
 	case agent.CodeIdempotencyMismatch:
 		return "this --request-id was used for another commit: repeat that one, or leave the flag out"
 	case agent.CodeThawFailed:
@@ -194,7 +194,7 @@ func (a *App) hint(err error) string {
 	case agent.CodeHandlerFailed:
 		return "the turn was not applied; the signal may be sent again"
 	case agent.CodeTooLarge:
-		return "split it up, or keep large contents elsewhere"
+		return "split it, or store large contents elsewhere"
 	case agent.CodeReadOnly:
 		return "nothing was changed; free some disk space on the node, or move its data to a larger disk"
 	case agent.CodeConflict, agent.CodeRevRegression:
@@ -202,7 +202,7 @@ func (a *App) hint(err error) string {
 	case agent.CodeRevisionMismatch:
 		return "another writer was first: read it again, and decide by what is stored now"
 	case agent.CodeMissingThread, agent.CodeThreadMismatch:
-		return "checkpoint and thread do not belong together: dormctl agents repair KEY shows both and what can be done"
+		return "the checkpoint does not match its thread: dormctl agents repair KEY shows both and the choices"
 	case agent.CodeDuplicateEntry:
 		return "an entry with that id has other content: give the new one another id"
 	case agent.CodeDeleted:
@@ -210,7 +210,7 @@ func (a *App) hint(err error) string {
 	case agent.CodeCompacted:
 		return "the entries before the floor were removed: start from the floor"
 	case agent.CodeCorrupt:
-		return "stored data fails its checksum on that node: ask another with --endpoints, and replace the node"
+		return "stored data fails its checksum on that node: use another node with --endpoints, and replace the damaged one"
 	default:
 		return ""
 	}

@@ -9,14 +9,14 @@ import (
 	"dormouse/internal/cli"
 )
 
-// fenceFlag is the value of --fence, CLAIM@EPOCH. The claim may hold an @ too.
+// fenceFlag is the value of --fence, CLAIM@EPOCH. The claim's name may contain an @.
 type fenceFlag struct{ Fence *agent.Fence }
 
 // Set implements pflag.Value.
 func (f *fenceFlag) Set(text string) error {
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
-		return fmt.Errorf("it names no epoch: use CLAIM@EPOCH, as in jobs@65537")
+		return fmt.Errorf("the epoch is missing: use CLAIM@EPOCH, as in jobs@65537")
 	}
 	epoch, err := strconv.ParseUint(text[at+1:], 10, 64)
 	if err != nil || at == 0 {
@@ -36,7 +36,7 @@ func (f *fenceFlag) String() string {
 // Type implements pflag.Value.
 func (*fenceFlag) Type() string { return "CLAIM@EPOCH" }
 
-// join puts the fence on a commit, which may bring the same one.
+// join sets the fence of c. It returns a usage error if c has a different fence.
 func (f *fenceFlag) join(c *agent.Commit) error {
 	switch {
 	case f.Fence == nil:

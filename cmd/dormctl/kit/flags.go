@@ -42,7 +42,7 @@ func More(next string) string {
 	return fmt.Sprintf("more: --after %q", next)
 }
 
-// GuardFlags are the conditions of a write.
+// GuardFlags are the preconditions of a write.
 type GuardFlags struct {
 	cmd           *cobra.Command
 	ifRevision    uint64
@@ -53,7 +53,7 @@ type GuardFlags struct {
 func (g *GuardFlags) Define(cmd *cobra.Command, revision bool) {
 	g.cmd = cmd
 	if revision {
-		cmd.Flags().Uint64Var(&g.ifRevision, "if-revision", 0, "only at this revision; 0 means only if there is none")
+		cmd.Flags().Uint64Var(&g.ifRevision, "if-revision", 0, "only at this revision; 0 means only if it does not exist")
 	}
 	cmd.Flags().Uint64Var(&g.IfIncarnation, "if-incarnation", 0, "only in this incarnation")
 }
@@ -103,7 +103,7 @@ func (p *PointerFlags) Define(cmd *cobra.Command) {
 func (p *PointerFlags) Pointer() (*agent.Pointer, error) {
 	if p.thread == "" {
 		if p.head != "" || p.cmd.Flags().Changed("rev") {
-			return nil, cli.Usagef("--rev and --head are of a thread: name it with --thread")
+			return nil, cli.Usagef("--rev and --head need --thread: name the thread")
 		}
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func DeletedGrid(noun string, names []string, existed []bool) cli.Grid {
 	for i, name := range names {
 		did := "deleted"
 		if !existed[i] {
-			did = "was not there"
+			did = "did not exist"
 		}
 		g.Add(noun, name, did)
 	}

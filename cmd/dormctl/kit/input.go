@@ -40,7 +40,7 @@ func (a *App) File(what, path string) (content []byte, err error) {
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", what, err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // nothing was written
 	return readBounded(what+" from "+path, f)
 }
 
@@ -72,7 +72,7 @@ func (a *App) OptionalObject(what, arg string) (agent.JSON, error) {
 	return a.ObjectArg(what, arg)
 }
 
-// Drafts reads entries: a JSON array of them, or one a line.
+// Drafts reads entries from a file: a JSON array, or one JSON object a line.
 func (a *App) Drafts(path string) ([]agent.Draft, error) {
 	raw, err := a.File("entries", path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"dormouse/internal/cli"
 )
 
-// OutputIn returns the value of --output in args, whose other flags may be wrong, or
-// otherwise where args have none.
+// OutputIn returns the value of --output in args, or otherwise if args have none. It
+// ignores other flags, which may be invalid.
 func OutputIn(args []string, otherwise string) string {
 	flags := pflag.NewFlagSet("output", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
@@ -27,11 +27,11 @@ func OutputIn(args []string, otherwise string) string {
 
 // errorDoc is the document of an error.
 type errorDoc struct {
-	Code         string `json:"code"` // of the store; usage, or failed where it is dormctl's own
+	Code         string `json:"code"` // of the store's error; otherwise "usage" or "failed"
 	Message      string `json:"message"`
 	Hint         string `json:"hint,omitempty"`
 	Exit         int    `json:"exit"`
-	RequestID    string `json:"request_id,omitempty"` // under which a commit of unknown outcome is settled
+	RequestID    string `json:"request_id,omitempty"` // repeats a commit of unknown outcome
 	Field        string `json:"field,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 	Limit        string `json:"limit,omitempty"`
@@ -64,7 +64,7 @@ func (a *App) errorOf(err error) errorDoc {
 		}
 	}
 	var exit *exitError
-	if errors.As(err, &exit) { // it says what can be done
+	if errors.As(err, &exit) { // its message says what can be done
 		doc.Message = err.Error()
 	}
 	var commit *CommitError

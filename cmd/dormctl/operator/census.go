@@ -9,22 +9,23 @@ import (
 	"dormouse/internal/pause"
 )
 
-// How long a census rests: censusRest at least, and censusShare times as long
-// as it took, so that counting never is what the nodes are busy with.
+// The pause between two counts is at least censusRest, and at least censusShare times
+// the duration of the last count, which bounds the load on the nodes.
 const (
 	censusRest  = 5 * time.Second
 	censusShare = 4
 )
 
-// census counts the instances that are stored, again and again.
+// census counts the stored instances periodically.
 type census struct{ last atomic.Pointer[int] }
 
 func newCensus() *census { return &census{} }
 
-// stored is what the last count came to; nil before there is one.
+// stored returns the result of the last count; nil before the first one.
 func (c *census) stored() *int { return c.last.Load() }
 
-// run counts until ctx ends. A count that fails is made again later.
+// run counts until ctx ends. It ignores a count that fails, and tries again after the
+// pause.
 func (c *census) run(ctx context.Context, s kit.Store) {
 	for ctx.Err() == nil {
 		began := time.Now()

@@ -30,8 +30,8 @@ const (
 	gossipFile = "gossip.key"
 )
 
-// How long certificates are good for, and how far their beginning lies back, for
-// machines whose clocks differ.
+// The default validity of certificates, in days; how far their start is set back,
+// because clocks differ; and the size of a gossip key, in bytes.
 const (
 	caDays     = 3650
 	certDays   = 365
@@ -124,7 +124,7 @@ func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
 // sign makes the certificate of a node or a client.
 func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return cli.Usagef("%q is no name for a certificate's files: use letters, digits and dashes", name)
+		return cli.Usagef("invalid name %q for a certificate: use letters, digits and dashes", name)
 	}
 	certFile, keyFile := name+".pem", name+".key"
 	if err := absent(dir, certFile, keyFile); err != nil {
@@ -155,7 +155,7 @@ func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.
 	return printFiles(a, dir, certFile, keyFile)
 }
 
-// certTemplate is what all certificates have in common.
+// certTemplate returns a certificate with the fields that all certificates share.
 func certTemplate(name string, days int) (*x509.Certificate, error) {
 	if days < 1 {
 		return nil, cli.Usagef("--days is %d: use at least 1", days)
@@ -166,8 +166,8 @@ func certTemplate(name string, days int) (*x509.Certificate, error) {
 	}, nil
 }
 
-// writeCertificate makes a key, and a certificate of it that an authority signs; nil
-// is itself.
+// writeCertificate creates a key and its certificate, signed by an authority; without
+// one the certificate is self-signed.
 func writeCertificate(template, authority *x509.Certificate, authorityKey any, certFile, keyFile string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -190,19 +190,19 @@ func writeCertificate(template, authority *x509.Certificate, authorityKey any, c
 	return create(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o644)
 }
 
-// readAuthority reads what certs init has made.
+// readAuthority reads the authority's certificate and key, which certs init wrote.
 func readAuthority(dir string) (*x509.Certificate, any, error) {
 	var blocks [2]*pem.Block
 	for i, name := range []string{caCertFile, caKeyFile} {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, cli.Usagef("there is no %s in %s: run dormctl certs init first, or name the directory with --dir", name, dir)
+			return nil, nil, cli.Usagef("%s does not exist in %s: run dormctl certs init first, or name the directory with --dir", name, dir)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the authority: %w", err)
 		}
 		if blocks[i], _ = pem.Decode(raw); blocks[i] == nil {
-			return nil, nil, fmt.Errorf("%s in %s is not in PEM", name, dir)
+			return nil, nil, fmt.Errorf("%s in %s is not a PEM file", name, dir)
 		}
 	}
 	authority, err := x509.ParseCertificate(blocks[0].Bytes)
@@ -216,17 +216,17 @@ func readAuthority(dir string) (*x509.Certificate, any, error) {
 	return authority, key, nil
 }
 
-// absent refuses to write over files.
+// absent returns a usage error if one of the files exists.
 func absent(dir string, names ...string) error {
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return cli.Usagef("%s is in %s already: delete it first, or choose another --dir", name, dir)
+			return cli.Usagef("%s already exists in %s: delete it first, or choose another --dir", name, dir)
 		}
 	}
 	return nil
 }
 
-// create writes a file that is not there yet.
+// create writes a new file. It fails if the file exists.
 func create(path string, raw []byte, mode fs.FileMode) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // the user names it
 	if err != nil {

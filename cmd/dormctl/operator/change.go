@@ -24,7 +24,7 @@ may join again with a new process. To stop a node for a while, stop its process.
 
 func transferCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "transfer [NODE]", Short: "Hand leadership to a node, or to any", Args: cli.Between(0, 1, "[NODE]"),
+		Use: "transfer [NODE]", Short: "Transfer leadership to a node, or to any voter", Args: cli.Between(0, 1, "[NODE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			node := ""
 			if len(args) > 0 {

@@ -1,4 +1,5 @@
-// Package operator holds the commands of dormctl for those who operate a cluster.
+// Package operator holds the commands of dormctl that operate a cluster: status,
+// members, placement and certificates.
 package operator
 
 import (

@@ -14,7 +14,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// trailDefault is how many changes of owners are shown unless told otherwise.
+// trailDefault is the default of --events.
 const trailDefault = 10
 
 func placementCommand(a *kit.App) *cobra.Command {
@@ -38,7 +38,7 @@ func placementLs(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&q.Events, "events", trailDefault, "how many changes to show")
+	cmd.Flags().IntVar(&q.Events, "events", trailDefault, "number of changes to show")
 	return cmd
 }
 
@@ -139,7 +139,7 @@ type explainedDoc struct {
 
 func printExplained(a *kit.App, p agent.Placement) error {
 	if p.Partition == nil {
-		return fmt.Errorf("the node did not say which partition it is: is it of an older version?")
+		return fmt.Errorf("the answer names no partition: does the node run an older version?")
 	}
 	of := p.Partition
 	doc := explainedDoc{

@@ -14,14 +14,14 @@ import (
 	"dormouse/internal/pause"
 )
 
-// topEveryMin bounds how often top asks the nodes.
+// topEveryMin is the minimum of --every.
 const topEveryMin = 100 * time.Millisecond
 
 func topCommand(a *kit.App) *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use: "top", Short: "Show nodes, partitions and live instances, as they change", Args: cli.Exactly(),
+		Use: "top", Short: "Show nodes, partitions and live instances, refreshed periodically", Args: cli.Exactly(),
 		Long: `top shows each node's partitions and instances, of all scopes, and the moves under
 way. It refreshes every second until interrupted. With --once, or if the output is no
 terminal, it takes two samples, a second apart, and shows the result.
@@ -41,12 +41,12 @@ time to time, so their number is older than the others.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "show it once")
-	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look")
+	cmd.Flags().BoolVar(&once, "once", false, "show one result and exit")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "time between two samples")
 	return cmd
 }
 
-// sample is what the cluster said at one time.
+// sample is the state of the cluster at one time.
 type sample struct {
 	At        time.Time
 	status    agent.ClusterStatus
@@ -120,7 +120,7 @@ func topLive(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) 
 				text += "\n" + cli.Clean(err.Error()) + "\n"
 			}
 			err = screen.draw(text)
-		case err != nil: // programs are told nothing twice
+		case err != nil: // programs do not get the same result twice
 			a.Tell("dormctl: %v", err)
 			err = nil
 		default:
@@ -134,10 +134,10 @@ func topLive(ctx context.Context, a *kit.App, s kit.Store, every time.Duration) 
 	return nil
 }
 
-// storedPrefix begins the keys of the checkpoints that instances have.
+// storedPrefix is the prefix of the keys of instances' checkpoints.
 const storedPrefix = "instances/"
 
-// countStored lists the instances that are stored, in all scopes.
+// countStored returns the number of stored instances in all scopes.
 func countStored(ctx context.Context, s kit.Store) (count int, err error) {
 	err = eachPage(ctx, s, "", func(page agent.Page) agent.Read { return &agent.ListScopes{Page: page} }, func(scopes *agent.ScopeList) (string, error) {
 		for _, scope := range scopes.Items {
@@ -157,7 +157,7 @@ func countStored(ctx context.Context, s kit.Store) (count int, err error) {
 	return count, err
 }
 
-// eachPage reads a list to its end, from any node's state.
+// eachPage reads all pages of a list, with stale reads, and calls see with each page.
 func eachPage[T agent.Found](ctx context.Context, s kit.Store, scope string, read func(agent.Page) agent.Read, see func(T) (next string, err error)) error {
 	page := agent.Page{Limit: agent.ListLimitMax}
 	for {
@@ -166,7 +166,7 @@ func eachPage[T agent.Found](ctx context.Context, s kit.Store, scope string, rea
 			return err
 		}
 		if len(answers.Answers) != 1 {
-			return errors.New("one question has another number of answers: is the node of another version?")
+			return errors.New("one read does not have one answer: does the node run another version?")
 		}
 		list, err := kit.FoundIn[T](answers, 0)
 		if err != nil {

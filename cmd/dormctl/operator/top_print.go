@@ -15,17 +15,17 @@ import (
 	"dormouse/internal/cli"
 )
 
-// topNodeDoc is one node.
+// topNodeDoc is the row of one node.
 type topNodeDoc struct {
 	Node             string  `json:"node"`
 	Zone             string  `json:"zone"`
 	Leader           bool    `json:"leader"`
-	Status           string  `json:"status"` // as members shows it
+	Status           string  `json:"status"` // as dormctl members shows it
 	Leased           bool    `json:"leased"`
-	Partitions       int     `json:"partitions"` // owned, draining ones too
-	Draining         int     `json:"draining"`   // …of which are to go
+	Partitions       int     `json:"partitions"` // owned, including the draining ones
+	Draining         int     `json:"draining"`   // owned partitions that move to another node
 	Coming           int     `json:"coming"`
-	Error            string  `json:"error,omitzero"` // why its instances are not known
+	Error            string  `json:"error,omitzero"` // why the node's counts are unknown
 	Awake            int     `json:"awake"`
 	Waking           int     `json:"waking"`
 	Hibernating      int     `json:"hibernating"`
@@ -36,7 +36,7 @@ type topNodeDoc struct {
 	Crashed          uint64  `json:"crashed"`
 }
 
-// topMoveDoc is the partitions that are on their way from one node to another.
+// topMoveDoc is the number of partitions that move from one node to another.
 type topMoveDoc struct {
 	From       string `json:"from"`
 	To         string `json:"to"`
@@ -44,7 +44,7 @@ type topMoveDoc struct {
 	Why        string `json:"why"`
 }
 
-// topDoc is what top shows.
+// topDoc is the result of top.
 type topDoc struct {
 	Time             int64        `json:"time"`
 	ClusterID        string       `json:"cluster_id"`
@@ -57,7 +57,8 @@ type topDoc struct {
 	Moves            []topMoveDoc `json:"moves"`
 }
 
-// topOf puts together what two samples tell; before and stored may be nil.
+// topOf combines two samples and the number of stored instances; before and stored
+// may be nil.
 func topOf(before, now *sample, stored *int) topDoc {
 	doc := topDoc{
 		Time: now.At.UnixMilli(), ClusterID: now.status.ClusterID, Leader: now.status.Leader, Free: now.Placement.Free,
@@ -77,7 +78,7 @@ func topOf(before, now *sample, stored *int) topDoc {
 		}
 		c, asked := counts[p.Node]
 		if n.Error = c.Error; !asked {
-			n.Error = "it was not asked"
+			n.Error = "the node was not asked"
 		}
 		n.Awake, n.Waking, n.Hibernating, n.Attachments = c.Awake, c.Waking, c.Draining, c.Attachments
 		n.Failed, n.Crashed = c.Failed, c.Crashed
@@ -117,7 +118,7 @@ func counterOf(s *sample, node string, counter func(agent.NodeStats) uint64) (ui
 	return 0, false
 }
 
-// movesOf sums up the partitions that drain.
+// movesOf groups the draining partitions by source, target and reason.
 func movesOf(moving []agent.Partition) []topMoveDoc {
 	type way struct{ from, to, why string }
 	sums := map[way]int{}
@@ -134,7 +135,7 @@ func movesOf(moving []agent.Partition) []topMoveDoc {
 	return moves
 }
 
-// topText is a doc for people.
+// topText returns doc as text for a terminal.
 func topText(doc topDoc) string {
 	dormant := "?"
 	if doc.Dormant != nil {
@@ -173,14 +174,15 @@ func topText(doc topDoc) string {
 	return b.String()
 }
 
-// screen is a terminal on which a text takes the place of the one before.
+// screen draws texts on a terminal; each replaces the one before.
 type screen struct {
 	out   io.Writer
 	size  func() (width, height int, err error)
-	lines int // of the text that stands there
+	lines int // of the text on the screen
 }
 
-// draw shows a text, which ends with the end of a line, as far as there is room.
+// draw replaces the text on the screen with show, whose last line must end with a
+// newline. It cuts what does not fit.
 func (s *screen) draw(show string) error {
 	width, height, err := s.size()
 	if err != nil {
@@ -199,7 +201,7 @@ func (s *screen) draw(show string) error {
 		lines++
 	}
 	left := s.lines - lines
-	for range left { // of a longer text before
+	for range left { // erase the rest of a longer previous text
 		b.WriteString(text.EraseLine.Sprint() + "\n")
 	}
 	if left > 0 {

@@ -16,7 +16,7 @@ func backupCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
-for -. FILE appears only once it is complete. "dormoused restore" founds a new
+for -. FILE appears only once it is complete. "dormoused restore" creates a new
 cluster from it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {

@@ -51,7 +51,7 @@ func export(ctx context.Context, a *kit.App, s kit.Store, w io.Writer) (importer
 	summary, err := importer.ExportScope(ctx, s, buffered, importer.ScopeOptions{Scope: a.Scope, Progress: bar.Add})
 	bar.End()
 	if err = errors.Join(err, buffered.Flush()); err != nil {
-		return summary, interrupted(ctx, err, "what was written is no complete export: run the same command again")
+		return summary, interrupted(ctx, err, "the export is incomplete: run the same command again")
 	}
 	return summary, nil
 }
@@ -76,9 +76,9 @@ func exportFile(ctx context.Context, a *kit.App, s kit.Store, path string) (err 
 	return printScope(a, summary, summary.Header.Scope)
 }
 
-// ScopeFileDoc is what was exported or imported.
+// ScopeFileDoc is the result of an export or of import --raw.
 type ScopeFileDoc struct {
-	Scope   string `json:"scope"` // that was written or read here
+	Scope   string `json:"scope"` // scope that was exported, or imported into
 	Cluster string `json:"cluster_id"`
 	From    string `json:"exported_from"`
 	Index   uint64 `json:"index"`

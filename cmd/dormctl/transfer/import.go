@@ -54,7 +54,7 @@ func importCommand(a *kit.App) *cobra.Command {
 	var idle time.Duration
 	work := sessionImport{}
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import conversations, or check that they are there", Args: cli.Exactly("FILE"),
+		Use: "import FILE", Short: "Import conversations, or compare stored ones with a file", Args: cli.Exactly("FILE"),
 		Long: importLong,
 		Example: `  dormctl import transcripts.jsonl
   dormctl import transcripts.jsonl --copies 20 --rate 500
@@ -68,7 +68,7 @@ func importCommand(a *kit.App) *cobra.Command {
 			o.Scope = a.Scope
 			switch {
 			case a.Fence.Fence != nil:
-				return cli.Usagef("import writes under no claim: leave --fence out")
+				return cli.Usagef("import does not support fences: leave --fence out")
 			case raw && cmd.Flags().Changed("copies"):
 				return cli.Usagef("--copies is for transcripts, not for --raw")
 			case raw && (sessions || instances):
@@ -131,7 +131,7 @@ func ReadTranscripts(path string) (list []importer.Conversation, err error) {
 	if err != nil {
 		return nil, cli.Usagef("import: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // nothing was written
 	if list, err = importer.ReadTranscripts(file); err != nil {
 		return nil, cli.Usagef("%s: %w", path, err)
 	}
@@ -145,7 +145,7 @@ func importTranscripts(ctx context.Context, a *kit.App, list []importer.Conversa
 		summary, err := importer.Import(ctx, s, list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to go on where it ended")
+			return interrupted(ctx, err, "run the same command again to continue where it ended")
 		}
 		addSettled(s, &summary)
 		doc := importedOf(summary)
@@ -157,11 +157,12 @@ func importTranscripts(ctx context.Context, a *kit.App, list []importer.Conversa
 			Unknown     int64 `json:"unknown_settled"`
 			Differences int   `json:"differences"`
 		}{doc, summary.Unknown, summary.Differences.Count}, g)
-		return errors.Join(err, differ(summary.Differences, "what is stored differs from the file, and was left as it is"))
+		return errors.Join(err, differ(summary.Differences, "stored data differs from the file and was not changed"))
 	})
 }
 
-// interrupted says what to do after an interrupt or a failure.
+// interrupted returns the error of a command that failed or was interrupted, with a
+// hint.
 func interrupted(ctx context.Context, err error, hint string) error {
 	if ctx.Err() != nil {
 		return kit.Exit(kit.ExitFailed, fmt.Errorf("interrupted; %s", hint))
@@ -169,7 +170,7 @@ func interrupted(ctx context.Context, err error, hint string) error {
 	return fmt.Errorf("%w; %s", err, hint)
 }
 
-// differ is the error of differences, if there are any.
+// differ returns an error that lists the first differences; nil if d has none.
 func differ(d importer.Differences, what string) error {
 	if d.Count == 0 {
 		return nil
@@ -181,7 +182,7 @@ func differ(d importer.Differences, what string) error {
 	return kit.Exit(kit.ExitFailed, errors.New(strings.Join(lines, "\n  ")))
 }
 
-// verifiedDoc is what a verification through one endpoint found.
+// verifiedDoc is the result of a verification through one endpoint.
 type verifiedDoc struct {
 	Endpoint    string   `json:"endpoint"`
 	Nodes       []string `json:"nodes"`
@@ -271,14 +272,14 @@ func importRaw(ctx context.Context, a *kit.App, path string, verify bool, giveUp
 		summary, err := importer.ImportScope(ctx, s, open, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to go on where it ended")
+			return interrupted(ctx, fmt.Errorf("%s: %w", path, err), "run the same command again to continue where it ended")
 		}
 		err = printScope(a, summary, cmp.Or(a.Scope, agent.DefaultScope))
 		return errors.Join(err, differ(summary.Differences, "the file was imported before, and the scope has changed since"))
 	})
 }
 
-// countRows checks all of a scope file and returns how many rows it has.
+// countRows validates a whole scope file and returns the number of its rows.
 func countRows(open func() (io.ReadCloser, error)) (total int, err error) {
 	summary, err := importer.CheckScopeFile(open)
 	return int(summary.Footer.Rows), err

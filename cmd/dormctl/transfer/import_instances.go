@@ -21,7 +21,7 @@ func importLive(ctx context.Context, a *kit.App, list []importer.Conversation, o
 		done, err := importer.ImportInstances(ctx, s, s.Instances(), list, o)
 		bar.End()
 		if err != nil {
-			return interrupted(ctx, err, "run the same command again to go on where it ended")
+			return interrupted(ctx, err, "run the same command again to continue where it ended")
 		}
 		addSettled(s, &done)
 		stats, err := s.Instances().Stats(ctx, o.Scope, importer.InstancesManager)
@@ -29,11 +29,11 @@ func importLive(ctx context.Context, a *kit.App, list []importer.Conversation, o
 	})
 }
 
-// ImportedInstances is what an import came to.
+// ImportedInstances is the result of import --instances.
 type ImportedInstances struct {
 	importedDoc
-	Wakes       uint64 `json:"wakes"`      // of the nodes as they run now
-	Hibernated  uint64 `json:"hibernated"` // likewise
+	Wakes       uint64 `json:"wakes"`      // since the nodes' processes started
+	Hibernated  uint64 `json:"hibernated"` // as Wakes
 	Differences int    `json:"differences"`
 }
 

@@ -18,13 +18,13 @@ import (
 	"dormouse/internal/cli"
 )
 
-// sessionImport says how transcripts become sessions.
+// sessionImport holds the options of import --sessions.
 type sessionImport struct {
 	importer.Options
 	path    string
 	workers int           // processes that compete for the turns
-	worker  int           // which of them this process is, from 1; 0 means their parent
-	ttl     time.Duration // of their leases
+	worker  int           // number of this worker process, from 1; 0 means the parent
+	ttl     time.Duration // ttl of the workers' leases
 }
 
 const sessionWorkersMax = 64
@@ -36,10 +36,10 @@ func (o sessionImport) valid() error {
 	return nil
 }
 
-// workerLine is a line that a worker tells its parent.
+// workerLine is a line of a worker's stdout, which its parent reads.
 type workerLine struct {
-	Messages int              `json:"messages,omitempty"` // so many more
-	Done     *importer.Worked `json:"done,omitempty"`     // the last line: what it did in all
+	Messages int              `json:"messages,omitempty"` // messages since the last line
+	Done     *importer.Worked `json:"done,omitempty"`     // totals, in the last line
 }
 
 // importSessions starts the sessions, has workers run their turns, and compares
@@ -49,7 +49,7 @@ func importSessions(ctx context.Context, a *kit.App, list []importer.Conversatio
 		return workSessions(ctx, a, list, o)
 	}
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
-		began, again := time.Now(), "run the same command again to go on where it ended"
+		began, again := time.Now(), "run the same command again to continue where it ended"
 		already, err := importer.StartSessions(ctx, s, list, o.Options)
 		if err != nil {
 			return interrupted(ctx, err, again)
@@ -65,18 +65,18 @@ func importSessions(ctx context.Context, a *kit.App, list []importer.Conversatio
 		elapsed := time.Since(began)
 		found, err := importer.VerifySessions(ctx, s, list, o.Options)
 		if err != nil {
-			return interrupted(ctx, err, "everything is in, and was not compared with the file")
+			return interrupted(ctx, err, "everything was imported, but not compared with the file")
 		}
 		err = printSessions(a, ImportedSessions{
 			Conversations: found.Conversations, Turns: did.Turns, Messages: did.Messages, Already: already, Workers: o.workers,
 			Calls: did.Calls, Recovered: did.Recovered, Beaten: did.Beaten, Lost: did.Lost, Seconds: elapsed.Seconds(),
 			Speed: float64(did.Messages) / max(elapsed.Seconds(), 1e-3), Differences: found.Differences.Count,
 		})
-		return errors.Join(err, differ(found.Differences, "what is stored differs from the file"))
+		return errors.Join(err, differ(found.Differences, "stored data differs from the file"))
 	})
 }
 
-// ImportedSessions is what an import came to.
+// ImportedSessions is the result of import --sessions.
 type ImportedSessions struct {
 	Conversations int     `json:"conversations"`
 	Turns         int     `json:"turns"`
@@ -139,7 +139,7 @@ func shareStderr(a *kit.App) {
 	}
 }
 
-// sharedWriter may be written to concurrently.
+// sharedWriter is an io.Writer that is safe for concurrent use.
 type sharedWriter struct {
 	mu sync.Mutex
 	to io.Writer // guarded by mu
@@ -152,7 +152,7 @@ func (w *sharedWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// workerStops is how long a worker has, once it was told to stop.
+// workerStops is the time that a worker has to end after it was told to stop.
 const workerStops = 10 * time.Second
 
 func runWorker(ctx context.Context, a *kit.App, o sessionImport, n int, progress func(int)) (did importer.Worked, err error) {
@@ -171,7 +171,7 @@ func runWorker(ctx context.Context, a *kit.App, o sessionImport, n int, progress
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var line workerLine
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			continue // not ours to judge: its exit code says how it ended
+			continue // not from dormctl; the exit code shows failures
 		}
 		if line.Done != nil {
 			did, ended = *line.Done, true
@@ -184,7 +184,7 @@ func runWorker(ctx context.Context, a *kit.App, o sessionImport, n int, progress
 		return did, err
 	}
 	if !ended {
-		return did, errors.New("it ended without a word")
+		return did, errors.New("it ended without a result")
 	}
 	return did, nil
 }
@@ -209,7 +209,7 @@ func workerArgs(a *kit.App, o sessionImport, n int) []string {
 func workSessions(ctx context.Context, a *kit.App, list []importer.Conversation, o sessionImport) error {
 	return a.Stream(ctx, func(ctx context.Context, s kit.Store) error {
 		lines := json.NewEncoder(a.Stdout)
-		var broken error // who does not listen does not stop the work
+		var broken error // a failed report does not stop the work
 		o.Progress = func(n int) { broken = errors.Join(broken, lines.Encode(workerLine{Messages: n})) }
 		o.Rate /= float64(o.workers)
 		did, err := importer.Work(ctx, s, list, importer.WorkOptions{

@@ -9,7 +9,7 @@ import (
 	"dormouse/internal/cli"
 )
 
-// addSettled adds what the client settled below the importer.
+// addSettled adds the client's own retries to the summary.
 func addSettled(s kit.Store, summary *importer.Summary) {
 	if c, ok := s.(interface{ Stats() client.Stats }); ok {
 		stats := c.Stats()
@@ -18,7 +18,7 @@ func addSettled(s kit.Store, summary *importer.Summary) {
 	}
 }
 
-// importedDoc is what an import came to, whatever it makes of conversations.
+// importedDoc is the result of an import; all kinds of import share it.
 type importedDoc struct {
 	Conversations int     `json:"conversations"`
 	Messages      int     `json:"messages"`
