@@ -1,9 +1,10 @@
 .DEFAULT_GOAL := help
-# Without symbol tables, which panics and profiles do without.
+# The programs have no symbol tables, which panics and profiles do not need, and no
+# trace pages of gRPC.
 BUILD := go build -tags grpcnotrace -trimpath -ldflags='-s -w'
 LINT := go tool -modfile=tools/go.mod golangci-lint
-# Many small heaps are collected all the time at the default pace; nobody opens
-# these tests in a debugger, and each binary links in half the time without.
+# Small heaps would be collected all the time at the default GOGC. Without debug
+# information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
 .PHONY: module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
