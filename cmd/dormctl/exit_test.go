@@ -21,7 +21,7 @@ func TestARefusedChangeOfMembersSpeaksOfNoThread(t *testing.T) {
 	refused := agent.Errorf(agent.CodeConflict, `thread "t" is at rev 0: not at rev 5`)
 	refused.Head = strings.Repeat("0", 64)
 	a.Explain(refused)
-	for _, want := range []string{"stored rev 0", "load it again"} {
+	for _, want := range []string{"stored rev 0", "load the thread again"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())
 		}
