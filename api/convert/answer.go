@@ -6,7 +6,7 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// AnswersToProto converts what reads came to.
+// AnswersToProto converts the answers to reads.
 func AnswersToProto(a *agent.Answers) *apipb.ReadResponse {
 	out := &apipb.ReadResponse{Index: a.Index, AgeMs: a.AgeMS, Node: a.Node}
 	slab := make([]apipb.Answer, len(a.Answers))
@@ -77,8 +77,8 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 	}
 }
 
-// AnswersFromProto converts what reads came to; an error means that the
-// answer cannot be understood.
+// AnswersFromProto converts the answers to reads. An error means that an answer is
+// invalid.
 func AnswersFromProto(r *apipb.ReadResponse) (agent.Answers, error) {
 	if r == nil {
 		return agent.Answers{}, agent.Errorf(agent.CodeInternal, "the answer has no answers")

@@ -7,7 +7,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// commitFrame is what nearly every commit needs, in one allocation.
+// commitFrame holds the messages that nearly every commit needs, in one allocation.
 type commitFrame struct {
 	commit  apipb.CommitRequest
 	request apipb.Request
@@ -15,7 +15,7 @@ type commitFrame struct {
 	ops     [1]*oppb.Op
 }
 
-// CommitToProto converts a commit. The Principal stays behind.
+// CommitToProto converts a commit without its Principal.
 func CommitToProto(c *agent.Commit) *apipb.CommitRequest {
 	f := &commitFrame{}
 	out := &f.commit
@@ -43,8 +43,8 @@ func CommitToProto(c *agent.Commit) *apipb.CommitRequest {
 	return out
 }
 
-// CommitFromProto converts a commit, refusing ops that have no kind or hold
-// what no domain value can.
+// CommitFromProto converts a commit. It refuses ops without a kind, and values that
+// package agent cannot represent.
 func CommitFromProto(c *apipb.CommitRequest) (agent.Commit, error) {
 	if c == nil {
 		return agent.Commit{}, agent.Invalid("commit", "there is no commit")

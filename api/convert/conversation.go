@@ -104,7 +104,7 @@ func savedConversationFromProto(c *apipb.SavedConversation) *agent.SavedConversa
 	return out
 }
 
-// displayedToProto converts a message that people see.
+// displayedToProto converts a visible message.
 func displayedToProto(m *agent.Message) *apipb.Message {
 	return &apipb.Message{
 		Id: m.ID, Seq: m.Seq, Revision: m.Revision, At: m.At, UpdatedAt: m.UpdatedAt, Role: string(m.Role), Type: m.Type,

@@ -11,7 +11,7 @@ func RefToProto(r agent.InstanceRef) *apipb.InstanceRef {
 	return &apipb.InstanceRef{Scope: r.Scope, Manager: r.Manager, Key: r.Key}
 }
 
-// RefFromProto converts the name of an instance, and judges it.
+// RefFromProto converts the name of an instance, and validates it.
 func RefFromProto(r *apipb.InstanceRef) (agent.InstanceRef, error) {
 	ref := agent.InstanceRef{Scope: r.GetScope(), Manager: r.GetManager(), Key: r.GetKey()}
 	return ref, ref.Validate()
@@ -36,12 +36,12 @@ func InstanceFromProto(i *apipb.Instance) agent.Instance {
 	}
 }
 
-// AttachToProto converts an attachment that is asked for.
+// AttachToProto converts a request for an attachment.
 func AttachToProto(ref agent.InstanceRef, a agent.Attach) *apipb.AttachRequest {
 	return &apipb.AttachRequest{Ref: RefToProto(ref), Attachment: a.Attachment, TtlMs: ops.Millis(a.TTL)}
 }
 
-// AttachFromProto converts an attachment that is asked for.
+// AttachFromProto converts a request for an attachment.
 func AttachFromProto(a *apipb.AttachRequest) (agent.Attach, error) {
 	ttl, err := ops.Duration("ttl_ms", a.GetTtlMs())
 	return agent.Attach{Attachment: a.GetAttachment(), TTL: ttl}, err
@@ -59,8 +59,8 @@ func SignalToProto(ref agent.InstanceRef, s agent.Signal) *apipb.SignalRequest {
 	return out
 }
 
-// SignalFromProto converts a signal; what it acknowledges counts where the
-// sender is a node.
+// SignalFromProto converts a signal. Its acknowledgement counts only if the sender is a
+// node.
 func SignalFromProto(s *apipb.SignalRequest) (agent.Signal, error) {
 	ttl, err := ops.Duration("request.ttl_ms", s.GetRequest().GetTtlMs())
 	r := s.GetRequest()
@@ -86,7 +86,7 @@ func SignalReplyFromProto(r *apipb.SignalReply) agent.Reply {
 	}
 }
 
-// ManagerStatsToProto converts what was counted.
+// ManagerStatsToProto converts the statistics of a manager.
 func ManagerStatsToProto(s *agent.ManagerStats) *apipb.ManagerStats {
 	out := &apipb.ManagerStats{Manager: s.Manager}
 	for i := range s.Nodes {
@@ -100,7 +100,7 @@ func ManagerStatsToProto(s *agent.ManagerStats) *apipb.ManagerStats {
 	return out
 }
 
-// ManagerStatsFromProto converts what was counted.
+// ManagerStatsFromProto converts the statistics of a manager.
 func ManagerStatsFromProto(s *apipb.ManagerStats) agent.ManagerStats {
 	out := agent.ManagerStats{Manager: s.GetManager()}
 	for _, n := range s.GetNodes() {

@@ -42,7 +42,7 @@ func answeredFromProto(p *apipb.Answered) (*agent.Decided, error) {
 	return &agent.Decided{Result: result}, err
 }
 
-// managerAnswerFromProto converts what was found of managers and requests.
+// managerAnswerFromProto converts the answers to reads of managers and requests.
 func managerAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	switch f := a.GetAnswer().(type) {
 	case *apipb.Answer_Manager:
@@ -56,7 +56,7 @@ func managerAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	}
 }
 
-// managerReadFromProto gives nil where there is no read.
+// managerReadFromProto returns nil if there is no read.
 func managerReadFromProto(read *apipb.Read) agent.Read {
 	switch r := read.GetRead().(type) {
 	case *apipb.Read_GetManager:

@@ -5,14 +5,14 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// PlacementQueryToProto converts a question about the placement.
+// PlacementQueryToProto converts a query of the placement.
 func PlacementQueryToProto(q agent.PlacementQuery) *apipb.PlacementRequest {
 	return &apipb.PlacementRequest{
 		Scope: q.Scope, Manager: q.Manager, Key: q.Key, With: q.With, Without: q.Without, Events: uint64(max(q.Events, 0)),
 	}
 }
 
-// PlacementQueryFromProto converts a question about the placement.
+// PlacementQueryFromProto converts a query of the placement.
 func PlacementQueryFromProto(q *apipb.PlacementRequest) agent.PlacementQuery {
 	return agent.PlacementQuery{
 		Scope: q.GetScope(), Manager: q.GetManager(), Key: q.GetKey(), With: q.GetWith(), Without: q.GetWithout(),
@@ -20,7 +20,7 @@ func PlacementQueryFromProto(q *apipb.PlacementRequest) agent.PlacementQuery {
 	}
 }
 
-// PlacementToProto converts who owns what.
+// PlacementToProto converts the placement of partitions.
 func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
 	out := &apipb.PlacementReport{Index: p.Index, Free: uint32(p.Free)}
 	for _, n := range p.Nodes {
@@ -53,7 +53,7 @@ func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
 	return out
 }
 
-// PlacementFromProto converts who owns what.
+// PlacementFromProto converts the placement of partitions.
 func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
 	out := agent.Placement{Index: p.GetIndex(), Free: int(p.GetFree())}
 	for _, n := range p.GetNodes() {

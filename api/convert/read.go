@@ -76,7 +76,7 @@ func pageToProto(p agent.Page) *apipb.ListPage {
 	return &apipb.ListPage{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
 }
 
-// ReadsFromProto converts a request to read, refusing reads without a kind.
+// ReadsFromProto converts a request to read. It refuses reads without a kind.
 func ReadsFromProto(r *apipb.ReadRequest) (agent.Reads, error) {
 	if r == nil {
 		return agent.Reads{}, agent.Invalid("read", "there is no read")
@@ -95,8 +95,8 @@ func ReadsFromProto(r *apipb.ReadRequest) (agent.Reads, error) {
 	return out, nil
 }
 
-// readFromProto gives nil where there is no read. Missing bodies read as
-// empty ones: the getters allow them, and Validate refuses what comes of it.
+// readFromProto returns nil if there is no read. Missing bodies read as empty ones,
+// which Validate refuses.
 func readFromProto(read *apipb.Read) agent.Read {
 	switch r := read.GetRead().(type) {
 	case *apipb.Read_GetValue:

@@ -10,18 +10,17 @@ import (
 	apipb "dormouse/proto/api"
 )
 
-// Remote is the instances that another process answers for, over gRPC. It
-// implements agent.Instances, and makes each call once.
+// Remote implements agent.Instances over gRPC: the instances of another process. It
+// makes each call once.
 type Remote struct {
 	API apipb.InstancesClient
 
-	// Fail makes an *agent.Error of what gRPC says. change tells that the call
-	// may have changed something, so that a broken one is unknown.
+	// Fail converts an error of gRPC. change says that the call may have changed
+	// something, so the outcome of a broken call is unknown.
 	Fail func(err error, change bool) error
 }
 
-// What the calls are to Fail: those that may be made twice and come to the same
-// change nothing.
+// Values of change. Calls that can be repeated with the same result change nothing.
 const (
 	again = false
 	once  = true
@@ -57,8 +56,8 @@ func (r Remote) Hibernate(ctx context.Context, ref agent.InstanceRef) error {
 	return r.failed(err, once)
 }
 
-// Attach implements agent.Instances. An attachment without a name is not to be
-// tried again here: name it first.
+// Attach implements agent.Instances. Callers must not retry an attachment without a
+// name.
 func (r Remote) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.Attach) (agent.Attached, error) {
 	a, err := r.API.Attach(ctx, AttachToProto(ref, attach))
 	if err != nil {

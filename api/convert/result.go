@@ -7,7 +7,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// ResultToProto converts what a commit came to.
+// ResultToProto converts the result of a commit.
 func ResultToProto(r *agent.Result) *apipb.CommitResponse {
 	out := &apipb.CommitResponse{Index: r.Index, TimeMs: r.Time}
 	if len(r.Results) == 0 {
@@ -22,8 +22,8 @@ func ResultToProto(r *agent.Result) *apipb.CommitResponse {
 	return out
 }
 
-// ResultFromProto converts what a commit came to. An error means that the
-// answer cannot be understood; the commit applied all the same.
+// ResultFromProto converts the result of a commit. An error means that the answer is
+// invalid; the commit was applied all the same.
 func ResultFromProto(r *apipb.CommitResponse) (agent.Result, error) {
 	if r == nil {
 		return agent.Result{}, agent.Errorf(agent.CodeInternal, "the answer has no result")

@@ -29,7 +29,7 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 	}
 }
 
-// sessionReadFromProto gives nil where there is no read.
+// sessionReadFromProto returns nil if there is no read.
 func sessionReadFromProto(read *apipb.Read) agent.Read {
 	switch r := read.GetRead().(type) {
 	case *apipb.Read_GetSession:

@@ -7,8 +7,8 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// agentOpToProto converts the ops on whole agents, and on how long threads,
-// sessions and conversations live.
+// agentOpToProto converts the ops on whole agents, and on the time to live of threads,
+// sessions and conversations.
 func agentOpToProto(out *oppb.Op, op agent.Op) {
 	switch op := op.(type) {
 	case *agent.ForkAgent:
@@ -25,7 +25,7 @@ func agentOpToProto(out *oppb.Op, op agent.Op) {
 			Thread: op.Thread, Session: op.Session, Conversation: op.Conversation, TtlMs: Millis(op.TTL), IfIncarnation: op.IfIncarnation,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: op %T has no wire format", op))
+		panic(fmt.Sprintf("ops: op %T has no protobuf message", op))
 	}
 }
 
@@ -93,8 +93,8 @@ func ErasureToProto(e *agent.Erasure) *oppb.Erasure {
 	}
 }
 
-// ErasureFromProto converts an erasure from protobuf. What package agent
-// cannot hold is an error.
+// ErasureFromProto converts an erasure from protobuf. A value that package
+// agent cannot represent is an error.
 func ErasureFromProto(e *oppb.Erasure) (*agent.Erasure, error) {
 	if e == nil {
 		return nil, NoAnswer()

@@ -52,8 +52,8 @@ func ClaimToProto(c *agent.Claim) *oppb.Claim {
 	}
 }
 
-// ClaimFromProto converts a claim from protobuf. What package agent
-// cannot hold is an error.
+// ClaimFromProto converts a claim from protobuf. A value that package
+// agent cannot represent is an error.
 func ClaimFromProto(c *oppb.Claim) (*agent.Claim, error) {
 	if c == nil {
 		return nil, NoAnswer()

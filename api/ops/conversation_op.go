@@ -38,7 +38,7 @@ func conversationOpToProto(out *oppb.Op, op agent.Op) {
 			IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: op %T has no wire format", op))
+		panic(fmt.Sprintf("ops: op %T has no protobuf message", op))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"dormouse/agent"
 )
 
-// Millis returns d in milliseconds, rounded up, as a TTL of 0 means that something
-// never expires. A negative d gives a number that Duration refuses.
+// Millis returns d in milliseconds, rounded up, since a TTL of 0 means never. A negative
+// d becomes a number that Duration refuses.
 func Millis(d time.Duration) uint64 {
 	if d <= 0 {
 		if d < 0 {
@@ -23,7 +23,7 @@ func Millis(d time.Duration) uint64 {
 	return ms
 }
 
-// Duration returns ms milliseconds. One that overflows is an error that names field.
+// Duration returns ms milliseconds. If that overflows, the error names field.
 func Duration(field string, ms uint64) (time.Duration, error) {
 	const most = uint64(math.MaxInt64 / int64(time.Millisecond))
 	if ms > most {

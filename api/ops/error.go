@@ -7,7 +7,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// ErrorToProto converts an error; nil gives nil.
+// ErrorToProto converts an error; nil becomes nil.
 func ErrorToProto(e *agent.Error) *oppb.Error {
 	if e == nil {
 		return nil
@@ -21,8 +21,7 @@ func ErrorToProto(e *agent.Error) *oppb.Error {
 	}
 }
 
-// opNumber fits an op number in what the wire has for it; commits are bounded
-// far below.
+// opNumber converts an op number to the type of its field; commits have far fewer ops.
 func opNumber(op int) int32 {
 	if op < 0 || op > math.MaxInt32 {
 		return -1
@@ -30,8 +29,8 @@ func opNumber(op int) int32 {
 	return int32(op)
 }
 
-// ErrorFromProto converts an error; nil gives nil. One without a code counts
-// as internal, since nothing says that it was a refusal.
+// ErrorFromProto converts an error; nil becomes nil. An error without a code counts as
+// internal.
 func ErrorFromProto(e *oppb.Error) *agent.Error {
 	if e == nil {
 		return nil

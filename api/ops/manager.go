@@ -43,7 +43,7 @@ func ManagerToProto(m *agent.Manager) *oppb.Manager {
 		Name:          m.Name,
 		Handler:       &oppb.Handler{Kind: string(m.Handler.Kind), Name: m.Handler.Name, Url: m.Handler.URL, Key: m.Handler.Key},
 		IdleTimeoutMs: Millis(m.IdleTimeout), Durability: string(m.Durability), Storage: string(m.Storage), Version: m.Version,
-		// A negative number turns into one that the door refuses.
+		// A negative number becomes one that validation refuses.
 		MailboxMax: uint64(m.MailboxMax), AwakeMax: uint64(m.AwakeMax),
 		SignalTtlMs: Millis(m.SignalTTL), AttachTtlMs: Millis(m.AttachTTL), Track: m.Track, Untracked: m.Untracked, SkipsPersist: m.SkipsPersist, Metadata: m.Metadata,
 		Schedules:   m.Schedules,
@@ -51,8 +51,8 @@ func ManagerToProto(m *agent.Manager) *oppb.Manager {
 	}
 }
 
-// ManagerFromProto converts a manager from protobuf. What package agent
-// cannot hold is an error.
+// ManagerFromProto converts a manager from protobuf. A value that package
+// agent cannot represent is an error.
 func ManagerFromProto(p *oppb.Manager) (*agent.Manager, error) {
 	idle, err := Duration("idle_timeout_ms", p.GetIdleTimeoutMs())
 	if err != nil {
@@ -77,8 +77,7 @@ func ManagerFromProto(p *oppb.Manager) (*agent.Manager, error) {
 	}, nil
 }
 
-// number is a count that fits every machine; one that does not is past every
-// limit all the same.
+// number converts a count to int. A count that does not fit exceeds every limit.
 func number(n uint64) int { return int(min(n, math.MaxInt32)) }
 
 func managerResultFromProto(p *oppb.Manager) (agent.OpResult, error) {

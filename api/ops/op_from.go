@@ -5,8 +5,7 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// FromProto converts an op. A kind whose body is missing is refused like a
-// missing kind.
+// FromProto converts an op. It refuses an op without a kind or without a body.
 func FromProto(op *oppb.Op) (agent.Op, error) {
 	switch o := op.GetOp().(type) {
 	case *oppb.Op_PutValue:
@@ -79,7 +78,8 @@ func noKind() error {
 	return agent.Invalid("op", "the op is missing or of a kind that this node does not know")
 }
 
-// JSON returns b, or nil if b is empty: the wire cannot tell empty from missing.
+// JSON returns b, or nil if b is empty: protobuf does not distinguish empty from
+// missing bytes.
 func JSON(b []byte) agent.JSON {
 	if len(b) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func expectFromProto(e *oppb.ExpectBytes) *[]byte {
 	}
 	var b []byte
 	if !e.Absent {
-		// An empty value is not an absent one, and the wire drops empty bytes.
+		// An empty value is not absent, and protobuf drops empty bytes.
 		if b = e.Bytes; b == nil {
 			b = []byte{}
 		}

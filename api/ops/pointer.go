@@ -13,8 +13,8 @@ func PointerToProto(p *agent.Pointer) *oppb.Pointer {
 	return &oppb.Pointer{Thread: p.Thread, Rev: p.Rev, Head: p.Head, Incarnation: p.Incarnation}
 }
 
-// PointerFromProto converts a pointer from protobuf. What package agent
-// cannot hold is an error.
+// PointerFromProto converts a pointer from protobuf. A value that package
+// agent cannot represent is an error.
 func PointerFromProto(p *oppb.Pointer) (*agent.Pointer, error) {
 	if p == nil {
 		return nil, nil

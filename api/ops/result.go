@@ -49,7 +49,7 @@ func ResultToProto(out *oppb.OpResult, res agent.OpResult) {
 	case *agent.TimerResult:
 		out.Result = &oppb.OpResult_Timer{Timer: TimerToProto(&r.Timer)}
 	default:
-		panic(fmt.Sprintf("wire: result %T has no wire format", res))
+		panic(fmt.Sprintf("ops: result %T has no protobuf message", res))
 	}
 }
 
@@ -67,8 +67,8 @@ func stampsToProto(stamps []agent.EntryStamp) []*oppb.EntryStamp {
 	return out
 }
 
-// ResultFromProto converts a result from protobuf. What package agent
-// cannot hold is an error.
+// ResultFromProto converts a result from protobuf. A value that package
+// agent cannot represent is an error.
 func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 	switch o := res.GetResult().(type) {
 	case *oppb.OpResult_Value:
@@ -141,8 +141,8 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 	return importResultFromProto(res.GetImport())
 }
 
-// importResultFromProto converts the last kind of result; nil is none that is
-// known.
+// importResultFromProto converts the result of an import. It returns nil for unknown
+// kinds.
 func importResultFromProto(p *oppb.ImportResult) (agent.OpResult, error) {
 	if p == nil {
 		return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")

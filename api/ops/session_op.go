@@ -119,7 +119,7 @@ func sessionOpFromProto(op *oppb.Op) (agent.Op, error) {
 	return nil, noKind()
 }
 
-// timedSessionOpFromProto converts the ops that are little else than a time to
+// timedSessionOpFromProto converts the ops that consist of little more than a time to
 // live.
 func timedSessionOpFromProto(op *oppb.Op) (agent.Op, error) {
 	switch o := op.GetOp().(type) {

@@ -5,8 +5,8 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-// HeadToProto writes the head of an empty thread as nothing. It aliases h,
-// which lives in the converted value.
+// HeadToProto converts a head. The head of an empty thread becomes empty. The result
+// shares memory with h.
 func HeadToProto(h *agent.Head) []byte {
 	if *h == (agent.Head{}) {
 		return nil
@@ -14,8 +14,8 @@ func HeadToProto(h *agent.Head) []byte {
 	return h[:]
 }
 
-// HeadFromProto converts the hash of a thread or an erasure from protobuf. What package agent
-// cannot hold is an error.
+// HeadFromProto converts the hash of a thread or an erasure from protobuf. A value that package
+// agent cannot represent is an error.
 func HeadFromProto(b []byte) (agent.Head, error) {
 	switch len(b) {
 	case 0:
@@ -44,8 +44,8 @@ func FillThread(out *oppb.Thread, t *agent.Thread) {
 	}
 }
 
-// ThreadFromProto converts a thread from protobuf. What package agent
-// cannot hold is an error.
+// ThreadFromProto converts a thread from protobuf. A value that package
+// agent cannot represent is an error.
 func ThreadFromProto(t *oppb.Thread) (agent.Thread, error) {
 	if t == nil {
 		return agent.Thread{}, agent.Errorf(agent.CodeInternal, "the answer has no thread")

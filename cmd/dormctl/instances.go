@@ -96,7 +96,7 @@ func instanceKeys(ctx context.Context, a *kit.App, s kit.Store, manager string, 
 	return keys, next, silent(stats), nil
 }
 
-// lookUp tells how instances are. One whose node does not answer is shown as
+// lookUp returns the states of instances. One whose node does not answer is shown as
 // unavailable.
 func lookUp(ctx context.Context, a *kit.App, s kit.Store, manager string, keys []string) ([]document.Instance, error) {
 	rows := make([]document.Instance, len(keys))

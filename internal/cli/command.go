@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Group returns a command that only holds others.
+// Group returns a command that only has subcommands.
 func Group(use, short string, children ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use:   use,
@@ -30,8 +30,7 @@ func Group(use, short string, children ...*cobra.Command) *cobra.Command {
 	return command
 }
 
-// HideAliases removes the aliases from the help: they are the spellings of earlier
-// versions.
+// HideAliases removes the aliases, which are names of earlier versions, from the help.
 func HideAliases(root *cobra.Command) {
 	template := root.UsageTemplate()
 	begin := strings.Index(template, "{{if gt (len .Aliases) 0}}")
@@ -63,14 +62,14 @@ func suggestDistance(name string) int {
 	return 2
 }
 
-// FlagError returns an error of a command's flags, with the flag that a mistyped one may
-// mean.
+// FlagError returns the error of a command's flags, and suggests the flag that a
+// mistyped one may mean.
 func FlagError(cmd *cobra.Command, err error) error {
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return &UsageError{err}
 	}
-	// Cobra suggests commands only: flags take part as if they were some.
+	// Cobra suggests commands only, so the flags are made commands.
 	flags := &cobra.Command{SuggestionsMinimumDistance: suggestDistance(name)}
 	for _, flag := range flagNames(cmd) {
 		flags.AddCommand(&cobra.Command{Use: flag, Run: func(*cobra.Command, []string) {}})
@@ -81,7 +80,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return Usagef("%s has no flag --%s", cmd.CommandPath(), name)
 }
 
-// flagNames are the flags that a command takes.
+// flagNames returns the flags of a command.
 func flagNames(cmd *cobra.Command) (names []string) {
 	collect := func(flag *pflag.Flag) { names = append(names, flag.Name) }
 	cmd.LocalFlags().VisitAll(collect)

@@ -1,4 +1,3 @@
-// Package cli holds what the command lines dormctl, dormjepsen and dormbench
-// share: groups of commands and their usage errors, tables, JSON and YAML
-// output, and progress.
+// Package cli is shared by the programs dormctl, dormjepsen and dormbench: groups of
+// commands and their usage errors, tables, JSON and YAML output, and progress.
 package cli

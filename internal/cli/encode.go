@@ -40,8 +40,8 @@ func ToYAML(raw []byte) ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// yamlNode reads one JSON value. Its depth is bounded by agent.JSONDepthMax,
-// which every stored payload obeys, and the few levels around it.
+// yamlNode reads one JSON value. Its depth is bounded by agent.JSONDepthMax of a stored
+// payload and the few levels around it.
 func yamlNode(decoder *jsontext.Decoder) (*yaml.Node, error) {
 	token, err := decoder.ReadToken()
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progressEvery is how often progress is told where stderr is no terminal.
+// progressEvery is the time between two lines of progress if stderr is no terminal.
 const progressEvery = 5 * time.Second
 
-// Progress tells on stderr how far a long command has got: a bar on a
-// terminal, a line every few seconds elsewhere.
+// Progress shows the progress of a long command on stderr: a bar on a terminal, a line
+// every few seconds elsewhere.
 type Progress struct {
 	out   io.Writer
 	what  string
 	unit  string
-	total int // 0 where it is not known
+	total int // 0 if unknown
 	bar   *progressbar.ProgressBar
 
 	mu    sync.Mutex
@@ -27,8 +27,8 @@ type Progress struct {
 	told  time.Time // guarded by mu
 }
 
-// NewProgress begins to tell how far a command has got: on a terminal, or to what
-// takes lines. A total of 0 is not known.
+// NewProgress starts to show progress, on a terminal or as lines. A total of 0 means
+// unknown.
 func NewProgress(out io.Writer, terminal bool, what string, total int, unit string) *Progress {
 	p := &Progress{out: out, what: what, unit: unit, total: total, began: time.Now()}
 	p.told = p.began
@@ -46,7 +46,7 @@ func NewProgress(out io.Writer, terminal bool, what string, total int, unit stri
 	return p
 }
 
-// Add tells of n more. It may be called from any goroutine.
+// Add adds n to the progress. It may be called concurrently.
 func (p *Progress) Add(n int) {
 	if p.bar != nil {
 		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
@@ -61,7 +61,7 @@ func (p *Progress) Add(n int) {
 	}
 }
 
-// tell writes a line. The caller holds mu.
+// tell writes a line. Callers hold mu.
 func (p *Progress) tell(now time.Time) {
 	of := ""
 	if p.total > 0 {
@@ -70,7 +70,7 @@ func (p *Progress) tell(now time.Time) {
 	_, _ = fmt.Fprintf(p.out, "%s: %d%s %s, %.0f/s\n", p.what, p.done, of, p.unit, float64(p.done)/max(now.Sub(p.began).Seconds(), 1e-3))
 }
 
-// End takes the bar away.
+// End removes the bar.
 func (p *Progress) End() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

@@ -10,11 +10,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Joined returns a list as a cell shows it.
+// Joined returns the text of a list in a cell.
 func Joined(list []string) string { return OrDash(strings.Join(list, ", ")) }
 
-// Grid is a result as a table shows it. Without a head its rows are pairs of a
-// name and a value.
+// Grid is a result as a table. Without a head, its rows are pairs of a name and a
+// value.
 type Grid struct {
 	Head  []string
 	Rows  [][]string
@@ -57,8 +57,8 @@ func row(cells []string) table.Row {
 	return out
 }
 
-// Clean returns text that is safe for a terminal: what stored data holds must not move
-// its cursor.
+// Clean returns text that is safe for a terminal: stored data must not move the
+// cursor.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
@@ -71,10 +71,10 @@ func Clean(s string) string {
 	}, s)
 }
 
-// cellRunesMax is how much of a payload a table shows.
+// cellRunesMax bounds the part of a payload that a table shows.
 const cellRunesMax = 80
 
-// Short returns JSON as a table shows it.
+// Short returns the text of JSON in a cell.
 func Short(raw []byte) string {
 	runes := []rune(string(raw))
 	if len(runes) <= cellRunesMax {
@@ -83,7 +83,7 @@ func Short(raw []byte) string {
 	return string(runes[:cellRunesMax-1]) + "…"
 }
 
-// When returns an instant as a table shows it.
+// When returns the text of a time in a cell.
 func When(ms int64) string {
 	if ms == 0 {
 		return "-"
@@ -91,7 +91,7 @@ func When(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// OrDash returns s, or a dash where it is empty.
+// OrDash returns s, or a dash if s is empty.
 func OrDash(s string) string {
 	if s == "" {
 		return "-"
@@ -99,7 +99,7 @@ func OrDash(s string) string {
 	return s
 }
 
-// Count returns a number of things by their singular name, which takes an s.
+// Count returns a number and a noun, with an s for the plural.
 func Count(n uint64, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -107,5 +107,5 @@ func Count(n uint64, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// Number returns n as a cell shows it.
+// Number returns the text of n in a cell.
 func Number[N uint64 | int64 | uint32 | int](n N) string { return fmt.Sprintf("%d", n) }

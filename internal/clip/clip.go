@@ -1,16 +1,16 @@
-// Package clip bounds texts that come from elsewhere: errors, reasons, names.
-// Neither the log nor the wire can be told what is no UTF-8.
+// Package clip bounds texts from other sources: errors, reasons, names. It also removes
+// what is not UTF-8, which neither the log nor a message can hold.
 package clip
 
 import "strings"
 
-// Text is as much of the beginning of a text as fits into most bytes, in whole
-// characters. What is no UTF-8 in it is left out.
+// Text returns the beginning of a text, at most most bytes, in whole characters and
+// without invalid UTF-8.
 func Text(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// Marked is Text with an ellipsis, past most, where something was cut off.
+// Marked is Text, with an ellipsis (beyond most bytes) if it cut something off.
 func Marked(text string, most int) string {
 	if len(text) <= most {
 		return Text(text, most)

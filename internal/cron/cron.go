@@ -1,12 +1,11 @@
-// Package cron tells when a cron expression comes next in a time zone.
+// Package cron computes the next occurrence of a cron expression in a time zone.
 //
-// The expression names local times; a zone makes instants of them. A local time
-// that the zone skips, as when clocks go forward, is passed over. One that it
-// has twice, as when they go back, comes once, at the later instant (docs/semantics.md
-// §6, C-10). All is a function of its arguments and the zone database. Go takes
-// that from where $ZONEINFO says, then from the machine's own files; what is
-// linked in is the last resort, of a machine that has neither. So nodes may know
-// zones of different age: what the leader reckons is what the log keeps.
+// The expression names local times, which the zone converts to instants. A local time
+// that the zone skips, as when clocks go forward, does not occur. One that it has
+// twice, as when clocks go back, occurs once, at the later instant (docs/semantics.md
+// §6, C-10). The result depends only on the arguments and the zone database. Go loads
+// that from $ZONEINFO, or from the machine's files, or else uses the linked copy. So
+// nodes may have databases of different age: the log keeps what the leader computes.
 package cron
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/netresearch/go-cron"
 )
 
-// Limits of what is parsed.
+// Limits of expressions.
 const (
 	ExpressionBytesMax = 256
 	ZoneBytesMax       = 64
@@ -26,7 +25,7 @@ const (
 	YearMax            = 2199 // …and the last in which anything comes
 )
 
-// Error says which of the two is wrong, and how.
+// Error says whether the expression or the zone is invalid, and why.
 type Error struct {
 	Field  string // cron or time_zone
 	Detail string
@@ -40,7 +39,7 @@ type Schedule struct {
 	zone *time.Location
 }
 
-// macros are the expressions that have a name.
+// macros are the named expressions.
 var macros = map[string]string{
 	"@yearly":   "0 0 1 1 *",
 	"@annually": "0 0 1 1 *",
@@ -51,8 +50,8 @@ var macros = map[string]string{
 	"@hourly":   "0 * * * *",
 }
 
-// fields are what an expression may consist of, by the number of its fields.
-// Where neither day is *, either will do, as in crontab(5).
+// fields are the fields of an expression, by their number. If neither day field is *,
+// a day matches if one of them does, as in crontab(5).
 var fields = map[int]cron.ParseOption{
 	5: cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Extended | cron.DowOrDom,
 	6: cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Extended | cron.DowOrDom,
@@ -61,8 +60,8 @@ var fields = map[int]cron.ParseOption{
 
 // Parse reads an expression of five fields (minute, hour, day of the month,
 // month, day of the week), of six (seconds first), of seven (the year last), or
-// a macro such as @daily; zone is an IANA name, "" means UTC. Errors are *Error.
-// An expression that never comes is one.
+// a macro such as @daily; zone is an IANA name, "" means UTC. Errors are *Error. An
+// expression that never occurs is an error.
 func Parse(expression, zone string) (*Schedule, error) {
 	location, err := loadZone(zone)
 	if err != nil {
@@ -113,8 +112,8 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// check keeps out what the parser takes and we do not: lists with nothing
-// between two commas, zones, and years that would fill the memory.
+// check refuses expressions that the parser accepts and this package does not: lists
+// with nothing between two commas, zones, and years that would fill the memory.
 func check(text string) (cron.ParseOption, error) {
 	if len(text) > ExpressionBytesMax {
 		return 0, wrong("cron", "an expression has at most %d bytes, not %d", ExpressionBytesMax, len(text))
@@ -145,7 +144,7 @@ func foreign(r rune) bool {
 	return !letter && !strings.ContainsRune("*?,-/#", r)
 }
 
-// checkYear lets four digits through, ranges of them, and steps.
+// checkYear accepts years of four digits, ranges of them, and steps.
 func checkYear(field string) error {
 	if field == "*" || field == "?" {
 		return nil
@@ -161,8 +160,8 @@ func checkYear(field string) error {
 	return nil
 }
 
-// Next is the first instant after another at which the expression comes; the
-// zero time where it comes no more up to YearMax.
+// Next returns the first occurrence of the expression after an instant; the zero time
+// if there is none up to YearMax.
 func (s *Schedule) Next(after time.Time) time.Time {
 	local := s.from(after)
 	for {
@@ -181,16 +180,16 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// Local times are kept as the UTC time that shows the same clock.
+// Local times are represented by the UTC time with the same clock reading.
 
-// wall is what a clock of the zone shows at an instant.
+// wall returns the local time of an instant.
 func (s *Schedule) wall(instant time.Time) time.Time {
 	_, offset := instant.In(s.zone).Zone()
 	return instant.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// from is the local time after which to look. Before clocks go back, those
-// times that come again are still to come.
+// from returns the local time after which to search. Before clocks go back, the times
+// that will repeat are still ahead.
 func (s *Schedule) from(after time.Time) time.Time {
 	local := s.wall(after)
 	_, end := after.In(s.zone).ZoneBounds()
@@ -202,8 +201,8 @@ func (s *Schedule) from(after time.Time) time.Time {
 	return local
 }
 
-// resolve is the last instant at which the zone's clocks show a local time.
-// Where they never do, it is the last local time that they skip with it.
+// resolve returns the last instant with that local time. If the zone skips the local
+// time, it returns the end of the gap.
 func (s *Schedule) resolve(local time.Time) (instant time.Time, skipped bool) {
 	instant = time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, s.zone)
 	start, end := instant.ZoneBounds()

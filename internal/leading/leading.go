@@ -1,4 +1,4 @@
-// Package leading runs work on the node that leads.
+// Package leading runs work while this node leads.
 package leading
 
 import "context"
@@ -9,8 +9,8 @@ type Leader interface {
 	LeaderChanged() <-chan struct{} // closed at the next change; take it before asking
 }
 
-// Run calls work whenever this node begins to lead, until ctx ends. The context
-// that work gets ends when the node leads no more; work is to return then.
+// Run calls work each time this node begins to lead, until ctx ends. The context of
+// work ends when the node no longer leads; work must return then.
 func Run(ctx context.Context, leader Leader, work func(ctx context.Context)) {
 	for ctx.Err() == nil {
 		changed := leader.LeaderChanged()

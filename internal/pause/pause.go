@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx ends, and reports whether ctx still stands.
+// For waits for d, or until ctx ends. It reports whether ctx has not ended.
 func For(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

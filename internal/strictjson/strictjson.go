@@ -1,6 +1,5 @@
-// Package strictjson decodes the documents that callers write. It refuses what
-// a lenient decoder passes over: members that have no place in the target, and
-// empty strings, which are not the same as absent ones.
+// Package strictjson decodes the documents of callers. It refuses what a lenient
+// decoder ignores: unknown members, and empty strings, which differ from absent ones.
 package strictjson
 
 import (
@@ -14,8 +13,7 @@ import (
 )
 
 // Optional is implemented by the string types of free text, which may be empty:
-// a note, a query. Every other string of a document names something or is one
-// of a few words.
+// a note, a query. Every other string of a document is a name or one of a few words.
 type Optional interface{ MayBeEmpty() }
 
 // Text is a string that may be empty.
@@ -24,8 +22,8 @@ type Text string
 // MayBeEmpty implements Optional.
 func (Text) MayBeEmpty() {}
 
-// ErrEmpty is the error of a member that is an empty string and not Optional. It
-// comes in a json.SemanticError, which says where.
+// ErrEmpty is the error of an empty string that is not Optional. A json.SemanticError
+// wraps it and says where.
 var ErrEmpty = errors.New("the string is empty: leave the member out, or give it a value")
 
 // Unmarshal decodes a document. It refuses unknown and duplicate members,

@@ -1,5 +1,5 @@
-// Package tally counts for raft and memberlist, which know go-metrics, and
-// shows Prometheus what they counted.
+// Package tally exports the metrics of raft and memberlist, which use go-metrics, to
+// Prometheus.
 package tally
 
 import (
@@ -9,12 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Sink is a go-metrics sink, and an unchecked collector: a metric shows from
-// when it is first counted. Raft counts some ten times an entry on each node, and
-// the sink that comes with go-metrics keeps quantiles and looks rows up by
-// strings that it makes, which cost more than packing the entry; so samples are
-// histograms here, and a metric that is known costs no memory. Its methods may
-// be called concurrently.
+// Sink is a go-metrics sink and an unchecked collector: a metric appears once it is
+// first counted. Raft counts about ten times for each entry on each node. The sink of
+// go-metrics keeps quantiles and looks metrics up by strings that it builds, which
+// costs more than packing the entry. So samples are histograms here, and a known
+// metric costs no allocation. Its methods may be called concurrently.
 type Sink struct {
 	mu   sync.RWMutex
 	rows map[string]prometheus.Metric // by kind, name and labels; guarded by mu
@@ -22,11 +21,10 @@ type Sink struct {
 
 var _ gometrics.MetricSink = (*Sink)(nil)
 
-// New returns a sink that has counted nothing.
+// New returns a sink without metrics.
 func New() *Sink { return &Sink{rows: map[string]prometheus.Metric{}} }
 
-// buckets are those of samples, which are milliseconds but for a
-// few: 10 µs to 2.6 s.
+// buckets are the buckets of samples, most of which are milliseconds: 10 µs to 2.6 s.
 var buckets = prometheus.ExponentialBuckets(0.01, 4, 10)
 
 // The kinds of metrics, as the first byte of a row's key.
@@ -36,7 +34,7 @@ const (
 	sample  = 's'
 )
 
-// row is the metric of that name; it allocates nothing where there is one.
+// row returns the metric of that name. It does not allocate if the metric exists.
 func (s *Sink) row(kind byte, name []string, labels []gometrics.Label) prometheus.Metric {
 	var space [256]byte
 	key := append(space[:0], kind)
@@ -77,7 +75,7 @@ func newRow(kind byte, name []string, labels []gometrics.Label) prometheus.Metri
 	}
 }
 
-// plainName joins parts to what Prometheus takes for a name.
+// plainName joins parts to a name that Prometheus accepts.
 func plainName(parts ...string) string {
 	var name []byte
 	for i, part := range parts {
@@ -94,7 +92,7 @@ func plainName(parts ...string) string {
 	return string(name)
 }
 
-// Describe implements prometheus.Collector: what there will be is not known.
+// Describe implements prometheus.Collector. The metrics are not known in advance.
 func (s *Sink) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -116,7 +114,7 @@ func (s *Sink) SetGaugeWithLabels(name []string, v float32, labels []gometrics.L
 	}
 }
 
-// EmitKey does nothing: Prometheus knows no single events.
+// EmitKey does nothing: Prometheus has no single events.
 func (s *Sink) EmitKey([]string, float32) {}
 
 // IncrCounter adds to a counter.

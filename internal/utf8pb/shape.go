@@ -1,7 +1,6 @@
 // Package utf8pb reports whether the strings of an encoded protobuf message are
-// UTF-8, as proto3 wants them. Package protocode does not check; a
-// message's shape is compiled once, so that looking costs next to nothing
-// beside reflection.
+// UTF-8, as proto3 requires. Package protocode does not check. A message's shape is
+// compiled once, so that a check costs far less than reflection.
 package utf8pb
 
 import (
@@ -13,8 +12,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Shape is where the strings of a type of message are. It does not change and
-// may be used concurrently.
+// Shape says where the strings of a message type are. It is immutable and may be used
+// concurrently.
 type Shape struct {
 	name   protoreflect.FullName
 	fields map[protowire.Number]field
@@ -23,16 +22,16 @@ type Shape struct {
 
 const smallFields = 64
 
-// field is a string, or a message that may have some; the zero field is neither.
+// field is a string, or a message that may contain strings; the zero field is neither.
 type field struct {
 	text bool
 	sub  *Shape
 }
 
-// shapes are the shapes of all types that were asked for: full name → *Shape.
+// shapes caches the shapes: full name → *Shape.
 var shapes sync.Map
 
-// Of is the shape of a type of message.
+// Of returns the shape of a message type.
 func Of(d protoreflect.MessageDescriptor) *Shape {
 	if s, ok := shapes.Load(d.FullName()); ok {
 		return s.(*Shape) //nolint:forcetypeassert // nothing else is stored
@@ -42,8 +41,8 @@ func Of(d protoreflect.MessageDescriptor) *Shape {
 	return s
 }
 
-// compile makes a type's shape; known are those under way, for types that
-// contain themselves.
+// compile returns a type's shape; known are the shapes under construction, for types
+// that contain themselves.
 func compile(d protoreflect.MessageDescriptor, known map[protoreflect.FullName]*Shape) *Shape {
 	if s, ok := known[d.FullName()]; ok {
 		return s
@@ -76,8 +75,8 @@ func (s *Shape) field(n protowire.Number) field {
 	return s.fields[n]
 }
 
-// Check returns an error that names the first string that is not UTF-8, or says
-// that raw is no message. What the type does not know is passed over.
+// Check returns an error that names the first string that is not UTF-8, or says that
+// raw is no message. It ignores unknown fields.
 func (s *Shape) Check(raw []byte) error {
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)

@@ -1,9 +1,9 @@
-// Package version says what was built.
+// Package version has the version of this build.
 package version
 
 import "runtime/debug"
 
-// String is the module's version, which carries the commit where one is known.
+// String returns the module's version, with the commit if it is known.
 func String() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

@@ -1,6 +1,6 @@
-// Package codec encodes what goes over gRPC with the code that is generated for
-// each message, several times as fast as reflection. What is on the wire is the
-// same: either end may use gRPC's own codec.
+// Package codec encodes gRPC messages with the generated code of each message, several
+// times as fast as reflection. The encoding is the same: either side may use gRPC's own
+// codec.
 package codec
 
 import (
@@ -16,19 +16,19 @@ import (
 )
 
 // Codec is gRPC's codec of protobuf messages; give it to grpc.ForceCodecV2 and
-// grpc.ForceServerCodecV2. It may be used concurrently. A message without
-// generated code goes by reflection.
+// grpc.ForceServerCodecV2. It may be used concurrently. It uses reflection for messages
+// without generated code.
 var Codec encoding.CodecV2 = codec{}
 
 type codec struct{}
 
-// coded is a message with generated code of its own.
+// coded is a message with generated code.
 type coded interface {
 	proto.Message
 	protocode.Message
 }
 
-// Name is that of gRPC's own, whose place it takes.
+// Name returns the name of gRPC's own codec, which it replaces.
 func (codec) Name() string { return grpcproto.Name }
 
 // Marshal encodes a message. A string that is not UTF-8 is an error.
