@@ -21,7 +21,7 @@ func conversationReadToProto(out *apipb.Read, read agent.Read) {
 			Ref: ops.ConversationRefToProto(&r.ConversationRef), From: r.From, Tail: r.Tail, Limit: r.Limit,
 		}}
 	default:
-		panic(fmt.Sprintf("wire: read %T has no wire format", read))
+		panic(fmt.Sprintf("convert: read %T has no protobuf message", read))
 	}
 }
 
@@ -60,7 +60,7 @@ func conversationAnswerToProto(out *apipb.Answer, found agent.Found) {
 		}
 		out.Answer = &apipb.Answer_Messages{Messages: list}
 	default:
-		panic(fmt.Sprintf("wire: answer %T has no wire format", found))
+		panic(fmt.Sprintf("convert: answer %T has no protobuf message", found))
 	}
 }
 

@@ -40,7 +40,7 @@ func EventToProto(e *agent.Event) *apipb.WatchEvent {
 	case agent.EventChanges:
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Changes{Changes: changesToProto(e)}}
 	default:
-		panic(fmt.Sprintf("wire: event kind %d has no wire format", e.Kind))
+		panic(fmt.Sprintf("convert: event kind %d has no protobuf message", e.Kind))
 	}
 }
 
