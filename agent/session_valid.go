@@ -1,0 +1,274 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dormouse/internal/compactjson"
+)
+
+// sessionOp validates an op on a session, a review, a whole agent or a ttl, and adds
+// its size to the tally.
+func (t *tally) sessionOp(op Op) error {
+	switch o := op.(type) {
+	case *PutSession:
+		return t.putSession(o)
+	case *ClaimSession:
+		return t.claimSession(o)
+	case *ResumeSession:
+		return t.runner(o.Session, o.Owner, &o.TTL)
+	case *RecoverSession:
+		return t.runner(o.Session, o.Owner, &o.TTL)
+	case *CheckpointSession:
+		if err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL), t.reviews(o.Reviews)); err != nil {
+			return err
+		}
+		return within(t.snapshot(&o.Snapshot), "snapshot")
+	case *CommitSession:
+		return t.commitSession(o)
+	case *RenewSession:
+		return firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL))
+	case *CancelSession:
+		err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), settleValue("reason", &o.Reason))
+		return firstOf(err, t.contents("reason", SessionBytesMax, "session_bytes_max", o.Reason))
+	case *ForkSession:
+		return t.forkSession(o)
+	case *DeleteSession:
+		t.bytes += len(o.Session)
+		return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
+	case *DecideReview:
+		return t.decideReview(o)
+	case *ForkAgent:
+		return forkAgent(t, o)
+	case *EraseAgent:
+		return eraseAgent(t, o)
+	case *SetTTL:
+		return t.setTTL(o)
+	default:
+		return t.conversationOp(op)
+	}
+}
+
+// contents adds the size of an op's contents to the tally and checks it against the
+// limit of one row.
+func (t *tally) contents(field string, bound int, limit string, parts ...JSON) error {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	t.bytes += size
+	if size > bound {
+		return TooLarge(field, limit, size, bound)
+	}
+	return nil
+}
+
+func (t *tally) putSession(o *PutSession) error {
+	t.bytes += len(o.Session) + len(o.Agent) + len(o.Thread) + len(o.Checkpoint)
+	if err := firstOf(
+		ValidSessionID("session", o.Session),
+		ValidID("agent_id", o.Agent),
+		optionalID("thread", o.Thread),
+		optionalID("checkpoint", o.Checkpoint),
+		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
+		validWord("busy", o.Busy, BusyReject, BusyEnqueue, BusyInterrupt, BusyRollback, ""),
+		ValidSchema(o.Mode, o.SchemaVersion),
+		validPutStatus(o.Status),
+		settle("spec", &o.Spec), settle("metadata", &o.Metadata), settle("environment", &o.Environment),
+		settleValue("result", &o.Result), settleValue("failure", &o.Failure),
+		o.Conversation.settle(),
+	); err != nil {
+		return err
+	}
+	if o.QueueMax > SessionQueueMax {
+		return Invalid("queue_max", "queue_max = %d must be at most %d", o.QueueMax, SessionQueueMax)
+	}
+	if o.Request != nil {
+		if o.Mode != SessionModeClassic {
+			return Invalid("request", "a request is put in classic mode only: claim the session with it")
+		}
+		if err := t.request(o.Request); err != nil {
+			return within(err, "request")
+		}
+	}
+	agentState, contextState := o.Conversation.states()
+	return t.contents("spec", SessionBytesMax, "session_bytes_max",
+		o.Spec, o.Metadata, o.Environment, o.Result, o.Failure, agentState, contextState)
+}
+
+// ValidSchema validates the schema version of a session in a mode; 0 means the mode's
+// newest. Classic sessions have version 1 only, others 1 to SessionSchemaMax. A put
+// without a mode is validated again when the session's mode is known.
+func ValidSchema(mode SessionMode, version uint64) error {
+	newest := NewestSchema(mode)
+	if version == 0 || version <= newest {
+		return nil
+	}
+	return UnsupportedSchema(version, newest)
+}
+
+// NewestSchema returns the newest schema version of sessions in a mode.
+func NewestSchema(mode SessionMode) uint64 {
+	if mode == SessionModeClassic {
+		return SessionSchemaClassic
+	}
+	return SessionSchemaMax
+}
+
+// UnsupportedSchema returns the error for a schema version that is not 1 to newest.
+func UnsupportedSchema(version, newest uint64) *Error {
+	e := Errorf(CodeUnsupportedSchema, "schema_version = %d is not supported: give 1 to %d, or leave it out for the newest", version, newest)
+	if newest == SessionSchemaClassic {
+		e.Detail = fmt.Sprintf("schema_version = %d is not supported: a session in classic mode has version 1", version)
+	}
+	e.Field = "schema_version"
+	return e
+}
+
+func validPutStatus(status SessionStatus) error {
+	switch status {
+	case SessionRunning:
+		return Invalid("status", "a put cannot set the status running: claim the session")
+	case SessionWaiting:
+		return Invalid("status", "a put cannot set the status waiting: commit the session with its reviews")
+	case SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled:
+	}
+	return validWord("status", status, SessionNew, SessionHibernated, SessionFinished, SessionFailed, SessionCancelled, "")
+}
+
+// validWord validates a word of a closed set; "" in the set means that it may be
+// empty.
+func validWord[T ~string](field string, word T, words ...T) error {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	return Invalid(field, "%s = %q must be one of %q", field, word, slices.DeleteFunc(words, func(w T) bool { return w == "" }))
+}
+
+func optionalID(field, id string) error {
+	if id == "" {
+		return nil
+	}
+	return ValidID(field, id)
+}
+
+// settleValue compacts any JSON value in place; null becomes absent.
+func settleValue(field string, raw *JSON) error {
+	if *raw == nil {
+		return nil
+	}
+	if compactjson.IsNull(*raw) {
+		*raw = nil
+		return nil
+	}
+	value, err := Compact(*raw)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Field, e.Detail = field, field+": "+e.Detail
+		return e
+	}
+	replace(raw, value)
+	return nil
+}
+
+func (c *Conversation) settle() error {
+	if c == nil {
+		return nil
+	}
+	return firstOf(
+		settle("conversation.agent_state", &c.AgentState),
+		settle("conversation.context_state", &c.ContextState),
+		optionalID("conversation.last_completed_request_id", c.LastCompletedRequestID),
+	)
+}
+
+func (c *Conversation) states() (agentState, contextState JSON) {
+	if c == nil {
+		return nil, nil
+	}
+	return c.AgentState, c.ContextState
+}
+
+func (t *tally) claimSession(o *ClaimSession) error {
+	if err := t.runner(o.Session, o.Owner, &o.TTL); err != nil {
+		return err
+	}
+	if o.Request == nil {
+		return nil
+	}
+	return within(t.request(o.Request), "request")
+}
+
+// runner validates the session, the owner and the ttl of a new lease.
+func (t *tally) runner(session, owner string, ttl *time.Duration) error {
+	t.bytes += len(session) + len(owner)
+	if *ttl == 0 {
+		*ttl = ClaimTTLDefault
+	}
+	return firstOf(ValidSessionID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
+}
+
+// lease validates a reference to a lease. It may be empty: the state machine decides
+// whether a lease is needed.
+func (t *tally) lease(session, lease, owner string) error {
+	t.bytes += len(session) + len(lease) + len(owner)
+	return firstOf(ValidSessionID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))
+}
+
+func (t *tally) request(r *SessionRequest) error {
+	if err := firstOf(ValidID("id", r.ID), settleValue("input", &r.Input), settle("metadata", &r.Metadata)); err != nil {
+		return err
+	}
+	t.bytes += len(r.ID)
+	return t.contents("input", SessionRequestBytesMax, "session_request_bytes_max", r.Input, r.Metadata)
+}
+
+func (t *tally) snapshot(s *SessionSnapshot) error {
+	t.bytes += len(s.ID) + len(s.Agent) + len(s.RequestID)
+	if err := firstOf(
+		ValidID("snapshot_id", s.ID), optionalID("agent_id", s.Agent), optionalID("request_id", s.RequestID),
+		validWord("cursor.phase", s.Cursor.Phase, PhaseStart, PhaseAfterPrompt, PhaseBeforeEffect, PhaseReview, PhaseWait),
+		settle("cursor.metadata", &s.Cursor.Metadata), settle("turn_state", &s.TurnState), settle("metadata", &s.Metadata),
+	); err != nil {
+		return err
+	}
+	return t.contents("turn_state", SessionSnapshotBytesMax, "session_snapshot_bytes_max", s.TurnState, s.Metadata, s.Cursor.Metadata)
+}
+
+func (t *tally) commitSession(o *CommitSession) error {
+	t.bytes += len(o.Agent) + len(o.RequestID)
+	if err := firstOf(
+		t.lease(o.Session, o.LeaseID, o.Owner),
+		optionalID("agent_id", o.Agent), optionalID("request_id", o.RequestID),
+		validWord("status", o.Status, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled),
+		settleValue("result", &o.Result), settleValue("failure", &o.Failure), settle("environment", &o.Environment),
+		o.Conversation.settle(), t.reviews(o.Reviews),
+	); err != nil {
+		return err
+	}
+	if len(o.Snapshots) > SessionSnapshotsMax {
+		return TooLarge("snapshots", "session_snapshots_max", len(o.Snapshots), SessionSnapshotsMax)
+	}
+	for i := range o.Snapshots {
+		if err := t.snapshot(&o.Snapshots[i]); err != nil {
+			return within(err, fmt.Sprintf("snapshots[%d]", i))
+		}
+	}
+	agentState, contextState := o.Conversation.states()
+	return t.contents("result", SessionBytesMax, "session_bytes_max", o.Result, o.Failure, o.Environment, agentState, contextState)
+}
+
+func (t *tally) forkSession(o *ForkSession) error {
+	t.bytes += len(o.Session) + len(o.NewSession) + len(o.Snapshot)
+	if err := firstOf(
+		ValidSessionID("session", o.Session), ValidSessionID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),
+	); err != nil {
+		return err
+	}
+	if o.Session == o.NewSession {
+		return Invalid("new_session", "new_session must differ from session: a session cannot be a fork of itself")
+	}
+	return nil
+}
