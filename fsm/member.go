@@ -99,8 +99,8 @@ func (m *Machine) FeatureLevel() uint32 {
 	return m.level
 }
 
-// encoders make the commits that nodes propose for themselves. A Machine embeds them,
-// as the node is its only user.
+// encoders encodes the commits that nodes propose for themselves. It has no state; the
+// methods are promoted to Machine.
 type encoders struct{}
 
 // EncodePutMember encodes a commit that adds or changes a member.

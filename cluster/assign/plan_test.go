@@ -48,7 +48,7 @@ func TestWhatTheLeaderPlans(t *testing.T) {
 		moves  int
 	}{
 		"what is free is given away":              {table: free, nodes: []placement.Node{a}, action: agent.PartitionAssign, to: "a", moves: 3},
-		"nobody is there to have it":              {table: free},
+		"no node may own it":                      {table: free},
 		"all is as it should be":                  {table: owned(many), nodes: []placement.Node{a}},
 		"no more drain at once than may":          {table: owned(many), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax},
 		"those that drain count":                  {table: drained(owned(many), 28, "b"), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax - 28},

@@ -59,7 +59,7 @@ func TestDeleteFindsEachWrong(t *testing.T) {
 		{"over what was not to be there", "expectation ignored", workloadtest.Script{put(1, 0, a, 1, 1, 1), put(2, 2, fresh, 1, 2, 2)}},
 		{"a seal that is broken", "broken seal", append(sealed, put(2, 4, b, 6, 1, 6))},
 		{"the longest seal", "broken seal", workloadtest.Script{del(1, 2, deleteCall{Seal: sealForever}, 0, 2), put(2, 4, b, 1<<40, 1, 1<<40)}},
-		{"refused and nobody sealed it", "refused for no reason", after(workloadtest.Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
+		{"refused without a seal", "refused for no reason", after(workloadtest.Refused(put(2, 4, b, 0, 0, 0), "deleted"))},
 		{"refused and it was there", "refused for no reason", workloadtest.Script{put(1, 0, a, 1, 1, 1), workloadtest.Refused(put(2, 4, late, 0, 0, 0), "deleted")}},
 		{"refused and there", "refused but applied", workloadtest.Script{put(1, 0, a, 1, 1, 1), workloadtest.Refused(put(2, 2, b, 0, 0, 0), "conflict"), get(2, 4, 1, 2, "b", 2)}},
 		{"in two incarnations", "applied twice", after(workloadtest.Unknown(put(2, 4, b, 0, 0, 0)), get(2, 6, 3, 1, "b", 3), get(2, 8, 4, 1, "b", 4))},

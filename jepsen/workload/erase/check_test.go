@@ -110,7 +110,7 @@ func TestEraseFindsEachWrong(t *testing.T) {
 		{"a lost write", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 0))}},
 		{"a lost write after the erasure", "lost write", workloadtest.Script{workloadtest.Unknown(erasesAgent(1, 2, 0)), erasesAgent(1, 5, 10), writesAgent(6, 9, "a", 20), readsAgent(32, agentOf(22, 10))}},
 		{"an erasure that was refused", "lost write", workloadtest.Script{writesAgent(1, 5, "a", 10), workloadtest.Refused(erasesAgent(6, 9, 0), "unavailable"), readsAgent(32, agentOf(22, 0))}},
-		{"an erasure by nobody", "erased by no call", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
+		{"an erasure without a call", "erased by no call", workloadtest.Script{writesAgent(1, 5, "a", 10), readsAgent(32, agentOf(22, 15))}},
 		{"an unknown erasure that comes twice", "erased by no call", workloadtest.Script{
 			workloadtest.Unknown(erasesAgent(1, 2, 0)), readsAgent(5, agentOf(10, 5)), writesAgent(11, 15, "a", 12), readsAgent(32, agentOf(22, 15)),
 		}},

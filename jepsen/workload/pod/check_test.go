@@ -79,7 +79,7 @@ func TestPodFindsEachWrong(t *testing.T) {
 		{"a node from nowhere", "node from nowhere", workloadtest.Script{podAt(90, "a")}},
 		{"a node before its time", "seen before it was added", workloadtest.Script{podAt(10, "a"), workloadtest.Unknown(grows(30, 40, "a", 0))}},
 		{"a node that is there and never started", "node that never started", workloadtest.Script{grows(10, 20, "a", 2), podInTheEnd(false, a)}},
-		{"a mutation that runs for ever", "mutation without an end", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
+		{"a mutation that never ends", "mutation without an end", workloadtest.Script{workloadtest.Unknown(grows(10, 20, "a", 0)), podInTheEnd(true, a)}},
 		{"a node that runs twice", "epoch ran backwards", workloadtest.Script{ofNode(counts(10, "x", 2, 1)), ofNode(counts(30, "y", 1, 2))}},
 		{"a node that counts twice", "duplicate entry", workloadtest.Script{ofNode(counts(10, "x", 1, 1)), ofNode(countedAt(90, "x", "x"))}},
 	}

@@ -64,7 +64,7 @@ func TestReviewFindsEachWrong(t *testing.T) {
 		{"two people see two answers", "two answers", workloadtest.Script{asked, workloadtest.Unknown(decide(2, 30, "a", 0)), workloadtest.Unknown(decide(3, 30, "b", 0)), get(50, 3, approved), get(70, 4, row(agent.ReviewApproved, "b"))}, nil},
 		{"an answer at another time", "two answers", workloadtest.Script{asked, decide(2, 30, "a", 2), get(50, 3, reviewSeen{ID: "v", Status: agent.ReviewApproved, By: "a", At: 6})}, nil},
 		{"expired after it was approved", "two answers", workloadtest.Script{asked, decide(2, 30, "a", 2), get(50, 3, expired)}, nil},
-		{"an answer that nobody gave", "answered by no call", workloadtest.Script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
+		{"an answer without a call", "answered by no call", workloadtest.Script{asked, get(30, 2, row(agent.ReviewDenied, "x"))}, nil},
 		{"another answer than was given", "answered by no call", workloadtest.Script{asked, workloadtest.Unknown(decide(2, 30, "a", 0)), get(50, 2, row(agent.ReviewDenied, "a"))}, nil},
 		{"a withdrawal by somebody", "answered by no call", workloadtest.Script{asked, get(30, 2, row(agent.ReviewWithdrawn, "x"))}, nil},
 		{"a refused answer", "refused but applied", workloadtest.Script{asked, workloadtest.Refused(decide(2, 30, "a", 0), "approval_interrupt_mismatch"), get(50, 2, approved)}, nil},

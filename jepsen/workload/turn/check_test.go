@@ -104,7 +104,7 @@ func TestTurnFindsEachWrong(t *testing.T) {
 		{"two writers of a revision", "two histories", workloadtest.Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), commit(2, 2, 3, turnOf("b"), turnAt(6, 1, 1)),
 		}},
-		{"an entry of nobody", "written by no call", workloadtest.Script{read(2, 2, 3, seen(6, []string{"x"}, 0, ""))}},
+		{"an entry without a call", "written by no call", workloadtest.Script{read(2, 2, 3, seen(6, []string{"x"}, 0, ""))}},
 		{"a lost commit", "lost or stale", workloadtest.Script{
 			commit(1, 0, 1, turnOf("a"), turnAt(5, 0, 1)), read(2, 2, 3, seen(4, nil, 0, "")),
 		}},

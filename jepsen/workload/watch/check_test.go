@@ -59,7 +59,7 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		{"a gap between polls", "gap in a watch", with(app(1, 4, 5, "c", 1, 2), poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(2, "c.0"))), nil},
 		{"again", "entry watched again", with(poll(6, 7, w, seqs(0, "a.0")), poll(8, 9, w, seqs(0, "a.0"))), nil},
 		{"out of order", "two histories", with(poll(6, 7, w, seqs(0, "b.0", "a.0"))), nil},
-		{"an entry of nobody", "written by no call", with(poll(6, 7, named, seqs(0, "x"))), nil},
+		{"an entry without a call", "written by no call", with(poll(6, 7, named, seqs(0, "x"))), nil},
 		{"refused and watched", "refused but applied", workloadtest.Script{workloadtest.Refused(app(1, 0, 1, "a", 0, 0), "conflict"), poll(2, 3, named, seqs(0, "a.0"))}, nil},
 		{"watched in two incarnations", "applied twice", with(app(1, 8, 9, "c", 2, 0), poll(10, 11, watchPoll{Watch: 1, Incarnation: 2}, seqs(0, "a.0"))), nil},
 		{"watched before it was appended", "read from the future", workloadtest.Script{poll(0, 1, named, seqs(0, "a.0")), app(1, 2, 3, "a", 1, 0)}, nil},
@@ -68,8 +68,8 @@ func TestWatchFindsEachWrong(t *testing.T) {
 		}, nil},
 		{"a stale read", "lost or stale", with(load(2, 4, 5, loaded{1, 1, 0, []string{"a.0"}})), nil},
 		{"a list that is too short", "entries missing", with(load(2, 4, 5, loaded{1, 2, 0, []string{"b.0"}})), nil},
-		{"deleted by nobody", "ended for no reason", with(poll(8, 9, w, ended(endDeleted, 0))), nil},
-		{"compacted by nobody", "ended for no reason", with(poll(8, 9, w, ended(endCompacted, 1))), nil},
+		{"deleted without a call", "ended for no reason", with(poll(8, 9, w, ended(endDeleted, 0))), nil},
+		{"compacted without a call", "ended for no reason", with(poll(8, 9, w, ended(endCompacted, 1))), nil},
 		{"compacted below", "ended for no reason", with(compact(2, 6, 7, 1), poll(8, 9, watchPoll{Watch: 1, From: 1}, ended(endCompacted, 1))), nil},
 		{"a thread that is not found", "ended for no reason", with(poll(8, 9, w, ended("not_found", 0))), nil},
 		{"no last word", "ended without an event", with(poll(8, 9, w, ended(endSilent, 0))), nil},
@@ -231,7 +231,7 @@ func spoilPoll(r *rand.Rand, h *history.History) string {
 		case 2:
 			out.Entries[0], out.Entries[1], what = out.Entries[1], out.Entries[0], "entries swapped"
 		default:
-			out.Entries[n-1], what = "x", "an entry of nobody"
+			out.Entries[n-1], what = "x", "an entry without a call"
 		}
 		op.Out = workloadtest.Raw(out)
 		if !known(h, out.Entries) {
