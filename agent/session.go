@@ -12,15 +12,11 @@ import (
 // and the limits next to it.
 type Session struct {
 	SessionRow
-	SchemaVersion  uint64 // the caller's, from 1 to NewestSchema of its mode
-	Spec           JSON   // an object, as are the next two
+	Spec           JSON // an object, as are the next two
 	Metadata       JSON
 	Environment    JSON
 	Conversation   Conversation
 	Lineage        *Lineage // of a fork
-	QueueMax       uint64   // limit of queued claims, if Busy is BusyEnqueue
-	Thread         string   // the thread in which decisions and rollbacks are recorded; "" for none
-	Checkpoint     string   // the checkpoint that BusyRollback restores; "" for none
 	Result         JSON     // of the last finished turn; nil if there is none
 	Failure        JSON     // why the last turn failed; nil if it did not
 	Requests       []SessionRequest
@@ -31,11 +27,11 @@ type Session struct {
 
 // SessionRow is a session without its contents, as in lists and results.
 type SessionRow struct {
+	SessionSettings
 	ID            string
 	Incarnation   uint64
 	Revision      uint64 // counts the writes, including renewals
 	Mode          SessionMode
-	Busy          BusyPolicy
 	Agent         string
 	Status        SessionStatus
 	RequestID     string // of the running or last turn

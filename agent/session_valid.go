@@ -66,24 +66,18 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 }
 
 func (t *tally) putSession(o *PutSession) error {
-	t.bytes += len(o.Session) + len(o.Agent) + len(o.Thread) + len(o.Checkpoint)
+	t.bytes += len(o.Session) + len(o.Agent) + o.settingsSize()
 	if err := firstOf(
 		ValidSessionID("session", o.Session),
 		ValidID("agent_id", o.Agent),
-		optionalID("thread", o.Thread),
-		optionalID("checkpoint", o.Checkpoint),
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
-		validWord("busy", o.Busy, BusyReject, BusyEnqueue, BusyInterrupt, BusyRollback, ""),
-		ValidSchema(o.Mode, o.SchemaVersion),
+		o.CheckSettings(o.Mode),
 		validPutStatus(o.Status),
 		settle("spec", &o.Spec), settle("metadata", &o.Metadata), settle("environment", &o.Environment),
 		settleValue("result", &o.Result), settleValue("failure", &o.Failure),
 		o.Conversation.settle(),
 	); err != nil {
 		return err
-	}
-	if o.QueueMax > SessionQueueMax {
-		return Invalid("queue_max", "queue_max = %d must be at most %d", o.QueueMax, SessionQueueMax)
 	}
 	if o.Request != nil {
 		if o.Mode != SessionModeClassic {

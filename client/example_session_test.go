@@ -88,7 +88,7 @@ func ExampleScope_ClaimSession() {
 	c, closeAll := dialService(newDesk())
 	defer closeAll()
 	ctx := context.Background()
-	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper", Thread: "chat"}); err != nil {
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper", SessionSettings: agent.SessionSettings{Thread: "chat"}}); err != nil {
 		log.Fatal(err)
 	}
 	turn, err := c.ClaimSession(ctx, agent.ClaimSession{

@@ -60,10 +60,9 @@ func sessionOpToProto(out *oppb.Op, op agent.Op) {
 
 func putSessionToProto(o *agent.PutSession) *oppb.PutSession {
 	return &oppb.PutSession{
-		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, AgentId: o.Agent, Spec: o.Spec,
+		Session: o.Session, Mode: string(o.Mode), Settings: SessionSettingsToProto(&o.SessionSettings), AgentId: o.Agent, Spec: o.Spec,
 		Metadata: o.Metadata, Environment: o.Environment, Status: string(o.Status),
-		Conversation: TurnStateToProto(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
-		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure, Request: RequestToProto(o.Request),
+		Conversation: TurnStateToProto(o.Conversation), Result: o.Result, Failure: o.Failure, Request: RequestToProto(o.Request),
 		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}
 }
@@ -161,10 +160,9 @@ func timedSessionOpFromProto(op *oppb.Op) (agent.Op, error) {
 
 func putSessionFromProto(p *oppb.PutSession) agent.Op {
 	return &agent.PutSession{
-		Session: p.Session, Mode: agent.SessionMode(p.Mode), SchemaVersion: p.SchemaVersion, Agent: p.AgentId,
+		SessionSettings: SessionSettingsFromProto(p.Settings), Session: p.Session, Mode: agent.SessionMode(p.Mode), Agent: p.AgentId,
 		Spec: JSON(p.Spec), Metadata: JSON(p.Metadata), Environment: JSON(p.Environment),
 		Status: agent.SessionStatus(p.Status), Conversation: TurnStateFromProto(p.Conversation),
-		Busy: agent.BusyPolicy(p.Busy), QueueMax: p.QueueMax, Thread: p.Thread, Checkpoint: p.Checkpoint,
 		Result: JSON(p.Result), Failure: JSON(p.Failure), Request: RequestFromProto(p.Request),
 		IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
 	}
