@@ -126,17 +126,6 @@ type DeleteSession struct {
 	Seal          time.Duration
 }
 
-func (*PutSession) isOp()        {}
-func (*ClaimSession) isOp()      {}
-func (*ResumeSession) isOp()     {}
-func (*RecoverSession) isOp()    {}
-func (*CheckpointSession) isOp() {}
-func (*CommitSession) isOp()     {}
-func (*RenewSession) isOp()      {}
-func (*CancelSession) isOp()     {}
-func (*ForkSession) isOp()       {}
-func (*DeleteSession) isOp()     {}
-
 // SessionResult is the result of all ops on sessions except deletes: the session after
 // the op; for a fork, the new session.
 type SessionResult struct {
