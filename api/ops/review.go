@@ -60,3 +60,17 @@ func reviewDraftsFromProto(drafts []*oppb.ReviewDraft) ([]agent.ReviewDraft, err
 	}
 	return out, nil
 }
+
+func encodeDecideReview(out *oppb.Op, o *agent.DecideReview) {
+	out.Op = &oppb.Op_DecideReview{DecideReview: &oppb.DecideReview{
+		Review: o.Review, Decision: string(o.Decision), By: o.By, Arguments: o.Arguments, Note: o.Note,
+		InterruptId: o.InterruptID,
+	}}
+}
+
+func decodeDecideReview(p *oppb.DecideReview) (agent.Op, error) {
+	return &agent.DecideReview{
+		Review: p.Review, Decision: agent.ReviewDecision(p.Decision), By: p.By, Arguments: JSON(p.Arguments),
+		Note: p.Note, InterruptID: p.InterruptId,
+	}, nil
+}

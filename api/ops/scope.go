@@ -43,11 +43,31 @@ func importScopeToProto(o *agent.ImportScope) *oppb.ImportScope {
 	return out
 }
 
-func importScopeFromProto(o *oppb.ImportScope) *agent.ImportScope {
+func encodePutScope(out *oppb.Op, o *agent.PutScope) {
+	out.Op = &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: policyToProto(o.Policy)}}
+}
+
+func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
+	return &agent.PutScope{Policy: policyFromProto(p.Policy)}, nil
+}
+
+func encodeDeleteScope(out *oppb.Op, o *agent.DeleteScope) {
+	out.Op = &oppb.Op_DeleteScope{DeleteScope: &oppb.DeleteScope{}}
+}
+
+func decodeDeleteScope(_ *oppb.DeleteScope) (agent.Op, error) {
+	return &agent.DeleteScope{}, nil
+}
+
+func encodeImportScope(out *oppb.Op, o *agent.ImportScope) {
+	out.Op = &oppb.Op_ImportScope{ImportScope: importScopeToProto(o)}
+}
+
+func decodeImportScope(o *oppb.ImportScope) (agent.Op, error) {
 	out := &agent.ImportScope{ID: o.Import, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
 	if o.Scope != nil {
 		scope := ScopeFromProto(o.Scope)
 		out.Scope = &scope
 	}
-	return out
+	return out, nil
 }
