@@ -203,13 +203,6 @@ var sessionOps = []func(*rapid.T) agent.Op{
 
 func init() { ops = append(ops, sessionOps...) }
 
-func TestEveryOpIsTried(t *testing.T) {
-	fields := (&oppb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
-	if fields != len(ops) {
-		t.Errorf("the wire has %d ops, the round trip tests %d of them", fields, len(ops))
-	}
-}
-
 func claim(t *rapid.T) agent.Claim {
 	c := *make1[agent.Claim](t)
 	c.TTL = millis(t)

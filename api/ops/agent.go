@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var agentCodecs = []opCodec{
+	codec(encodeForkAgent, (*oppb.Op).GetForkAgent, decodeForkAgent),
+	codec(encodeEraseAgent, (*oppb.Op).GetEraseAgent, decodeEraseAgent),
+	codec(encodeSetTTL, (*oppb.Op).GetSetTtl, decodeSetTTL),
+}
+
 func forkedAgentToProto(r *agent.ForkedAgent) *oppb.ForkedAgent {
 	out := &oppb.ForkedAgent{Checkpoint: checkpointResultToProto(&r.Checkpoint), Memories: r.Memories}
 	if r.Thread != nil {

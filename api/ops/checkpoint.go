@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var checkpointCodecs = []opCodec{
+	codec(encodePutCheckpoint, (*oppb.Op).GetPutCheckpoint, decodePutCheckpoint),
+	codec(encodePatchCheckpoint, (*oppb.Op).GetPatchCheckpoint, decodePatchCheckpoint),
+	codec(encodeDeleteCheckpoint, (*oppb.Op).GetDeleteCheckpoint, decodeDeleteCheckpoint),
+}
+
 func checkpointResultToProto(r *agent.CheckpointResult) *oppb.CheckpointResult {
 	return &oppb.CheckpointResult{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,

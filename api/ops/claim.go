@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var claimCodecs = []opCodec{
+	codec(encodeTakeClaim, (*oppb.Op).GetTakeClaim, decodeTakeClaim),
+	codec(encodeRenewClaim, (*oppb.Op).GetRenewClaim, decodeRenewClaim),
+	codec(encodeReleaseClaim, (*oppb.Op).GetReleaseClaim, decodeReleaseClaim),
+}
+
 // ClaimToProto converts a claim to protobuf.
 func ClaimToProto(c *agent.Claim) *oppb.Claim {
 	return &oppb.Claim{

@@ -5,6 +5,15 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var conversationCodecs = []opCodec{
+	codec(encodeSaveConversation, (*oppb.Op).GetSaveConversation, decodeSaveConversation),
+	codec(encodeSetInterrupted, (*oppb.Op).GetSetInterrupted, decodeSetInterrupted),
+	codec(encodePendMessage, (*oppb.Op).GetPendMessage, decodePendMessage),
+	codec(encodeSaveMessages, (*oppb.Op).GetSaveMessages, decodeSaveMessages),
+	codec(encodeUpdateMessage, (*oppb.Op).GetUpdateMessage, decodeUpdateMessage),
+	codec(encodeDeleteConversation, (*oppb.Op).GetDeleteConversation, decodeDeleteConversation),
+}
+
 // ConversationRefToProto converts a conversation ref to protobuf.
 func ConversationRefToProto(r *agent.ConversationRef) *oppb.ConversationRef {
 	return &oppb.ConversationRef{Id: r.ID, Agent: r.Agent, Owner: r.Owner, IfIncarnation: r.IfIncarnation}

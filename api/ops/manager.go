@@ -7,6 +7,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var managerCodecs = []opCodec{
+	codec(encodePutManager, (*oppb.Op).GetPutManager, decodePutManager),
+	codec(encodeDeleteManager, (*oppb.Op).GetDeleteManager, decodeDeleteManager),
+	codec(encodeAnswerSignal, (*oppb.Op).GetAnswerSignal, decodeAnswerSignal),
+}
+
 func putManagerToProto(o *agent.PutManager) *oppb.PutManager {
 	return &oppb.PutManager{Manager: ManagerToProto(&o.Manager), IfRevision: o.IfRevision}
 }

@@ -5,6 +5,11 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var memoryCodecs = []opCodec{
+	codec(encodeWriteMemory, (*oppb.Op).GetWriteMemory, decodeWriteMemory),
+	codec(encodeDeleteMemory, (*oppb.Op).GetDeleteMemory, decodeDeleteMemory),
+}
+
 func writeMemoryToProto(o *agent.WriteMemory) *oppb.WriteMemory {
 	return &oppb.WriteMemory{
 		Agent: o.Agent, Id: o.ID, Session: o.Session, Class: o.Class, Kind: o.Kind, Content: o.Content, Data: o.Data, Tags: o.Tags,

@@ -5,6 +5,10 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var reviewCodecs = []opCodec{
+	codec(encodeDecideReview, (*oppb.Op).GetDecideReview, decodeDecideReview),
+}
+
 // ReviewToProto converts a review to protobuf.
 func ReviewToProto(r *agent.Review) *oppb.Review {
 	return &oppb.Review{

@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var scopeCodecs = []opCodec{
+	codec(encodePutScope, (*oppb.Op).GetPutScope, decodePutScope),
+	codec(encodeDeleteScope, (*oppb.Op).GetDeleteScope, decodeDeleteScope),
+	codec(encodeImportScope, (*oppb.Op).GetImportScope, decodeImportScope),
+}
+
 func policyToProto(p agent.Policy) *oppb.Policy {
 	return &oppb.Policy{
 		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,

@@ -5,6 +5,19 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var sessionCodecs = []opCodec{
+	codec(encodePutSession, (*oppb.Op).GetPutSession, decodePutSession),
+	codec(encodeClaimSession, (*oppb.Op).GetClaimSession, decodeClaimSession),
+	codec(encodeResumeSession, (*oppb.Op).GetResumeSession, decodeResumeSession),
+	codec(encodeRecoverSession, (*oppb.Op).GetRecoverSession, decodeRecoverSession),
+	codec(encodeCheckpointSession, (*oppb.Op).GetCheckpointSession, decodeCheckpointSession),
+	codec(encodeCommitSession, (*oppb.Op).GetCommitSession, decodeCommitSession),
+	codec(encodeRenewSession, (*oppb.Op).GetRenewSession, decodeRenewSession),
+	codec(encodeCancelSession, (*oppb.Op).GetCancelSession, decodeCancelSession),
+	codec(encodeForkSession, (*oppb.Op).GetForkSession, decodeForkSession),
+	codec(encodeDeleteSession, (*oppb.Op).GetDeleteSession, decodeDeleteSession),
+}
+
 func putSessionToProto(o *agent.PutSession) *oppb.PutSession {
 	return &oppb.PutSession{
 		Session: o.Session, Mode: string(o.Mode), Settings: SessionSettingsToProto(&o.SessionSettings), AgentId: o.Agent, Spec: o.Spec,

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"dormouse/agent"
 	oppb "dormouse/proto/op"
@@ -15,56 +16,22 @@ type opCodec struct {
 	decode     func(op *oppb.Op) (agent.Op, error)
 }
 
-// codecs are the codecs of all ops. TestEachOpHasACodec fails if one is missing.
-var codecs = []opCodec{
-	codec(encodePutValue, (*oppb.Op).GetPutValue, decodePutValue),
-	codec(encodeDeleteValue, (*oppb.Op).GetDeleteValue, decodeDeleteValue),
-	codec(encodeReviseValue, (*oppb.Op).GetReviseValue, decodeReviseValue),
-	codec(encodePutCheckpoint, (*oppb.Op).GetPutCheckpoint, decodePutCheckpoint),
-	codec(encodePatchCheckpoint, (*oppb.Op).GetPatchCheckpoint, decodePatchCheckpoint),
-	codec(encodeDeleteCheckpoint, (*oppb.Op).GetDeleteCheckpoint, decodeDeleteCheckpoint),
-	codec(encodePutScope, (*oppb.Op).GetPutScope, decodePutScope),
-	codec(encodeDeleteScope, (*oppb.Op).GetDeleteScope, decodeDeleteScope),
-	codec(encodeImportScope, (*oppb.Op).GetImportScope, decodeImportScope),
-	codec(encodeWriteMemory, (*oppb.Op).GetWriteMemory, decodeWriteMemory),
-	codec(encodeDeleteMemory, (*oppb.Op).GetDeleteMemory, decodeDeleteMemory),
-	codec(encodePutManager, (*oppb.Op).GetPutManager, decodePutManager),
-	codec(encodeDeleteManager, (*oppb.Op).GetDeleteManager, decodeDeleteManager),
-	codec(encodeAnswerSignal, (*oppb.Op).GetAnswerSignal, decodeAnswerSignal),
-	codec(encodeAppendThread, (*oppb.Op).GetAppendThread, decodeAppendThread),
-	codec(encodeHibernateThread, (*oppb.Op).GetHibernateThread, decodeHibernateThread),
-	codec(encodeDeleteThread, (*oppb.Op).GetDeleteThread, decodeDeleteThread),
-	codec(encodeCompactThread, (*oppb.Op).GetCompactThread, decodeCompactThread),
-	codec(encodeForkThread, (*oppb.Op).GetForkThread, decodeForkThread),
-	codec(encodeTakeClaim, (*oppb.Op).GetTakeClaim, decodeTakeClaim),
-	codec(encodeRenewClaim, (*oppb.Op).GetRenewClaim, decodeRenewClaim),
-	codec(encodeReleaseClaim, (*oppb.Op).GetReleaseClaim, decodeReleaseClaim),
-	codec(encodePutSession, (*oppb.Op).GetPutSession, decodePutSession),
-	codec(encodeClaimSession, (*oppb.Op).GetClaimSession, decodeClaimSession),
-	codec(encodeResumeSession, (*oppb.Op).GetResumeSession, decodeResumeSession),
-	codec(encodeRecoverSession, (*oppb.Op).GetRecoverSession, decodeRecoverSession),
-	codec(encodeCheckpointSession, (*oppb.Op).GetCheckpointSession, decodeCheckpointSession),
-	codec(encodeCommitSession, (*oppb.Op).GetCommitSession, decodeCommitSession),
-	codec(encodeRenewSession, (*oppb.Op).GetRenewSession, decodeRenewSession),
-	codec(encodeCancelSession, (*oppb.Op).GetCancelSession, decodeCancelSession),
-	codec(encodeForkSession, (*oppb.Op).GetForkSession, decodeForkSession),
-	codec(encodeDeleteSession, (*oppb.Op).GetDeleteSession, decodeDeleteSession),
-	codec(encodeDecideReview, (*oppb.Op).GetDecideReview, decodeDecideReview),
-	codec(encodeSaveConversation, (*oppb.Op).GetSaveConversation, decodeSaveConversation),
-	codec(encodeSetInterrupted, (*oppb.Op).GetSetInterrupted, decodeSetInterrupted),
-	codec(encodePendMessage, (*oppb.Op).GetPendMessage, decodePendMessage),
-	codec(encodeSaveMessages, (*oppb.Op).GetSaveMessages, decodeSaveMessages),
-	codec(encodeUpdateMessage, (*oppb.Op).GetUpdateMessage, decodeUpdateMessage),
-	codec(encodeDeleteConversation, (*oppb.Op).GetDeleteConversation, decodeDeleteConversation),
-	codec(encodePutTimer, (*oppb.Op).GetPutTimer, decodePutTimer),
-	codec(encodeDeleteTimer, (*oppb.Op).GetDeleteTimer, decodeDeleteTimer),
-	codec(encodeAckTimer, (*oppb.Op).GetAckTimer, decodeAckTimer),
-	codec(encodeFailTimer, (*oppb.Op).GetFailTimer, decodeFailTimer),
-	codec(encodePatchCron, (*oppb.Op).GetPatchCron, decodePatchCron),
-	codec(encodeForkAgent, (*oppb.Op).GetForkAgent, decodeForkAgent),
-	codec(encodeEraseAgent, (*oppb.Op).GetEraseAgent, decodeEraseAgent),
-	codec(encodeSetTTL, (*oppb.Op).GetSetTtl, decodeSetTTL),
-}
+// codecs are the codecs of all ops; each noun lists its own. TestEachOpHasACodec fails if
+// one is missing.
+var codecs = slices.Concat(
+	valueCodecs,
+	checkpointCodecs,
+	scopeCodecs,
+	memoryCodecs,
+	managerCodecs,
+	threadCodecs,
+	claimCodecs,
+	sessionCodecs,
+	reviewCodecs,
+	conversationCodecs,
+	timerCodecs,
+	agentCodecs,
+)
 
 // codec returns the codec of the op *T, whose message is *M. The member of the union is
 // the one that encode sets.

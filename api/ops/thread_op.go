@@ -5,6 +5,14 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var threadCodecs = []opCodec{
+	codec(encodeAppendThread, (*oppb.Op).GetAppendThread, decodeAppendThread),
+	codec(encodeHibernateThread, (*oppb.Op).GetHibernateThread, decodeHibernateThread),
+	codec(encodeDeleteThread, (*oppb.Op).GetDeleteThread, decodeDeleteThread),
+	codec(encodeCompactThread, (*oppb.Op).GetCompactThread, decodeCompactThread),
+	codec(encodeForkThread, (*oppb.Op).GetForkThread, decodeForkThread),
+}
+
 func encodeAppendThread(out *oppb.Op, o *agent.AppendThread) {
 	out.Op = &oppb.Op_AppendThread{AppendThread: &oppb.AppendThread{
 		Thread: o.Thread, Entries: draftsToProto(o.Entries), ExpectedRev: o.ExpectedRev,

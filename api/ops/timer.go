@@ -5,6 +5,14 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var timerCodecs = []opCodec{
+	codec(encodePutTimer, (*oppb.Op).GetPutTimer, decodePutTimer),
+	codec(encodeDeleteTimer, (*oppb.Op).GetDeleteTimer, decodeDeleteTimer),
+	codec(encodeAckTimer, (*oppb.Op).GetAckTimer, decodeAckTimer),
+	codec(encodeFailTimer, (*oppb.Op).GetFailTimer, decodeFailTimer),
+	codec(encodePatchCron, (*oppb.Op).GetPatchCron, decodePatchCron),
+}
+
 // AckTimerToProto converts an acknowledgement, as a signal between nodes
 // carries it; nil is nil.
 func AckTimerToProto(o *agent.AckTimer) *oppb.AckTimer {

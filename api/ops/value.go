@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var valueCodecs = []opCodec{
+	codec(encodePutValue, (*oppb.Op).GetPutValue, decodePutValue),
+	codec(encodeDeleteValue, (*oppb.Op).GetDeleteValue, decodeDeleteValue),
+	codec(encodeReviseValue, (*oppb.Op).GetReviseValue, decodeReviseValue),
+}
+
 func encodePutValue(out *oppb.Op, o *agent.PutValue) {
 	out.Op = &oppb.Op_PutValue{PutValue: &oppb.PutValue{
 		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TtlMs: Millis(o.TTL),
