@@ -2,7 +2,8 @@ package agent
 
 // SessionSettings is what callers set of a session, besides its agent and its
 // contents. The state machine stores it whole. A new setting needs a field here, a
-// rule in CheckSettings, a default in SettingsWithDefaults if it has one, and its size in settingsSize.
+// rule in CheckSettings, its size in settingsSize, and a default, if it has one, in
+// SettingsWithDefaults.
 type SessionSettings struct {
 	Busy          BusyPolicy // "" means BusyReject
 	QueueMax      uint64     // limit of queued claims, if Busy is BusyEnqueue; 0 means SessionQueueDefault
