@@ -31,7 +31,7 @@ func sessionToProto(s *agent.Session) *apipb.Session {
 		Environment: s.Environment, Conversation: ops.TurnStateToProto(&s.Conversation), QueueMax: s.QueueMax,
 		Thread: s.Thread, Checkpoint: s.Checkpoint, Result: s.Result, Failure: s.Failure,
 		Requests: requestsToProto(s.Requests), Snapshots: ops.SessionSnapshotsToProto(s.Snapshots),
-		Queue: requestsToProto(s.Queue), PendingReviews: reviewsToProto(s.PendingReviews),
+		Queue: requestsToProto(s.Queue), PendingReviews: each(s.PendingReviews, ops.ReviewToProto),
 	}
 	if l := s.Lineage; l != nil {
 		out.Lineage = &apipb.SessionLineage{
