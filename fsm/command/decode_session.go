@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
 )
@@ -51,9 +49,5 @@ func DecodeReview(id string, p *logpb.ReviewRow) agent.Review {
 
 // DecodeSessionRow decodes the row of the session of an id.
 func DecodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
-	row := &logpb.SessionRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode session %q: %w", id, err)
-	}
-	return row, nil
+	return Decode[logpb.SessionRow](raw, "session", id)
 }
