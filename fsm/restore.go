@@ -146,7 +146,7 @@ func (d *dataDir) build(name, from string, header *logpb.SnapshotHeader) (*gener
 		return nil, err
 	}
 	if seededbug.Is(seededbug.DedupeLostInSnapshot) || seededbug.Is(seededbug.SnapshotRunsAhead) {
-		if err := spoil(g.engine, header); err != nil {
+		if err := falsify(g.engine, header); err != nil {
 			return nil, err
 		}
 	}
