@@ -43,8 +43,8 @@ func (p process) command() *cobra.Command {
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if printVersion {
-				fmt.Fprintln(p.stdout, "dormoused", version.String())
-				return nil
+				_, err := fmt.Fprintln(p.stdout, "dormoused", version.String())
+				return err
 			}
 			c, err := p.load(file, cmd.Flags())
 			if err != nil {

@@ -1,8 +1,9 @@
 package command
 
 import (
-	"dormouse/internal/protocode"
 	"fmt"
+
+	"dormouse/internal/protocode"
 )
 
 // Coded is a message of the log with generated code. Equal messages have equal encodings. Strings

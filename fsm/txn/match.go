@@ -23,7 +23,8 @@ func RevisionMatches(key string, want *uint64, stored uint64) error {
 func Matches(id string, ifIncarnation uint64, ifRevision *uint64, row interface {
 	GetIncarnation() uint64
 	GetRevision() uint64
-}) error {
+},
+) error {
 	if err := SameIncarnation(id, ifIncarnation, row.GetIncarnation()); err != nil {
 		return err
 	}
