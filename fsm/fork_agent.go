@@ -67,10 +67,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if now == nil {
 		return nil, txn.NotFound("checkpoint", op.Agent)
 	}
-	if err := txn.SameIncarnation(op.Agent, op.IfIncarnation, now.Incarnation); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Agent, op.IfRevision, now.Revision); err != nil {
+	if err := txn.Matches(op.Agent, op.IfIncarnation, op.IfRevision, now); err != nil {
 		return nil, err
 	}
 	if op.Revision == 0 || op.Revision == now.Revision {

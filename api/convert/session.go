@@ -30,7 +30,7 @@ func sessionToProto(s *agent.Session) *apipb.Session {
 		Row: ops.SessionRowToProto(&s.SessionRow), Spec: s.Spec, Metadata: s.Metadata,
 		Environment: s.Environment, Conversation: ops.TurnStateToProto(&s.Conversation), Result: s.Result, Failure: s.Failure,
 		Requests: requestsToProto(s.Requests), Snapshots: ops.SessionSnapshotsToProto(s.Snapshots),
-		Queue: requestsToProto(s.Queue), PendingReviews: reviewsToProto(s.PendingReviews),
+		Queue: requestsToProto(s.Queue), PendingReviews: each(s.PendingReviews, ops.ReviewToProto),
 	}
 	if l := s.Lineage; l != nil {
 		out.Lineage = &apipb.SessionLineage{
