@@ -184,7 +184,7 @@ func TestTCPCarriesAGroup(t *testing.T) {
 		m := newMachine()
 		peers := &peers{}
 		g, err := cluster.Open(cluster.Options{
-			NodeID: name, Listen: "127.0.0.1:0", Machine: m, Snapshots: memorySnapshots(), Peers: peers,
+			NodeID: name, Keys: clustertest.Keys, Listen: "127.0.0.1:0", Machine: m, Snapshots: memorySnapshots(), Peers: peers,
 			Bootstrap: len(joins) == 0, Join: joins, Timing: cluster.AloneTiming(),
 		})
 		if err != nil {

@@ -43,8 +43,12 @@ type Listen struct {
 	CAFile    string `yaml:"ca_file"`   // PEM; peers and clients must have a certificate of this CA; "" means that none is required
 }
 
-// TLS reports whether the address is served with TLS.
+// TLS reports whether the address is served with a certificate of a file.
 func (l Listen) TLS() bool { return l.CertFile != "" }
+
+// Issued reports whether l is served with a certificate that the node issues itself, by the
+// cluster's own authority: off loopback, unless files or Insecure say otherwise.
+func (c Config) Issued(l Listen) bool { return !l.TLS() && !c.Node.Insecure && !loopback(l.Addr) }
 
 // Raft has the settings of the connections between nodes and of the log.
 type Raft struct {
@@ -78,10 +82,12 @@ type Gossip struct {
 // Cluster sets how the node joins or founds a cluster. It is ignored once the data directory
 // belongs to one.
 type Cluster struct {
-	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of join has answered that it belongs to none
-	Expect    int      `yaml:"expect"`    // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
-	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
-	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second in a fast network
+	Bootstrap     bool     `yaml:"bootstrap"`       // found a cluster once every address of join has answered that it belongs to none
+	Expect        int      `yaml:"expect"`          // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
+	Join          []string `yaml:"join"`            // Raft addresses of the nodes; this node's own may be among them
+	Timing        string   `yaml:"timing"`          // default, or lan: elections within a second in a fast network
+	KeyFile       string   `yaml:"key_file"`        // the cluster key, the same on all nodes; "" means cluster.key in the data directory
+	JoinTokenFile string   `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
 }
 
 // Placement has the settings of this node's part in keeping live instances.

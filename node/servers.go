@@ -53,7 +53,11 @@ func (n *Node) openServers() error {
 // listen opens the listener l. If own is true, the caller must use the returned TLS configuration;
 // otherwise the listener itself uses TLS.
 func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tls.Config, error) {
-	t, err := tlsConfig(l)
+	var t *tls.Config
+	var err error
+	if n.o.Fronts == nil || l.TLS() {
+		t, err = n.secrets.serverTLS(l)
+	}
 	if err != nil {
 		return nil, nil, fault(what, err, codeConfig)
 	}
