@@ -139,6 +139,9 @@ func (w *transcript) String() string {
 	return w.text.String()
 }
 
+// contains reports whether the process has said text.
+func (w *transcript) contains(text string) bool { return strings.Contains(w.String(), text) }
+
 // start starts the daemon; it ends with the test at the latest.
 func (p *place) start(t *testing.T, more ...string) *process {
 	t.Helper()

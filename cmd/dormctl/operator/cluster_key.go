@@ -15,7 +15,7 @@ func clusterKeyCommand(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cluster-key", Short: "Create the secret that the nodes of a new cluster share", Args: cli.Exactly(),
 		Long: `cluster-key prints a new cluster key, or with --host the host key that belongs to a
-cluster key. It needs no cluster. Whoever has the cluster key can act as a node: keep it
+cluster key. It needs no cluster. A process with the cluster key can act as a node: keep the key
 in a file with mode 0600, and give it to all nodes with --cluster-key-file. A host key
 lets a process take part as a host, and never as a node.`,
 		Example: `  (umask 077 && dormctl cluster-key > cluster.key)
