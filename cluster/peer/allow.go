@@ -26,10 +26,9 @@ var forJoining = map[string]bool{
 	peerpb.Peer_GrantFounding_FullMethodName: true,
 }
 
-// forHosts are the methods that a host may call. It has no vote, and sends its
+// forHosts are the methods that a host of this cluster may call, besides a status. It has no vote, and sends its
 // commits as a client: the server trusts the commits of nodes, which validate them.
 var forHosts = map[string]bool{
-	peerpb.Peer_Status_FullMethodName:     true,
 	peerpb.Peer_Own_FullMethodName:        true,
 	peerpb.Peer_Table_FullMethodName:      true,
 	peerpb.Handlers_Handle_FullMethodName: true,
@@ -69,7 +68,7 @@ func allow(ctx context.Context, method string) error {
 	switch {
 	case !ok:
 	case caller.Role == keys.Host:
-		if forHosts[method] || caller.ClusterID != "" && strings.HasPrefix(method, instancesService) {
+		if method == peerpb.Peer_Status_FullMethodName || caller.ClusterID != "" && (forHosts[method] || strings.HasPrefix(method, instancesService)) {
 			return nil
 		}
 		return status.Errorf(codes.PermissionDenied, "host %q may not call %s: only nodes may", caller.Node, method)
