@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"dormouse/cluster"
+	"dormouse/cluster/clustertest"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 )
 
@@ -33,7 +35,7 @@ func TestPeersKnowEachOther(t *testing.T) {
 		defer func() { _ = c.Close() }()
 		who, ok := transport.IdentityOf(c)
 		n2 := l.nodes["n2"].group
-		if want := (transport.Identity{ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation(), Process: n2.Process()}); !ok || who != want {
+		if want := (transport.Identity{Role: keys.Node, ClusterID: n2.ClusterID(), Node: "n2", Incarnation: n2.Incarnation(), Process: n2.Process()}); !ok || who != want {
 			t.Errorf("%+v, want %+v", who, want)
 		}
 	})
@@ -57,10 +59,11 @@ const (
 	unverifiedMax = 128
 )
 
-// hello encodes a message of the handshake by its documented format.
+// hello encodes a message of the handshake by its documented format. It names the
+// cluster key, which its sender need not have for an answer.
 func hello(kind byte, cluster, node, incarnation, text string) []byte {
-	b := []byte{'D', 'R', 'M', 'S', 3, kind}
-	for _, field := range []string{cluster, node, incarnation, "", "", text} {
+	b := []byte{'D', 'R', 'M', 'S', 4, kind}
+	for _, field := range []string{cluster, node, incarnation, "", "", text, "n" + clustertest.Keys.Current().ID(), "nonce"} {
 		b = append(b, byte(len(field)>>8), byte(len(field)))
 		b = append(b, field...)
 	}
