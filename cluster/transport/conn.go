@@ -59,11 +59,7 @@ func (c *conn) Close() error {
 
 // caller returns a short text that identifies the peer in log lines.
 func (c *conn) caller() string {
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil {
-		host = c.RemoteAddr().String()
-	}
-	return host + " " + c.peer.Node
+	return hostOf(c.RemoteAddr()) + " " + c.peer.Node
 }
 
 // address is an address as the operator wrote it.

@@ -90,7 +90,7 @@ type Stream struct {
 	rejected logLimiter // peers that this node refuses
 
 	raft, peers *incoming
-	unverified  chan struct{} // holds one token for each, up to unverifiedMax
+	handshaking handshaking
 	done        chan struct{} // closed by Close
 
 	// dialing ends, by StopDialing, before Raft is stopped: Raft waits for its
@@ -119,10 +119,10 @@ func Listen(o Options, self *Self) (*Stream, error) {
 	}
 	s := &Stream{
 		o: o, self: self, listener: listener, addr: listener.Addr(), logger: o.Logger,
-		unverified: make(chan struct{}, unverifiedMax),
-		done:       make(chan struct{}),
-		conns:      make(map[*conn]struct{}),
-		dialers:    make(map[string]int),
+		handshaking: handshaking{max: unverifiedMax},
+		done:        make(chan struct{}),
+		conns:       make(map[*conn]struct{}),
+		dialers:     make(map[string]int),
 	}
 	s.dialing, s.stopDialing = context.WithCancel(context.Background())
 	if o.Advertise != "" {
@@ -174,22 +174,17 @@ func (s *Stream) Serve(ctx context.Context) error {
 				continue
 			}
 		}
-		select {
-		case s.unverified <- struct{}{}:
-		default:
-			s.logger.Warn("closed a connection: too many handshakes are under way", "limit", unverifiedMax)
-			_ = c.Close()
-			continue
-		}
 		tracked, ok := s.track(c)
 		if !ok {
-			<-s.unverified
 			continue
 		}
-		s.work.Go(func() {
-			defer func() { <-s.unverified }()
-			s.accept(tracked)
-		})
+		if victim := s.handshaking.add(tracked); victim != nil {
+			if suppressed, due := s.rejected.allow(hostOf(victim.RemoteAddr()), time.Now()); due {
+				s.logger.Warn("closed a connection: too many handshakes are under way", "limit", unverifiedMax, "from", victim.RemoteAddr(), "not-logged-since-the-last", suppressed)
+			}
+			_ = victim.Close()
+		}
+		s.work.Go(func() { s.accept(tracked) })
 	}
 }
 
@@ -219,6 +214,7 @@ func (s *Stream) connected(node string) bool {
 // its kind.
 func (s *Stream) accept(c *conn) {
 	kind, err := s.answer(c)
+	s.handshaking.remove(c)
 	if err != nil {
 		if suppressed, due := s.rejected.allow(c.caller(), time.Now()); due {
 			s.logger.Warn("refused a connection", "from", c.RemoteAddr(), "error", err, "not-logged-since-the-last", suppressed)

@@ -123,3 +123,21 @@ func TestTheNameOfTheKeyIsNoProof(t *testing.T) {
 		t.Errorf("the cluster has %d members", len(members))
 	}
 }
+
+// Connections that send nothing, more than the node has room for, do not keep the
+// nodes of the cluster out.
+func TestSilentConnectionsKeepNoNodeOut(t *testing.T) {
+	n := startNode(t, nil)
+	for range 300 {
+		c, err := net.Dial("tcp", n.Group().Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close() //nolint:errcheck // they end with the test
+	}
+	c, err := n.Group().DialPeer(t.Context(), n.Group().Addr())
+	if err != nil {
+		t.Fatalf("a node is kept out: %v", err)
+	}
+	_ = c.Close()
+}
