@@ -148,7 +148,7 @@ func (c Config) validateAddresses(v *checks) {
 		taken[s.addr] = s.name + ".addr"
 		checkAdvertise(v, s)
 	}
-	checkFiles(v, "http", c.HTTP)
+	checkFiles(v, "http", c.HTTP.Listen())
 	checkFiles(v, "grpc", c.GRPC)
 	checkFiles(v, "raft", c.Raft.Listen())
 	checkFile(v, "gossip.key_file", c.Gossip.KeyFile)
