@@ -25,10 +25,13 @@ func (twoMembers) Members() []agent.Member {
 }
 
 func (twoMembers) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte { return []byte("renew") }
-func (twoMembers) EncodeEndNodeLease(string, string) []byte                   { return []byte("end") }
+
+func (twoMembers) EncodeEndNodeLease(string, string) []byte { return []byte("end") }
+
 func (twoMembers) Partition(int) agent.Partition {
 	return agent.Partition{Owner: "n1", Incarnation: "p", Epoch: 1}
 }
+
 func (twoMembers) EncodeMovePartitions([]agent.PartitionMove, string) []byte { return []byte("move") }
 
 // A process that has proved only the host key cannot act for a node, nor become one.

@@ -89,14 +89,8 @@ func (r Ring) Secret(role Role, id string) ([]byte, error) {
 		return r.tokenSecret(id, time.Now())
 	}
 	for _, k := range r {
-		if k.ID() != id {
-			continue
-		}
-		switch role {
-		case Node:
-			return k.derive("node"), nil
-		case Host:
-			return k.derive("host"), nil
+		if purpose := role.String(); k.ID() == id && (role == Node || role == Host) {
+			return k.derive(purpose), nil
 		}
 	}
 	return nil, fmt.Errorf("%w: this node has cluster key %s, the other side has %q: give all nodes of a cluster the same cluster.key_file, or a join token", ErrKey, r.Current().ID(), id)
