@@ -27,6 +27,10 @@ type Options struct {
 	Watches   int64         // watches and backups at once; 0 means 4,096
 	Logger    hclog.Logger  // nil means no logs
 
+	// Hosts are the names that this node is known by. Requests for other names are
+	// forbidden; see hostcheck.Allowed. nil allows every name.
+	Hosts []string
+
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
 	// Observe is called for every answer with the operation's id ("" for none), the status, and the
