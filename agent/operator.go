@@ -41,8 +41,16 @@ type ClusterStatus struct {
 	Chain        uint32 // CRC chain over all batches up to AppliedIndex: equal on equal nodes
 	FeatureLevel uint32
 	Version      string
+	Auth         string // of the answering node: one of the auth modes
+	Insecure     bool   // the answering node was started with --insecure
 	Members      []MemberStatus
 }
+
+// The auth modes of a node.
+const (
+	AuthOff    = "off"    // the node asks for no credentials
+	AuthTokens = "tokens" // the node asks each caller for a token
+)
 
 // Change is a change of the membership by an operator.
 type Change string

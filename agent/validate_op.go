@@ -46,6 +46,8 @@ func (t *tally) op(op Op) error {
 		return deleteMemory(t, o)
 	case *PutManager, *DeleteManager, *AnswerSignal:
 		return t.managerOp(op)
+	case *PutToken, *RevokeToken:
+		return t.tokenOp(op)
 	default:
 		return t.claimOp(op)
 	}

@@ -53,7 +53,7 @@ func beside(file string, layer *koanf.Koanf) error {
 // absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
-	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile}
+	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Auth.RootTokenFile}
 	for _, l := range []*Listen{&c.HTTP, &c.GRPC} {
 		paths = append(paths, &l.CertFile, &l.KeyFile, &l.CAFile)
 	}

@@ -164,6 +164,7 @@ func (w *simCluster) config(name string) config.Config {
 	c.Storage.CacheBytes = 1 << 20
 	c.Limits.DiskReserveBytes = 1 << 20 // where the log is, as logSegment: reserving it takes time
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
+	c.Auth.Mode = config.AuthOff
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {
 		c.Cluster.Join = []string{"n1:raft"}

@@ -66,6 +66,10 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Managers{Managers: managersToProto(f)}
 	case *agent.Decided:
 		out.Answer = &apipb.Answer_Answered{Answered: answeredToProto(f)}
+	case *agent.Token:
+		out.Answer = &apipb.Answer_Token{Token: ops.TokenToProto(f)}
+	case *agent.TokenList:
+		out.Answer = &apipb.Answer_Tokens{Tokens: tokenListToProto(f)}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	case *agent.Timer:
@@ -124,6 +128,10 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 		found = memoryFromProto(f.Memory)
 	case *apipb.Answer_Memories:
 		found = memoryListFromProto(f.Memories)
+	case *apipb.Answer_Token:
+		found = ops.TokenFromProto(f.Token)
+	case *apipb.Answer_Tokens:
+		found = tokenListFromProto(f.Tokens)
 	case *apipb.Answer_Recalled:
 		found = recalledFromProto(f.Recalled)
 	case *apipb.Answer_Timer:

@@ -203,6 +203,17 @@ var sessionOps = []func(*rapid.T) agent.Op{
 
 func init() { ops = append(ops, sessionOps...) }
 
+var tokenOps = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.PutToken](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.RevokeToken](t) },
+}
+
+func init() { ops = append(ops, tokenOps...) }
+
 func TestEveryOpIsTried(t *testing.T) {
 	fields := (&oppb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
 	if fields != len(ops) {

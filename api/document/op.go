@@ -62,6 +62,8 @@ var wireOps = map[string]func() wireOp{
 	"fork_agent":          func() wireOp { return new(forkAgentOp) },
 	"erase_agent":         func() wireOp { return new(eraseAgentOp) },
 	"set_ttl":             func() wireOp { return new(setTTLOp) },
+	"put_token":           func() wireOp { return new(putTokenOp) },
+	"revoke_token":        func() wireOp { return new(revokeTokenOp) },
 }
 
 // OpTypes returns the types of the documents of all ops, by name.

@@ -34,6 +34,10 @@ func FromProto(op *oppb.Op) (agent.Op, error) {
 		if o.ImportScope != nil {
 			return importScopeFromProto(o.ImportScope), nil
 		}
+	case *oppb.Op_PutToken:
+		return putTokenFromProto(o.PutToken)
+	case *oppb.Op_RevokeToken:
+		return revokeTokenFromProto(o.RevokeToken)
 	case *oppb.Op_WriteMemory:
 		return writeMemoryFromProto(o.WriteMemory)
 	case *oppb.Op_PutManager, *oppb.Op_DeleteManager, *oppb.Op_AnswerSignal:

@@ -49,6 +49,8 @@ func ToProto(out *oppb.Op, op agent.Op) {
 		out.Op = &oppb.Op_DeleteManager{DeleteManager: &oppb.DeleteManager{Name: op.Name, IfRevision: op.IfRevision}}
 	case *agent.AnswerSignal:
 		out.Op = &oppb.Op_AnswerSignal{AnswerSignal: &oppb.AnswerSignal{Hash: op.Hash, Reply: op.Reply}}
+	case *agent.PutToken, *agent.RevokeToken:
+		tokenOpToProto(out, op)
 	default:
 		threadOpToProto(out, op)
 	}

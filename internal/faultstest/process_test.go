@@ -134,6 +134,7 @@ func (w *transcript) String() string {
 func (p *place) start(t *testing.T, more ...string) *process {
 	t.Helper()
 	args := append([]string{
+		"--auth", "off",
 		"--node-id", p.name, "--data-dir", p.dir, "--http-addr", p.http, "--grpc-addr", p.grpc,
 		"--raft-addr", p.raft, "--gossip-addr", p.gossip,
 	}, p.how...)

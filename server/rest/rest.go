@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/semaphore"
 
+	"dormouse/access"
 	"dormouse/agent"
 )
 
@@ -26,6 +27,11 @@ type Options struct {
 	Calls     int64         // concurrent calls, except watches; 0 means 8,192
 	Watches   int64         // watches and backups at once; 0 means 4,096
 	Logger    hclog.Logger  // nil means no logs
+
+	// Auth finds the principals of requests. If it is set, the service, the operator and Instances
+	// must be guarded by package access. nil means that the node asks for no credentials.
+	Auth        *access.Authenticator
+	OpenMetrics bool // /metrics needs no principal
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
@@ -122,6 +128,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	routePods(f)
 	routeScopes(f)
 	routeChanges(f)
+	routeTokens(f)
 	routeCluster(f)
 	routePlacement(f)
 	routeHealth(f)
