@@ -77,6 +77,7 @@ func (r *rootToken) try(ctx context.Context) (done bool, err error) {
 	switch {
 	case err == nil:
 		r.tell()
+		r.secret = "" // shown once, also if this node leads again
 		return true, nil
 	case agent.CodeOf(err) == agent.CodeAlreadyExists: // another node was first
 		if r.written {
