@@ -123,7 +123,7 @@ func TestEachOpAndReadHasARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`(?m)^func \(\*(\w+)\) (?:isOp|isRead)\(\)`)
+	names := regexp.MustCompile(`(?m)^func \((?:\w+ )?\*(\w+)\) (?:validateOp|isRead)\(`)
 	n := 0
 	for _, file := range files {
 		raw, err := os.ReadFile(file)

@@ -26,24 +26,22 @@ func (c Claim) Held() bool { return c.Epoch != 0 }
 // Fence returns the fence of a commit that applies only during this holding.
 func (c Claim) Fence() *Fence { return &Fence{Claim: c.Name, Epoch: c.Epoch} }
 
-// claimOp validates an op on a claim and adds its size to the tally.
-func (t *tally) claimOp(op Op) error {
-	switch o := op.(type) {
-	case *TakeClaim:
-		t.bytes += len(o.Claim) + len(o.Holder)
-		if o.TTL == 0 {
-			o.TTL = ClaimTTLDefault
-		}
-		return firstOf(CallersClaim(o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
-	case *RenewClaim:
-		t.bytes += len(o.Claim) + len(o.Holder)
-		return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validClaimTTL(o.TTL))
-	case *ReleaseClaim:
-		t.bytes += len(o.Claim) + len(o.Holder) + len(o.To)
-		return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validNextHolder(o), validClaimTTL(o.TTL))
-	default:
-		return t.sessionOp(op)
+func (o *TakeClaim) validateOp(t *tally) error {
+	t.bytes += len(o.Claim) + len(o.Holder)
+	if o.TTL == 0 {
+		o.TTL = ClaimTTLDefault
 	}
+	return firstOf(CallersClaim(o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
+}
+
+func (o *RenewClaim) validateOp(t *tally) error {
+	t.bytes += len(o.Claim) + len(o.Holder)
+	return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validClaimTTL(o.TTL))
+}
+
+func (o *ReleaseClaim) validateOp(t *tally) error {
+	t.bytes += len(o.Claim) + len(o.Holder) + len(o.To)
+	return firstOf(validHolding(o.Claim, o.Holder, o.Epoch), validNextHolder(o), validClaimTTL(o.TTL))
 }
 
 // CallersClaim validates the name of a claim that a caller takes, renews or releases.

@@ -12,7 +12,8 @@ type Commit struct {
 	Token     string // the id of the token that the principal used; "" means none. Also set by the server
 	Ops       []Op
 
-	checked bool // Validate has run: it need not run again
+	checked bool  // Validate has run: it need not run again
+	total   tally // of the ops while Validate runs; a field, so that it needs no allocation
 }
 
 // Request identifies a commit, so that it applies at most once however often it is
@@ -36,8 +37,12 @@ type Fence struct {
 	Since uint64
 }
 
-// Op is one change in a commit: one of the types below.
-type Op interface{ isOp() }
+// Op is one change in a commit: one of the types with validateOp.
+type Op interface {
+	// validateOp validates the op as Commit.Validate says, and adds its size to the
+	// tally.
+	validateOp(t *tally) error
+}
 
 // PutValue writes a value. IfRevision 0 means "must not exist".
 type PutValue struct {
@@ -204,24 +209,6 @@ type DeleteMemory struct {
 	IfIncarnation uint64
 	Seal          time.Duration
 }
-
-func (*PutValue) isOp()         {}
-func (*DeleteValue) isOp()      {}
-func (*PutCheckpoint) isOp()    {}
-func (*PatchCheckpoint) isOp()  {}
-func (*DeleteCheckpoint) isOp() {}
-func (*AppendThread) isOp()     {}
-func (*HibernateThread) isOp()  {}
-func (*DeleteThread) isOp()     {}
-func (*CompactThread) isOp()    {}
-func (*ForkThread) isOp()       {}
-func (*PutScope) isOp()         {}
-func (*DeleteScope) isOp()      {}
-func (*TakeClaim) isOp()        {}
-func (*RenewClaim) isOp()       {}
-func (*ReleaseClaim) isOp()     {}
-func (*WriteMemory) isOp()      {}
-func (*DeleteMemory) isOp()     {}
 
 // Result is the result of a commit that was applied.
 type Result struct {

@@ -98,14 +98,6 @@ type ReviseValue struct {
 	IfIncarnation uint64
 }
 
-func (*SaveConversation) isOp()   {}
-func (*SetInterrupted) isOp()     {}
-func (*PendMessage) isOp()        {}
-func (*SaveMessages) isOp()       {}
-func (*UpdateMessage) isOp()      {}
-func (*DeleteConversation) isOp() {}
-func (*ReviseValue) isOp()        {}
-
 // ConversationResult is the result of SaveConversation, SetInterrupted, PendMessage
 // and SaveMessages: the conversation after the op.
 type ConversationResult struct {
@@ -166,27 +158,12 @@ func (*SavedConversation) isFound() {}
 func (*ConversationList) isFound()  {}
 func (*MessageList) isFound()       {}
 
-// conversationOp validates an op on a conversation, its messages or a value's
-// attributes, and adds its size to the tally.
-func (t *tally) conversationOp(op Op) error {
-	switch o := op.(type) {
-	case *SaveConversation:
-		return saveConversation(t, o)
-	case *SetInterrupted:
-		return conversation(t, &o.ConversationRef)
-	case *PendMessage:
-		return pendMessage(t, o)
-	case *SaveMessages:
-		return saveMessages(t, o)
-	case *UpdateMessage:
-		return updateMessage(t, o)
-	case *DeleteConversation:
-		return firstOf(conversation(t, &o.ConversationRef), validSpan("seal", o.Seal, SealMax))
-	case *ReviseValue:
-		return reviseValue(t, o)
-	default:
-		return t.timerOp(op)
-	}
+func (o *SetInterrupted) validateOp(t *tally) error {
+	return conversation(t, &o.ConversationRef)
+}
+
+func (o *DeleteConversation) validateOp(t *tally) error {
+	return firstOf(conversation(t, &o.ConversationRef), validSpan("seal", o.Seal, SealMax))
 }
 
 // conversation validates a reference to a conversation.
@@ -199,7 +176,7 @@ func (r *ConversationRef) validate() error {
 	return firstOf(ValidID("conversation_id", r.ID), optionalID("agent_id", r.Agent), optionalID("owner_id", r.Owner))
 }
 
-func saveConversation(t *tally, o *SaveConversation) error {
+func (o *SaveConversation) validateOp(t *tally) error {
 	if err := firstOf(
 		conversation(t, &o.ConversationRef),
 		validWord("lifecycle", o.Lifecycle, LifecycleCompletion, LifecycleCancel, LifecycleError, LifecycleInterrupt,
@@ -247,7 +224,7 @@ func StateVersion(state JSON) (uint64, error) {
 	return n, nil
 }
 
-func pendMessage(t *tally, o *PendMessage) error {
+func (o *PendMessage) validateOp(t *tally) error {
 	if err := firstOf(conversation(t, &o.ConversationRef), settle("message", &o.Message)); err != nil {
 		return err
 	}
@@ -257,7 +234,7 @@ func pendMessage(t *tally, o *PendMessage) error {
 	return t.contents("message", MessageBytesMax, "message_bytes_max", o.Message)
 }
 
-func saveMessages(t *tally, o *SaveMessages) error {
+func (o *SaveMessages) validateOp(t *tally) error {
 	if err := conversation(t, &o.ConversationRef); err != nil {
 		return err
 	}
@@ -324,7 +301,7 @@ func validToolStatus(status ToolStatus) error {
 	return validWord("status", status, ToolExecuting, ToolCompleted, ToolFailed, ToolInterrupted, ToolCancelled, "")
 }
 
-func updateMessage(t *tally, o *UpdateMessage) error {
+func (o *UpdateMessage) validateOp(t *tally) error {
 	t.bytes += len(o.Message)
 	if err := firstOf(
 		conversation(t, &o.ConversationRef), ValidID("message_id", o.Message), validToolStatus(o.Status), settle("content", &o.Content),
@@ -337,7 +314,7 @@ func updateMessage(t *tally, o *UpdateMessage) error {
 	return t.contents("content", MessageBytesMax, "message_bytes_max", o.Content)
 }
 
-func reviseValue(t *tally, o *ReviseValue) error {
+func (o *ReviseValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key) + len(o.To) + len(o.ContentType)
 	if err := firstOf(ValidID("key", o.Key), validContentType(o.ContentType), settleMetadata(&o.Metadata)); err != nil {
 		return err

@@ -49,8 +49,6 @@ type PatchCron struct {
 	IfIncarnation uint64
 }
 
-func (*PatchCron) isOp() {}
-
 // cronDoc is the JSON form of a job in a manifest.
 type cronDoc struct {
 	Expression string         `json:"cron_expression"`
@@ -203,7 +201,7 @@ func InstanceOf(checkpoint string) (manager, key string, ok bool) {
 	return manager, key, err == nil && instancePrefix(manager)+key == checkpoint
 }
 
-func (t *tally) patchCron(o *PatchCron) error {
+func (o *PatchCron) validateOp(t *tally) error {
 	if err := firstOf(ValidID("key", o.Key), settleSpecs("specs", &o.Specs, true)); err != nil {
 		return err
 	}

@@ -34,8 +34,6 @@ type EraseAgent struct {
 	IfIncarnation uint64
 }
 
-func (*EraseAgent) isOp() {}
-
 // Erasure is the receipt of an EraseAgent: the op's result, and what GetErasure reads.
 // Its counts grow until it is complete.
 type Erasure struct {
@@ -134,7 +132,7 @@ func (h Head) Witness(kind, id string, numbers ...uint64) Head {
 	return Head(digest.Sum(nil))
 }
 
-func eraseAgent(t *tally, o *EraseAgent) error {
+func (o *EraseAgent) validateOp(t *tally) error {
 	t.bytes += len(o.Agent)
 	return firstOf(ValidID("agent", o.Agent), validSpan("seal", o.Seal, SealMax))
 }

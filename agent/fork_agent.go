@@ -23,8 +23,6 @@ type ForkAgent struct {
 	IfIncarnation uint64
 }
 
-func (*ForkAgent) isOp() {}
-
 // ForkedAgent is the result of ForkAgent: the new agent.
 type ForkedAgent struct {
 	Checkpoint CheckpointResult
@@ -35,7 +33,7 @@ type ForkedAgent struct {
 
 func (*ForkedAgent) isOpResult() {}
 
-func forkAgent(t *tally, o *ForkAgent) error {
+func (o *ForkAgent) validateOp(t *tally) error {
 	if err := firstOf(
 		ValidID("agent", o.Agent), ValidID("new_agent", o.NewAgent), optionalID("new_thread", o.NewThread),
 		optionalSession("session", o.Session), optionalSession("new_session", o.NewSession),

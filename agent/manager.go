@@ -128,10 +128,6 @@ type AnswerSignal struct {
 	Reply JSON
 }
 
-func (*PutManager) isOp()    {}
-func (*DeleteManager) isOp() {}
-func (*AnswerSignal) isOp()  {}
-
 // GetManager reads a manager.
 type GetManager struct{ Name string }
 
@@ -172,26 +168,27 @@ type SignalResult struct {
 func (*ManagerResult) isOpResult() {}
 func (*SignalResult) isOpResult()  {}
 
-// managerOp validates an op on managers, or the answer to a signal.
-func (t *tally) managerOp(op Op) error {
-	switch o := op.(type) {
-	case *PutManager:
-		if err := o.Manager.settle(); err != nil {
-			return within(err, "manager")
-		}
-		t.bytes += len(o.Manager.Name) + o.Manager.Size()
-	case *DeleteManager:
-		t.bytes += len(o.Name)
-		return validManagerName("name", o.Name)
-	case *AnswerSignal:
-		if err := settle("reply", &o.Reply); err != nil {
-			return err
-		}
-		if len(o.Reply) > SignalReplyBytesMax {
-			return TooLarge("reply", "signal_reply_bytes_max", len(o.Reply), SignalReplyBytesMax)
-		}
-		t.bytes += len(o.Reply)
+func (o *PutManager) validateOp(t *tally) error {
+	if err := o.Manager.settle(); err != nil {
+		return within(err, "manager")
 	}
+	t.bytes += len(o.Manager.Name) + o.Manager.Size()
+	return nil
+}
+
+func (o *DeleteManager) validateOp(t *tally) error {
+	t.bytes += len(o.Name)
+	return validManagerName("name", o.Name)
+}
+
+func (o *AnswerSignal) validateOp(t *tally) error {
+	if err := settle("reply", &o.Reply); err != nil {
+		return err
+	}
+	if len(o.Reply) > SignalReplyBytesMax {
+		return TooLarge("reply", "signal_reply_bytes_max", len(o.Reply), SignalReplyBytesMax)
+	}
+	t.bytes += len(o.Reply)
 	return nil
 }
 

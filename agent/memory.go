@@ -99,7 +99,7 @@ func (h recordHash) text(s string) {
 	_, _ = h.Write([]byte(s))
 }
 
-func writeMemory(t *tally, o *WriteMemory) error {
+func (o *WriteMemory) validateOp(t *tally) error {
 	if err := firstOf(
 		o.settleNames(),
 		validClass("class", o.Class),
@@ -172,7 +172,7 @@ func (o *WriteMemory) validTimes() error {
 // latestTime is the end of the year 9999 in Unix ms.
 var latestTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli()
 
-func deleteMemory(t *tally, o *DeleteMemory) error {
+func (o *DeleteMemory) validateOp(t *tally) error {
 	t.bytes += len(o.Agent) + len(o.ID)
 	return firstOf(ValidID("agent", o.Agent), ValidID("id", o.ID), validSpan("seal", o.Seal, SealMax))
 }

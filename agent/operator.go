@@ -194,9 +194,6 @@ type PutToken struct {
 // unauthenticated. Revoking a missing token succeeds.
 type RevokeToken struct{ ID string }
 
-func (*PutToken) isOp()    {}
-func (*RevokeToken) isOp() {}
-
 // TokenResult is the result of PutToken.
 type TokenResult struct{ Token Token }
 
@@ -220,19 +217,17 @@ type TokenList struct {
 func (*Token) isFound()     {}
 func (*TokenList) isFound() {}
 
-func (t *tally) tokenOp(op Op) error {
-	switch o := op.(type) {
-	case *PutToken:
-		t.bytes += len(o.Principal) + GrantsBytes(o.Grants)
-		if o.Hash == (TokenHash{}) {
-			return Invalid("hash", "hash is missing: give the SHA-256 of the token's secret")
-		}
-		return firstOf(ValidID("principal", o.Principal), validSpan("ttl", o.TTL, TTLMax), ValidGrants(o.Grants))
-	case *RevokeToken:
-		t.bytes += len(o.ID)
-		return ValidID("id", o.ID)
+func (o *PutToken) validateOp(t *tally) error {
+	t.bytes += len(o.Principal) + GrantsBytes(o.Grants)
+	if o.Hash == (TokenHash{}) {
+		return Invalid("hash", "hash is missing: give the SHA-256 of the token's secret")
 	}
-	return nil
+	return firstOf(ValidID("principal", o.Principal), validSpan("ttl", o.TTL, TTLMax), ValidGrants(o.Grants))
+}
+
+func (o *RevokeToken) validateOp(t *tally) error {
+	t.bytes += len(o.ID)
+	return ValidID("id", o.ID)
 }
 
 // GrantsBytes returns the bytes of scopes and verbs in the grants.

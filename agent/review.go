@@ -82,8 +82,6 @@ type DecideReview struct {
 	InterruptID string // "" means any; one that differs from the review's is refused
 }
 
-func (*DecideReview) isOp() {}
-
 // ReviewResult is the result of DecideReview: the review after the op.
 type ReviewResult struct{ Review Review }
 
@@ -135,7 +133,7 @@ func (t *tally) review(d *ReviewDraft) error {
 	return t.contents("arguments", ReviewBytesMax, "review_bytes_max", d.Arguments, d.Metadata, JSON(d.Reason))
 }
 
-func (t *tally) decideReview(o *DecideReview) error {
+func (o *DecideReview) validateOp(t *tally) error {
 	t.bytes += len(o.Review) + len(o.By) + len(o.InterruptID)
 	if err := firstOf(
 		ValidID("review", o.Review), ValidID("by", o.By), optionalID("interrupt_id", o.InterruptID),

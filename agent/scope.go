@@ -148,8 +148,6 @@ type ImportScope struct {
 	Finish bool
 }
 
-func (*ImportScope) isOp() {}
-
 // ImportResult is the result of ImportScope.
 type ImportResult struct {
 	Chunks uint64 // applied so far
@@ -158,7 +156,7 @@ type ImportResult struct {
 
 func (*ImportResult) isOpResult() {}
 
-func (t *tally) importScope(o *ImportScope) error {
+func (o *ImportScope) validateOp(t *tally) error {
 	t.bytes += len(o.ID) + len(o.Rows)
 	if err := ValidID("import", o.ID); err != nil {
 		return err

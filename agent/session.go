@@ -3,6 +3,8 @@ package agent
 import (
 	"strconv"
 	"strings"
+
+	"dormouse/internal/compactjson"
 )
 
 // Session is a conversation that outlives its runners: its specification, its
@@ -12,15 +14,11 @@ import (
 // and the limits next to it.
 type Session struct {
 	SessionRow
-	SchemaVersion  uint64 // the caller's, from 1 to NewestSchema of its mode
-	Spec           JSON   // an object, as are the next two
+	Spec           JSON // an object, as are the next two
 	Metadata       JSON
 	Environment    JSON
 	Conversation   Conversation
 	Lineage        *Lineage // of a fork
-	QueueMax       uint64   // limit of queued claims, if Busy is BusyEnqueue
-	Thread         string   // the thread in which decisions and rollbacks are recorded; "" for none
-	Checkpoint     string   // the checkpoint that BusyRollback restores; "" for none
 	Result         JSON     // of the last finished turn; nil if there is none
 	Failure        JSON     // why the last turn failed; nil if it did not
 	Requests       []SessionRequest
@@ -31,11 +29,11 @@ type Session struct {
 
 // SessionRow is a session without its contents, as in lists and results.
 type SessionRow struct {
+	SessionSettings
 	ID            string
 	Incarnation   uint64
 	Revision      uint64 // counts the writes, including renewals
 	Mode          SessionMode
-	Busy          BusyPolicy
 	Agent         string
 	Status        SessionStatus
 	RequestID     string // of the running or last turn
@@ -250,4 +248,35 @@ func (s SessionRow) Fence() *Fence {
 		return nil
 	}
 	return &Fence{Claim: SessionClaim(s.ID), Epoch: s.Lease.Epoch}
+}
+
+// DecisionEntry returns the entry that the state machine adds to the session's thread
+// when a review is decided or expires.
+func (r Review) DecisionEntry() Draft {
+	o := compactjson.NewObject()
+	o.Text("review_id", r.ID)
+	o.Text("status", string(r.Status))
+	o.TextIfSet("operation", r.Operation)
+	o.TextIfSet("by", r.DecidedBy)
+	o.TextIfSet("note", r.Note)
+	if r.Decided != nil {
+		o.Raw("arguments", r.Decided)
+	}
+	return Draft{Kind: KindReviewDecision, Payload: o.Close(), Refs: turnRefs(r.Session, r.RequestID)}
+}
+
+// TurnRolledBackEntry returns the entry that the state machine adds to a session's
+// thread when a turn is rolled back. Entries from seq from to seq to are the turn's.
+func TurnRolledBackEntry(session, request string, from, to uint64) Draft {
+	o := compactjson.NewObject()
+	o.Raw("from_seq", strconv.AppendUint(nil, from, 10))
+	o.Raw("to_seq", strconv.AppendUint(nil, to, 10))
+	return Draft{Kind: KindTurnRolledBack, Payload: o.Close(), Refs: turnRefs(session, request)}
+}
+
+func turnRefs(session, request string) JSON {
+	o := compactjson.NewObject()
+	o.Text("session_id", session)
+	o.TextIfSet("request_id", request)
+	return o.Close()
 }

@@ -8,19 +8,15 @@ import "time"
 // then IfRevision + 1. In classic mode it overwrites any session, unless IfRevision is
 // 0.
 type PutSession struct {
+	SessionSettings
 	Session       string
 	Mode          SessionMode // "" means SessionModeLease, or the current one
-	SchemaVersion uint64      // 0 means NewestSchema of the mode
 	Agent         string
 	Spec          JSON
 	Metadata      JSON
 	Environment   JSON
 	Status        SessionStatus // "" means SessionNew, or the current one; never SessionRunning or SessionWaiting
 	Conversation  *Conversation // nil means an empty one, or the current one
-	Busy          BusyPolicy    // "" means BusyReject
-	QueueMax      uint64        // 0 means SessionQueueDefault
-	Thread        string
-	Checkpoint    string
 	Result        JSON
 	Failure       JSON
 	Request       *SessionRequest // classic mode only: the request runs from now on (put_request in Jidoka)
@@ -129,17 +125,6 @@ type DeleteSession struct {
 	IfIncarnation uint64
 	Seal          time.Duration
 }
-
-func (*PutSession) isOp()        {}
-func (*ClaimSession) isOp()      {}
-func (*ResumeSession) isOp()     {}
-func (*RecoverSession) isOp()    {}
-func (*CheckpointSession) isOp() {}
-func (*CommitSession) isOp()     {}
-func (*RenewSession) isOp()      {}
-func (*CancelSession) isOp()     {}
-func (*ForkSession) isOp()       {}
-func (*DeleteSession) isOp()     {}
 
 // SessionResult is the result of all ops on sessions except deletes: the session after
 // the op; for a fork, the new session.

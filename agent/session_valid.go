@@ -9,46 +9,33 @@ import (
 	"dormouse/internal/compactjson"
 )
 
-// sessionOp validates an op on a session, a review, a whole agent or a ttl, and adds
-// its size to the tally.
-func (t *tally) sessionOp(op Op) error {
-	switch o := op.(type) {
-	case *PutSession:
-		return t.putSession(o)
-	case *ClaimSession:
-		return t.claimSession(o)
-	case *ResumeSession:
-		return t.runner(o.Session, o.Owner, &o.TTL)
-	case *RecoverSession:
-		return t.runner(o.Session, o.Owner, &o.TTL)
-	case *CheckpointSession:
-		if err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL), t.reviews(o.Reviews)); err != nil {
-			return err
-		}
-		return within(t.snapshot(&o.Snapshot), "snapshot")
-	case *CommitSession:
-		return t.commitSession(o)
-	case *RenewSession:
-		return firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL))
-	case *CancelSession:
-		err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), settleValue("reason", &o.Reason))
-		return firstOf(err, t.contents("reason", SessionBytesMax, "session_bytes_max", o.Reason))
-	case *ForkSession:
-		return t.forkSession(o)
-	case *DeleteSession:
-		t.bytes += len(o.Session)
-		return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
-	case *DecideReview:
-		return t.decideReview(o)
-	case *ForkAgent:
-		return forkAgent(t, o)
-	case *EraseAgent:
-		return eraseAgent(t, o)
-	case *SetTTL:
-		return t.setTTL(o)
-	default:
-		return t.conversationOp(op)
+func (o *ResumeSession) validateOp(t *tally) error {
+	return t.runner(o.Session, o.Owner, &o.TTL)
+}
+
+func (o *RecoverSession) validateOp(t *tally) error {
+	return t.runner(o.Session, o.Owner, &o.TTL)
+}
+
+func (o *CheckpointSession) validateOp(t *tally) error {
+	if err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL), t.reviews(o.Reviews)); err != nil {
+		return err
 	}
+	return within(t.snapshot(&o.Snapshot), "snapshot")
+}
+
+func (o *RenewSession) validateOp(t *tally) error {
+	return firstOf(t.lease(o.Session, o.LeaseID, o.Owner), validClaimTTL(o.TTL))
+}
+
+func (o *CancelSession) validateOp(t *tally) error {
+	err := firstOf(t.lease(o.Session, o.LeaseID, o.Owner), settleValue("reason", &o.Reason))
+	return firstOf(err, t.contents("reason", SessionBytesMax, "session_bytes_max", o.Reason))
+}
+
+func (o *DeleteSession) validateOp(t *tally) error {
+	t.bytes += len(o.Session)
+	return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
 }
 
 // contents adds the size of an op's contents to the tally and checks it against the
@@ -65,25 +52,19 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 	return nil
 }
 
-func (t *tally) putSession(o *PutSession) error {
-	t.bytes += len(o.Session) + len(o.Agent) + len(o.Thread) + len(o.Checkpoint)
+func (o *PutSession) validateOp(t *tally) error {
+	t.bytes += len(o.Session) + len(o.Agent) + o.settingsSize()
 	if err := firstOf(
 		ValidSessionID("session", o.Session),
 		ValidID("agent_id", o.Agent),
-		optionalID("thread", o.Thread),
-		optionalID("checkpoint", o.Checkpoint),
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
-		validWord("busy", o.Busy, BusyReject, BusyEnqueue, BusyInterrupt, BusyRollback, ""),
-		ValidSchema(o.Mode, o.SchemaVersion),
+		o.CheckSettings(o.Mode),
 		validPutStatus(o.Status),
 		settle("spec", &o.Spec), settle("metadata", &o.Metadata), settle("environment", &o.Environment),
 		settleValue("result", &o.Result), settleValue("failure", &o.Failure),
 		o.Conversation.settle(),
 	); err != nil {
 		return err
-	}
-	if o.QueueMax > SessionQueueMax {
-		return Invalid("queue_max", "queue_max = %d must be at most %d", o.QueueMax, SessionQueueMax)
 	}
 	if o.Request != nil {
 		if o.Mode != SessionModeClassic {
@@ -191,7 +172,7 @@ func (c *Conversation) states() (agentState, contextState JSON) {
 	return c.AgentState, c.ContextState
 }
 
-func (t *tally) claimSession(o *ClaimSession) error {
+func (o *ClaimSession) validateOp(t *tally) error {
 	if err := t.runner(o.Session, o.Owner, &o.TTL); err != nil {
 		return err
 	}
@@ -237,7 +218,7 @@ func (t *tally) snapshot(s *SessionSnapshot) error {
 	return t.contents("turn_state", SessionSnapshotBytesMax, "session_snapshot_bytes_max", s.TurnState, s.Metadata, s.Cursor.Metadata)
 }
 
-func (t *tally) commitSession(o *CommitSession) error {
+func (o *CommitSession) validateOp(t *tally) error {
 	t.bytes += len(o.Agent) + len(o.RequestID)
 	if err := firstOf(
 		t.lease(o.Session, o.LeaseID, o.Owner),
@@ -260,7 +241,7 @@ func (t *tally) commitSession(o *CommitSession) error {
 	return t.contents("result", SessionBytesMax, "session_bytes_max", o.Result, o.Failure, o.Environment, agentState, contextState)
 }
 
-func (t *tally) forkSession(o *ForkSession) error {
+func (o *ForkSession) validateOp(t *tally) error {
 	t.bytes += len(o.Session) + len(o.NewSession) + len(o.Snapshot)
 	if err := firstOf(
 		ValidSessionID("session", o.Session), ValidSessionID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),

@@ -79,11 +79,6 @@ type FailTimer struct {
 	Waits            bool // the manager does not exist: the timer fires once it is put
 }
 
-func (*PutTimer) isOp()    {}
-func (*DeleteTimer) isOp() {}
-func (*AckTimer) isOp()    {}
-func (*FailTimer) isOp()   {}
-
 // TimerResult is the result of PutTimer, AckTimer and FailTimer: the timer after the
 // op, without its Data. If the timer has ended, it has no id.
 type TimerResult struct{ Timer Timer }
@@ -120,20 +115,12 @@ type DueTimer struct {
 func (*Timer) isFound()     {}
 func (*TimerList) isFound() {}
 
-// timerOp validates an op on a timer.
-func (t *tally) timerOp(op Op) error {
-	switch o := op.(type) {
-	case *PutTimer:
-		return t.putTimer(&o.Timer)
-	case *DeleteTimer:
-		return t.timerName(o.Manager, o.Key, o.ID)
-	case *AckTimer:
-		return t.ackTimer(o)
-	case *FailTimer:
-		return t.failTimer(o)
-	default:
-		return Invalid("op", "the op is missing: give one")
-	}
+func (o *PutTimer) validateOp(t *tally) error {
+	return t.putTimer(&o.Timer)
+}
+
+func (o *DeleteTimer) validateOp(t *tally) error {
+	return t.timerName(o.Manager, o.Key, o.ID)
 }
 
 // timerName validates the name of a timer.
@@ -233,7 +220,7 @@ func (t *Timer) settleMissed() error {
 	return nil
 }
 
-func (t *tally) ackTimer(o *AckTimer) error {
+func (o *AckTimer) validateOp(t *tally) error {
 	if err := firstOf(t.timerName(o.Manager, o.Key, o.ID), validOccurrence(o.Generation, o.Instant)); err != nil {
 		return err
 	}
@@ -246,7 +233,7 @@ func (t *tally) ackTimer(o *AckTimer) error {
 	return validInstant("next", o.Next)
 }
 
-func (t *tally) failTimer(o *FailTimer) error {
+func (o *FailTimer) validateOp(t *tally) error {
 	t.bytes += len(o.Error)
 	return firstOf(
 		t.timerName(o.Manager, o.Key, o.ID),

@@ -21,9 +21,7 @@ type SetTTL struct {
 	IfIncarnation uint64
 }
 
-func (*SetTTL) isOp() {}
-
-func (t *tally) setTTL(o *SetTTL) error {
+func (o *SetTTL) validateOp(t *tally) error {
 	named := 0
 	for _, name := range []string{o.Thread, o.Session, o.Conversation} {
 		t.bytes += len(name)

@@ -59,9 +59,12 @@ func (c *Commit) validateOps() error {
 	if len(c.Ops) > CommitOpsMax {
 		return TooLarge("ops", "commit_ops_max", len(c.Ops), CommitOpsMax)
 	}
-	var total tally
+	c.total = tally{}
 	for i, op := range c.Ops {
-		if err := total.op(op); err != nil {
+		if op == nil {
+			return atOp(Invalid("op", "the op is missing: give one"), i)
+		}
+		if err := op.validateOp(&c.total); err != nil {
 			return atOp(err, i)
 		}
 		if _, whole := op.(*DeleteScope); whole && len(c.Ops) > 1 {
@@ -73,13 +76,14 @@ func (c *Commit) validateOps() error {
 		if _, answer := op.(*AnswerSignal); answer && i < len(c.Ops)-1 {
 			return atOp(Invalid("op", "answer_signal must be the last op of its commit: it answers for all of it"), i)
 		}
-		if total.entries > CommitEntriesMax {
-			return atOp(TooLarge("entries", "commit_entries_max", total.entries, CommitEntriesMax), i)
+		if c.total.entries > CommitEntriesMax {
+			return atOp(TooLarge("entries", "commit_entries_max", c.total.entries, CommitEntriesMax), i)
 		}
-		if total.bytes > CommitBytesMax {
-			return atOp(TooLarge("ops", "commit_bytes_max", total.bytes, CommitBytesMax), i)
+		if c.total.bytes > CommitBytesMax {
+			return atOp(TooLarge("ops", "commit_bytes_max", c.total.bytes, CommitBytesMax), i)
 		}
 	}
+	c.total = tally{}
 	return nil
 }
 

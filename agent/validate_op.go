@@ -7,50 +7,22 @@ import (
 	"dormouse/internal/compactjson"
 )
 
-// op validates one op and adds its size to the tally.
-func (t *tally) op(op Op) error {
-	switch o := op.(type) {
-	case *PutValue:
-		return t.putValue(o)
-	case *DeleteValue:
-		return t.deleteValue(o)
-	case *PutCheckpoint:
-		return t.putCheckpoint(o)
-	case *PatchCheckpoint:
-		return t.patchCheckpoint(o)
-	case *PatchCron:
-		return t.patchCron(o)
-	case *DeleteCheckpoint:
-		t.bytes += len(o.Key)
-		return firstOf(ValidID("key", o.Key), validSpan("seal", o.Seal, SealMax))
-	case *AppendThread:
-		return t.appendThread(o)
-	case *HibernateThread:
-		return t.hibernateThread(o)
-	case *DeleteThread:
-		t.bytes += len(o.Thread)
-		return firstOf(ValidID("thread", o.Thread), validSpan("seal", o.Seal, SealMax))
-	case *CompactThread:
-		return t.compactThread(o)
-	case *ForkThread:
-		return t.forkThread(o)
-	case *PutScope:
-		return o.Policy.Validate()
-	case *DeleteScope:
-		return nil
-	case *ImportScope:
-		return t.importScope(o)
-	case *WriteMemory:
-		return writeMemory(t, o)
-	case *DeleteMemory:
-		return deleteMemory(t, o)
-	case *PutManager, *DeleteManager, *AnswerSignal:
-		return t.managerOp(op)
-	case *PutToken, *RevokeToken:
-		return t.tokenOp(op)
-	default:
-		return t.claimOp(op)
-	}
+func (o *DeleteCheckpoint) validateOp(t *tally) error {
+	t.bytes += len(o.Key)
+	return firstOf(ValidID("key", o.Key), validSpan("seal", o.Seal, SealMax))
+}
+
+func (o *DeleteThread) validateOp(t *tally) error {
+	t.bytes += len(o.Thread)
+	return firstOf(ValidID("thread", o.Thread), validSpan("seal", o.Seal, SealMax))
+}
+
+func (o *PutScope) validateOp(*tally) error {
+	return o.Policy.Validate()
+}
+
+func (*DeleteScope) validateOp(*tally) error {
+	return nil
 }
 
 func firstOf(errs ...error) error {
@@ -62,7 +34,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func (t *tally) putValue(o *PutValue) error {
+func (o *PutValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key) + len(o.ContentType) + len(o.Bytes)
 	if err := firstOf(
 		validKey("key", o.Key),
@@ -80,7 +52,7 @@ func (t *tally) putValue(o *PutValue) error {
 	return nil
 }
 
-func (t *tally) deleteValue(o *DeleteValue) error {
+func (o *DeleteValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key)
 	return firstOf(ValidID("key", o.Key), t.ifBytes(o.IfBytes), validSpan("seal", o.Seal, SealMax))
 }
@@ -106,10 +78,10 @@ func validContentType(text string) error {
 	return validText("content_type", "kind_bytes_max", text, KindBytesMax)
 }
 
-func (t *tally) putCheckpoint(o *PutCheckpoint) error {
+func (o *PutCheckpoint) validateOp(t *tally) error {
 	if err := firstOf(
 		ValidID("key", o.Key),
-		validWord("lifecycle", o.Lifecycle, append(CheckpointLifecycles(), "")...),
+		validLifecycle(o.Lifecycle),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
 		settleState(&o.State),
@@ -133,7 +105,15 @@ func (t *tally) putCheckpoint(o *PutCheckpoint) error {
 	return nil
 }
 
-func (t *tally) patchCheckpoint(o *PatchCheckpoint) error {
+// validLifecycle validates the lifecycle of a checkpoint, which may be empty.
+func validLifecycle(lifecycle string) error {
+	if lifecycle == "" {
+		return nil
+	}
+	return validWord("lifecycle", lifecycle, CheckpointLifecycles()...)
+}
+
+func (o *PatchCheckpoint) validateOp(t *tally) error {
 	if err := firstOf(ValidID("key", o.Key), settle("patch", &o.Patch)); err != nil {
 		return err
 	}
@@ -188,7 +168,7 @@ func validHead(field, head string) error {
 	return nil
 }
 
-func (t *tally) appendThread(o *AppendThread) error {
+func (o *AppendThread) validateOp(t *tally) error {
 	t.bytes += len(o.Thread) + len(o.ExpectedHead)
 	if err := firstOf(
 		ValidID("thread", o.Thread),
@@ -201,7 +181,7 @@ func (t *tally) appendThread(o *AppendThread) error {
 	return t.drafts(o.Entries)
 }
 
-func (t *tally) hibernateThread(o *HibernateThread) error {
+func (o *HibernateThread) validateOp(t *tally) error {
 	t.bytes += len(o.Thread)
 	if err := firstOf(ValidID("thread", o.Thread), settleMetadata(&o.Metadata)); err != nil {
 		return err
@@ -250,7 +230,7 @@ func (d *Draft) validate() (size int, err error) {
 	return size, nil
 }
 
-func (t *tally) compactThread(o *CompactThread) error {
+func (o *CompactThread) validateOp(t *tally) error {
 	if err := firstOf(ValidID("thread", o.Thread), settle("summary", &o.Summary)); err != nil {
 		return err
 	}
@@ -264,7 +244,7 @@ func (t *tally) compactThread(o *CompactThread) error {
 	return nil
 }
 
-func (t *tally) forkThread(o *ForkThread) error {
+func (o *ForkThread) validateOp(t *tally) error {
 	t.bytes += len(o.Thread) + len(o.NewThread)
 	if err := firstOf(ValidID("thread", o.Thread), ValidID("new_thread", o.NewThread)); err != nil {
 		return err

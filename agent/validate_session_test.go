@@ -76,7 +76,7 @@ func TestSessionLimitsHoldAtTheirEdge(t *testing.T) {
 
 func TestAQueueIsNoLongerThanItMayBe(t *testing.T) {
 	for size, fits := range map[uint64]bool{agent.SessionQueueMax: true, agent.SessionQueueMax + 1: false} {
-		c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: "s", Agent: "a", QueueMax: size}}}
+		c := agent.Commit{Ops: []agent.Op{&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{QueueMax: size}}}}
 		if err := c.Validate(); (err == nil) != fits {
 			t.Errorf("queue_max = %d: %v", size, err)
 		}

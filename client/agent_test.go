@@ -41,7 +41,7 @@ func TestWholeAgents(t *testing.T) {
 		&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":1}`), Thread: &agent.Pointer{Thread: "t", Rev: 1}},
 		&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":2}`), Thread: &agent.Pointer{Thread: "t", Rev: 2}},
 		&agent.WriteMemory{Agent: "a", ID: "m", Content: "tea"},
-		&agent.PutSession{Session: "s", Agent: "a", Thread: "t"},
+		&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "t"}},
 	}}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,91 +4,18 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"sync"
 
 	"dormouse/agent"
 )
-
-// desk is a minimal service for the examples of sessions: it keeps one session and one
-// review in memory, and has no time.
-type desk struct {
-	fake
-	mu      sync.Mutex
-	epoch   uint64
-	session agent.Session
-	review  agent.Review
-}
-
-func newDesk() *desk {
-	s := &desk{}
-	s.submit, s.read = s.apply, s.answer
-	return s
-}
-
-func (s *desk) apply(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if held := s.session.Lease; c.Fence != nil && (held == nil || held.Epoch != c.Fence.Epoch) {
-		done(agent.Result{}, &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true})
-		return
-	}
-	var recovery *agent.Recovery
-	switch op := c.Ops[0].(type) {
-	case *agent.PutSession:
-		s.session.SessionRow = agent.SessionRow{ID: op.Session, Agent: op.Agent, Status: agent.SessionNew}
-	case *agent.ClaimSession:
-		s.lend(op.Owner)
-	case *agent.ResumeSession:
-		s.lend(op.Owner)
-		recovery = &agent.Recovery{Resume: s.session.Snapshots[len(s.session.Snapshots)-1].ID}
-	case *agent.CheckpointSession:
-		s.session.Snapshots = append(s.session.Snapshots, op.Snapshot)
-	case *agent.CommitSession:
-		s.session.Status, s.session.Lease = op.Status, nil
-		s.session.Snapshots = append(s.session.Snapshots, op.Snapshots...)
-		for _, d := range op.Reviews {
-			s.review = agent.Review{ID: d.ID, Session: op.Session, Operation: d.Operation, Arguments: d.Arguments, Status: agent.ReviewPending}
-		}
-	case *agent.DecideReview:
-		if s.review.Status != agent.ReviewPending {
-			done(agent.Result{}, &agent.Error{Code: agent.CodeReviewDecided, Op: -1, Final: true, Holder: s.review.DecidedBy})
-			return
-		}
-		s.review.Status, s.review.DecidedBy, s.session.Status = agent.ReviewApproved, op.By, agent.SessionHibernated
-		done(agent.Result{Results: []agent.OpResult{&agent.ReviewResult{Review: s.review}}}, nil)
-		return
-	default:
-		done(agent.Result{Results: []agent.OpResult{&agent.ThreadResult{Thread: agent.Thread{ID: "chat", Rev: 1}}}}, nil)
-		return
-	}
-	s.session.Revision++
-	done(agent.Result{Results: []agent.OpResult{&agent.SessionResult{Session: s.session.SessionRow, Recovery: recovery}}}, nil)
-}
-
-func (s *desk) lend(owner string) {
-	s.epoch++
-	s.session.Status, s.session.Lease = agent.SessionRunning, &agent.Lease{LeaseID: agent.LeaseID(s.epoch), Owner: owner, Epoch: s.epoch}
-}
-
-func (s *desk) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	session := s.session
-	var found agent.Found = &session
-	if _, reviews := r.Reads[0].(*agent.ListReviews); reviews {
-		found = &agent.ReviewList{Items: []agent.Review{s.review}}
-	}
-	return agent.Answers{Answers: []agent.Answer{{Found: found}}}, nil
-}
 
 // A turn is claimed, stores a checkpoint before it makes an outside call, writes under
 // its lease, and is committed with its result. A long turn renews the lease every
 // third of its ttl.
 func ExampleScope_ClaimSession() {
-	c, closeAll := dialService(newDesk())
+	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()
-	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper", Thread: "chat"}); err != nil {
+	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper", SessionSettings: agent.SessionSettings{Thread: "chat"}}); err != nil {
 		log.Fatal(err)
 	}
 	turn, err := c.ClaimSession(ctx, agent.ClaimSession{
@@ -126,7 +53,7 @@ func ExampleScope_ClaimSession() {
 // A turn that needs a person's approval commits its questions and waits. A review is
 // decided once; then the turn is resumed.
 func ExampleScope_DecideReview() {
-	c, closeAll := dialService(newDesk())
+	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()
 	if _, err := c.StartSession(ctx, agent.PutSession{Session: "s1", Agent: "helper"}); err != nil {

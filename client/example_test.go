@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"net"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,86 +16,10 @@ import (
 	grpcfront "dormouse/server/grpc"
 )
 
-// toy is a minimal service for the examples: it keeps one thread, one claim and the
-// checkpoints in memory.
-type toy struct {
-	fake
-	mu          sync.Mutex
-	entries     []agent.Entry
-	claim       agent.Claim
-	checkpoints map[string]agent.Checkpoint
-}
-
-func newToy() *toy {
-	s := &toy{checkpoints: map[string]agent.Checkpoint{}}
-	s.submit, s.read = s.apply, s.answer
-	return s
-}
-
-func (s *toy) apply(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var r agent.Result
-	if f := c.Fence; f != nil && f.Epoch != s.claim.Epoch {
-		done(agent.Result{}, &agent.Error{Code: agent.CodeFenced, Op: -1, Epoch: s.claim.Epoch, Holder: s.claim.Holder, Final: true})
-		return
-	}
-	for _, op := range c.Ops {
-		switch op := op.(type) {
-		case *agent.TakeClaim:
-			s.claim = agent.Claim{Name: op.Claim, Holder: op.Holder, Epoch: s.claim.Epoch + 1, TTL: op.TTL}
-			r.Results = append(r.Results, &agent.ClaimResult{Claim: s.claim})
-		case *agent.ReleaseClaim:
-			s.claim = agent.Claim{Name: op.Claim, Holder: op.To, Epoch: s.claim.Epoch + 1, TTL: op.TTL}
-			r.Results = append(r.Results, &agent.ClaimResult{Claim: s.claim})
-		case *agent.AppendThread:
-			if rev := uint64(len(s.entries)); op.ExpectedRev != nil && *op.ExpectedRev != rev {
-				done(agent.Result{}, &agent.Error{Code: agent.CodeConflict, Detail: "the thread has moved on", Rev: rev, Final: true})
-				return
-			}
-			r.Results = append(r.Results, s.grow(op.Entries))
-		case *agent.HibernateThread:
-			r.Results = append(r.Results, s.grow(op.Entries[uint64(len(s.entries))-op.FromSeq:]))
-		case *agent.PutCheckpoint:
-			cp := agent.Checkpoint{Key: op.Key, State: op.State, Thread: op.Thread, Revision: s.checkpoints[op.Key].Revision + 1}
-			s.checkpoints[op.Key] = cp
-			r.Results = append(r.Results, &agent.CheckpointResult{Key: op.Key, Revision: cp.Revision, Thread: op.Thread})
-		}
-	}
-	done(r, nil)
-}
-
-func (s *toy) grow(drafts []agent.Draft) *agent.ThreadResult {
-	for _, d := range drafts {
-		s.entries = append(s.entries, agent.Entry{Seq: uint64(len(s.entries)), Kind: d.Kind, Payload: d.Payload})
-	}
-	return &agent.ThreadResult{Thread: agent.Thread{ID: "chat", Rev: uint64(len(s.entries))}}
-}
-
-func (s *toy) answer(_ context.Context, r agent.Reads) (agent.Answers, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	thread := agent.Thread{ID: "chat", Rev: uint64(len(s.entries))}
-	switch read := r.Reads[0].(type) {
-	case *agent.LoadEntries:
-		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Entries{Thread: thread, Items: s.entries[read.From:]}}}}, nil
-	case *agent.Thaw:
-		cp := s.checkpoints[read.Key]
-		return agent.Answers{Answers: []agent.Answer{{Found: &agent.Thawed{Checkpoint: cp, Thread: &thread, Entries: s.entries}}}}, nil
-	default:
-		return agent.Answers{Answers: []agent.Answer{{Err: agent.ErrNotFound}}}, nil
-	}
-}
-
-// dialToy replaces client.Dial(client.Options{}), which connects to a node on this
-// machine.
-func dialToy() (c *client.Client, closeAll func()) { return dialService(newToy()) }
-
-func dialService(s interface {
-	agent.Submitter
-	agent.Operator
-},
-) (c *client.Client, closeAll func()) {
+// dial replaces client.Dial(client.Options{}), which connects to a node on this
+// machine. It connects to a node over a store in memory.
+func dial() (c *client.Client, closeAll func()) {
+	s := &fake{}
 	server := grpcfront.New(s, s, grpcfront.Options{})
 	l := bufconn.Listen(1 << 20)
 	served := make(chan struct{})
@@ -120,7 +43,7 @@ func dialService(s interface {
 }
 
 func Example() {
-	c, closeAll := dialToy() // c, err := client.Dial(client.Options{})
+	c, closeAll := dial() // c, err := client.Dial(client.Options{})
 	defer closeAll()
 	ctx := context.Background()
 
@@ -144,7 +67,7 @@ func Example() {
 
 // A refused commit was not applied; an unknown one may still apply.
 func ExampleClient_Commit() {
-	c, closeAll := dialToy()
+	c, closeAll := dial()
 	defer closeAll()
 	stale := uint64(7)
 	_, err := c.Commit(context.Background(), agent.Commit{Ops: []agent.Op{
@@ -165,7 +88,7 @@ func ExampleClient_Commit() {
 // An agent hibernates with its state and thread in one commit, and continues from
 // there.
 func ExampleScope_Hibernate() {
-	c, closeAll := dialToy()
+	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()
 	_, err := c.Hibernate(ctx,
@@ -185,7 +108,7 @@ func ExampleScope_Hibernate() {
 // The holder of a claim writes under it. A previous holder, which may not know that it
 // lost the claim, is refused.
 func ExampleScope_Under() {
-	c, closeAll := dialToy()
+	c, closeAll := dial()
 	defer closeAll()
 	ctx := context.Background()
 	mine, err := c.TakeClaim(ctx, agent.TakeClaim{Claim: "chat", Holder: "worker-1", TTL: 10 * time.Second})

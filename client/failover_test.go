@@ -12,34 +12,31 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/memstore"
 	"dormouse/client"
 	grpcfront "dormouse/server/grpc"
 )
 
-// shared is one store behind several nodes: it applies each request once.
-type shared struct {
-	mu      sync.Mutex
-	applied map[agent.Request]int // keyed by client and seq only
-}
-
-func (s *shared) apply(c agent.Commit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.applied == nil {
-		s.applied = map[agent.Request]int{}
+// written returns how many commits of put("k") a store has applied: each one makes a
+// revision.
+func written(t *testing.T, store *memstore.Store) int {
+	t.Helper()
+	answers, err := store.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}})
+	if err != nil || answers.Answers[0].Err != nil {
+		t.Fatalf("%+v, %v", answers, err)
 	}
-	s.applied[agent.Request{Client: c.Request.Client, Seq: c.Request.Seq}]++
+	return int(answers.Answers[0].Found.(*agent.Value).Revision)
 }
 
 // Nodes are killed and restarted one after another under load: every call succeeds,
-// and all attempts of a commit use one request id.
+// and each commit is applied once.
 func TestARollingRestartFailsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, store := newWires(t), &shared{}
+		w, store := newWires(t), memstore.New()
 		serve := func(addr string) func() {
 			f := &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-				store.apply(c)
-				time.AfterFunc(30*time.Millisecond, func() { done(fine(c), nil) })
+				result, err := store.Commit(context.Background(), c)
+				time.AfterFunc(30*time.Millisecond, func() { done(result, err) })
 			}}
 			return w.serve(addr, f, f)
 		}
@@ -80,8 +77,8 @@ func TestARollingRestartFailsNoCall(t *testing.T) {
 		for _, n := range calls {
 			total += n
 		}
-		if len(store.applied) != total || total < many*100 {
-			t.Errorf("%d calls, %d requests", total, len(store.applied))
+		if n := written(t, store); n != total || total < many*100 {
+			t.Errorf("%d calls were applied %d times", total, n)
 		}
 	})
 }
@@ -90,7 +87,7 @@ func TestARollingRestartFailsNoCall(t *testing.T) {
 // client's view.
 func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, store := newWires(t), &shared{}
+		w, store := newWires(t), memstore.New()
 		began := time.Now()
 		for i, addr := range []string{"a", "b", "c"} {
 			f := &fake{submit: func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
@@ -99,11 +96,10 @@ func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
 				case time.Since(began) < 3*time.Second && leader != i:
 					done(agent.Result{}, code(agent.CodeUnavailable))
 				case time.Since(began) < 3*time.Second && c.Request.Seq%2 == 0:
-					store.apply(c)
+					_, _ = store.Commit(context.Background(), c)
 					done(agent.Result{}, code(agent.CodeUnknown))
 				default:
-					store.apply(c)
-					done(fine(c), nil)
+					done(store.Commit(context.Background(), c))
 				}
 			}}
 			w.serve(addr, f, f)
@@ -118,8 +114,8 @@ func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
 			})
 		}
 		callers.Wait()
-		if len(store.applied) != 100 {
-			t.Errorf("100 commits were %d requests", len(store.applied))
+		if n := written(t, store); n != 100 {
+			t.Errorf("100 commits were applied %d times", n)
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/agent/memstore"
 	"dormouse/client"
 	apipb "dormouse/proto/api"
 	grpcfront "dormouse/server/grpc"
@@ -127,9 +128,10 @@ func (w *wires) client(o client.Options) *client.Client {
 	return c
 }
 
-// fake is a scripted service and operator. Calls without a function are answered at
-// once.
+// fake is a node over a store in memory. It records calls. If it has a function for a
+// call, the function answers instead of the store.
 type fake struct {
+	script []*agent.Error // answers one commit after another; the last one is repeated, nil means the store's
 	submit func(context.Context, agent.Commit, func(agent.Result, error))
 	read   func(context.Context, agent.Reads) (agent.Answers, error)
 	watch  func(context.Context, agent.Watch) iter.Seq2[agent.Event, error]
@@ -137,19 +139,36 @@ type fake struct {
 	status func() (agent.ClusterStatus, error)
 
 	mu      sync.Mutex
+	memory  *memstore.Store
 	commits []agent.Commit
 	reads   []agent.Reads
+}
+
+func (f *fake) store() *memstore.Store {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.memory == nil {
+		f.memory = memstore.New()
+	}
+	return f.memory
 }
 
 func (f *fake) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
 	f.mu.Lock()
 	f.commits = append(f.commits, c)
-	f.mu.Unlock()
-	if f.submit == nil {
-		done(fine(c), nil)
-		return
+	var refusal *agent.Error
+	if n := len(f.script); n > 0 {
+		refusal = f.script[min(len(f.commits), n)-1]
 	}
-	f.submit(ctx, c, done)
+	f.mu.Unlock()
+	switch {
+	case refusal != nil:
+		done(agent.Result{}, refusal)
+	case f.submit != nil:
+		f.submit(ctx, c, done)
+	default:
+		f.store().Submit(ctx, c, done)
+	}
 }
 
 func (f *fake) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
@@ -161,16 +180,15 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 	f.reads = append(f.reads, r)
 	f.mu.Unlock()
 	if f.read == nil {
-		answers := agent.Answers{Index: 7}
-		for range r.Reads { // the server batches the reads of several callers
-			answers.Answers = append(answers.Answers, agent.Answer{Found: &agent.Value{Key: "k"}})
-		}
-		return answers, nil
+		return f.store().Read(ctx, r)
 	}
 	return f.read(ctx, r)
 }
 
 func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	if f.watch == nil {
+		return f.store().Watch(ctx, w)
+	}
 	return f.watch(ctx, w)
 }
 
@@ -203,24 +221,7 @@ func (f *fake) seen() []agent.Commit {
 	return append([]agent.Commit(nil), f.commits...)
 }
 
-// script answers one attempt after another, and repeats the last answer. A nil error
-// is a result.
-func script(errs ...*agent.Error) func(context.Context, agent.Commit, func(agent.Result, error)) {
-	var mu sync.Mutex
-	n := 0
-	return func(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
-		mu.Lock()
-		e := errs[min(n, len(errs)-1)]
-		n++
-		mu.Unlock()
-		if e == nil {
-			done(fine(c), nil)
-			return
-		}
-		done(agent.Result{}, e)
-	}
-}
-
+// fine is a result of a put.
 func fine(c agent.Commit) agent.Result {
 	return agent.Result{Index: c.Request.Seq, Results: []agent.OpResult{&agent.ValueResult{Key: "k", Revision: 1}}}
 }

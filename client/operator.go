@@ -49,35 +49,29 @@ func (c *Client) Change(ctx context.Context, change agent.Change, node string) (
 // Backup writes a backup to w; see agent.Operator. It is not retried once a part was
 // written: discard the output after an error.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
-	l, release, err := c.pool.wait(ctx)
-	if err != nil {
-		return err
+	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.BackupChunk], error) {
+		return api.Backup(ctx, &apipb.BackupRequest{})
 	}
-	defer release()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := apipb.NewClusterClient(l.conn).Backup(ctx, &apipb.BackupRequest{})
-	if err != nil {
-		return errorOf(err, false)
-	}
-	for {
-		chunk, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return errorOf(err, false)
-		}
+	return receiveAll(ctx, c, open, func(chunk *apipb.BackupChunk) error {
 		if _, err := w.Write(chunk.Data); err != nil {
 			return fmt.Errorf("write the backup: %w", err)
 		}
-	}
+		return nil
+	})
 }
 
 // ExportScope calls write with the rows of a scope; see agent.Operator. It makes one
 // attempt, on one node, and fails if that node fails. Discard the output after an
 // error and export again.
 func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.ExportScopeChunk], error) {
+		return api.ExportScope(ctx, &apipb.ExportScopeRequest{Scope: scope})
+	}
+	return receiveAll(ctx, c, open, func(part *apipb.ExportScopeChunk) error { return write(convert.ScopePartFromProto(part)) })
+}
+
+// receiveAll opens a stream from one node and gives each message to receive.
+func receiveAll[M any](ctx context.Context, c *Client, open func(context.Context, apipb.ClusterClient) (grpc.ServerStreamingClient[M], error), receive func(*M) error) error {
 	l, release, err := c.pool.wait(ctx)
 	if err != nil {
 		return err
@@ -85,19 +79,19 @@ func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := apipb.NewClusterClient(l.conn).ExportScope(ctx, &apipb.ExportScopeRequest{Scope: scope})
+	stream, err := open(ctx, apipb.NewClusterClient(l.conn))
 	if err != nil {
 		return errorOf(err, false)
 	}
 	for {
-		part, err := stream.Recv()
+		message, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return errorOf(err, false)
 		}
-		if err := write(convert.ScopePartFromProto(part)); err != nil {
+		if err := receive(message); err != nil {
 			return err
 		}
 	}

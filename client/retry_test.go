@@ -72,7 +72,7 @@ func TestRetryMatrix(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, f := newWires(t), &fake{submit: script(r.script...)}
+				w, f := newWires(t), &fake{script: r.script}
 				w.serve("a", f, f)
 				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 				_, err := c.Commit(t.Context(), put("k"))
@@ -122,7 +122,7 @@ func TestOverloadWaitsAsLongAsItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := code(agent.CodeOverloaded)
 		busy.RetryAfterMS = 1500
-		w, f := newWires(t), &fake{submit: script(busy, nil)}
+		w, f := newWires(t), &fake{script: []*agent.Error{busy, nil}}
 		w.serve("a", f, f)
 		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 		began := time.Now()
@@ -140,7 +140,7 @@ func TestTheRequestWindowShrinksWithEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := code(agent.CodeOverloaded)
 		busy.RetryAfterMS = 1000
-		w, f := newWires(t), &fake{submit: script(busy, busy, nil)}
+		w, f := newWires(t), &fake{script: []*agent.Error{busy, busy, nil}}
 		w.serve("a", f, f)
 		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 		commit := put("k")
@@ -162,7 +162,7 @@ func TestTheRequestWindowShrinksWithEachAttempt(t *testing.T) {
 
 func TestARequestIDOfTheCallersOwnIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, f := newWires(t), &fake{submit: script(code(agent.CodeUnknown), nil)}
+		w, f := newWires(t), &fake{script: []*agent.Error{code(agent.CodeUnknown), nil}}
 		w.serve("a", f, f)
 		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 		commit := put("k")

@@ -21,7 +21,7 @@ func TestStatsCountRetriesAndWhatWasSettled(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, f := newWires(t), &fake{submit: script(test.script...)}
+				w, f := newWires(t), &fake{script: test.script}
 				w.serve("a", f, f)
 				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 				_, _ = c.Commit(t.Context(), put("k")) // TestRetryMatrix checks the outcome
@@ -32,7 +32,7 @@ func TestStatsCountRetriesAndWhatWasSettled(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w, f := newWires(t), &fake{submit: script(code(agent.CodeUnknown))}
+		w, f := newWires(t), &fake{script: []*agent.Error{code(agent.CodeUnknown)}}
 		w.serve("a", f, f)
 		c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
 		_, _ = c.Commit(t.Context(), put("k"))

@@ -104,7 +104,7 @@ func TestABrokenStreamIsRetriedElsewhereUnderTheSameID(t *testing.T) {
 					first = frame.Calls[0].GetCommit().GetRequest()
 					return errors.New("broken")
 				})
-				f := &fake{submit: script(tc.second...)}
+				f := &fake{script: tc.second}
 				w.serve("b", f, f)
 				c := w.client(client.Options{Endpoints: []string{"a", "b"}, Fixed: true})
 				_, err := c.Commit(t.Context(), put("k"))

@@ -28,7 +28,7 @@ func (m *Machine) WriteBackup(w io.Writer) error {
 		return errStopped
 	}
 	defer g.release()
-	c, err := m.home.cut(g, nil)
+	c, err := m.data.cut(g, nil)
 	if err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}
@@ -144,17 +144,17 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 	if names, err := o.FS.List(o.Dir); err == nil && len(names) > 0 {
 		return info, errors.New("the directory is not empty: a backup is restored into a new one, never over data")
 	}
-	h, g, err := openHome(Options{
+	d, g, err := openDataDir(Options{
 		Dir: o.Dir, FS: o.FS, ClusterID: func() string { return o.ClusterID },
 	})
 	if err != nil {
 		return info, err
 	}
-	defer func() { err = errors.Join(err, h.close()) }()
+	defer func() { err = errors.Join(err, d.close()) }()
 	defer g.close()
 
-	dir := h.temporary("received")
-	r := snapshot.NewReceiver(h.fs, dir, func(header *logpb.SnapshotHeader) error {
+	dir := d.temporary("received")
+	r := snapshot.NewReceiver(d.fs, dir, func(header *logpb.SnapshotHeader) error {
 		if header.ClusterId == o.ClusterID {
 			return errors.New("a restored backup begins a new cluster, under a new cluster id")
 		}
@@ -167,16 +167,16 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 		err = r.Finish()
 	}
 	if err != nil {
-		return info, errors.Join(err, h.fs.RemoveAll(dir))
+		return info, errors.Join(err, d.fs.RemoveAll(dir))
 	}
 	info = describeStream(r.Encoded, r.Header)
-	err = h.refound(dir, r.Header, o)
-	return info, errors.Join(err, h.fs.RemoveAll(dir))
+	err = d.refound(dir, r.Header, o)
+	return info, errors.Join(err, d.fs.RemoveAll(dir))
 }
 
 // refound makes the received state in dir the new cluster's first snapshot; the first start
 // restores it.
-func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) error {
+func (d *dataDir) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) error {
 	base := o.IndexBase
 	if base == 0 {
 		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep
@@ -184,11 +184,11 @@ func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) 
 	if base <= old.Index {
 		return fmt.Errorf("the new log would begin at %d, inside the old one, which continued from %d", base, old.Index)
 	}
-	engine, err := storage.Open(dir, h.engines)
+	engine, err := storage.Open(dir, d.engines)
 	if err != nil {
 		return err
 	}
-	g := newGeneration(h.fs, dir, engine, func(error) {})
+	g := newGeneration(d.fs, dir, engine, func(error) {})
 	defer g.close()
 	if err := matches(engine, old); err != nil {
 		return err
@@ -207,13 +207,13 @@ func (h *home) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) 
 	if err := engine.Commit(b); err != nil {
 		return err
 	}
-	c, err := h.cut(g, newHeader(next, old.FeatureLevel))
+	c, err := d.cut(g, newHeader(next, old.FeatureLevel))
 	if err != nil {
 		return err
 	}
 	defer c.Release()
 	configuration := raft.Configuration{Servers: []raft.Server{o.Voter}}
-	s, err := h.snapshots.Create(raft.SnapshotVersionMax, base, restoredTerm, configuration, base, nil)
+	s, err := d.snapshots.Create(raft.SnapshotVersionMax, base, restoredTerm, configuration, base, nil)
 	if err != nil {
 		return err
 	}

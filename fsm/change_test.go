@@ -131,7 +131,7 @@ func TestEveryWriteIsTold(t *testing.T) {
 		{"a timer falls due", nil, time.Second, ""}, // which does not change anything that clients see
 		{"a timer goes", []agent.Op{&agent.DeleteTimer{Manager: "m", Key: "k", ID: "t"}}, 0, "timers/m/k/t gone"},
 		{"a policy", []agent.Op{&agent.PutScope{}}, 0, "scopes/default"},
-		{"a session", session(&agent.PutSession{Session: "s", Agent: "a", Thread: "st"}), 0, "sessions/s at 1 new"},
+		{"a session", session(&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "st"}}), 0, "sessions/s at 1 new"},
 		{
 			"a turn", session(&agent.ClaimSession{Session: "s", Owner: "o", TTL: time.Second, Request: &agent.SessionRequest{ID: "r"}}), 0,
 			"claims/session:s\nsessions/s at 2 running",
@@ -156,7 +156,7 @@ func TestEveryWriteIsTold(t *testing.T) {
 
 func TestReviewsAreTold(t *testing.T) {
 	r := recording(t)
-	do[*agent.SessionResult](r, &agent.PutSession{Session: "s", Agent: "a", Thread: "t"})
+	do[*agent.SessionResult](r, &agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "t"}})
 	lease := do[*agent.SessionResult](r, &agent.ClaimSession{
 		Session: "s", Owner: "o", TTL: time.Hour, Request: &agent.SessionRequest{ID: "r"},
 	}).Session.Lease

@@ -30,7 +30,7 @@ func (r *subject) sessionsOf(name string, n int) (leases []*agent.Lease) {
 	r.tb.Helper()
 	for i := range n {
 		id := fmt.Sprintf("%s-%04d", name, i)
-		do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: name, Thread: "thread of " + id},
+		do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: name, SessionSettings: agent.SessionSettings{Thread: "thread of " + id}},
 			&agent.AppendThread{Thread: "thread of " + id, Entries: drafts(`{}`)})
 		lease := do[*agent.SessionResult](r, &agent.ClaimSession{Session: id, Owner: "o", Request: asking("q")}).Session.Lease
 		do[*agent.SessionResult](r, &agent.CheckpointSession{
@@ -142,7 +142,7 @@ func TestASessionMadeAnewWhileItsAgentIsErasedIsWhole(t *testing.T) {
 	r.sessionsOf("a", sessions)
 	do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"})
 	id := fmt.Sprintf("a-%04d", sessions-1)
-	do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: "b", Thread: "thread of " + id, Spec: agent.JSON(`{"new":true}`)},
+	do[*agent.ThreadResult](r, &agent.PutSession{Session: id, Agent: "b", SessionSettings: agent.SessionSettings{Thread: "thread of " + id}, Spec: agent.JSON(`{"new":true}`)},
 		&agent.AppendThread{Thread: "thread of " + id, Entries: drafts(`{"new":true}`)})
 	lease := do[*agent.SessionResult](r, &agent.ClaimSession{Session: id, Owner: "o", Request: asking("q")}).Session.Lease
 	do[*agent.SessionResult](r, &agent.CheckpointSession{

@@ -67,10 +67,7 @@ func forkSource(c *txn.Tx, op *agent.ForkAgent) (*logpb.CheckpointRow, error) {
 	if now == nil {
 		return nil, txn.NotFound("checkpoint", op.Agent)
 	}
-	if err := txn.SameIncarnation(op.Agent, op.IfIncarnation, now.Incarnation); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Agent, op.IfRevision, now.Revision); err != nil {
+	if err := txn.Matches(op.Agent, op.IfIncarnation, op.IfRevision, now); err != nil {
 		return nil, err
 	}
 	if op.Revision == 0 || op.Revision == now.Revision {
@@ -169,7 +166,7 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 	if err != nil {
 		return nil, err
 	}
-	thread := source.Row.Thread
+	thread := source.Row.Settings.Thread
 	switch {
 	case source.Row.Agent != op.Agent:
 		return nil, agent.Invalid("session", "session %q is of agent %q, not of %q: name one of its own", op.Session, source.Row.Agent, op.Agent)
@@ -182,10 +179,10 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 	}
 	fork.Row.Agent = op.NewAgent
 	if thread != "" {
-		fork.Row.Thread = op.NewThread
+		fork.Row.Settings.Thread = op.NewThread
 	}
-	if source.Row.Checkpoint == op.Agent {
-		fork.Row.Checkpoint = op.NewAgent // the source's other checkpoint stays with the source
+	if source.Row.Settings.Checkpoint == op.Agent {
+		fork.Row.Settings.Checkpoint = op.NewAgent // the source's other checkpoint stays with the source
 	}
 	result, err := session.Stored(c, fork)
 	if err != nil {
@@ -198,10 +195,10 @@ func forkAgentSession(c *txn.Tx, op *agent.ForkAgent, p *logpb.Pointer) (*agent.
 // thread.
 func forkSessionThread(c *txn.Tx, op *agent.ForkAgent) (*agent.Thread, error) {
 	s, err := session.Load(c, op.Session)
-	if err != nil || s.Row.Thread == "" {
+	if err != nil || s.Row.Settings.Thread == "" {
 		return nil, err
 	}
-	t, err := thread.Load(c, s.Row.Thread)
+	t, err := thread.Load(c, s.Row.Settings.Thread)
 	if err != nil || t == nil {
 		return nil, err
 	}

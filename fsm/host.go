@@ -13,8 +13,8 @@ import (
 // A host is a member that keeps instances and no data. Its member row exists exactly as long as its
 // lease. The commit that begins the lease writes it, and the entry that ends the lease removes it.
 
-// roll returns the current roster, which the caller must not change.
-func (b *batch) roll() roster {
+// currentRoster returns the current roster, which the caller must not change.
+func (b *batch) currentRoster() roster {
 	if b.roster != nil {
 		return *b.roster
 	}
@@ -30,7 +30,7 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	if err := validHost(row); err != nil {
 		return err
 	}
-	r := c.batch.roll()
+	r := c.batch.currentRoster()
 	if _, gone := r.removed[row.Incarnation]; gone {
 		return agent.Errorf(agent.CodeDeleted, "host %q was removed from the cluster: start it again", row.ID)
 	}
@@ -106,7 +106,7 @@ func inTheWay(m, host agent.Member) error {
 // dropHost removes the member row of a host whose lease has ended. It keeps the rows of nodes.
 func (b *batch) dropHost(l agent.NodeLease) {
 	is := func(m agent.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
-	if !slices.ContainsFunc(b.roll().members, is) {
+	if !slices.ContainsFunc(b.currentRoster().members, is) {
 		return
 	}
 	r := b.ownRoster()

@@ -46,6 +46,17 @@ func (h hostile) reviews() (out []*oppb.ReviewDraft) {
 	return out
 }
 
+// settings draws settings, most of them valid. A put has none at times.
+func (h hostile) settings() *oppb.SessionSettings {
+	if rapid.IntRange(0, 7).Draw(h.T, "no settings") == 0 {
+		return nil
+	}
+	return &oppb.SessionSettings{
+		Busy: h.word("enqueue", "interrupt", "rollback"), QueueMax: h.number() % (agent.SessionQueueMax + 2), SchemaVersion: h.number() % 5,
+		Thread: h.id(), Checkpoint: h.id(),
+	}
+}
+
 func (h hostile) conversation() *oppb.Conversation {
 	if rapid.Bool().Draw(h.T, "no conversation") {
 		return nil
@@ -57,9 +68,8 @@ func (h hostile) sessionOp() *oppb.Op {
 	switch rapid.IntRange(0, 15).Draw(h.T, "session op") {
 	case 0, 1, 2:
 		return &oppb.Op{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{
-			Session: h.id(), Mode: h.word("classic", "lease"), SchemaVersion: h.number() % 5, AgentId: "a", Status: h.status(),
-			Conversation: h.conversation(), Busy: h.word("enqueue", "interrupt", "rollback"), QueueMax: h.number(),
-			Thread: h.id(), Checkpoint: h.id(), Result: h.bytes(), Request: h.request(), IfRevision: h.maybe(), IfIncarnation: h.number(),
+			Session: h.id(), Mode: h.word("classic", "lease"), AgentId: "a", Status: h.status(),
+			Conversation: h.conversation(), Settings: h.settings(), Result: h.bytes(), Request: h.request(), IfRevision: h.maybe(), IfIncarnation: h.number(),
 		}}}
 	case 3, 4, 5:
 		return &oppb.Op{Op: &oppb.Op_ClaimSession{ClaimSession: &oppb.ClaimSession{
@@ -104,7 +114,7 @@ func (h hostile) endingOp() *oppb.Op {
 // one.
 func TestAllReplicasNameTheSameFaultOfASession(t *testing.T) {
 	commit, err := proto.Marshal(&logpb.Commit{Scope: "s", Client: "c", Seq: 1, NotAfterTick: 1 << 40, Ops: []*oppb.Op{
-		{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{Session: "s", AgentId: "a", Thread: strings.Repeat("t", 600), Checkpoint: "."}}},
+		{Op: &oppb.Op_PutSession{PutSession: &oppb.PutSession{Session: "s", AgentId: "a", Settings: &oppb.SessionSettings{Thread: strings.Repeat("t", 600), Checkpoint: "."}}}},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func fillEverything(r *subject) {
 
 func fillSessions(r *subject, step func(...agent.Op)) {
 	r.tb.Helper()
-	step(&agent.PutSession{Session: "s", Agent: "a", Busy: agent.BusyEnqueue, Thread: "t", Checkpoint: "c"})
+	step(&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyEnqueue, Thread: "t", Checkpoint: "c"}})
 	claimed := do[*agent.SessionResult](r, &agent.ClaimSession{Session: "s", Owner: "o", Request: asking("q"), TTL: time.Hour})
 	lease := agent.LeaseID(claimed.Session.Lease.Epoch)
 	step(&agent.ClaimSession{Session: "s", Owner: "p", Request: asking("queued")})

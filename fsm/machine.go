@@ -35,7 +35,7 @@ type Machine struct {
 	watches
 
 	options Options
-	home    *home     // directories and snapshots
+	data    *dataDir  // directories and snapshots
 	chains  chainRing // the last entries' chains
 
 	// The next fields belong to the applying goroutine. chainNext is the chain including the entry

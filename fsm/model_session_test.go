@@ -183,7 +183,7 @@ var (
 func (g *generator) putSession(t *rapid.T, id string) agent.Op {
 	s := g.model.sessions.Sessions[id]
 	op := &agent.PutSession{
-		Session: id, Agent: "a", Metadata: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), QueueMax: 2,
+		Session: id, Agent: "a", Metadata: agent.JSON(fmt.Sprintf(`{"n":%d}`, g.n)), SessionSettings: agent.SessionSettings{QueueMax: 2},
 		IfRevision: near(t, s.Revision), IfIncarnation: incarnation(t, s.Incarnation),
 	}
 	if rapid.Bool().Draw(t, "classic") {

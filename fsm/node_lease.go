@@ -104,7 +104,7 @@ func validLease(node, life string, ttl time.Duration) error {
 
 // isMember reports whether there is a node of that name and data directory.
 func (b *batch) isMember(id, incarnation string) bool {
-	return slices.ContainsFunc(b.roll().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
+	return slices.ContainsFunc(b.currentRoster().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
 }
 
 func (b *batch) storeLease(l agent.NodeLease) {

@@ -7,14 +7,14 @@ import "fmt"
 // from its end.
 func Open(o Options) (*Machine, error) {
 	m := &Machine{options: o}
-	h, g, err := openHome(o)
+	d, g, err := openDataDir(o)
 	if err != nil {
 		return nil, err
 	}
-	m.home = h
+	m.data = d
 	if err := m.adopt(g); err != nil {
 		g.close()
-		_ = h.close()
+		_ = d.close()
 		return nil, fmt.Errorf("open state in %s: %w", o.Dir, err)
 	}
 	if index, chain := m.Chain(); index > 0 {
@@ -27,5 +27,5 @@ func Open(o Options) (*Machine, error) {
 // replays from its log what was not flushed.
 func (m *Machine) Close() error {
 	m.gen.close()
-	return m.home.close()
+	return m.data.close()
 }

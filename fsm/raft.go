@@ -23,11 +23,11 @@ var errStopped = errors.New("the state machine has failed and is stopped")
 // skipping an entry would make this replica diverge.
 func (m *Machine) Apply(entry *raft.Log) any {
 	var none []agent.Decided
-	h := m.home
-	if entry.Type != raft.LogCommand || h.failed.Load() {
+	d := m.data
+	if entry.Type != raft.LogCommand || d.failed.Load() {
 		return none
 	}
-	h.seen = max(h.seen, entry.Index)
+	d.seen = max(d.seen, entry.Index)
 	if applied, _ := m.Chain(); entry.Index <= applied {
 		return none
 	}
@@ -77,12 +77,12 @@ func diverged(index uint64, own, others uint32) error {
 
 // stop ends this replica for good: see Options.Fatal.
 func (m *Machine) stop(err error) {
-	m.home.failed.Store(true)
+	m.data.failed.Store(true)
 	m.fatal(err)
 }
 
 // Snapshots returns the store in which Raft keeps its snapshots.
-func (m *Machine) Snapshots() raft.SnapshotStore { return m.home.snapshots }
+func (m *Machine) Snapshots() raft.SnapshotStore { return m.data.snapshots }
 
 // Pack encodes commits as one log entry, with the leader's stamps and with this replica's chain,
 // which the others compare.

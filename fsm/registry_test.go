@@ -14,7 +14,7 @@ import (
 // Each op and each read of the contract is registered: a missing op would stop the replica, and a
 // missing read would be refused.
 func TestTheContractIsRegistered(t *testing.T) {
-	ops, reads := implementers(t, "isOp"), implementers(t, "isRead")
+	ops, reads := implementers(t, "validateOp"), implementers(t, "isRead")
 	if len(ops) < 40 || len(reads) < 30 {
 		t.Fatalf("the contract has %d ops and %d reads: the test does not find them", len(ops), len(reads))
 	}

@@ -26,19 +26,19 @@ import (
 // A snapshot that is not ahead of the engine changes nothing: its state is a prefix of the
 // engine's, and Raft's replay of later entries is skipped.
 func (m *Machine) Restore(stream io.ReadCloser) error {
-	if m.home.failed.Load() {
+	if m.data.failed.Load() {
 		return errStopped
 	}
-	if own := m.home.held(stream); own != nil {
-		return m.restore(m.home.fs.PathJoin(own.Dir, snapshot.DataDir), own.Header)
+	if own := m.data.held(stream); own != nil {
+		return m.restore(m.data.fs.PathJoin(own.Dir, snapshot.DataDir), own.Header)
 	}
-	dir := m.home.temporary("received")
-	r := snapshot.NewReceiver(m.home.fs, dir, m.home.accept)
+	dir := m.data.temporary("received")
+	r := snapshot.NewReceiver(m.data.fs, dir, m.data.accept)
 	_, err := io.CopyBuffer(onlyWriter{r}, stream, make([]byte, snapshot.CopyChunkSize))
 	if err = errors.Join(err, r.Finish()); err == nil {
 		err = m.restore(dir, r.Header)
 	}
-	if err = errors.Join(err, m.home.fs.RemoveAll(dir)); err != nil {
+	if err = errors.Join(err, m.data.fs.RemoveAll(dir)); err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	return nil
@@ -49,10 +49,10 @@ type onlyWriter struct{ io.Writer }
 
 // restore makes the files in dir the state.
 func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
-	if err := m.home.accept(header); err != nil {
+	if err := m.data.accept(header); err != nil {
 		return err
 	}
-	if err := m.home.claim(header.ClusterId); err != nil {
+	if err := m.data.claim(header.ClusterId); err != nil {
 		return err
 	}
 	applied, _ := m.Chain()
@@ -62,10 +62,10 @@ func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 			m.stop(err)
 			return err
 		}
-		m.home.replayTo = applied
+		m.data.replayTo = applied
 		return nil
 	}
-	g, err := m.home.replace(dir, header)
+	g, err := m.data.replace(dir, header)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
 		m.stop(err) // CURRENT names the new engine already: do not continue with either
 		return err
 	}
-	m.home.replayTo = 0
+	m.data.replayTo = 0
 	m.restores.Add(1)
 	return nil
 }
@@ -84,9 +84,9 @@ func (m *Machine) Restores() uint64 { return m.restores.Load() }
 
 // held returns the snapshot of this machine's store that the stream reads, or nil. It unwraps the
 // readers with which Raft tracks progress.
-func (h *home) held(stream io.ReadCloser) *snapshot.Held {
+func (d *dataDir) held(stream io.ReadCloser) *snapshot.Held {
 	for {
-		if r, ok := stream.(*snapshot.Reader); ok && r.Store == h.snapshots {
+		if r, ok := stream.(*snapshot.Reader); ok && r.Store == d.snapshots {
 			return r.Held
 		}
 		wrapper, ok := stream.(raft.ReadCloserWrapper)
@@ -98,17 +98,17 @@ func (h *home) held(stream io.ReadCloser) *snapshot.Held {
 }
 
 // temporary returns a new name that the next start removes.
-func (h *home) temporary(what string) string {
-	return h.fs.PathJoin(h.dir, fmt.Sprintf("%s-%d%s", what, h.nextSerial(), snapshot.TemporarySuffix))
+func (d *dataDir) temporary(what string) string {
+	return d.fs.PathJoin(d.dir, fmt.Sprintf("%s-%d%s", what, d.nextSerial(), snapshot.TemporarySuffix))
 }
 
 // replace creates an engine from a snapshot's files, which stay in place, checks it, and makes it
 // current.
-func (h *home) replace(dir string, header *logpb.SnapshotHeader) (*generation, error) {
-	name := h.engineName(header.Index)
-	g, err := h.build(name, dir, header)
+func (d *dataDir) replace(dir string, header *logpb.SnapshotHeader) (*generation, error) {
+	name := d.engineName(header.Index)
+	g, err := d.build(name, dir, header)
 	if err == nil {
-		if err = h.point(name); err == nil {
+		if err = d.point(name); err == nil {
 			g.describe(header.Files)
 			return g, nil
 		}
@@ -116,17 +116,17 @@ func (h *home) replace(dir string, header *logpb.SnapshotHeader) (*generation, e
 	}
 	err = fmt.Errorf("make an engine of the snapshot at index %d: %w", header.Index, err)
 	// A failed point may have written CURRENT all the same: then the engine must stay.
-	if current, unread := h.current(); unread == nil && current != name {
-		err = errors.Join(err, h.fs.RemoveAll(h.fs.PathJoin(h.dir, name)))
+	if current, unread := d.current(); unread == nil && current != name {
+		err = errors.Join(err, d.fs.RemoveAll(d.fs.PathJoin(d.dir, name)))
 	}
 	return nil, err
 }
 
 // build copies the files into a new directory and opens it. Files that engines never change are
 // hard-linked.
-func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generation, error) {
-	dir := h.fs.PathJoin(h.dir, name)
-	if err := storage.MakeDir(h.fs, dir); err != nil {
+func (d *dataDir) build(name, from string, header *logpb.SnapshotHeader) (*generation, error) {
+	dir := d.fs.PathJoin(d.dir, name)
+	if err := storage.MakeDir(d.fs, dir); err != nil {
 		return nil, err
 	}
 	for _, f := range header.Files {
@@ -134,19 +134,19 @@ func (h *home) build(name, from string, header *logpb.SnapshotHeader) (*generati
 		if snapshot.Unchanging(f.Name) {
 			put = storage.LinkOrCopy
 		}
-		if err := put(h.fs, h.fs.PathJoin(from, f.Name), h.fs.PathJoin(dir, f.Name)); err != nil {
+		if err := put(d.fs, d.fs.PathJoin(from, f.Name), d.fs.PathJoin(dir, f.Name)); err != nil {
 			return nil, fmt.Errorf("put %s in place: %w", f.Name, err)
 		}
 	}
-	if err := storage.SyncDir(h.fs, dir); err != nil {
+	if err := storage.SyncDir(d.fs, dir); err != nil {
 		return nil, err
 	}
-	g, err := h.openEngine(name)
+	g, err := d.openEngine(name)
 	if err != nil {
 		return nil, err
 	}
 	if seededbug.Is(seededbug.DedupeLostInSnapshot) || seededbug.Is(seededbug.SnapshotRunsAhead) {
-		if err := spoil(g.engine, header); err != nil {
+		if err := falsify(g.engine, header); err != nil {
 			return nil, err
 		}
 	}

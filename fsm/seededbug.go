@@ -9,9 +9,9 @@ import (
 
 // Code of seeded bugs that needs more than one line. It is only compiled with the build tag seeded.
 
-// spoil changes an engine as if its snapshot had been made wrong: for
+// falsify changes an engine as if its snapshot had been made wrong: for
 // seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
-func spoil(engine *storage.Engine, header *logpb.SnapshotHeader) error {
+func falsify(engine *storage.Engine, header *logpb.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
 	if seededbug.Is(seededbug.DedupeLostInSnapshot) {

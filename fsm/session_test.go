@@ -305,13 +305,15 @@ func TestAForkIsASessionOfItsOwn(t *testing.T) {
 	fork := read[*agent.Session](r, &agent.GetSession{Session: "f"})
 	want := &agent.Session{
 		SessionRow: agent.SessionRow{
-			ID: "f", Incarnation: fork.Incarnation, Revision: 1, Mode: agent.SessionModeLease, Busy: agent.BusyReject, Agent: "agent",
-			Status: agent.SessionHibernated, RequestID: "q", RequestCount: 1, SnapshotCount: 1, CreatedAt: r.wall, UpdatedAt: r.wall,
+			ID: "f", Incarnation: fork.Incarnation, Revision: 1, Mode: agent.SessionModeLease,
+			SessionSettings: agent.SessionSettings{Busy: agent.BusyReject, QueueMax: agent.SessionQueueDefault, SchemaVersion: agent.SessionSchemaMax},
+			Agent:           "agent",
+			Status:          agent.SessionHibernated, RequestID: "q", RequestCount: 1, SnapshotCount: 1, CreatedAt: r.wall, UpdatedAt: r.wall,
 		},
-		SchemaVersion: agent.SessionSchemaMax, Spec: agent.JSON(`{"m":1}`), Metadata: agent.JSON(`{}`), Environment: agent.JSON(`{}`),
+		Spec: agent.JSON(`{"m":1}`), Metadata: agent.JSON(`{}`), Environment: agent.JSON(`{}`),
 		Conversation: agent.Conversation{AgentState: agent.JSON(`{}`), ContextState: agent.JSON(`{}`), ContinuationRevision: 7},
 		Lineage:      &agent.Lineage{Session: "s", Incarnation: source.Incarnation, Revision: source.Revision, Snapshot: "one"},
-		QueueMax:     agent.SessionQueueDefault, Snapshots: fork.Snapshots, Requests: fork.Requests,
+		Snapshots:    fork.Snapshots, Requests: fork.Requests,
 	}
 	if diff := cmp.Diff(want, fork, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("(-want +got)\n%s", diff)

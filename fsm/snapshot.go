@@ -16,7 +16,7 @@ import (
 // cut is the state at an index: a directory with hard links to the engine's files. It implements
 // raft.FSMSnapshot; later entries do not change it.
 type cut struct {
-	home   *home
+	data   *dataDir
 	dir    string // removed once it is persisted or released
 	header *logpb.SnapshotHeader
 	gen    *generation // only for the descriptions of its files
@@ -29,13 +29,13 @@ type cut struct {
 // state's. A snapshot at that index would contain entries that its receivers still have to apply,
 // so Snapshot refuses it.
 func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
-	switch h := m.home; {
-	case h.failed.Load():
+	switch d := m.data; {
+	case d.failed.Load():
 		return nil, errStopped
-	case h.seen < h.replayTo:
-		return nil, fmt.Errorf("no snapshot while replay is at entry %d: the state goes up to %d", h.seen, h.replayTo)
+	case d.seen < d.replayTo:
+		return nil, fmt.Errorf("no snapshot while replay is at entry %d: the state goes up to %d", d.seen, d.replayTo)
 	}
-	c, err := m.home.cut(m.gen, m.describe())
+	c, err := m.data.cut(m.gen, m.describe())
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
@@ -45,7 +45,7 @@ func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 // Rebase allows a snapshot although Raft has not replayed all entries of the state: for a log whose
 // end was lost. It returns the last entry of the state. Raft must not have been started.
 func (m *Machine) Rebase() (index, term uint64) {
-	m.home.replayTo = 0
+	m.data.replayTo = 0
 	return m.progress.Index, m.progress.Term
 }
 
@@ -66,18 +66,18 @@ func newHeader(p txn.Progress, level uint32) *logpb.SnapshotHeader {
 // cut makes a cut of an engine that stays open during the call. The header gives the engine's last
 // entry. It is nil if commits continue meanwhile; then cut reads the last entry from the cut
 // itself.
-func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
-	cluster := h.clusterID()
-	if err := h.claim(cluster); err != nil {
+func (d *dataDir) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
+	cluster := d.clusterID()
+	if err := d.claim(cluster); err != nil {
 		return nil, err
 	}
-	c := &cut{home: h, dir: h.temporary("cut"), gen: g, header: header}
+	c := &cut{data: d, dir: d.temporary("cut"), gen: g, header: header}
 	if err := g.engine.Checkpoint(c.dir); err != nil {
 		return nil, err
 	}
 	if c.header == nil {
 		var err error
-		if c.header, err = h.describeCut(c.dir); err != nil {
+		if c.header, err = d.describeCut(c.dir); err != nil {
 			return nil, errors.Join(err, c.discard())
 		}
 	}
@@ -86,8 +86,8 @@ func (h *home) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
 }
 
 // describeCut reads the header of a cut from its files.
-func (h *home) describeCut(dir string) (*logpb.SnapshotHeader, error) {
-	engine, err := storage.Open(dir, storage.Options{FS: h.fs, ReadOnly: true, CacheBytes: 1, Fatal: h.engines.Fatal})
+func (d *dataDir) describeCut(dir string) (*logpb.SnapshotHeader, error) {
+	engine, err := storage.Open(dir, storage.Options{FS: d.fs, ReadOnly: true, CacheBytes: 1, Fatal: d.engines.Fatal})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
 // name completes the header with the files. It only reads files that earlier cuts of the engine do
 // not have.
 func (c *cut) name() error {
-	files, err := snapshot.DescribeFiles(c.home.fs, c.dir, c.gen.described())
+	files, err := snapshot.DescribeFiles(c.data.fs, c.dir, c.gen.described())
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *cut) Persist(to raft.SnapshotSink) error {
 	if err := c.name(); err != nil {
 		return fmt.Errorf("persist snapshot: %w", err)
 	}
-	if own, ok := innermost(to).(*snapshot.Sink); ok && own.Store == c.home.snapshots {
+	if own, ok := innermost(to).(*snapshot.Sink); ok && own.Store == c.data.snapshots {
 		return own.Adopt(c.dir, c.header)
 	}
 	if err := c.stream(to); err != nil {
@@ -155,7 +155,7 @@ func (c *cut) stream(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := snapshot.NewStreamReader(c.home.fs, c.dir, encoded, c.header)
+	r := snapshot.NewStreamReader(c.data.fs, c.dir, encoded, c.header)
 	_, err = io.CopyBuffer(onlyWriter{w}, r, make([]byte, snapshot.CopyChunkSize))
 	return errors.Join(err, r.Close())
 }
@@ -163,12 +163,12 @@ func (c *cut) stream(w io.Writer) error {
 // Release implements raft.FSMSnapshot.
 func (c *cut) Release() {
 	if err := c.discard(); err != nil {
-		c.home.logger.Warn("a cut could not be removed; the next start tries again", "error", err)
+		c.data.logger.Warn("a cut could not be removed; the next start tries again", "error", err)
 	}
 }
 
 func (c *cut) discard() error {
-	if err := c.home.fs.RemoveAll(c.dir); err != nil {
+	if err := c.data.fs.RemoveAll(c.dir); err != nil {
 		return fmt.Errorf("discard cut: %w", err)
 	}
 	return nil

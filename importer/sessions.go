@@ -47,7 +47,7 @@ func StartSessions(ctx context.Context, s agent.Service, list []Conversation, o 
 func startSession(ctx context.Context, s *retryClient, j job) (already int, err error) {
 	none := uint64(0)
 	err = s.commit(ctx, &agent.PutSession{
-		Session: j.name, Agent: j.name, Thread: j.name, Metadata: j.conversation.metadata(), IfRevision: &none,
+		Session: j.name, Agent: j.name, SessionSettings: agent.SessionSettings{Thread: j.name}, Metadata: j.conversation.metadata(), IfRevision: &none,
 	})
 	if agent.CodeOf(err) != agent.CodeAlreadyExists {
 		return 0, err

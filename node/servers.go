@@ -68,7 +68,7 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	if err != nil {
 		return nil, nil, fault(what, err, codeConfig)
 	}
-	network := n.o.Fronts
+	network := n.o.Servers
 	if network == nil {
 		network = transport.TCP{}
 	}

@@ -35,7 +35,7 @@ const slack = 0.10
 // that manager's key. If that key has the same form, the rule applies again.
 func Partition(scope, manager, key string) int {
 	for {
-		named, at, ok := home(key)
+		named, at, ok := parentKey(key)
 		if !ok {
 			break
 		}
@@ -50,9 +50,9 @@ func Partition(scope, manager, key string) int {
 	return int(d.Sum64() % Partitions)
 }
 
-// home returns the key that a key of the form at/{manager}/{key}/{name} names. ok is false for any
+// parentKey returns the key that a key of the form at/{manager}/{key}/{name} names. ok is false for any
 // other key.
-func home(key string) (manager, at string, ok bool) {
+func parentKey(key string) (manager, at string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "at/")
 	if !ok {
 		return "", "", false

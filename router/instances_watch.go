@@ -147,7 +147,7 @@ func (f *fanIn) member(ctx context.Context, id string, answered func()) {
 			wait, told = newWatchBackoff(), false
 		}
 		if !told {
-			told = f.tell(ctx, agent.InstanceEvent{Missed: true, Node: id, Reason: fmt.Sprintf("%s does not tell of its instances: %v", id, err)})
+			told = f.send(ctx, agent.InstanceEvent{Missed: true, Node: id, Reason: fmt.Sprintf("%s does not tell of its instances: %v", id, err)})
 		}
 		select {
 		case <-time.After(wait.Next()):
@@ -178,7 +178,7 @@ func (f *fanIn) once(ctx context.Context, id string, again bool, answered func()
 			answered()
 			continue
 		}
-		if !f.tell(ctx, e) {
+		if !f.send(ctx, e) {
 			return heard, ctx.Err()
 		}
 	}
@@ -195,8 +195,8 @@ func (f *fanIn) late() bool {
 	}
 }
 
-// tell forwards an event once the watch has begun.
-func (f *fanIn) tell(ctx context.Context, e agent.InstanceEvent) bool {
+// send forwards an event once the watch has begun.
+func (f *fanIn) send(ctx context.Context, e agent.InstanceEvent) bool {
 	select {
 	case <-f.begun:
 	case <-ctx.Done():

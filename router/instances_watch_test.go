@@ -16,33 +16,33 @@ import (
 	"dormouse/router"
 )
 
-// teller sends scripted events, in streams that the test can break.
-type teller struct {
+// scriptedNode sends scripted events, in streams that the test can break.
+type scriptedNode struct {
 	agent.Instances
 	name string
 
-	mu    sync.Mutex
-	down  bool
-	full  bool                                    // it accepts no more watches
-	hung  bool                                    // it accepts a watch, and sends nothing
-	ears  map[chan agent.InstanceEvent]chan error // :: a stream → its end
-	count int
+	mu      sync.Mutex
+	down    bool
+	full    bool                                    // it accepts no more watches
+	hung    bool                                    // it accepts a watch, and sends nothing
+	streams map[chan agent.InstanceEvent]chan error // :: a stream → its end
+	count   int
 }
 
-func newTeller(name string) *teller {
-	return &teller{name: name, ears: map[chan agent.InstanceEvent]chan error{}}
+func newScriptedNode(name string) *scriptedNode {
+	return &scriptedNode{name: name, streams: map[chan agent.InstanceEvent]chan error{}}
 }
 
-func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
+func (h *scriptedNode) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
 	return func(yield func(agent.InstanceEvent, error) bool) {
 		h.mu.Lock()
-		ear, end, down, hung, full := make(chan agent.InstanceEvent, 16), make(chan error, 1), h.down, h.hung, h.full
-		h.ears[ear] = end
+		stream, end, down, hung, full := make(chan agent.InstanceEvent, 16), make(chan error, 1), h.down, h.hung, h.full
+		h.streams[stream] = end
 		h.count++
 		h.mu.Unlock()
 		defer func() {
 			h.mu.Lock()
-			delete(h.ears, ear)
+			delete(h.streams, stream)
 			h.mu.Unlock()
 		}()
 		if down {
@@ -62,7 +62,7 @@ func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[age
 		}
 		for {
 			select {
-			case e := <-ear:
+			case e := <-stream:
 				if !yield(e, nil) {
 					return
 				}
@@ -77,33 +77,33 @@ func (h *teller) Watch(ctx context.Context, _ agent.InstanceWatch) iter.Seq2[age
 }
 
 // tell sends an event of instance k to all watchers.
-func (h *teller) tell(status agent.InstanceStatus, epoch uint64) {
+func (h *scriptedNode) send(status agent.InstanceStatus, epoch uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for ear := range h.ears {
-		ear <- agent.InstanceEvent{InstanceRef: agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: "k"}, Node: h.name, Epoch: epoch, Status: status}
+	for stream := range h.streams {
+		stream <- agent.InstanceEvent{InstanceRef: agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: "k"}, Node: h.name, Epoch: epoch, Status: status}
 	}
 }
 
 // breaks ends all streams, and refuses new ones while down.
-func (h *teller) breaks(down bool) {
+func (h *scriptedNode) breaks(down bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.down = down
-	for _, end := range h.ears {
+	for _, end := range h.streams {
 		end <- agent.Errorf(agent.CodeUnavailable, "broke")
 	}
 }
 
 // fills refuses new streams as overloaded.
-func (h *teller) fills(full bool) {
+func (h *scriptedNode) fills(full bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.full = full
 }
 
 // asked returns how many streams were requested.
-func (h *teller) asked() int {
+func (h *scriptedNode) asked() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.count
@@ -175,18 +175,18 @@ func followOf(t *testing.T, r *router.Instances, w agent.InstanceWatch) (heard f
 
 func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b, c := newTeller("a"), newTeller("b"), newTeller("c")
+		a, b, c := newScriptedNode("a"), newScriptedNode("b"), newScriptedNode("c")
 		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		r := router.NewInstances("a", a, at, hosts{"b:1": b, "c:1": c})
 		heard, end := follow(t, r)
 		heard("missed ") // one event for all of them
-		a.tell(agent.InstanceAwake, 1)
+		a.send(agent.InstanceAwake, 1)
 		heard("a awake 1")
-		b.tell(agent.InstanceAwake, 2)
+		b.send(agent.InstanceAwake, 2)
 		heard("b awake 2")
-		a.tell(agent.InstanceDormant, 1) // too late: for another key it would be reported
+		a.send(agent.InstanceDormant, 1) // too late: for another key it would be reported
 		heard("missed a")
-		a.tell(agent.InstanceDormant, 1)
+		a.send(agent.InstanceDormant, 1)
 		heard() // it has been reported
 		b.breaks(true)
 		heard("missed b")
@@ -195,17 +195,17 @@ func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
 		b.breaks(false)
 		time.Sleep(time.Minute)
 		heard("missed b")
-		b.tell(agent.InstanceDormant, 2)
+		b.send(agent.InstanceDormant, 2)
 		heard("b dormant 2")
 		at.are("a", "b", "c")
 		heard("missed c")
-		c.tell(agent.InstanceAwake, 3)
+		c.send(agent.InstanceAwake, 3)
 		heard("c awake 3")
 		at.are("a", "b")
 		heard("missed c")
 		end()
-		for _, h := range []*teller{a, b, c} {
-			if len(h.ears) != 0 {
+		for _, h := range []*scriptedNode{a, b, c} {
+			if len(h.streams) != 0 {
 				t.Errorf("%s is watched still", h.name)
 			}
 		}
@@ -214,11 +214,11 @@ func TestAWatchHearsEveryMemberAndIsToldWhereItDoesNot(t *testing.T) {
 
 func TestAWatchBeginsWithoutAMemberThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newTeller("a"), newTeller("b")
+		a, b := newScriptedNode("a"), newScriptedNode("b")
 		b.hung = true
 		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		heard, end := follow(t, router.NewInstances("a", a, at, hosts{"b:1": b}))
-		a.tell(agent.InstanceWaking, 1)
+		a.send(agent.InstanceWaking, 1)
 		heard() // the first event must say what was missed
 		time.Sleep(3 * time.Second)
 		heard("a waking 1", "missed ")
@@ -228,13 +228,13 @@ func TestAWatchBeginsWithoutAMemberThatHangs(t *testing.T) {
 
 func TestAWatchOfOneKeyMissesNothingOfItsFormerOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newTeller("a"), newTeller("b")
+		a, b := newScriptedNode("a"), newScriptedNode("b")
 		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		heard, end := followOf(t, router.NewInstances("a", a, at, hosts{"b:1": b}), agent.InstanceWatch{Manager: "m", Key: "k"})
 		heard("missed ")
-		b.tell(agent.InstanceAwake, 2)
+		b.send(agent.InstanceAwake, 2)
 		heard("b awake 2")
-		a.tell(agent.InstanceDormant, 1) // of the same key, and older
+		a.send(agent.InstanceDormant, 1) // of the same key, and older
 		heard()
 		end()
 	})
@@ -244,7 +244,7 @@ func TestAWatchOfOneKeyMissesNothingOfItsFormerOwner(t *testing.T) {
 // watch that has begun continues without the member, and does not retry too often.
 func TestAWatchThatAMemberHasNoRoomForIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := newTeller("a"), newTeller("b")
+		a, b := newScriptedNode("a"), newScriptedNode("b")
 		at := &changingMembers{table: newTable("a"), all: []string{"a", "b"}}
 		r := router.NewInstances("a", a, at, hosts{"b:1": b})
 		b.fills(true)
@@ -268,7 +268,7 @@ func TestAWatchThatAMemberHasNoRoomForIsRefused(t *testing.T) {
 }
 
 func TestAWatchOfNothingIsRefused(t *testing.T) {
-	r := router.NewInstances("a", newTeller("a"), newTable("a"), hosts{})
+	r := router.NewInstances("a", newScriptedNode("a"), newTable("a"), hosts{})
 	for _, err := range r.Watch(t.Context(), agent.InstanceWatch{}) {
 		if agent.CodeOf(err) != agent.CodeInvalid {
 			t.Error(err)

@@ -15,8 +15,8 @@ import (
 	"dormouse/router"
 )
 
-// troupe is a set of processes with handlers, each of which returns what it did.
-type troupe struct {
+// remoteProcesses is a set of processes with handlers, each of which returns what it did.
+type remoteProcesses struct {
 	mu      sync.Mutex
 	leases  []agent.NodeLease
 	changed chan struct{}
@@ -25,8 +25,8 @@ type troupe struct {
 	cut     string // the process that cannot be reached
 }
 
-func newTroupe(leases ...string) *troupe {
-	r := &troupe{changed: make(chan struct{}), play: map[string]func(context.Context) (agent.RemoteTurnResult, error){}}
+func newRemoteProcesses(leases ...string) *remoteProcesses {
+	r := &remoteProcesses{changed: make(chan struct{}), play: map[string]func(context.Context) (agent.RemoteTurnResult, error){}}
 	for _, l := range leases {
 		name, handlers, _ := strings.Cut(l, ":")
 		r.leases = append(r.leases, agent.NodeLease{Node: name, Life: "1", Handlers: strings.Split(handlers, ",")})
@@ -34,13 +34,13 @@ func newTroupe(leases ...string) *troupe {
 	return r
 }
 
-func (r *troupe) NodeLeases() []agent.NodeLease {
+func (r *remoteProcesses) NodeLeases() []agent.NodeLease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.leases)
 }
 
-func (r *troupe) Members() []agent.Member {
+func (r *remoteProcesses) Members() []agent.Member {
 	var members []agent.Member
 	for _, l := range r.NodeLeases() {
 		if l.Node != "stranger" {
@@ -50,14 +50,14 @@ func (r *troupe) Members() []agent.Member {
 	return members
 }
 
-func (r *troupe) PartitionsChanged() <-chan struct{} {
+func (r *remoteProcesses) PartitionsChanged() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed
 }
 
 // leave ends a lease.
-func (r *troupe) leave(name string) {
+func (r *remoteProcesses) leave(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leases = slices.DeleteFunc(r.leases, func(l agent.NodeLease) bool { return l.Node == name })
@@ -65,12 +65,12 @@ func (r *troupe) leave(name string) {
 	r.changed = make(chan struct{})
 }
 
-func (r *troupe) Handlers(addr string) agent.RemoteHandlers {
+func (r *remoteProcesses) Handlers(addr string) agent.RemoteHandlers {
 	return player{r, strings.TrimPrefix(addr, "at-")}
 }
 
 // Ping is answered by all but those in cut.
-func (r *troupe) Ping(ctx context.Context, addr string) error {
+func (r *remoteProcesses) Ping(ctx context.Context, addr string) error {
 	if strings.TrimPrefix(addr, "at-") != r.cut {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (r *troupe) Ping(ctx context.Context, addr string) error {
 }
 
 type player struct {
-	r    *troupe
+	r    *remoteProcesses
 	name string
 }
 
@@ -99,7 +99,7 @@ func remoteTurnFor(key, handler string, version uint64) agent.RemoteTurn {
 }
 
 func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
-	r := newTroupe("me:f@1,f@2,g@1", "h1:f@1", "h2:f@2", "h3:g@0", "n1:", "stranger:g@1")
+	r := newRemoteProcesses("me:f@1,f@2,g@1", "h1:f@1", "h2:f@2", "h3:g@0", "n1:", "stranger:g@1")
 	remote := router.NewRemoteTurns("me", r, r)
 	for _, c := range []struct {
 		handler string
@@ -121,7 +121,7 @@ func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
 // The remote turns of each partition go to one process, and to the next one if
 // that does not answer. An answer is final.
 func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
-	r := newTroupe("h1:f@1", "h2:f@1", "h3:f@1")
+	r := newRemoteProcesses("h1:f@1", "h2:f@1", "h3:f@1")
 	remote := router.NewRemoteTurns("me", r, r)
 	first := map[string]int{}
 	for i := range 300 {
@@ -159,7 +159,7 @@ func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 // context ends.
 func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newTroupe("h1:f@1", "h2:f@1")
+		r := newRemoteProcesses("h1:f@1", "h2:f@1")
 		remote := router.NewRemoteTurns("me", r, r)
 		done, err := remote.Handle(t.Context(), remoteTurnFor("k", "f", 1))
 		if err != nil {
@@ -197,7 +197,7 @@ func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 // A process with a lease that does not answer pings is skipped for the next one.
 func TestARemoteTurnLeavesAProcessThatAnswersNoPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newTroupe("h1:f@1", "h2:f@1")
+		r := newRemoteProcesses("h1:f@1", "h2:f@1")
 		turns := router.NewRemoteTurns("me", r, r)
 		done, err := turns.Handle(t.Context(), remoteTurnFor("k", "f", 1))
 		if err != nil {

@@ -40,7 +40,7 @@ func runTurns(b *testing.B, callers int, f turn.Func) {
 	r := turn.Runner{Service: n, Owner: "bench"}
 	for i := range callers {
 		s := fmt.Sprint("s", i)
-		if _, err := n.StartSession(b.Context(), agent.PutSession{Session: s, Agent: "a", Thread: s}); err != nil {
+		if _, err := n.StartSession(b.Context(), agent.PutSession{Session: s, Agent: "a", SessionSettings: agent.SessionSettings{Thread: s}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ func exampleNode() (agent.Service, func()) {
 		log.Fatal(err)
 	}
 	_, err = service.Commit(context.Background(), agent.Commit{Ops: []agent.Op{
-		&agent.PutSession{Session: "support-123", Agent: "support", Thread: "chat"},
+		&agent.PutSession{Session: "support-123", Agent: "support", SessionSettings: agent.SessionSettings{Thread: "chat"}},
 	}})
 	if err != nil {
 		log.Fatal(err)

@@ -85,7 +85,7 @@ func sim(t *testing.T, test func(k *kit)) {
 			}
 		})
 		k := &kit{T: t, service: service, runner: turn.Runner{Service: service, Owner: "w1", TTL: ttl}}
-		k.commit(&agent.PutSession{Session: "s", Agent: "a", Thread: "t"})
+		k.commit(&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "t"}})
 		test(k)
 	})
 }

@@ -65,7 +65,7 @@ var interrupts = map[string]func(k *kit){
 // at once. The watch begins before the interrupt or just after it.
 func (k *kit) interrupted(w *countedWatches, interrupt func(k *kit)) {
 	k.Helper()
-	k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
+	k.commit(&agent.PutSession{Session: "i", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyInterrupt}})
 	_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 		time.Sleep(ttl / 10) // virtual: the watch has begun, or is delayed
 		interrupt(k)

@@ -199,7 +199,7 @@ func TestTheCommitOfARunnerThatWasStoppedPastItsLeaseIsRefused(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, ended=%t", c.how, c.ended), func(t *testing.T) {
 			n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
-			if _, err := n.StartSession(t.Context(), agent.PutSession{Session: "s", Agent: "a", Thread: "t"}); err != nil {
+			if _, err := n.StartSession(t.Context(), agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "t"}}); err != nil {
 				t.Fatal(err)
 			}
 			first, second := startRacer(t, n.GRPCAddr(), c.how), startRacer(t, n.GRPCAddr(), c.how)

@@ -216,7 +216,7 @@ func TestAStaleRunnersCommitIsRefused(t *testing.T) {
 // is behind, the fence refuses its commit.
 func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
+		k.commit(&agent.PutSession{Session: "i", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyInterrupt}})
 		_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
 				k.Error(err)
@@ -235,7 +235,7 @@ func TestTheFenceRefusesWhateverTheClockSays(t *testing.T) {
 
 func TestAnInterruptedTurnNotices(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "i", Agent: "a", Busy: agent.BusyInterrupt})
+		k.commit(&agent.PutSession{Session: "i", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyInterrupt}})
 		_, err := k.runner.Turn(k.Context(), "i", request("r1"), func(t *turn.Turn) error {
 			if _, err := k.runner.Turn(k.Context(), "i", request("r2"), func(*turn.Turn) error { return nil }); err != nil {
 				k.Error(err)
@@ -315,7 +315,7 @@ func TestAnUnknownOutcomeIsRetriedUnderItsOwnID(t *testing.T) {
 
 func TestABusySessionQueuesARequest(t *testing.T) {
 	sim(t, func(k *kit) {
-		k.commit(&agent.PutSession{Session: "q", Agent: "a", Busy: agent.BusyEnqueue})
+		k.commit(&agent.PutSession{Session: "q", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyEnqueue}})
 		var order []string
 		note := func(t *turn.Turn) error {
 			order = append(order, t.Request().ID)

@@ -18,7 +18,7 @@ func (k *kit) sleeper(name, thread, session string) {
 		&agent.PutCheckpoint{Key: name, State: agent.JSON(`{"at":3}`), Thread: &agent.Pointer{Thread: thread, Rev: 3}},
 		&agent.WriteMemory{Agent: name, ID: "x", Session: session, Content: "tea is green", Tags: []string{"tea"}, ObservedAt: ptr(int64(5))},
 		&agent.WriteMemory{Agent: name, ID: "y", Content: "coffee is black"},
-		&agent.PutSession{Session: session, Agent: name, Thread: thread, Checkpoint: name, Spec: agent.JSON(`{"s":1}`)},
+		&agent.PutSession{Session: session, Agent: name, SessionSettings: agent.SessionSettings{Thread: thread, Checkpoint: name}, Spec: agent.JSON(`{"s":1}`)},
 	)
 }
 
@@ -270,7 +270,7 @@ var eraseClaims = []claim{
 		k.sleeper("a", "t", "s")
 		k.commit(&agent.ForkAgent{Agent: "a", NewAgent: "fork", NewThread: "u"})
 		before := find[*agent.Thawed](k, &agent.Thaw{Key: "fork"})
-		k.commit(pointTo("other", agent.Pointer{Thread: "t", Rev: 1}), &agent.PutSession{Session: "theirs", Agent: "other", Thread: "t"})
+		k.commit(pointTo("other", agent.Pointer{Thread: "t", Rev: 1}), &agent.PutSession{Session: "theirs", Agent: "other", SessionSettings: agent.SessionSettings{Thread: "t"}})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
 		k.equal("kept", []uint64{receipt.Kept, receipt.Threads}, []uint64{2, 0}) // counted as the checkpoint's thread and as the session's
 		k.equal("other", len(find[*agent.Thawed](k, &agent.Thaw{Key: "other"}).Entries), 1)
@@ -284,8 +284,8 @@ var eraseClaims = []claim{
 		k.appendTo("chat", messages("m", 0, 1)...)
 		k.sleeper("b", "t of b", "s of b")
 		k.commit(&agent.PutCheckpoint{Key: "state of s", State: agent.JSON(`{}`)},
-			&agent.PutSession{Session: "s", Agent: "a", Thread: "chat", Checkpoint: "state of s"},
-			&agent.PutSession{Session: "s2", Agent: "a", Checkpoint: "b"})
+			&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Thread: "chat", Checkpoint: "state of s"}},
+			&agent.PutSession{Session: "s2", Agent: "a", SessionSettings: agent.SessionSettings{Checkpoint: "b"}})
 		receipt := k.erase(&agent.EraseAgent{Agent: "a"})
 		k.equal("counts", []uint64{receipt.Checkpoints, receipt.Threads, receipt.Sessions, receipt.Kept}, []uint64{1, 1, 2, 1})
 		k.lacks(agent.CodeNotFound, &agent.GetThread{Thread: "chat"})

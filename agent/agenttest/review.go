@@ -122,7 +122,7 @@ var reviewClaims = []claim{
 			{"status", &agent.PutSession{Session: "s", Agent: "a", Status: "dreaming"}},
 			{"status", &agent.PutSession{Session: "s", Agent: "a", Status: agent.SessionRunning}},
 			{"mode", &agent.PutSession{Session: "s", Agent: "a", Mode: "romantic"}},
-			{"queue_max", &agent.PutSession{Session: "s", Agent: "a", QueueMax: agent.SessionQueueMax + 1}},
+			{"queue_max", &agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{QueueMax: agent.SessionQueueMax + 1}}},
 			{"request", &agent.PutSession{Session: "s", Agent: "a", Request: &agent.SessionRequest{ID: "q"}}},
 			{"owner_id", &agent.ClaimSession{Session: "s"}},
 			{"ttl", &agent.ClaimSession{Session: "s", Owner: "w", TTL: agent.ClaimTTLMin - 1}},

@@ -16,10 +16,11 @@ var sessionClaims = []claim{
 		got := k.stored()
 		k.equal("session", *got, agent.Session{
 			SessionRow: agent.SessionRow{
-				ID: "s", Incarnation: first.Incarnation, Revision: 1, Mode: agent.SessionModeLease, Busy: agent.BusyReject,
+				ID: "s", Incarnation: first.Incarnation, Revision: 1, Mode: agent.SessionModeLease,
+				SessionSettings: agent.SessionSettings{Busy: agent.BusyReject, QueueMax: agent.SessionQueueDefault, SchemaVersion: agent.SessionSchemaMax},
+
 				Agent: "a", Status: agent.SessionNew, CreatedAt: first.CreatedAt, UpdatedAt: first.UpdatedAt,
 			},
-			SchemaVersion: agent.SessionSchemaMax, QueueMax: agent.SessionQueueDefault,
 			Spec: agent.JSON(`{"model":"m"}`), Metadata: agent.JSON(`{"tenant":"acme"}`), Environment: agent.JSON(`{}`),
 			Conversation: agent.Conversation{AgentState: agent.JSON(`{"n":1}`), TurnCount: 1, ContextState: agent.JSON(`{}`)},
 		})

@@ -177,8 +177,7 @@ func (m SessionModel) put(h SessionHost, o *agent.PutSession) (agent.OpResult, *
 	if e := m.converse(&s, o.Conversation, orElse(o.Status, s.Status), there); e != nil {
 		return nil, e
 	}
-	s.Agent, s.Thread, s.Checkpoint, s.Busy = o.Agent, o.Thread, o.Checkpoint, orElse(o.Busy, agent.BusyReject)
-	s.SchemaVersion, s.QueueMax = orElse(o.SchemaVersion, agent.NewestSchema(s.Mode)), orElse(o.QueueMax, agent.SessionQueueDefault)
+	s.Agent, s.SessionSettings = o.Agent, o.SettingsWithDefaults(s.Mode)
 	s.Spec, s.Metadata, s.Environment, s.failure = orEmpty(o.Spec), orEmpty(o.Metadata), orEmpty(o.Environment), o.Failure
 	if o.Request == nil || o.Result != nil {
 		s.Result = o.Result

@@ -29,7 +29,7 @@ func (m SessionModel) fork(h SessionHost, o *agent.ForkSession) (agent.OpResult,
 	}
 	s := source
 	s.ID, s.Incarnation, s.Revision, s.CreatedAt = o.NewSession, h.Born(), 0, h.Now()
-	s.Thread, s.Checkpoint, s.Queue, s.asked, s.failure = "", "", nil, nil, source.failure
+	s.SessionSettings, s.Queue, s.asked, s.failure = source.SettingsForFork(), nil, nil, source.failure
 	s.Snapshots, s.turns = source.Snapshots[:n:n], source.turns[:n:n]
 	s.Lineage = &agent.Lineage{Session: source.ID, Incarnation: source.Incarnation, Revision: source.Revision}
 	if n > 0 {

@@ -141,7 +141,9 @@ func TestASessionIsReadWithAllThatBelongsToIt(t *testing.T) {
 	for seq := range uint64(5) {
 		all = append(all, entry(seq, 10, "note", `{"n":1}`, `{}`))
 	}
-	s := &agent.Session{SessionRow: agent.SessionRow{ID: "s", CreatedAt: 1}, Thread: "t", Checkpoint: "gone"}
+	s := &agent.Session{SessionRow: agent.SessionRow{
+		ID: "s", CreatedAt: 1, SessionSettings: agent.SessionSettings{Thread: "t", Checkpoint: "gone"},
+	}}
 	for _, c := range []struct {
 		tail   uint64
 		events int

@@ -17,9 +17,9 @@ type chain struct {
 	Next *chain `json:"next,omitempty"`
 }
 
-type sulky struct{}
+type failingMarshaler struct{}
 
-func (sulky) MarshalJSON() ([]byte, error) { return nil, errors.New("not today") }
+func (failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New("not today") }
 
 func TestWhatCannotBeWrittenIsNamedByItsPath(t *testing.T) {
 	ring := &chain{Name: "a", Next: &chain{Name: "b"}}
@@ -49,7 +49,7 @@ func TestWhatCannotBeWrittenIsNamedByItsPath(t *testing.T) {
 		{"turn_state.a[0]", map[string]any{"a": []string{"\xff"}}, "UTF-8"},
 		{"turn_state.a", map[string]any{"a": map[string]int{"\xff": 1}}, "UTF-8"},
 		{"turn_state.a", map[string]any{"a": struct{ hidden int }{1}}, "no exported fields"},
-		{"turn_state.a", map[string]any{"a": sulky{}}, "not today"},
+		{"turn_state.a", map[string]any{"a": failingMarshaler{}}, "not today"},
 		{"turn_state.a", map[string]any{"a": agent.JSON(`{"b":`)}, "EOF"},
 		{`turn_state["a.b"][""].c`, map[string]any{"a.b": map[string]any{"": map[string]any{"c": make(chan int)}}}, "chan"},
 		{"turn_state.a/b~c", map[string]any{"a/b~c": make(chan int)}, "chan"},

@@ -49,33 +49,33 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 	case *agent.Thawed:
 		out.Answer = &apipb.Answer_Thawed{Thawed: thawedToProto(f)}
 	case *agent.ScopeList:
-		out.Answer = &apipb.Answer_Scopes{Scopes: scopeListToProto(f)}
+		out.Answer = &apipb.Answer_Scopes{Scopes: &apipb.ScopeList{Items: each(f.Items, ops.ScopeToProto), Next: f.Next}}
 	case *agent.Scope:
 		out.Answer = &apipb.Answer_Scope{Scope: ops.ScopeToProto(f)}
 	case *agent.Claim:
 		out.Answer = &apipb.Answer_Claim{Claim: ops.ClaimToProto(f)}
 	case *agent.ClaimList:
-		out.Answer = &apipb.Answer_Claims{Claims: claimListToProto(f)}
+		out.Answer = &apipb.Answer_Claims{Claims: &apipb.ClaimList{Items: each(f.Items, ops.ClaimToProto), Next: f.Next}}
 	case *agent.Memory:
 		out.Answer = &apipb.Answer_Memory{Memory: memoryToProto(f)}
 	case *agent.MemoryList:
-		out.Answer = &apipb.Answer_Memories{Memories: memoryListToProto(f)}
+		out.Answer = &apipb.Answer_Memories{Memories: &apipb.MemoryList{Items: each(f.Items, memoryToProto), Next: f.Next}}
 	case *agent.Manager:
 		out.Answer = &apipb.Answer_Manager{Manager: ops.ManagerToProto(f)}
 	case *agent.ManagerList:
-		out.Answer = &apipb.Answer_Managers{Managers: managersToProto(f)}
+		out.Answer = &apipb.Answer_Managers{Managers: &apipb.ManagerList{Items: each(f.Items, ops.ManagerToProto), Next: f.Next}}
 	case *agent.Decided:
 		out.Answer = &apipb.Answer_Answered{Answered: answeredToProto(f)}
 	case *agent.Token:
 		out.Answer = &apipb.Answer_Token{Token: ops.TokenToProto(f)}
 	case *agent.TokenList:
-		out.Answer = &apipb.Answer_Tokens{Tokens: tokenListToProto(f)}
+		out.Answer = &apipb.Answer_Tokens{Tokens: &apipb.TokenList{Items: each(f.Items, ops.TokenToProto), Next: f.Next}}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	case *agent.Timer:
 		out.Answer = &apipb.Answer_Timer{Timer: ops.TimerToProto(f)}
 	case *agent.TimerList:
-		out.Answer = &apipb.Answer_Timers{Timers: timerListToProto(f)}
+		out.Answer = &apipb.Answer_Timers{Timers: &apipb.TimerList{Items: each(f.Items, ops.TimerToProto), Next: f.Next}}
 	default:
 		sessionAnswerToProto(out, f)
 	}
@@ -123,21 +123,23 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 	case *apipb.Answer_Claim:
 		found, err = ops.ClaimFromProto(f.Claim)
 	case *apipb.Answer_Claims:
-		found, err = claimListFromProto(f.Claims)
+		list := &agent.ClaimList{Next: f.Claims.GetNext()}
+		list.Items, err = eachValid(f.Claims.GetItems(), ops.ClaimFromProto)
+		found = list
 	case *apipb.Answer_Memory:
 		found = memoryFromProto(f.Memory)
 	case *apipb.Answer_Memories:
-		found = memoryListFromProto(f.Memories)
+		found = &agent.MemoryList{Items: eachFrom(f.Memories.GetItems(), memoryFromProto), Next: f.Memories.GetNext()}
 	case *apipb.Answer_Token:
 		found = ops.TokenFromProto(f.Token)
 	case *apipb.Answer_Tokens:
-		found = tokenListFromProto(f.Tokens)
+		found = &agent.TokenList{Items: eachFrom(f.Tokens.GetItems(), ops.TokenFromProto), Next: f.Tokens.GetNext()}
 	case *apipb.Answer_Recalled:
 		found = recalledFromProto(f.Recalled)
 	case *apipb.Answer_Timer:
 		found = ops.TimerFromProto(f.Timer)
 	case *apipb.Answer_Timers:
-		found = timerListFromProto(f.Timers)
+		found = &agent.TimerList{Items: eachFrom(f.Timers.GetItems(), ops.TimerFromProto), Next: f.Timers.GetNext()}
 	default:
 		found, err = threadAnswerFromProto(a)
 	}

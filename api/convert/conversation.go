@@ -48,17 +48,13 @@ func conversationAnswerToProto(out *apipb.Answer, found agent.Found) {
 	case *agent.SavedConversation:
 		out.Answer = &apipb.Answer_Conversation{Conversation: savedConversationToProto(f)}
 	case *agent.ConversationList:
-		list := &apipb.ConversationList{Next: f.Next}
-		for i := range f.Items {
-			list.Items = append(list.Items, ops.ConversationRowToProto(&f.Items[i]))
-		}
-		out.Answer = &apipb.Answer_Conversations{Conversations: list}
+		out.Answer = &apipb.Answer_Conversations{Conversations: &apipb.ConversationList{
+			Items: each(f.Items, ops.ConversationRowToProto), Next: f.Next,
+		}}
 	case *agent.MessageList:
-		list := &apipb.MessageList{Conversation: ops.ConversationRowToProto(&f.Conversation), Next: f.Next}
-		for i := range f.Items {
-			list.Items = append(list.Items, displayedToProto(&f.Items[i]))
-		}
-		out.Answer = &apipb.Answer_Messages{Messages: list}
+		out.Answer = &apipb.Answer_Messages{Messages: &apipb.MessageList{
+			Conversation: ops.ConversationRowToProto(&f.Conversation), Items: each(f.Items, displayedToProto), Next: f.Next,
+		}}
 	default:
 		panic(fmt.Sprintf("convert: answer %T has no protobuf message", found))
 	}

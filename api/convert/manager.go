@@ -4,28 +4,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	oppb "dormouse/proto/op"
 )
-
-func managersToProto(l *agent.ManagerList) *apipb.ManagerList {
-	out := &apipb.ManagerList{Next: l.Next, Items: make([]*oppb.Manager, len(l.Items))}
-	for i := range l.Items {
-		out.Items[i] = ops.ManagerToProto(&l.Items[i])
-	}
-	return out
-}
-
-func managersFromProto(p *apipb.ManagerList) (*agent.ManagerList, error) {
-	l := &agent.ManagerList{Next: p.GetNext()}
-	for _, item := range p.GetItems() {
-		m, err := ops.ManagerFromProto(item)
-		if err != nil {
-			return nil, err
-		}
-		l.Items = append(l.Items, *m)
-	}
-	return l, nil
-}
 
 func answeredToProto(d *agent.Decided) *apipb.Answered {
 	if d.Err != nil {
@@ -48,7 +27,8 @@ func managerAnswerFromProto(a *apipb.Answer) (agent.Found, error) {
 	case *apipb.Answer_Manager:
 		return ops.ManagerFromProto(f.Manager)
 	case *apipb.Answer_Managers:
-		return managersFromProto(f.Managers)
+		items, err := eachValid(f.Managers.GetItems(), ops.ManagerFromProto)
+		return &agent.ManagerList{Items: items, Next: f.Managers.GetNext()}, err
 	case *apipb.Answer_Answered:
 		return answeredFromProto(f.Answered)
 	default:

@@ -32,19 +32,3 @@ func memoryFromProto(m *apipb.Memory) *agent.Memory {
 		ObservedAt: m.GetObservedAt(), CreatedAt: m.GetCreatedAt(), UpdatedAt: m.GetUpdatedAt(), ExpiresAt: m.GetExpiresAt(),
 	}
 }
-
-func memoryListToProto(l *agent.MemoryList) *apipb.MemoryList {
-	out := &apipb.MemoryList{Items: make([]*apipb.Memory, len(l.Items)), Next: l.Next}
-	for i := range l.Items {
-		out.Items[i] = memoryToProto(&l.Items[i])
-	}
-	return out
-}
-
-func memoryListFromProto(l *apipb.MemoryList) *agent.MemoryList {
-	out := &agent.MemoryList{Items: make([]agent.Memory, len(l.GetItems())), Next: l.GetNext()}
-	for i, m := range l.GetItems() {
-		out.Items[i] = *memoryFromProto(m)
-	}
-	return out
-}

@@ -4,16 +4,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	oppb "dormouse/proto/op"
 )
-
-func scopeListToProto(l *agent.ScopeList) *apipb.ScopeList {
-	out := &apipb.ScopeList{Items: make([]*oppb.Scope, len(l.Items)), Next: l.Next}
-	for i := range l.Items {
-		out.Items[i] = ops.ScopeToProto(&l.Items[i])
-	}
-	return out
-}
 
 func scopeListFromProto(l *apipb.ScopeList) *agent.ScopeList {
 	out := &agent.ScopeList{Items: make([]agent.Scope, len(l.GetItems())), Next: l.GetNext()}

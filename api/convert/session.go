@@ -27,11 +27,10 @@ func requestsFromProto(requests []*oppb.SessionRequest) []agent.SessionRequest {
 
 func sessionToProto(s *agent.Session) *apipb.Session {
 	out := &apipb.Session{
-		Row: ops.SessionRowToProto(&s.SessionRow), SchemaVersion: s.SchemaVersion, Spec: s.Spec, Metadata: s.Metadata,
-		Environment: s.Environment, Conversation: ops.TurnStateToProto(&s.Conversation), QueueMax: s.QueueMax,
-		Thread: s.Thread, Checkpoint: s.Checkpoint, Result: s.Result, Failure: s.Failure,
+		Row: ops.SessionRowToProto(&s.SessionRow), Spec: s.Spec, Metadata: s.Metadata,
+		Environment: s.Environment, Conversation: ops.TurnStateToProto(&s.Conversation), Result: s.Result, Failure: s.Failure,
 		Requests: requestsToProto(s.Requests), Snapshots: ops.SessionSnapshotsToProto(s.Snapshots),
-		Queue: requestsToProto(s.Queue), PendingReviews: reviewsToProto(s.PendingReviews),
+		Queue: requestsToProto(s.Queue), PendingReviews: each(s.PendingReviews, ops.ReviewToProto),
 	}
 	if l := s.Lineage; l != nil {
 		out.Lineage = &apipb.SessionLineage{
@@ -46,9 +45,8 @@ func sessionFromProto(s *apipb.Session) (*agent.Session, error) {
 		return nil, ops.NoAnswer()
 	}
 	out := &agent.Session{
-		SessionRow: ops.SessionRowFromProto(s.Row), SchemaVersion: s.SchemaVersion, Spec: ops.JSON(s.Spec),
-		Metadata: ops.JSON(s.Metadata), Environment: ops.JSON(s.Environment), QueueMax: s.QueueMax,
-		Thread: s.Thread, Checkpoint: s.Checkpoint, Result: ops.JSON(s.Result), Failure: ops.JSON(s.Failure),
+		SessionRow: ops.SessionRowFromProto(s.Row), Spec: ops.JSON(s.Spec),
+		Metadata: ops.JSON(s.Metadata), Environment: ops.JSON(s.Environment), Result: ops.JSON(s.Result), Failure: ops.JSON(s.Failure),
 		Requests: requestsFromProto(s.Requests), Snapshots: ops.SessionSnapshotsFromProto(s.Snapshots),
 		Queue: requestsFromProto(s.Queue), PendingReviews: reviewsFromProto(s.PendingReviews),
 	}

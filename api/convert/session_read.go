@@ -64,7 +64,7 @@ func sessionAnswerToProto(out *apipb.Answer, found agent.Found) {
 	case *agent.Review:
 		out.Answer = &apipb.Answer_Review{Review: ops.ReviewToProto(f)}
 	case *agent.ReviewList:
-		out.Answer = &apipb.Answer_Reviews{Reviews: &apipb.ReviewList{Items: reviewsToProto(f.Items), Next: f.Next}}
+		out.Answer = &apipb.Answer_Reviews{Reviews: &apipb.ReviewList{Items: each(f.Items, ops.ReviewToProto), Next: f.Next}}
 	case *agent.Erasure:
 		out.Answer = &apipb.Answer_Erasure{Erasure: ops.ErasureToProto(f)}
 	default:

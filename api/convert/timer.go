@@ -2,9 +2,7 @@ package convert
 
 import (
 	"dormouse/agent"
-	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
-	oppb "dormouse/proto/op"
 )
 
 func listTimersToProto(r *agent.ListTimers) *apipb.ListTimers {
@@ -15,20 +13,4 @@ func listTimersFromProto(r *apipb.ListTimers) agent.Read {
 	return &agent.ListTimers{
 		Manager: r.GetManager(), Key: r.GetKey(), Page: agent.Page{Prefix: r.GetPrefix(), After: r.GetAfter(), Limit: r.GetLimit()},
 	}
-}
-
-func timerListToProto(l *agent.TimerList) *apipb.TimerList {
-	out := &apipb.TimerList{Items: make([]*oppb.Timer, len(l.Items)), Next: l.Next}
-	for i := range l.Items {
-		out.Items[i] = ops.TimerToProto(&l.Items[i])
-	}
-	return out
-}
-
-func timerListFromProto(l *apipb.TimerList) *agent.TimerList {
-	out := &agent.TimerList{Items: make([]agent.Timer, len(l.GetItems())), Next: l.GetNext()}
-	for i, t := range l.GetItems() {
-		out.Items[i] = *ops.TimerFromProto(t)
-	}
-	return out
 }

@@ -4,6 +4,13 @@ import (
 	"dormouse/agent"
 )
 
+var checkpointOps = map[string]func() wireOp{
+	"put_checkpoint":    func() wireOp { return new(putCheckpointOp) },
+	"patch_checkpoint":  func() wireOp { return new(patchCheckpointOp) },
+	"delete_checkpoint": func() wireOp { return new(deleteCheckpointOp) },
+	"patch_cron":        func() wireOp { return new(patchCronOp) },
+}
+
 // pointerBody is a checkpoint's reference into a thread, in a request.
 type pointerBody struct {
 	ID          string `json:"id"`

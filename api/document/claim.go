@@ -4,6 +4,12 @@ import (
 	"dormouse/agent"
 )
 
+var claimOps = map[string]func() wireOp{
+	"take_claim":    func() wireOp { return new(takeClaimOp) },
+	"renew_claim":   func() wireOp { return new(renewClaimOp) },
+	"release_claim": func() wireOp { return new(releaseClaimOp) },
+}
+
 // Claim is the state of a claim.
 type Claim struct {
 	Name      string `json:"name"`

@@ -4,6 +4,15 @@ import (
 	"dormouse/agent"
 )
 
+var conversationOps = map[string]func() wireOp{
+	"save_conversation":   func() wireOp { return new(saveConversationOp) },
+	"set_interrupted":     func() wireOp { return new(setInterruptedOp) },
+	"pend_message":        func() wireOp { return new(pendMessageOp) },
+	"save_messages":       func() wireOp { return new(saveMessagesOp) },
+	"update_message":      func() wireOp { return new(updateMessageOp) },
+	"delete_conversation": func() wireOp { return new(deleteConversationOp) },
+}
+
 // ConversationRow is a conversation without its contents.
 type ConversationRow struct {
 	ID           string `json:"id"`

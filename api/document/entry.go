@@ -7,6 +7,10 @@ import (
 	"dormouse/agent"
 )
 
+var entryOps = map[string]func() wireOp{
+	"append_thread": func() wireOp { return new(appendThreadOp) },
+}
+
 // Draft is an entry in a request.
 type Draft struct {
 	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`

@@ -4,6 +4,10 @@ import (
 	"dormouse/agent"
 )
 
+var erasureOps = map[string]func() wireOp{
+	"erase_agent": func() wireOp { return new(eraseAgentOp) },
+}
+
 // Erasure is the receipt of an erased agent.
 type Erasure struct {
 	Agent       string `json:"agent"`

@@ -4,6 +4,10 @@ import (
 	"dormouse/agent"
 )
 
+var fileOps = map[string]func() wireOp{
+	"revise_value": func() wireOp { return new(reviseValueOp) },
+}
+
 // File is a file without its bytes.
 type File struct {
 	Path        string `json:"path"`

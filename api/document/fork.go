@@ -4,6 +4,10 @@ import (
 	"dormouse/agent"
 )
 
+var forkOps = map[string]func() wireOp{
+	"fork_agent": func() wireOp { return new(forkAgentOp) },
+}
+
 // ForkAgentBody names the new ids of a forked agent, and what to copy.
 type ForkAgentBody struct {
 	NewAgent      string  `json:"new_agent" doc:"Its key, which must be unused"`

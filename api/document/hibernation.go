@@ -4,6 +4,10 @@ import (
 	"dormouse/agent"
 )
 
+var hibernationOps = map[string]func() wireOp{
+	"hibernate_thread": func() wireOp { return new(hibernateThreadOp) },
+}
+
 // HibernateBody is an agent's checkpoint and the end of its thread.
 type HibernateBody struct {
 	State      JSON           `json:"state" doc:"The agent's state; the member __thread__ is dropped"`

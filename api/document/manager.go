@@ -6,6 +6,11 @@ import (
 	"dormouse/agent"
 )
 
+var managerOps = map[string]func() wireOp{
+	"put_manager":    func() wireOp { return new(putManagerOp) },
+	"delete_manager": func() wireOp { return new(deleteManagerOp) },
+}
+
 // handler names the handler of an instance's signals.
 type handler struct {
 	Kind agent.HandlerKind `json:"kind" enum:"document,go,http"`

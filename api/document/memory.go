@@ -5,6 +5,11 @@ import (
 	"dormouse/internal/strictjson"
 )
 
+var memoryOps = map[string]func() wireOp{
+	"write_memory":  func() wireOp { return new(writeMemoryOp) },
+	"delete_memory": func() wireOp { return new(deleteMemoryOp) },
+}
+
 // MemoryBody is a memory in a request.
 type MemoryBody struct {
 	Content       strictjson.Text `json:"content,omitempty" doc:"Content or data is required"`

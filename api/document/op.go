@@ -1,6 +1,7 @@
 package document
 
 import (
+	"maps"
 	"reflect"
 
 	"dormouse/agent"
@@ -15,55 +16,34 @@ type opName struct {
 	Op string `json:"op"`
 }
 
-// wireOps are the ops by name.
-var wireOps = map[string]func() wireOp{
-	"put_value":          func() wireOp { return new(putValueOp) },
-	"delete_value":       func() wireOp { return new(deleteValueOp) },
-	"put_checkpoint":     func() wireOp { return new(putCheckpointOp) },
-	"patch_checkpoint":   func() wireOp { return new(patchCheckpointOp) },
-	"delete_checkpoint":  func() wireOp { return new(deleteCheckpointOp) },
-	"append_thread":      func() wireOp { return new(appendThreadOp) },
-	"hibernate_thread":   func() wireOp { return new(hibernateThreadOp) },
-	"delete_thread":      func() wireOp { return new(deleteThreadOp) },
-	"compact_thread":     func() wireOp { return new(compactThreadOp) },
-	"fork_thread":        func() wireOp { return new(forkThreadOp) },
-	"put_scope":          func() wireOp { return new(putScopeOp) },
-	"delete_scope":       func() wireOp { return new(deleteScopeOp) },
-	"take_claim":         func() wireOp { return new(takeClaimOp) },
-	"renew_claim":        func() wireOp { return new(renewClaimOp) },
-	"release_claim":      func() wireOp { return new(releaseClaimOp) },
-	"put_session":        func() wireOp { return new(putSessionOp) },
-	"claim_session":      func() wireOp { return new(claimSessionOp) },
-	"resume_session":     func() wireOp { return new(resumeSessionOp) },
-	"recover_session":    func() wireOp { return new(recoverSessionOp) },
-	"checkpoint_session": func() wireOp { return new(checkpointSessionOp) },
-	"commit_session":     func() wireOp { return new(commitSessionOp) },
-	"renew_session":      func() wireOp { return new(renewSessionOp) },
-	"cancel_session":     func() wireOp { return new(cancelSessionOp) },
-	"fork_session":       func() wireOp { return new(forkSessionOp) },
-	"delete_session":     func() wireOp { return new(deleteSessionOp) },
-	"decide_review":      func() wireOp { return new(decideReviewOp) },
-	"write_memory":       func() wireOp { return new(writeMemoryOp) },
-	"put_manager":        func() wireOp { return new(putManagerOp) },
-	"delete_manager":     func() wireOp { return new(deleteManagerOp) },
-	"delete_memory":      func() wireOp { return new(deleteMemoryOp) },
-	"put_timer":          func() wireOp { return new(putTimerOp) },
-	"delete_timer":       func() wireOp { return new(deleteTimerOp) },
-	"ack_timer":          func() wireOp { return new(ackTimerOp) },
-	"patch_cron":         func() wireOp { return new(patchCronOp) },
+// wireOps are the ops by name; each noun lists its own.
+var wireOps = merged(
+	valueOps,
+	checkpointOps,
+	entryOps,
+	hibernationOps,
+	threadOps,
+	scopeOps,
+	claimOps,
+	sessionOps,
+	memoryOps,
+	managerOps,
+	timerOps,
+	conversationOps,
+	fileOps,
+	forkOps,
+	erasureOps,
+	ttlOps,
+	tokenOps,
+)
 
-	"save_conversation":   func() wireOp { return new(saveConversationOp) },
-	"set_interrupted":     func() wireOp { return new(setInterruptedOp) },
-	"pend_message":        func() wireOp { return new(pendMessageOp) },
-	"save_messages":       func() wireOp { return new(saveMessagesOp) },
-	"update_message":      func() wireOp { return new(updateMessageOp) },
-	"delete_conversation": func() wireOp { return new(deleteConversationOp) },
-	"revise_value":        func() wireOp { return new(reviseValueOp) },
-	"fork_agent":          func() wireOp { return new(forkAgentOp) },
-	"erase_agent":         func() wireOp { return new(eraseAgentOp) },
-	"set_ttl":             func() wireOp { return new(setTTLOp) },
-	"put_token":           func() wireOp { return new(putTokenOp) },
-	"revoke_token":        func() wireOp { return new(revokeTokenOp) },
+// merged returns the kinds of all nouns by name.
+func merged[K any](nouns ...map[string]func() K) map[string]func() K {
+	all := map[string]func() K{}
+	for _, kinds := range nouns {
+		maps.Copy(all, kinds)
+	}
+	return all
 }
 
 // OpTypes returns the types of the documents of all ops, by name.

@@ -20,7 +20,7 @@ func declared(t *testing.T, marker string) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	method := regexp.MustCompile(`(?m)^func \(\*(\w+)\) ` + marker + `\(\)`)
+	method := regexp.MustCompile(`(?m)^func \((?:\w+ )?\*(\w+)\) ` + marker + `\(`)
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -46,7 +46,7 @@ var (
 
 func TestEachOpOfTheDomainHasADocument(t *testing.T) {
 	types := document.OpTypes()
-	for _, op := range declared(t, "isOp") {
+	for _, op := range declared(t, "validateOp") {
 		_, known := types[contractName(op)]
 		if internal := slices.Contains(nodeOps, op); known == internal {
 			t.Errorf("op %s: the table has it: %t, only nodes commit it: %t", contractName(op), known, internal)

@@ -4,6 +4,11 @@ import (
 	"dormouse/agent"
 )
 
+var scopeOps = map[string]func() wireOp{
+	"put_scope":    func() wireOp { return new(putScopeOp) },
+	"delete_scope": func() wireOp { return new(deleteScopeOp) },
+}
+
 type putScopeOp struct {
 	opName
 	PolicyBody

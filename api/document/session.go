@@ -1,6 +1,9 @@
 package document
 
 import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"dormouse/agent"
 )
 
@@ -86,6 +89,56 @@ func SessionOf(s *agent.Session) Session {
 		out.Lineage = &lineage{SessionID: l.Session, Incarnation: l.Incarnation, Revision: l.Revision, SnapshotID: l.Snapshot}
 	}
 	return out
+}
+
+// SessionBody is a session in a request.
+type SessionBody struct {
+	AgentID       string              `json:"agent_id"`
+	Mode          agent.SessionMode   `json:"mode,omitempty" doc:"lease, or classic: without leases; lease, or the current one, if absent"`
+	SchemaVersion SchemaVersion       `json:"schema_version,omitempty" doc:"1 in classic mode, 1 to 3 in lease mode; the newest if absent"`
+	Spec          JSON                `json:"spec,omitempty"`
+	Metadata      JSON                `json:"metadata,omitempty"`
+	Environment   JSON                `json:"environment,omitempty"`
+	Status        agent.SessionStatus `json:"status,omitempty" doc:"new, hibernated, finished, error or cancelled; new, or the current one, if absent"`
+	Conversation  *Conversation       `json:"conversation,omitempty"`
+	Busy          agent.BusyPolicy    `json:"busy,omitempty" doc:"What happens to a claim while a turn runs: reject, enqueue, interrupt, rollback; reject if absent"`
+	QueueMax      uint64              `json:"queue_max,omitempty" doc:"Limit of queued claims; 16 if absent"`
+	Thread        string              `json:"thread,omitempty" doc:"Where decisions and rollbacks are recorded"`
+	Checkpoint    string              `json:"checkpoint,omitempty" doc:"The checkpoint that a rollback restores"`
+	Result        AnyValue            `json:"result,omitzero"`
+	Error         AnyValue            `json:"error,omitzero"`
+	Request       *requestBody        `json:"request,omitempty" doc:"Classic mode only: it runs from now on"`
+	IfRevision    *uint64             `json:"if_revision,omitempty" doc:"Create-only if absent or 0; else the stored revision, or a later one"`
+	IfIncarnation uint64              `json:"if_incarnation,omitempty"`
+}
+
+// SchemaVersion is the schema version of a session, which is never 0.
+type SchemaVersion uint64
+
+// UnmarshalJSONFrom refuses 0, which differs from an absent version.
+func (v *SchemaVersion) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	null := dec.PeekKind() == 'n'
+	if err := json.UnmarshalDecode(dec, (*uint64)(v)); err != nil {
+		return err
+	}
+	if *v == 0 && !null {
+		return agent.UnsupportedSchema(0, agent.SessionSchemaMax)
+	}
+	return nil
+}
+
+// ToOp returns the op that the body asks for.
+func (b *SessionBody) ToOp(id string) *agent.PutSession {
+	return &agent.PutSession{
+		SessionSettings: agent.SessionSettings{
+			Busy: b.Busy, QueueMax: b.QueueMax, SchemaVersion: uint64(b.SchemaVersion), Thread: b.Thread, Checkpoint: b.Checkpoint,
+		},
+		Session: id, Mode: b.Mode, Agent: b.AgentID, Spec: agent.JSON(b.Spec),
+		Metadata: agent.JSON(b.Metadata), Environment: agent.JSON(b.Environment), Status: b.Status,
+		Conversation: b.Conversation.ToAgent(),
+		Result:       agent.JSON(b.Result.JSON), Failure: agent.JSON(b.Error.JSON), Request: b.Request.ToAgent(),
+		IfRevision: b.IfRevision, IfIncarnation: b.IfIncarnation,
+	}
 }
 
 // lineage names the session that a fork was made from.

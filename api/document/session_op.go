@@ -5,6 +5,20 @@ import (
 	"dormouse/internal/strictjson"
 )
 
+var sessionOps = map[string]func() wireOp{
+	"put_session":        func() wireOp { return new(putSessionOp) },
+	"claim_session":      func() wireOp { return new(claimSessionOp) },
+	"resume_session":     func() wireOp { return new(resumeSessionOp) },
+	"recover_session":    func() wireOp { return new(recoverSessionOp) },
+	"checkpoint_session": func() wireOp { return new(checkpointSessionOp) },
+	"commit_session":     func() wireOp { return new(commitSessionOp) },
+	"renew_session":      func() wireOp { return new(renewSessionOp) },
+	"cancel_session":     func() wireOp { return new(cancelSessionOp) },
+	"fork_session":       func() wireOp { return new(forkSessionOp) },
+	"delete_session":     func() wireOp { return new(deleteSessionOp) },
+	"decide_review":      func() wireOp { return new(decideReviewOp) },
+}
+
 type putSessionOp struct {
 	opName
 	Session string `json:"session"`

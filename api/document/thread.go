@@ -4,6 +4,12 @@ import (
 	"dormouse/agent"
 )
 
+var threadOps = map[string]func() wireOp{
+	"delete_thread":  func() wireOp { return new(deleteThreadOp) },
+	"compact_thread": func() wireOp { return new(compactThreadOp) },
+	"fork_thread":    func() wireOp { return new(forkThreadOp) },
+}
+
 // resultThread is the result of an append, a hibernation, a compaction or a fork in a
 // commit: the thread without entries, and where the entries were stored.
 type resultThread struct {

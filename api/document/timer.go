@@ -5,6 +5,12 @@ import (
 	"dormouse/internal/strictjson"
 )
 
+var timerOps = map[string]func() wireOp{
+	"put_timer":    func() wireOp { return new(putTimerOp) },
+	"delete_timer": func() wireOp { return new(deleteTimerOp) },
+	"ack_timer":    func() wireOp { return new(ackTimerOp) },
+}
+
 // TimerBody is a timer in a request.
 type TimerBody struct {
 	Cron     string          `json:"cron,omitempty" doc:"Five fields, six (seconds first), seven (year last), or a macro such as @daily; either cron or at"`

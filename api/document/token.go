@@ -6,6 +6,11 @@ import (
 	"dormouse/agent"
 )
 
+var tokenOps = map[string]func() wireOp{
+	"put_token":    func() wireOp { return new(putTokenOp) },
+	"revoke_token": func() wireOp { return new(revokeTokenOp) },
+}
+
 // Grant gives verbs on scopes.
 type Grant struct {
 	Scopes []string `json:"scopes,omitempty" doc:"Names of scopes, or prefixes such as team-*; * means all. Cluster verbs need none"`

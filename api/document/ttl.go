@@ -4,6 +4,10 @@ import (
 	"dormouse/agent"
 )
 
+var ttlOps = map[string]func() wireOp{
+	"set_ttl": func() wireOp { return new(setTTLOp) },
+}
+
 // TtlBody sets when a thread, a session or a conversation expires.
 type TtlBody struct {
 	TTLMS         uint64 `json:"ttl_ms" doc:"From this call, in log time; 0 means never"`

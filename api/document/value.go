@@ -4,6 +4,11 @@ import (
 	"dormouse/agent"
 )
 
+var valueOps = map[string]func() wireOp{
+	"put_value":    func() wireOp { return new(putValueOp) },
+	"delete_value": func() wireOp { return new(deleteValueOp) },
+}
+
 type putValueOp struct {
 	opName
 	Key           string  `json:"key"`

@@ -1,55 +1,14 @@
 package ops
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	oppb "dormouse/proto/op"
 )
 
-// agentOpToProto converts the ops on whole agents, and on the time to live of threads,
-// sessions and conversations.
-func agentOpToProto(out *oppb.Op, op agent.Op) {
-	switch op := op.(type) {
-	case *agent.ForkAgent:
-		out.Op = &oppb.Op_ForkAgent{ForkAgent: &oppb.ForkAgent{
-			Agent: op.Agent, NewAgent: op.NewAgent, NewThread: op.NewThread, Revision: op.Revision, WithoutMemory: op.WithoutMemory,
-			Session: op.Session, NewSession: op.NewSession, IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation,
-		}}
-	case *agent.EraseAgent:
-		out.Op = &oppb.Op_EraseAgent{EraseAgent: &oppb.EraseAgent{
-			Agent: op.Agent, IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation, SealMs: Millis(op.Seal),
-		}}
-	case *agent.SetTTL:
-		out.Op = &oppb.Op_SetTtl{SetTtl: &oppb.SetTTL{
-			Thread: op.Thread, Session: op.Session, Conversation: op.Conversation, TtlMs: Millis(op.TTL), IfIncarnation: op.IfIncarnation,
-		}}
-	default:
-		panic(fmt.Sprintf("ops: op %T has no protobuf message", op))
-	}
-}
-
-func agentOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_ForkAgent:
-		if f := o.ForkAgent; f != nil {
-			return &agent.ForkAgent{
-				Agent: f.Agent, NewAgent: f.NewAgent, NewThread: f.NewThread, Revision: f.Revision, WithoutMemory: f.WithoutMemory,
-				Session: f.Session, NewSession: f.NewSession, IfRevision: f.IfRevision, IfIncarnation: f.IfIncarnation,
-			}, nil
-		}
-	case *oppb.Op_EraseAgent:
-		if e := o.EraseAgent; e != nil {
-			seal, err := Duration("seal_ms", e.SealMs)
-			return &agent.EraseAgent{Agent: e.Agent, IfRevision: e.IfRevision, IfIncarnation: e.IfIncarnation, Seal: seal}, err
-		}
-	case *oppb.Op_SetTtl:
-		if s := o.SetTtl; s != nil {
-			ttl, err := Duration("ttl_ms", s.TtlMs)
-			return &agent.SetTTL{Thread: s.Thread, Session: s.Session, Conversation: s.Conversation, TTL: ttl, IfIncarnation: s.IfIncarnation}, err
-		}
-	}
-	return nil, noKind()
+var agentCodecs = []opCodec{
+	codec(encodeForkAgent, (*oppb.Op).GetForkAgent, decodeForkAgent),
+	codec(encodeEraseAgent, (*oppb.Op).GetEraseAgent, decodeEraseAgent),
+	codec(encodeSetTTL, (*oppb.Op).GetSetTtl, decodeSetTTL),
 }
 
 func forkedAgentToProto(r *agent.ForkedAgent) *oppb.ForkedAgent {
@@ -109,4 +68,40 @@ func ErasureFromProto(e *oppb.Erasure) (*agent.Erasure, error) {
 		Sessions: e.Sessions, Reviews: e.Reviews, Claims: e.Claims, Conversations: e.Conversations,
 		Timers: e.Timers, Instances: e.Instances, Ending: e.Ending, Kept: e.Kept, Hash: hash,
 	}, nil
+}
+
+func encodeForkAgent(out *oppb.Op, o *agent.ForkAgent) {
+	out.Op = &oppb.Op_ForkAgent{ForkAgent: &oppb.ForkAgent{
+		Agent: o.Agent, NewAgent: o.NewAgent, NewThread: o.NewThread, Revision: o.Revision, WithoutMemory: o.WithoutMemory,
+		Session: o.Session, NewSession: o.NewSession, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+	}}
+}
+
+func decodeForkAgent(p *oppb.ForkAgent) (agent.Op, error) {
+	return &agent.ForkAgent{
+		Agent: p.Agent, NewAgent: p.NewAgent, NewThread: p.NewThread, Revision: p.Revision, WithoutMemory: p.WithoutMemory,
+		Session: p.Session, NewSession: p.NewSession, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+	}, nil
+}
+
+func encodeEraseAgent(out *oppb.Op, o *agent.EraseAgent) {
+	out.Op = &oppb.Op_EraseAgent{EraseAgent: &oppb.EraseAgent{
+		Agent: o.Agent, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
+	}}
+}
+
+func decodeEraseAgent(p *oppb.EraseAgent) (agent.Op, error) {
+	seal, err := Duration("seal_ms", p.SealMs)
+	return &agent.EraseAgent{Agent: p.Agent, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: seal}, err
+}
+
+func encodeSetTTL(out *oppb.Op, o *agent.SetTTL) {
+	out.Op = &oppb.Op_SetTtl{SetTtl: &oppb.SetTTL{
+		Thread: o.Thread, Session: o.Session, Conversation: o.Conversation, TtlMs: Millis(o.TTL), IfIncarnation: o.IfIncarnation,
+	}}
+}
+
+func decodeSetTTL(p *oppb.SetTTL) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.SetTTL{Thread: p.Thread, Session: p.Session, Conversation: p.Conversation, TTL: ttl, IfIncarnation: p.IfIncarnation}, err
 }

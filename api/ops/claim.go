@@ -5,44 +5,10 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-func claimOpToProto(out *oppb.Op, op agent.Op) {
-	switch op := op.(type) {
-	case *agent.TakeClaim:
-		out.Op = &oppb.Op_TakeClaim{TakeClaim: &oppb.TakeClaim{Claim: op.Claim, Holder: op.Holder, TtlMs: Millis(op.TTL)}}
-	case *agent.RenewClaim:
-		out.Op = &oppb.Op_RenewClaim{RenewClaim: &oppb.RenewClaim{
-			Claim: op.Claim, Holder: op.Holder, Epoch: op.Epoch, TtlMs: Millis(op.TTL),
-		}}
-	case *agent.ReleaseClaim:
-		out.Op = &oppb.Op_ReleaseClaim{ReleaseClaim: &oppb.ReleaseClaim{
-			Claim: op.Claim, Holder: op.Holder, Epoch: op.Epoch, To: op.To, TtlMs: Millis(op.TTL),
-		}}
-	default:
-		sessionOpToProto(out, op)
-	}
-}
-
-func claimOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_TakeClaim:
-		if c := o.TakeClaim; c != nil {
-			ttl, err := Duration("ttl_ms", c.TtlMs)
-			return &agent.TakeClaim{Claim: c.Claim, Holder: c.Holder, TTL: ttl}, err
-		}
-	case *oppb.Op_RenewClaim:
-		if c := o.RenewClaim; c != nil {
-			ttl, err := Duration("ttl_ms", c.TtlMs)
-			return &agent.RenewClaim{Claim: c.Claim, Holder: c.Holder, Epoch: c.Epoch, TTL: ttl}, err
-		}
-	case *oppb.Op_ReleaseClaim:
-		if c := o.ReleaseClaim; c != nil {
-			ttl, err := Duration("ttl_ms", c.TtlMs)
-			return &agent.ReleaseClaim{Claim: c.Claim, Holder: c.Holder, Epoch: c.Epoch, To: c.To, TTL: ttl}, err
-		}
-	default:
-		return sessionOpFromProto(op)
-	}
-	return nil, noKind()
+var claimCodecs = []opCodec{
+	codec(encodeTakeClaim, (*oppb.Op).GetTakeClaim, decodeTakeClaim),
+	codec(encodeRenewClaim, (*oppb.Op).GetRenewClaim, decodeRenewClaim),
+	codec(encodeReleaseClaim, (*oppb.Op).GetReleaseClaim, decodeReleaseClaim),
 }
 
 // ClaimToProto converts a claim to protobuf.
@@ -62,4 +28,35 @@ func ClaimFromProto(c *oppb.Claim) (*agent.Claim, error) {
 	return &agent.Claim{
 		Name: c.Name, Holder: c.Holder, Epoch: c.Epoch, TTL: ttl, ClaimedAt: c.ClaimedAt, ExpiresAt: c.ExpiresAt,
 	}, err
+}
+
+func encodeTakeClaim(out *oppb.Op, o *agent.TakeClaim) {
+	out.Op = &oppb.Op_TakeClaim{TakeClaim: &oppb.TakeClaim{Claim: o.Claim, Holder: o.Holder, TtlMs: Millis(o.TTL)}}
+}
+
+func decodeTakeClaim(p *oppb.TakeClaim) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.TakeClaim{Claim: p.Claim, Holder: p.Holder, TTL: ttl}, err
+}
+
+func encodeRenewClaim(out *oppb.Op, o *agent.RenewClaim) {
+	out.Op = &oppb.Op_RenewClaim{RenewClaim: &oppb.RenewClaim{
+		Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, TtlMs: Millis(o.TTL),
+	}}
+}
+
+func decodeRenewClaim(p *oppb.RenewClaim) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.RenewClaim{Claim: p.Claim, Holder: p.Holder, Epoch: p.Epoch, TTL: ttl}, err
+}
+
+func encodeReleaseClaim(out *oppb.Op, o *agent.ReleaseClaim) {
+	out.Op = &oppb.Op_ReleaseClaim{ReleaseClaim: &oppb.ReleaseClaim{
+		Claim: o.Claim, Holder: o.Holder, Epoch: o.Epoch, To: o.To, TtlMs: Millis(o.TTL),
+	}}
+}
+
+func decodeReleaseClaim(p *oppb.ReleaseClaim) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.ReleaseClaim{Claim: p.Claim, Holder: p.Holder, Epoch: p.Epoch, To: p.To, TTL: ttl}, err
 }

@@ -1,88 +1,17 @@
 package ops
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	oppb "dormouse/proto/op"
 )
 
-func conversationOpToProto(out *oppb.Op, op agent.Op) {
-	switch op := op.(type) {
-	case *agent.SaveConversation:
-		out.Op = &oppb.Op_SaveConversation{SaveConversation: &oppb.SaveConversation{
-			Ref: ConversationRefToProto(&op.ConversationRef), Revision: op.Revision, Lifecycle: string(op.Lifecycle), State: op.State,
-			Title: op.Title, Consumed: op.Consumed,
-		}}
-	case *agent.SetInterrupted:
-		out.Op = &oppb.Op_SetInterrupted{SetInterrupted: &oppb.SetInterrupted{
-			Ref: ConversationRefToProto(&op.ConversationRef), Interrupted: op.Interrupted,
-		}}
-	case *agent.PendMessage:
-		out.Op = &oppb.Op_PendMessage{PendMessage: &oppb.PendMessage{Ref: ConversationRefToProto(&op.ConversationRef), Message: op.Message}}
-	case *agent.SaveMessages:
-		out.Op = &oppb.Op_SaveMessages{SaveMessages: &oppb.SaveMessages{
-			Ref: ConversationRefToProto(&op.ConversationRef), Messages: messageDraftsToProto(op.Messages),
-		}}
-	case *agent.UpdateMessage:
-		out.Op = &oppb.Op_UpdateMessage{UpdateMessage: &oppb.UpdateMessage{
-			Ref: ConversationRefToProto(&op.ConversationRef), Message: op.Message, Status: string(op.Status), Content: op.Content,
-		}}
-	case *agent.DeleteConversation:
-		out.Op = &oppb.Op_DeleteConversation{DeleteConversation: &oppb.DeleteConversation{
-			Ref: ConversationRefToProto(&op.ConversationRef), IfRevision: op.IfRevision, SealMs: Millis(op.Seal),
-		}}
-	case *agent.ReviseValue:
-		out.Op = &oppb.Op_ReviseValue{ReviseValue: &oppb.ReviseValue{
-			Key: op.Key, To: op.To, ContentType: op.ContentType, Metadata: op.Metadata,
-			IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation,
-		}}
-	default:
-		panic(fmt.Sprintf("ops: op %T has no protobuf message", op))
-	}
-}
-
-func conversationOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_SaveConversation:
-		if s := o.SaveConversation; s != nil {
-			return &agent.SaveConversation{
-				ConversationRef: ConversationRefFromProto(s.Ref), Revision: s.Revision, Lifecycle: agent.Lifecycle(s.Lifecycle), State: JSON(s.State),
-				Title: s.Title, Consumed: s.Consumed,
-			}, nil
-		}
-	case *oppb.Op_SetInterrupted:
-		if s := o.SetInterrupted; s != nil {
-			return &agent.SetInterrupted{ConversationRef: ConversationRefFromProto(s.Ref), Interrupted: s.Interrupted}, nil
-		}
-	case *oppb.Op_PendMessage:
-		if p := o.PendMessage; p != nil {
-			return &agent.PendMessage{ConversationRef: ConversationRefFromProto(p.Ref), Message: JSON(p.Message)}, nil
-		}
-	case *oppb.Op_SaveMessages:
-		if s := o.SaveMessages; s != nil {
-			return &agent.SaveMessages{ConversationRef: ConversationRefFromProto(s.Ref), Messages: messageDraftsFromProto(s.Messages)}, nil
-		}
-	case *oppb.Op_UpdateMessage:
-		if u := o.UpdateMessage; u != nil {
-			return &agent.UpdateMessage{
-				ConversationRef: ConversationRefFromProto(u.Ref), Message: u.Message, Status: agent.ToolStatus(u.Status), Content: JSON(u.Content),
-			}, nil
-		}
-	case *oppb.Op_DeleteConversation:
-		if d := o.DeleteConversation; d != nil {
-			seal, err := Duration("seal_ms", d.SealMs)
-			return &agent.DeleteConversation{ConversationRef: ConversationRefFromProto(d.Ref), IfRevision: d.IfRevision, Seal: seal}, err
-		}
-	case *oppb.Op_ReviseValue:
-		if r := o.ReviseValue; r != nil {
-			return &agent.ReviseValue{
-				Key: r.Key, To: r.To, ContentType: r.ContentType, Metadata: JSON(r.Metadata),
-				IfRevision: r.IfRevision, IfIncarnation: r.IfIncarnation,
-			}, nil
-		}
-	}
-	return nil, noKind()
+var conversationCodecs = []opCodec{
+	codec(encodeSaveConversation, (*oppb.Op).GetSaveConversation, decodeSaveConversation),
+	codec(encodeSetInterrupted, (*oppb.Op).GetSetInterrupted, decodeSetInterrupted),
+	codec(encodePendMessage, (*oppb.Op).GetPendMessage, decodePendMessage),
+	codec(encodeSaveMessages, (*oppb.Op).GetSaveMessages, decodeSaveMessages),
+	codec(encodeUpdateMessage, (*oppb.Op).GetUpdateMessage, decodeUpdateMessage),
+	codec(encodeDeleteConversation, (*oppb.Op).GetDeleteConversation, decodeDeleteConversation),
 }
 
 // ConversationRefToProto converts a conversation ref to protobuf.
@@ -148,4 +77,69 @@ func messageStampToProto(s agent.EntryStamp) *oppb.MessageStamp {
 
 func messageStampFromProto(s *oppb.MessageStamp) agent.EntryStamp {
 	return agent.EntryStamp{ID: s.GetId(), Seq: s.GetSeq(), At: s.GetAt()}
+}
+
+func encodeSaveConversation(out *oppb.Op, o *agent.SaveConversation) {
+	out.Op = &oppb.Op_SaveConversation{SaveConversation: &oppb.SaveConversation{
+		Ref: ConversationRefToProto(&o.ConversationRef), Revision: o.Revision, Lifecycle: string(o.Lifecycle), State: o.State,
+		Title: o.Title, Consumed: o.Consumed,
+	}}
+}
+
+func decodeSaveConversation(p *oppb.SaveConversation) (agent.Op, error) {
+	return &agent.SaveConversation{
+		ConversationRef: ConversationRefFromProto(p.Ref), Revision: p.Revision, Lifecycle: agent.Lifecycle(p.Lifecycle), State: JSON(p.State),
+		Title: p.Title, Consumed: p.Consumed,
+	}, nil
+}
+
+func encodeSetInterrupted(out *oppb.Op, o *agent.SetInterrupted) {
+	out.Op = &oppb.Op_SetInterrupted{SetInterrupted: &oppb.SetInterrupted{
+		Ref: ConversationRefToProto(&o.ConversationRef), Interrupted: o.Interrupted,
+	}}
+}
+
+func decodeSetInterrupted(p *oppb.SetInterrupted) (agent.Op, error) {
+	return &agent.SetInterrupted{ConversationRef: ConversationRefFromProto(p.Ref), Interrupted: p.Interrupted}, nil
+}
+
+func encodePendMessage(out *oppb.Op, o *agent.PendMessage) {
+	out.Op = &oppb.Op_PendMessage{PendMessage: &oppb.PendMessage{Ref: ConversationRefToProto(&o.ConversationRef), Message: o.Message}}
+}
+
+func decodePendMessage(p *oppb.PendMessage) (agent.Op, error) {
+	return &agent.PendMessage{ConversationRef: ConversationRefFromProto(p.Ref), Message: JSON(p.Message)}, nil
+}
+
+func encodeSaveMessages(out *oppb.Op, o *agent.SaveMessages) {
+	out.Op = &oppb.Op_SaveMessages{SaveMessages: &oppb.SaveMessages{
+		Ref: ConversationRefToProto(&o.ConversationRef), Messages: messageDraftsToProto(o.Messages),
+	}}
+}
+
+func decodeSaveMessages(p *oppb.SaveMessages) (agent.Op, error) {
+	return &agent.SaveMessages{ConversationRef: ConversationRefFromProto(p.Ref), Messages: messageDraftsFromProto(p.Messages)}, nil
+}
+
+func encodeUpdateMessage(out *oppb.Op, o *agent.UpdateMessage) {
+	out.Op = &oppb.Op_UpdateMessage{UpdateMessage: &oppb.UpdateMessage{
+		Ref: ConversationRefToProto(&o.ConversationRef), Message: o.Message, Status: string(o.Status), Content: o.Content,
+	}}
+}
+
+func decodeUpdateMessage(p *oppb.UpdateMessage) (agent.Op, error) {
+	return &agent.UpdateMessage{
+		ConversationRef: ConversationRefFromProto(p.Ref), Message: p.Message, Status: agent.ToolStatus(p.Status), Content: JSON(p.Content),
+	}, nil
+}
+
+func encodeDeleteConversation(out *oppb.Op, o *agent.DeleteConversation) {
+	out.Op = &oppb.Op_DeleteConversation{DeleteConversation: &oppb.DeleteConversation{
+		Ref: ConversationRefToProto(&o.ConversationRef), IfRevision: o.IfRevision, SealMs: Millis(o.Seal),
+	}}
+}
+
+func decodeDeleteConversation(p *oppb.DeleteConversation) (agent.Op, error) {
+	seal, err := Duration("seal_ms", p.SealMs)
+	return &agent.DeleteConversation{ConversationRef: ConversationRefFromProto(p.Ref), IfRevision: p.IfRevision, Seal: seal}, err
 }

@@ -7,34 +7,14 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-func putManagerToProto(o *agent.PutManager) *oppb.PutManager {
-	return &oppb.PutManager{Manager: ManagerToProto(&o.Manager), IfRevision: o.IfRevision}
+var managerCodecs = []opCodec{
+	codec(encodePutManager, (*oppb.Op).GetPutManager, decodePutManager),
+	codec(encodeDeleteManager, (*oppb.Op).GetDeleteManager, decodeDeleteManager),
+	codec(encodeAnswerSignal, (*oppb.Op).GetAnswerSignal, decodeAnswerSignal),
 }
 
-func managerOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_PutManager:
-		if o.PutManager == nil {
-			return nil, noKind()
-		}
-		m, err := ManagerFromProto(o.PutManager.Manager)
-		if err != nil {
-			return nil, err
-		}
-		return &agent.PutManager{Manager: *m, IfRevision: o.PutManager.IfRevision}, nil
-	case *oppb.Op_DeleteManager:
-		if o.DeleteManager == nil {
-			return nil, noKind()
-		}
-		return &agent.DeleteManager{Name: o.DeleteManager.Name, IfRevision: o.DeleteManager.IfRevision}, nil
-	case *oppb.Op_AnswerSignal:
-		if o.AnswerSignal == nil {
-			return nil, noKind()
-		}
-		return &agent.AnswerSignal{Hash: o.AnswerSignal.Hash, Reply: JSON(o.AnswerSignal.Reply)}, nil
-	default:
-		return sessionOpFromProto(op)
-	}
+func putManagerToProto(o *agent.PutManager) *oppb.PutManager {
+	return &oppb.PutManager{Manager: ManagerToProto(&o.Manager), IfRevision: o.IfRevision}
 }
 
 // ManagerToProto converts a manager to protobuf.
@@ -86,4 +66,32 @@ func managerResultFromProto(p *oppb.Manager) (agent.OpResult, error) {
 		return nil, err
 	}
 	return &agent.ManagerResult{Manager: *m}, nil
+}
+
+func encodePutManager(out *oppb.Op, o *agent.PutManager) {
+	out.Op = &oppb.Op_PutManager{PutManager: putManagerToProto(o)}
+}
+
+func decodePutManager(p *oppb.PutManager) (agent.Op, error) {
+	m, err := ManagerFromProto(p.Manager)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.PutManager{Manager: *m, IfRevision: p.IfRevision}, nil
+}
+
+func encodeDeleteManager(out *oppb.Op, o *agent.DeleteManager) {
+	out.Op = &oppb.Op_DeleteManager{DeleteManager: &oppb.DeleteManager{Name: o.Name, IfRevision: o.IfRevision}}
+}
+
+func decodeDeleteManager(p *oppb.DeleteManager) (agent.Op, error) {
+	return &agent.DeleteManager{Name: p.Name, IfRevision: p.IfRevision}, nil
+}
+
+func encodeAnswerSignal(out *oppb.Op, o *agent.AnswerSignal) {
+	out.Op = &oppb.Op_AnswerSignal{AnswerSignal: &oppb.AnswerSignal{Hash: o.Hash, Reply: o.Reply}}
+}
+
+func decodeAnswerSignal(p *oppb.AnswerSignal) (agent.Op, error) {
+	return &agent.AnswerSignal{Hash: p.Hash, Reply: JSON(p.Reply)}, nil
 }

@@ -5,6 +5,10 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var reviewCodecs = []opCodec{
+	codec(encodeDecideReview, (*oppb.Op).GetDecideReview, decodeDecideReview),
+}
+
 // ReviewToProto converts a review to protobuf.
 func ReviewToProto(r *agent.Review) *oppb.Review {
 	return &oppb.Review{
@@ -59,4 +63,18 @@ func reviewDraftsFromProto(drafts []*oppb.ReviewDraft) ([]agent.ReviewDraft, err
 		})
 	}
 	return out, nil
+}
+
+func encodeDecideReview(out *oppb.Op, o *agent.DecideReview) {
+	out.Op = &oppb.Op_DecideReview{DecideReview: &oppb.DecideReview{
+		Review: o.Review, Decision: string(o.Decision), By: o.By, Arguments: o.Arguments, Note: o.Note,
+		InterruptId: o.InterruptID,
+	}}
+}
+
+func decodeDecideReview(p *oppb.DecideReview) (agent.Op, error) {
+	return &agent.DecideReview{
+		Review: p.Review, Decision: agent.ReviewDecision(p.Decision), By: p.By, Arguments: JSON(p.Arguments),
+		Note: p.Note, InterruptID: p.InterruptId,
+	}, nil
 }

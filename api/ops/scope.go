@@ -5,6 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+var scopeCodecs = []opCodec{
+	codec(encodePutScope, (*oppb.Op).GetPutScope, decodePutScope),
+	codec(encodeDeleteScope, (*oppb.Op).GetDeleteScope, decodeDeleteScope),
+	codec(encodeImportScope, (*oppb.Op).GetImportScope, decodeImportScope),
+}
+
 func policyToProto(p agent.Policy) *oppb.Policy {
 	return &oppb.Policy{
 		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,
@@ -43,11 +49,31 @@ func importScopeToProto(o *agent.ImportScope) *oppb.ImportScope {
 	return out
 }
 
-func importScopeFromProto(o *oppb.ImportScope) *agent.ImportScope {
+func encodePutScope(out *oppb.Op, o *agent.PutScope) {
+	out.Op = &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: policyToProto(o.Policy)}}
+}
+
+func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
+	return &agent.PutScope{Policy: policyFromProto(p.Policy)}, nil
+}
+
+func encodeDeleteScope(out *oppb.Op, o *agent.DeleteScope) {
+	out.Op = &oppb.Op_DeleteScope{DeleteScope: &oppb.DeleteScope{}}
+}
+
+func decodeDeleteScope(_ *oppb.DeleteScope) (agent.Op, error) {
+	return &agent.DeleteScope{}, nil
+}
+
+func encodeImportScope(out *oppb.Op, o *agent.ImportScope) {
+	out.Op = &oppb.Op_ImportScope{ImportScope: importScopeToProto(o)}
+}
+
+func decodeImportScope(o *oppb.ImportScope) (agent.Op, error) {
 	out := &agent.ImportScope{ID: o.Import, Minted: o.Minted, Chunk: o.Chunk, Rows: o.Rows, Finish: o.Finish}
 	if o.Scope != nil {
 		scope := ScopeFromProto(o.Scope)
 		out.Scope = &scope
 	}
-	return out
+	return out, nil
 }

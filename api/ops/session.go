@@ -5,6 +5,21 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+// SessionSettingsToProto converts the settings of a session to protobuf.
+func SessionSettingsToProto(s *agent.SessionSettings) *oppb.SessionSettings {
+	return &oppb.SessionSettings{
+		Busy: string(s.Busy), QueueMax: s.QueueMax, SchemaVersion: s.SchemaVersion, Thread: s.Thread, Checkpoint: s.Checkpoint,
+	}
+}
+
+// SessionSettingsFromProto converts the settings of a session from protobuf.
+func SessionSettingsFromProto(s *oppb.SessionSettings) agent.SessionSettings {
+	return agent.SessionSettings{
+		Busy: agent.BusyPolicy(s.GetBusy()), QueueMax: s.GetQueueMax(), SchemaVersion: s.GetSchemaVersion(),
+		Thread: s.GetThread(), Checkpoint: s.GetCheckpoint(),
+	}
+}
+
 // TurnStateToProto converts a turn state to protobuf.
 func TurnStateToProto(c *agent.Conversation) *oppb.Conversation {
 	if c == nil {
@@ -88,8 +103,8 @@ func SessionSnapshotsFromProto(snapshots []*oppb.SessionSnapshot) []agent.Sessio
 // SessionRowToProto converts a session row to protobuf.
 func SessionRowToProto(r *agent.SessionRow) *oppb.SessionRow {
 	out := &oppb.SessionRow{
-		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: string(r.Mode), Busy: string(r.Busy),
-		AgentId: r.Agent, Status: string(r.Status), RequestId: r.RequestID, Recoverable: r.Recoverable,
+		Id: r.ID, Incarnation: r.Incarnation, Revision: r.Revision, Mode: string(r.Mode),
+		Settings: SessionSettingsToProto(&r.SessionSettings), AgentId: r.Agent, Status: string(r.Status), RequestId: r.RequestID, Recoverable: r.Recoverable,
 		RequestCount: r.RequestCount, SnapshotCount: r.SnapshotCount, QueueLength: r.QueueLength,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
 	}
@@ -106,7 +121,7 @@ func SessionRowToProto(r *agent.SessionRow) *oppb.SessionRow {
 func SessionRowFromProto(r *oppb.SessionRow) agent.SessionRow {
 	out := agent.SessionRow{
 		ID: r.GetId(), Incarnation: r.GetIncarnation(), Revision: r.GetRevision(), Mode: agent.SessionMode(r.GetMode()),
-		Busy: agent.BusyPolicy(r.GetBusy()), Agent: r.GetAgentId(), Status: agent.SessionStatus(r.GetStatus()),
+		SessionSettings: SessionSettingsFromProto(r.GetSettings()), Agent: r.GetAgentId(), Status: agent.SessionStatus(r.GetStatus()),
 		RequestID: r.GetRequestId(), Recoverable: r.GetRecoverable(), RequestCount: r.GetRequestCount(),
 		SnapshotCount: r.GetSnapshotCount(), QueueLength: r.GetQueueLength(),
 		CreatedAt: r.GetCreatedAt(), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),

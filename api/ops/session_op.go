@@ -5,65 +5,24 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-func sessionOpToProto(out *oppb.Op, op agent.Op) {
-	switch op := op.(type) {
-	case *agent.PutSession:
-		out.Op = &oppb.Op_PutSession{PutSession: putSessionToProto(op)}
-	case *agent.ClaimSession:
-		out.Op = &oppb.Op_ClaimSession{ClaimSession: &oppb.ClaimSession{
-			Session: op.Session, OwnerId: op.Owner, Request: RequestToProto(op.Request), TtlMs: Millis(op.TTL),
-			ConversationRevision: op.ConversationRevision,
-		}}
-	case *agent.ResumeSession:
-		out.Op = &oppb.Op_ResumeSession{ResumeSession: &oppb.ResumeSession{
-			Session: op.Session, OwnerId: op.Owner, TtlMs: Millis(op.TTL),
-		}}
-	case *agent.RecoverSession:
-		out.Op = &oppb.Op_RecoverSession{RecoverSession: &oppb.RecoverSession{
-			Session: op.Session, OwnerId: op.Owner, TtlMs: Millis(op.TTL),
-		}}
-	case *agent.CheckpointSession:
-		out.Op = &oppb.Op_CheckpointSession{CheckpointSession: &oppb.CheckpointSession{
-			Session: op.Session, LeaseId: op.LeaseID, OwnerId: op.Owner, TtlMs: Millis(op.TTL),
-			Snapshot: sessionSnapshotToProto(&op.Snapshot), Reviews: reviewDraftsToProto(op.Reviews),
-		}}
-	case *agent.CommitSession:
-		out.Op = &oppb.Op_CommitSession{CommitSession: commitSessionToProto(op)}
-	case *agent.RenewSession:
-		out.Op = &oppb.Op_RenewSession{RenewSession: &oppb.RenewSession{
-			Session: op.Session, LeaseId: op.LeaseID, OwnerId: op.Owner, TtlMs: Millis(op.TTL),
-		}}
-	case *agent.CancelSession:
-		out.Op = &oppb.Op_CancelSession{CancelSession: &oppb.CancelSession{
-			Session: op.Session, LeaseId: op.LeaseID, OwnerId: op.Owner, Reason: op.Reason, IfRevision: op.IfRevision,
-		}}
-	case *agent.ForkSession:
-		out.Op = &oppb.Op_ForkSession{ForkSession: &oppb.ForkSession{
-			Session: op.Session, NewSession: op.NewSession, SnapshotId: op.Snapshot,
-			IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation,
-		}}
-	case *agent.DeleteSession:
-		out.Op = &oppb.Op_DeleteSession{DeleteSession: &oppb.DeleteSession{
-			Session: op.Session, IfRevision: op.IfRevision, IfIncarnation: op.IfIncarnation, SealMs: Millis(op.Seal),
-		}}
-	case *agent.DecideReview:
-		out.Op = &oppb.Op_DecideReview{DecideReview: &oppb.DecideReview{
-			Review: op.Review, Decision: string(op.Decision), By: op.By, Arguments: op.Arguments, Note: op.Note,
-			InterruptId: op.InterruptID,
-		}}
-	case *agent.ForkAgent, *agent.EraseAgent, *agent.SetTTL:
-		agentOpToProto(out, op)
-	default:
-		conversationOpToProto(out, op)
-	}
+var sessionCodecs = []opCodec{
+	codec(encodePutSession, (*oppb.Op).GetPutSession, decodePutSession),
+	codec(encodeClaimSession, (*oppb.Op).GetClaimSession, decodeClaimSession),
+	codec(encodeResumeSession, (*oppb.Op).GetResumeSession, decodeResumeSession),
+	codec(encodeRecoverSession, (*oppb.Op).GetRecoverSession, decodeRecoverSession),
+	codec(encodeCheckpointSession, (*oppb.Op).GetCheckpointSession, decodeCheckpointSession),
+	codec(encodeCommitSession, (*oppb.Op).GetCommitSession, decodeCommitSession),
+	codec(encodeRenewSession, (*oppb.Op).GetRenewSession, decodeRenewSession),
+	codec(encodeCancelSession, (*oppb.Op).GetCancelSession, decodeCancelSession),
+	codec(encodeForkSession, (*oppb.Op).GetForkSession, decodeForkSession),
+	codec(encodeDeleteSession, (*oppb.Op).GetDeleteSession, decodeDeleteSession),
 }
 
 func putSessionToProto(o *agent.PutSession) *oppb.PutSession {
 	return &oppb.PutSession{
-		Session: o.Session, Mode: string(o.Mode), SchemaVersion: o.SchemaVersion, AgentId: o.Agent, Spec: o.Spec,
+		Session: o.Session, Mode: string(o.Mode), Settings: SessionSettingsToProto(&o.SessionSettings), AgentId: o.Agent, Spec: o.Spec,
 		Metadata: o.Metadata, Environment: o.Environment, Status: string(o.Status),
-		Conversation: TurnStateToProto(o.Conversation), Busy: string(o.Busy), QueueMax: o.QueueMax,
-		Thread: o.Thread, Checkpoint: o.Checkpoint, Result: o.Result, Failure: o.Failure, Request: RequestToProto(o.Request),
+		Conversation: TurnStateToProto(o.Conversation), Result: o.Result, Failure: o.Failure, Request: RequestToProto(o.Request),
 		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
 	}
 }
@@ -77,100 +36,65 @@ func commitSessionToProto(o *agent.CommitSession) *oppb.CommitSession {
 	}
 }
 
-func sessionOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_PutSession:
-		if o.PutSession != nil {
-			return putSessionFromProto(o.PutSession), nil
-		}
-	case *oppb.Op_CheckpointSession:
-		if o.CheckpointSession != nil {
-			return checkpointSessionFromProto(o.CheckpointSession)
-		}
-	case *oppb.Op_CommitSession:
-		if o.CommitSession != nil {
-			return commitSessionFromProto(o.CommitSession)
-		}
-	case *oppb.Op_CancelSession:
-		if c := o.CancelSession; c != nil {
-			return &agent.CancelSession{
-				Session: c.Session, LeaseID: c.LeaseId, Owner: c.OwnerId, Reason: JSON(c.Reason), IfRevision: c.IfRevision,
-			}, nil
-		}
-	case *oppb.Op_ForkSession:
-		if f := o.ForkSession; f != nil {
-			return &agent.ForkSession{
-				Session: f.Session, NewSession: f.NewSession, Snapshot: f.SnapshotId,
-				IfRevision: f.IfRevision, IfIncarnation: f.IfIncarnation,
-			}, nil
-		}
-	case *oppb.Op_DecideReview:
-		if d := o.DecideReview; d != nil {
-			return &agent.DecideReview{
-				Review: d.Review, Decision: agent.ReviewDecision(d.Decision), By: d.By, Arguments: JSON(d.Arguments),
-				Note: d.Note, InterruptID: d.InterruptId,
-			}, nil
-		}
-	case *oppb.Op_ForkAgent, *oppb.Op_EraseAgent, *oppb.Op_SetTtl:
-		return agentOpFromProto(op)
-	default:
-		return timedSessionOpFromProto(op)
-	}
-	return nil, noKind()
+func encodePutSession(out *oppb.Op, o *agent.PutSession) {
+	out.Op = &oppb.Op_PutSession{PutSession: putSessionToProto(o)}
 }
 
-// timedSessionOpFromProto converts the ops that consist of little more than a time to
-// live.
-func timedSessionOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_ClaimSession:
-		if c := o.ClaimSession; c != nil {
-			ttl, err := Duration("ttl_ms", c.TtlMs)
-			return &agent.ClaimSession{
-				Session: c.Session, Owner: c.OwnerId, Request: RequestFromProto(c.Request), TTL: ttl,
-				ConversationRevision: c.ConversationRevision,
-			}, err
-		}
-	case *oppb.Op_ResumeSession:
-		if r := o.ResumeSession; r != nil {
-			ttl, err := Duration("ttl_ms", r.TtlMs)
-			return &agent.ResumeSession{Session: r.Session, Owner: r.OwnerId, TTL: ttl}, err
-		}
-	case *oppb.Op_RecoverSession:
-		if r := o.RecoverSession; r != nil {
-			ttl, err := Duration("ttl_ms", r.TtlMs)
-			return &agent.RecoverSession{Session: r.Session, Owner: r.OwnerId, TTL: ttl}, err
-		}
-	case *oppb.Op_RenewSession:
-		if r := o.RenewSession; r != nil {
-			ttl, err := Duration("ttl_ms", r.TtlMs)
-			return &agent.RenewSession{Session: r.Session, LeaseID: r.LeaseId, Owner: r.OwnerId, TTL: ttl}, err
-		}
-	case *oppb.Op_DeleteSession:
-		if d := o.DeleteSession; d != nil {
-			seal, err := Duration("seal_ms", d.SealMs)
-			return &agent.DeleteSession{
-				Session: d.Session, IfRevision: d.IfRevision, IfIncarnation: d.IfIncarnation, Seal: seal,
-			}, err
-		}
-	default:
-		return conversationOpFromProto(op)
-	}
-	return nil, noKind()
-}
-
-func putSessionFromProto(p *oppb.PutSession) agent.Op {
+func decodePutSession(p *oppb.PutSession) (agent.Op, error) {
 	return &agent.PutSession{
-		Session: p.Session, Mode: agent.SessionMode(p.Mode), SchemaVersion: p.SchemaVersion, Agent: p.AgentId,
+		SessionSettings: SessionSettingsFromProto(p.Settings), Session: p.Session, Mode: agent.SessionMode(p.Mode), Agent: p.AgentId,
 		Spec: JSON(p.Spec), Metadata: JSON(p.Metadata), Environment: JSON(p.Environment),
 		Status: agent.SessionStatus(p.Status), Conversation: TurnStateFromProto(p.Conversation),
-		Busy: agent.BusyPolicy(p.Busy), QueueMax: p.QueueMax, Thread: p.Thread, Checkpoint: p.Checkpoint,
 		Result: JSON(p.Result), Failure: JSON(p.Failure), Request: RequestFromProto(p.Request),
 		IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
-	}
+	}, nil
 }
 
-func checkpointSessionFromProto(c *oppb.CheckpointSession) (agent.Op, error) {
+func encodeClaimSession(out *oppb.Op, o *agent.ClaimSession) {
+	out.Op = &oppb.Op_ClaimSession{ClaimSession: &oppb.ClaimSession{
+		Session: o.Session, OwnerId: o.Owner, Request: RequestToProto(o.Request), TtlMs: Millis(o.TTL),
+		ConversationRevision: o.ConversationRevision,
+	}}
+}
+
+func decodeClaimSession(p *oppb.ClaimSession) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.ClaimSession{
+		Session: p.Session, Owner: p.OwnerId, Request: RequestFromProto(p.Request), TTL: ttl,
+		ConversationRevision: p.ConversationRevision,
+	}, err
+}
+
+func encodeResumeSession(out *oppb.Op, o *agent.ResumeSession) {
+	out.Op = &oppb.Op_ResumeSession{ResumeSession: &oppb.ResumeSession{
+		Session: o.Session, OwnerId: o.Owner, TtlMs: Millis(o.TTL),
+	}}
+}
+
+func decodeResumeSession(p *oppb.ResumeSession) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.ResumeSession{Session: p.Session, Owner: p.OwnerId, TTL: ttl}, err
+}
+
+func encodeRecoverSession(out *oppb.Op, o *agent.RecoverSession) {
+	out.Op = &oppb.Op_RecoverSession{RecoverSession: &oppb.RecoverSession{
+		Session: o.Session, OwnerId: o.Owner, TtlMs: Millis(o.TTL),
+	}}
+}
+
+func decodeRecoverSession(p *oppb.RecoverSession) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.RecoverSession{Session: p.Session, Owner: p.OwnerId, TTL: ttl}, err
+}
+
+func encodeCheckpointSession(out *oppb.Op, o *agent.CheckpointSession) {
+	out.Op = &oppb.Op_CheckpointSession{CheckpointSession: &oppb.CheckpointSession{
+		Session: o.Session, LeaseId: o.LeaseID, OwnerId: o.Owner, TtlMs: Millis(o.TTL),
+		Snapshot: sessionSnapshotToProto(&o.Snapshot), Reviews: reviewDraftsToProto(o.Reviews),
+	}}
+}
+
+func decodeCheckpointSession(c *oppb.CheckpointSession) (agent.Op, error) {
 	ttl, err := Duration("ttl_ms", c.TtlMs)
 	if err != nil {
 		return nil, err
@@ -182,12 +106,66 @@ func checkpointSessionFromProto(c *oppb.CheckpointSession) (agent.Op, error) {
 	}, err
 }
 
-func commitSessionFromProto(c *oppb.CommitSession) (agent.Op, error) {
+func encodeCommitSession(out *oppb.Op, o *agent.CommitSession) {
+	out.Op = &oppb.Op_CommitSession{CommitSession: commitSessionToProto(o)}
+}
+
+func decodeCommitSession(c *oppb.CommitSession) (agent.Op, error) {
 	reviews, err := reviewDraftsFromProto(c.Reviews)
 	return &agent.CommitSession{
 		Session: c.Session, LeaseID: c.LeaseId, Owner: c.OwnerId, Agent: c.AgentId, RequestID: c.RequestId,
 		Status: agent.SessionStatus(c.Status), Result: JSON(c.Result), Failure: JSON(c.Failure),
 		Environment: JSON(c.Environment), Conversation: TurnStateFromProto(c.Conversation),
 		Snapshots: SessionSnapshotsFromProto(c.Snapshots), Reviews: reviews,
+	}, err
+}
+
+func encodeRenewSession(out *oppb.Op, o *agent.RenewSession) {
+	out.Op = &oppb.Op_RenewSession{RenewSession: &oppb.RenewSession{
+		Session: o.Session, LeaseId: o.LeaseID, OwnerId: o.Owner, TtlMs: Millis(o.TTL),
+	}}
+}
+
+func decodeRenewSession(p *oppb.RenewSession) (agent.Op, error) {
+	ttl, err := Duration("ttl_ms", p.TtlMs)
+	return &agent.RenewSession{Session: p.Session, LeaseID: p.LeaseId, Owner: p.OwnerId, TTL: ttl}, err
+}
+
+func encodeCancelSession(out *oppb.Op, o *agent.CancelSession) {
+	out.Op = &oppb.Op_CancelSession{CancelSession: &oppb.CancelSession{
+		Session: o.Session, LeaseId: o.LeaseID, OwnerId: o.Owner, Reason: o.Reason, IfRevision: o.IfRevision,
+	}}
+}
+
+func decodeCancelSession(p *oppb.CancelSession) (agent.Op, error) {
+	return &agent.CancelSession{
+		Session: p.Session, LeaseID: p.LeaseId, Owner: p.OwnerId, Reason: JSON(p.Reason), IfRevision: p.IfRevision,
+	}, nil
+}
+
+func encodeForkSession(out *oppb.Op, o *agent.ForkSession) {
+	out.Op = &oppb.Op_ForkSession{ForkSession: &oppb.ForkSession{
+		Session: o.Session, NewSession: o.NewSession, SnapshotId: o.Snapshot,
+		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+	}}
+}
+
+func decodeForkSession(p *oppb.ForkSession) (agent.Op, error) {
+	return &agent.ForkSession{
+		Session: p.Session, NewSession: p.NewSession, Snapshot: p.SnapshotId,
+		IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+	}, nil
+}
+
+func encodeDeleteSession(out *oppb.Op, o *agent.DeleteSession) {
+	out.Op = &oppb.Op_DeleteSession{DeleteSession: &oppb.DeleteSession{
+		Session: o.Session, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SealMs: Millis(o.Seal),
+	}}
+}
+
+func decodeDeleteSession(p *oppb.DeleteSession) (agent.Op, error) {
+	seal, err := Duration("seal_ms", p.SealMs)
+	return &agent.DeleteSession{
+		Session: p.Session, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Seal: seal,
 	}, err
 }

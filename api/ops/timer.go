@@ -5,58 +5,12 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-func timerOpToProto(out *oppb.Op, op agent.Op) {
-	switch o := op.(type) {
-	case *agent.PutTimer:
-		t := &o.Timer
-		out.Op = &oppb.Op_PutTimer{PutTimer: &oppb.PutTimer{
-			Manager: t.Manager, Key: t.Key, Id: t.ID, Cron: t.Cron, TimeZone: t.TimeZone, At: t.Next, Missed: string(t.Missed),
-			CatchUp: t.CatchUp, Type: t.Type, Data: t.Data,
-		}}
-	case *agent.DeleteTimer:
-		out.Op = &oppb.Op_DeleteTimer{DeleteTimer: &oppb.DeleteTimer{Manager: o.Manager, Key: o.Key, Id: o.ID}}
-	case *agent.AckTimer:
-		out.Op = &oppb.Op_AckTimer{AckTimer: AckTimerToProto(o)}
-	case *agent.FailTimer:
-		out.Op = &oppb.Op_FailTimer{FailTimer: &oppb.FailTimer{
-			Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error, Waits: o.Waits,
-		}}
-	case *agent.PatchCron:
-		out.Op = &oppb.Op_PatchCron{PatchCron: &oppb.PatchCron{
-			Key: o.Key, Specs: o.Specs, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
-		}}
-	}
-}
-
-func timerOpFromProto(op *oppb.Op) (agent.Op, error) {
-	switch o := op.GetOp().(type) {
-	case *oppb.Op_PutTimer:
-		if p := o.PutTimer; p != nil {
-			return &agent.PutTimer{Timer: agent.Timer{
-				Manager: p.Manager, Key: p.Key, ID: p.Id, Cron: p.Cron, TimeZone: p.TimeZone, Next: p.At, Missed: agent.Missed(p.Missed),
-				CatchUp: p.CatchUp, Type: p.Type, Data: JSON(p.Data),
-			}}, nil
-		}
-	case *oppb.Op_DeleteTimer:
-		if p := o.DeleteTimer; p != nil {
-			return &agent.DeleteTimer{Manager: p.Manager, Key: p.Key, ID: p.Id}, nil
-		}
-	case *oppb.Op_AckTimer:
-		if o.AckTimer != nil {
-			return AckTimerFromProto(o.AckTimer), nil
-		}
-	case *oppb.Op_FailTimer:
-		if p := o.FailTimer; p != nil {
-			return &agent.FailTimer{
-				Manager: p.Manager, Key: p.Key, ID: p.Id, Generation: p.Generation, Instant: p.Instant, NotBefore: p.NotBefore, Error: p.Error, Waits: p.Waits,
-			}, nil
-		}
-	case *oppb.Op_PatchCron:
-		if p := o.PatchCron; p != nil {
-			return &agent.PatchCron{Key: p.Key, Specs: JSON(p.Specs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation}, nil
-		}
-	}
-	return nil, noKind()
+var timerCodecs = []opCodec{
+	codec(encodePutTimer, (*oppb.Op).GetPutTimer, decodePutTimer),
+	codec(encodeDeleteTimer, (*oppb.Op).GetDeleteTimer, decodeDeleteTimer),
+	codec(encodeAckTimer, (*oppb.Op).GetAckTimer, decodeAckTimer),
+	codec(encodeFailTimer, (*oppb.Op).GetFailTimer, decodeFailTimer),
+	codec(encodePatchCron, (*oppb.Op).GetPatchCron, decodePatchCron),
 }
 
 // AckTimerToProto converts an acknowledgement, as a signal between nodes
@@ -93,4 +47,57 @@ func TimerFromProto(p *oppb.Timer) *agent.Timer {
 		NotBefore: p.GetNotBefore(), Attempts: p.GetAttempts(), Parked: p.GetParked(), LastError: p.GetLastError(),
 		CreatedAt: p.GetCreatedAt(), UpdatedAt: p.GetUpdatedAt(),
 	}
+}
+
+func encodePutTimer(out *oppb.Op, o *agent.PutTimer) {
+	t := &o.Timer
+	out.Op = &oppb.Op_PutTimer{PutTimer: &oppb.PutTimer{
+		Manager: t.Manager, Key: t.Key, Id: t.ID, Cron: t.Cron, TimeZone: t.TimeZone, At: t.Next, Missed: string(t.Missed),
+		CatchUp: t.CatchUp, Type: t.Type, Data: t.Data,
+	}}
+}
+
+func decodePutTimer(p *oppb.PutTimer) (agent.Op, error) {
+	return &agent.PutTimer{Timer: agent.Timer{
+		Manager: p.Manager, Key: p.Key, ID: p.Id, Cron: p.Cron, TimeZone: p.TimeZone, Next: p.At, Missed: agent.Missed(p.Missed),
+		CatchUp: p.CatchUp, Type: p.Type, Data: JSON(p.Data),
+	}}, nil
+}
+
+func encodeDeleteTimer(out *oppb.Op, o *agent.DeleteTimer) {
+	out.Op = &oppb.Op_DeleteTimer{DeleteTimer: &oppb.DeleteTimer{Manager: o.Manager, Key: o.Key, Id: o.ID}}
+}
+
+func decodeDeleteTimer(p *oppb.DeleteTimer) (agent.Op, error) {
+	return &agent.DeleteTimer{Manager: p.Manager, Key: p.Key, ID: p.Id}, nil
+}
+
+func encodeAckTimer(out *oppb.Op, o *agent.AckTimer) {
+	out.Op = &oppb.Op_AckTimer{AckTimer: AckTimerToProto(o)}
+}
+
+func decodeAckTimer(p *oppb.AckTimer) (agent.Op, error) {
+	return AckTimerFromProto(p), nil
+}
+
+func encodeFailTimer(out *oppb.Op, o *agent.FailTimer) {
+	out.Op = &oppb.Op_FailTimer{FailTimer: &oppb.FailTimer{
+		Manager: o.Manager, Key: o.Key, Id: o.ID, Generation: o.Generation, Instant: o.Instant, NotBefore: o.NotBefore, Error: o.Error, Waits: o.Waits,
+	}}
+}
+
+func decodeFailTimer(p *oppb.FailTimer) (agent.Op, error) {
+	return &agent.FailTimer{
+		Manager: p.Manager, Key: p.Key, ID: p.Id, Generation: p.Generation, Instant: p.Instant, NotBefore: p.NotBefore, Error: p.Error, Waits: p.Waits,
+	}, nil
+}
+
+func encodePatchCron(out *oppb.Op, o *agent.PatchCron) {
+	out.Op = &oppb.Op_PatchCron{PatchCron: &oppb.PatchCron{
+		Key: o.Key, Specs: o.Specs, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+	}}
+}
+
+func decodePatchCron(p *oppb.PatchCron) (agent.Op, error) {
+	return &agent.PatchCron{Key: p.Key, Specs: JSON(p.Specs), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation}, nil
 }

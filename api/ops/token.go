@@ -5,21 +5,18 @@ import (
 	oppb "dormouse/proto/op"
 )
 
-func tokenOpToProto(out *oppb.Op, op agent.Op) {
-	switch o := op.(type) {
-	case *agent.PutToken:
-		out.Op = &oppb.Op_PutToken{PutToken: &oppb.PutToken{
-			Hash: o.Hash[:], Principal: o.Principal, Grants: GrantsToProto(o.Grants), TtlMs: Millis(o.TTL), Founding: o.Founding,
-		}}
-	case *agent.RevokeToken:
-		out.Op = &oppb.Op_RevokeToken{RevokeToken: &oppb.RevokeToken{Id: o.ID}}
-	}
+var tokenCodecs = []opCodec{
+	codec(encodePutToken, (*oppb.Op).GetPutToken, decodePutToken),
+	codec(encodeRevokeToken, (*oppb.Op).GetRevokeToken, decodeRevokeToken),
 }
 
-func putTokenFromProto(p *oppb.PutToken) (agent.Op, error) {
-	if p == nil {
-		return nil, noKind()
-	}
+func encodePutToken(out *oppb.Op, o *agent.PutToken) {
+	out.Op = &oppb.Op_PutToken{PutToken: &oppb.PutToken{
+		Hash: o.Hash[:], Principal: o.Principal, Grants: GrantsToProto(o.Grants), TtlMs: Millis(o.TTL), Founding: o.Founding,
+	}}
+}
+
+func decodePutToken(p *oppb.PutToken) (agent.Op, error) {
 	ttl, err := Duration("ttl_ms", p.TtlMs)
 	if err != nil {
 		return nil, err
@@ -32,10 +29,11 @@ func putTokenFromProto(p *oppb.PutToken) (agent.Op, error) {
 	return op, nil
 }
 
-func revokeTokenFromProto(p *oppb.RevokeToken) (agent.Op, error) {
-	if p == nil {
-		return nil, noKind()
-	}
+func encodeRevokeToken(out *oppb.Op, o *agent.RevokeToken) {
+	out.Op = &oppb.Op_RevokeToken{RevokeToken: &oppb.RevokeToken{Id: o.ID}}
+}
+
+func decodeRevokeToken(p *oppb.RevokeToken) (agent.Op, error) {
 	return &agent.RevokeToken{ID: p.Id}, nil
 }
 

@@ -26,15 +26,7 @@ the thread up to the point that the checkpoint names, the agent's memories and, 
 		Example: `  dormctl agents fork agent-1 agent-1b --thread chat-1b --revision 7`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			op.Agent, op.NewAgent, op.IfRevision, op.IfIncarnation = args[0], args[1], guard.Revision(), guard.IfIncarnation
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				result, err := a.Commit(ctx, s, op)
-				if err != nil {
-					return err
-				}
-				forked, err := kit.ResultOf[*agent.ForkedAgent](result, 0)
-				if err != nil {
-					return err
-				}
+			return kit.Change(a, cmd, op, func(forked *agent.ForkedAgent) error {
 				return a.Print(document.ForkedAgentOf(forked), forkedGrid(forked))
 			})
 		},

@@ -24,11 +24,7 @@ func checkpointsGet(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get KEY", Short: "Show a checkpoint", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Checkpoint](ctx, a, s, &agent.GetCheckpoint{Key: args[0], Revision: revision})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetCheckpoint{Key: args[0], Revision: revision}, func(found *agent.Checkpoint) error {
 				return a.Print(document.CheckpointOf(found), checkpointGrid(*found))
 			})
 		},
@@ -107,15 +103,7 @@ func checkpointsPatch(a *kit.App) *cobra.Command {
 }
 
 func writeCheckpoint(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		written, err := kit.ResultOf[*agent.CheckpointResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(written *agent.CheckpointResult) error {
 		return a.Print(document.CheckpointStampOf(written), writtenGrid(written))
 	})
 }
@@ -133,11 +121,7 @@ func checkpointsHistory(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "history KEY", Short: "List the kept revisions, newest first", Args: cli.Exactly("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.CheckpointList](ctx, a, s, &agent.CheckpointHistory{Key: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.CheckpointHistory{Key: args[0]}, func(list *agent.CheckpointList) error {
 				return printCheckpoints(a, list)
 			})
 		},
@@ -145,21 +129,10 @@ func checkpointsHistory(a *kit.App) *cobra.Command {
 }
 
 func checkpointsList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List checkpoints", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.CheckpointList](ctx, a, s, &agent.ListCheckpoints{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				return printCheckpoints(a, list)
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListCheckpoints{Page: page} }
+	return kit.List(a, "List checkpoints", read, func(list *agent.CheckpointList) error {
+		return printCheckpoints(a, list)
+	})
 }
 
 func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {
@@ -171,21 +144,28 @@ func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {
 }
 
 func checkpointsRemove(a *kit.App) *cobra.Command {
+	return removeCommand(a, "checkpoint", "KEY...", "Delete checkpoints and their history, in one commit", true,
+		func(key string, guard kit.GuardFlags, seal time.Duration) agent.Op {
+			return &agent.DeleteCheckpoint{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal}
+		})
+}
+
+// removeCommand deletes what its arguments name, in one commit. revision reports
+// whether the delete can require a revision; op returns the delete of one name.
+func removeCommand(a *kit.App, noun, names, short string, revision bool, op func(name string, guard kit.GuardFlags, seal time.Duration) agent.Op) *cobra.Command {
 	var guard kit.GuardFlags
 	var seal time.Duration
 	cmd := &cobra.Command{
-		Use: "rm KEY...", Short: "Delete checkpoints and their history, in one commit", Args: cli.Between(1, -1, "KEY..."),
+		Use: "rm " + names, Short: short, Args: cli.Between(1, -1, names),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ops []agent.Op
-			for _, key := range args {
-				ops = append(ops, &agent.DeleteCheckpoint{
-					Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
-				})
+			for _, name := range args {
+				ops = append(ops, op(name, guard, seal))
 			}
-			return remove(a, cmd, "checkpoint", args, ops)
+			return remove(a, cmd, noun, args, ops)
 		},
 	}
-	guard.Define(cmd, true)
+	guard.Define(cmd, revision)
 	kit.SealFlag(cmd, &seal)
 	return cmd
 }

@@ -25,11 +25,7 @@ func claimsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get CLAIM", Short: "Show the holder of a claim", Args: cli.Exactly("CLAIM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				c, err := kit.Find[*agent.Claim](ctx, a, s, &agent.GetClaim{Claim: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetClaim{Claim: args[0]}, func(c *agent.Claim) error {
 				return printClaim(a, *c)
 			})
 		},
@@ -88,25 +84,14 @@ func holdingFlags(cmd *cobra.Command, holder *string, epoch *uint64) {
 }
 
 func claimsList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List the claims that are held", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ClaimList](ctx, a, s, &agent.ListClaims{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				g := cli.Grid{Head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, Note: kit.More(list.Next)}
-				for _, c := range list.Items {
-					g.Add(c.Name, c.Holder, cli.Number(c.Epoch), c.TTL.String(), cli.When(c.ClaimedAt), cli.When(c.ExpiresAt))
-				}
-				return a.Print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListClaims{Page: page} }
+	return kit.List(a, "List the claims that are held", read, func(list *agent.ClaimList) error {
+		g := cli.Grid{Head: []string{"claim", "holder", "epoch", "ttl", "claimed", "expires"}, Note: kit.More(list.Next)}
+		for _, c := range list.Items {
+			g.Add(c.Name, c.Holder, cli.Number(c.Epoch), c.TTL.String(), cli.When(c.ClaimedAt), cli.When(c.ExpiresAt))
+		}
+		return a.Print(document.ListOf(list.Items, list.Next, document.ClaimOf), g)
+	})
 }
 
 func claimsWatch(a *kit.App) *cobra.Command {
@@ -141,15 +126,7 @@ func holderLine(c agent.Claim) string {
 
 // changeClaim commits an op on a claim and shows the claim after it.
 func changeClaim(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		changed, err := kit.ResultOf[*agent.ClaimResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(changed *agent.ClaimResult) error {
 		return printClaim(a, changed.Claim)
 	})
 }

@@ -21,12 +21,8 @@ func conversationsList(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List conversations: all, or those of an agent or an owner, or those that wait for a person", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list.Page = page.Page()
-				found, err := kit.Find[*agent.ConversationList](ctx, a, s, &list)
-				if err != nil {
-					return err
-				}
+			list.Page = page.Page()
+			return kit.Show(a, cmd, &list, func(found *agent.ConversationList) error {
 				g := cli.Grid{Head: []string{"conversation", "title", "agent", "owner", "lifecycle", "waits", "revision", "messages", "pending", "updated"}, Note: kit.More(found.Next)}
 				for _, r := range found.Items {
 					g.Add(r.ID, cli.OrDash(r.Title), cli.OrDash(r.Agent), cli.OrDash(r.Owner), cli.OrDash(string(r.Lifecycle)), yesOrDash(r.Interrupted),

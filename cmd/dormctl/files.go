@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -36,11 +35,7 @@ func filesList(a *kit.App) *cobra.Command {
 			if asked.After != "" {
 				asked.After = agent.FilePrefix(asked.After)
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: asked})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.ListValues{Page: asked}, func(list *agent.ValueList) error {
 				next, _ := agent.FilePath(list.Next)
 				g := cli.Grid{Head: []string{"path", "revision", "bytes", "content type", "updated", "metadata"}, Note: kit.More(next)}
 				for _, r := range list.Items {
@@ -63,11 +58,7 @@ func filesCat(a *kit.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				v, err := kit.Find[*agent.Value](ctx, a, s, &agent.GetValue{Key: key})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetValue{Key: key}, func(v *agent.Value) error {
 				if _, err := a.Stdout.Write(v.Bytes); err != nil {
 					return fmt.Errorf("write the file: %w", err)
 				}
@@ -156,15 +147,7 @@ func fileKey(path string) (string, error) {
 
 // changeFile commits an op on a file and shows where it is.
 func changeFile(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		written, err := kit.ResultOf[*agent.ValueResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(written *agent.ValueResult) error {
 		path, _ := agent.FilePath(written.Key)
 		var g cli.Grid
 		g.Add("file", path)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -23,37 +22,22 @@ dormctl instances.`
 }
 
 func managersList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List managers", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ManagerList](ctx, a, s, &agent.ListManagers{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				g := cli.Grid{Head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, Note: kit.More(list.Next)}
-				for i := range list.Items {
-					m := &list.Items[i]
-					g.Add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), cli.Number(m.Version), cli.Number(m.Revision))
-				}
-				return a.Print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListManagers{Page: page} }
+	return kit.List(a, "List managers", read, func(list *agent.ManagerList) error {
+		g := cli.Grid{Head: []string{"manager", "handler", "idle timeout", "durability", "storage", "version", "revision"}, Note: kit.More(list.Next)}
+		for i := range list.Items {
+			m := &list.Items[i]
+			g.Add(m.Name, handlerText(m.Handler), orNever(m.IdleTimeout), string(m.Durability), string(m.Storage), cli.Number(m.Version), cli.Number(m.Revision))
+		}
+		return a.Print(document.ListOf(list.Items, list.Next, document.ManagerOf), g)
+	})
 }
 
 func managersShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER", Aliases: []string{"show"}, Short: "Show a manager", Args: cli.Exactly("MANAGER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				m, err := kit.Find[*agent.Manager](ctx, a, s, &agent.GetManager{Name: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetManager{Name: args[0]}, func(m *agent.Manager) error {
 				return printManager(a, m)
 			})
 		},
@@ -78,15 +62,7 @@ thaw again.`,
 			if m.Metadata, err = a.OptionalObject("--metadata", metadata); err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				result, err := a.Commit(ctx, s, &agent.PutManager{Manager: m, IfRevision: guard.Revision()})
-				if err != nil {
-					return err
-				}
-				put, err := kit.ResultOf[*agent.ManagerResult](result, 0)
-				if err != nil {
-					return err
-				}
+			return kit.Change(a, cmd, &agent.PutManager{Manager: m, IfRevision: guard.Revision()}, func(put *agent.ManagerResult) error {
 				return printManager(a, &put.Manager)
 			})
 		},

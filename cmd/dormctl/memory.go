@@ -100,11 +100,7 @@ func memoryGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get AGENT ID", Short: "Show a memory", Args: cli.Exactly("AGENT", "ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				m, err := kit.Find[*agent.Memory](ctx, a, s, &agent.GetMemory{Agent: args[0], ID: args[1]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetMemory{Agent: args[0], ID: args[1]}, func(m *agent.Memory) error {
 				return a.Print(document.MemoryOf(*m), memoryGrid(m))
 			})
 		},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -40,11 +39,7 @@ Without --mode it is recent where there is a QUERY, as over HTTP, else query.`,
 			if q.Embedding, err = embeddingArg(a, embedding); err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Recalled](ctx, a, s, &q)
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &q, func(found *agent.Recalled) error {
 				return printRecalled(a, found)
 			})
 		},

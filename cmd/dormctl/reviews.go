@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -28,11 +26,7 @@ func reviewsList(a *kit.App) *cobra.Command {
 			if before.at != nil {
 				list.Before = *before.at
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.ReviewList](ctx, a, s, list)
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, list, func(found *agent.ReviewList) error {
 				g := reviewsGrid(found.Items)
 				g.Note = kit.More(found.Next)
 				return a.Print(document.ListOf(found.Items, found.Next, document.ReviewOf), g)
@@ -59,11 +53,7 @@ func reviewsShow(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get REVIEW", Aliases: []string{"show"}, Short: "Show a review whole", Args: cli.Exactly("REVIEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Review](ctx, a, s, &agent.GetReview{Review: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetReview{Review: args[0]}, func(found *agent.Review) error {
 				return printReview(a, *found)
 			})
 		},
@@ -143,15 +133,7 @@ func decideFlags(cmd *cobra.Command, op *agent.DecideReview) {
 
 // decide answers a review and shows it.
 func decide(a *kit.App, cmd *cobra.Command, op *agent.DecideReview) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		decided, err := kit.ResultOf[*agent.ReviewResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(decided *agent.ReviewResult) error {
 		return printReview(a, decided.Review)
 	})
 }

@@ -17,21 +17,10 @@ func scopesCommand(a *kit.App) *cobra.Command {
 }
 
 func scopesList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List scopes", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ScopeList](ctx, a, s, &agent.ListScopes{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				return a.Print(document.ListOf(list.Items, list.Next, document.ScopeOf), scopesGrid(list.Items, list.Next))
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListScopes{Page: page} }
+	return kit.List(a, "List scopes", read, func(list *agent.ScopeList) error {
+		return a.Print(document.ListOf(list.Items, list.Next, document.ScopeOf), scopesGrid(list.Items, list.Next))
+	})
 }
 
 func scopesGrid(scopes []agent.Scope, next string) cli.Grid {
@@ -130,11 +119,7 @@ func scopesGet(a *kit.App) *cobra.Command {
 		Use: "get SCOPE", Short: "Show a scope: what it holds, and what it may hold", Args: cli.Exactly("SCOPE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Scope = args[0]
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetScope{}, func(found *agent.Scope) error {
 				return a.Print(document.ScopeOf(*found), scopesGrid([]agent.Scope{*found}, ""))
 			})
 		},

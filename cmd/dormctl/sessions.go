@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -64,11 +63,7 @@ func sessionsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get SESSION", Short: "Show a session with all that is kept of it", Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetSession{Session: args[0]}, func(found *agent.Session) error {
 				return printSession(a, found)
 			})
 		},
@@ -156,12 +151,8 @@ func sessionsList(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List sessions: all, or by one of status, owner, agent and whether they are to be recovered", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list.Page = page.Page()
-				found, err := kit.Find[*agent.SessionList](ctx, a, s, list)
-				if err != nil {
-					return err
-				}
+			list.Page = page.Page()
+			return kit.Show(a, cmd, list, func(found *agent.SessionList) error {
 				g := cli.Grid{Head: []string{"session", "agent", "status", "revision", "request", "owner", "expires", "queued", "updated"}, Note: kit.More(found.Next)}
 				for _, r := range found.Items {
 					owner, expires := "-", "-"
@@ -198,34 +189,15 @@ func sessionsFork(a *kit.App) *cobra.Command {
 }
 
 func sessionsRemove(a *kit.App) *cobra.Command {
-	var guard kit.GuardFlags
-	var seal time.Duration
-	cmd := &cobra.Command{
-		Use: "rm SESSION...", Short: "Delete sessions with their leases and reviews, in one commit", Args: cli.Between(1, -1, "SESSION..."),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var ops []agent.Op
-			for _, id := range args {
-				ops = append(ops, &agent.DeleteSession{Session: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal})
-			}
-			return remove(a, cmd, "session", args, ops)
-		},
-	}
-	guard.Define(cmd, true)
-	kit.SealFlag(cmd, &seal)
-	return cmd
+	return removeCommand(a, "session", "SESSION...", "Delete sessions with their leases and reviews, in one commit", true,
+		func(id string, guard kit.GuardFlags, seal time.Duration) agent.Op {
+			return &agent.DeleteSession{Session: id, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal}
+		})
 }
 
 // changeSession commits an op on a session and shows the session after it.
 func changeSession(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		changed, err := kit.ResultOf[*agent.SessionResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(changed *agent.SessionResult) error {
 		g := sessionGrid(changed.Session)
 		if r := changed.Recovery; r != nil && r.Resume != "" {
 			g.Add("goes on", "from snapshot "+r.Resume)

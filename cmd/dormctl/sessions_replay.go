@@ -67,7 +67,7 @@ func eventCells(e replay.Event) (what, who, said string) {
 	what, who = strings.ReplaceAll(string(e.What), "_", " "), e.By
 	switch e.What {
 	case replay.Requested, replay.Queued:
-		said = e.ID + ": " + spoken(e.Data)
+		said = e.ID + ": " + plainText(e.Data)
 		if e.Status != "" {
 			said += " (" + e.Status + ")"
 		}
@@ -106,13 +106,13 @@ func message(payload agent.JSON) (role, content string) {
 		return "", string(payload)
 	}
 	if m.Role.Kind() == '"' {
-		role = spoken(agent.JSON(m.Role))
+		role = plainText(agent.JSON(m.Role))
 	}
-	return role, spoken(agent.JSON(m.Content))
+	return role, plainText(agent.JSON(m.Content))
 }
 
-// spoken is JSON as it is read aloud: a string without its quotes.
-func spoken(raw agent.JSON) string {
+// plainText returns JSON as text for people: a string without its quotes.
+func plainText(raw agent.JSON) string {
 	if jsontext.Value(raw).Kind() == '"' {
 		if text, err := jsontext.AppendUnquote(nil, raw); err == nil {
 			return string(text)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,11 +57,7 @@ func snapshotSign(a *kit.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				session, err := kit.Find[*agent.Session](ctx, a, s, &agent.GetSession{Session: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetSession{Session: args[0]}, func(session *agent.Session) error {
 				snapshot, err := snapshotOf(session, id)
 				if err != nil {
 					return err

@@ -130,28 +130,25 @@ request that has waited longest.`,
 
 func sessionsResume(a *kit.App) *cobra.Command {
 	op := &agent.ResumeSession{}
+	return takeTurnCommand(a, "resume", "Take a turn up again that hibernates or waits", op, &op.Session, &op.Owner, &op.TTL)
+}
+
+// takeTurnCommand commits op, which takes a turn of the session that the argument names.
+func takeTurnCommand(a *kit.App, verb, short string, op agent.Op, session, owner *string, ttl *time.Duration) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume SESSION --owner OWNER", Short: "Take a turn up again that hibernates or waits", Args: cli.Exactly("SESSION"),
+		Use: verb + " SESSION --owner OWNER", Short: short, Args: cli.Exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Session = args[0]
+			*session = args[0]
 			return changeSession(a, cmd, op)
 		},
 	}
-	runnerFlags(cmd, &op.Owner, &op.TTL)
+	runnerFlags(cmd, owner, ttl)
 	return cmd
 }
 
 func sessionsRecover(a *kit.App) *cobra.Command {
 	op := &agent.RecoverSession{}
-	cmd := &cobra.Command{
-		Use: "recover SESSION --owner OWNER", Short: "Take over a turn whose lease has expired", Args: cli.Exactly("SESSION"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			op.Session = args[0]
-			return changeSession(a, cmd, op)
-		},
-	}
-	runnerFlags(cmd, &op.Owner, &op.TTL)
-	return cmd
+	return takeTurnCommand(a, "recover", "Take over a turn whose lease has expired", op, &op.Session, &op.Owner, &op.TTL)
 }
 
 func sessionsCheckpoint(a *kit.App) *cobra.Command {

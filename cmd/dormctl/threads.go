@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,11 +21,7 @@ func threadsGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get THREAD", Short: "Show a thread's rev, head and metadata", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Thread](ctx, a, s, &agent.GetThread{Thread: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetThread{Thread: args[0]}, func(found *agent.Thread) error {
 				return a.Print(document.ThreadOf(*found), threadGrid(*found))
 			})
 		},
@@ -53,45 +48,23 @@ func threadGrid(t agent.Thread) cli.Grid {
 }
 
 func threadsList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List threads", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ThreadList](ctx, a, s, &agent.ListThreads{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				g := cli.Grid{Head: []string{"thread", "rev", "floor", "head", "forked from", "updated"}, Note: kit.More(list.Next)}
-				for _, t := range list.Items {
-					from := ""
-					if t.ForkedFrom != nil {
-						from = t.ForkedFrom.Thread + "@" + cli.Number(t.ForkedFrom.Rev)
-					}
-					g.Add(t.ID, cli.Number(t.Rev), cli.Number(t.Floor), t.Head.String()[:12], cli.OrDash(from), cli.When(t.UpdatedAt))
-				}
-				return a.Print(document.ListOf(list.Items, list.Next, document.ThreadOf), g)
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListThreads{Page: page} }
+	return kit.List(a, "List threads", read, func(list *agent.ThreadList) error {
+		g := cli.Grid{Head: []string{"thread", "rev", "floor", "head", "forked from", "updated"}, Note: kit.More(list.Next)}
+		for _, t := range list.Items {
+			from := ""
+			if t.ForkedFrom != nil {
+				from = t.ForkedFrom.Thread + "@" + cli.Number(t.ForkedFrom.Rev)
+			}
+			g.Add(t.ID, cli.Number(t.Rev), cli.Number(t.Floor), t.Head.String()[:12], cli.OrDash(from), cli.When(t.UpdatedAt))
+		}
+		return a.Print(document.ListOf(list.Items, list.Next, document.ThreadOf), g)
+	})
 }
 
 func threadsRemove(a *kit.App) *cobra.Command {
-	var guard kit.GuardFlags
-	var seal time.Duration
-	cmd := &cobra.Command{
-		Use: "rm THREAD...", Short: "Delete threads, in one commit", Args: cli.Between(1, -1, "THREAD..."),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var ops []agent.Op
-			for _, thread := range args {
-				ops = append(ops, &agent.DeleteThread{Thread: thread, IfIncarnation: guard.IfIncarnation, Seal: seal})
-			}
-			return remove(a, cmd, "thread", args, ops)
-		},
-	}
-	guard.Define(cmd, false)
-	kit.SealFlag(cmd, &seal)
-	return cmd
+	return removeCommand(a, "thread", "THREAD...", "Delete threads, in one commit", false,
+		func(thread string, guard kit.GuardFlags, seal time.Duration) agent.Op {
+			return &agent.DeleteThread{Thread: thread, IfIncarnation: guard.IfIncarnation, Seal: seal}
+		})
 }

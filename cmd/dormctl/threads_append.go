@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -83,15 +81,7 @@ func entriesOf(a *kit.App, payloads []string, file string, draft agent.Draft) ([
 }
 
 func appendEntries(a *kit.App, cmd *cobra.Command, op *agent.AppendThread) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		appended, err := kit.ResultOf[*agent.ThreadResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(appended *agent.ThreadResult) error {
 		var g cli.Grid
 		g.Add("thread", appended.Thread.ID)
 		g.Add("rev", cli.Number(appended.Thread.Rev))

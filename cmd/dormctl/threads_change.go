@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
@@ -52,15 +50,7 @@ func threadsCompact(a *kit.App) *cobra.Command {
 }
 
 func changeThread(a *kit.App, cmd *cobra.Command, op agent.Op) error {
-	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-		result, err := a.Commit(ctx, s, op)
-		if err != nil {
-			return err
-		}
-		changed, err := kit.ResultOf[*agent.ThreadResult](result, 0)
-		if err != nil {
-			return err
-		}
+	return kit.Change(a, cmd, op, func(changed *agent.ThreadResult) error {
 		return a.Print(document.ThreadOf(changed.Thread), threadGrid(changed.Thread))
 	})
 }
@@ -70,17 +60,13 @@ func threadsVerify(a *kit.App) *cobra.Command {
 		Use: "verify THREAD", Short: "Recompute the hash chain over a thread's entries", Args: cli.Exactly("THREAD"),
 		Long: "verify recomputes the hash chain over a thread's entries and compares it with the stored head. It fails if they differ.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				found, err := kit.Find[*agent.Verified](ctx, a, s, &agent.VerifyThread{Thread: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.VerifyThread{Thread: args[0]}, func(found *agent.Verified) error {
 				var g cli.Grid
 				g.Add("thread", args[0])
 				g.Add("ok", kit.Yes(found.OK))
 				g.Add("rev", cli.Number(found.Rev))
 				g.Add("head", found.Head.String())
-				err = a.Print(document.VerifiedOf(found), g)
+				err := a.Print(document.VerifiedOf(found), g)
 				if err == nil && !found.OK {
 					return agent.Errorf(agent.CodeCorrupt, "thread %q does not match its head: %s", args[0], found.Why)
 				}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,11 +29,7 @@ func timersList(a *kit.App) *cobra.Command {
 			if len(args) == 2 {
 				q.Key = args[1]
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.TimerList](ctx, a, s, q)
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, q, func(list *agent.TimerList) error {
 				g := cli.Grid{Head: []string{"key", "timer", "plan", "next", "attempts", "state"}, Note: kit.More(list.Next)}
 				for i := range list.Items {
 					t := &list.Items[i]
@@ -52,11 +47,7 @@ func timersGet(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "get MANAGER KEY TIMER", Short: "Show a timer", Args: cli.Exactly("MANAGER", "KEY", "TIMER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				t, err := kit.Find[*agent.Timer](ctx, a, s, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetTimer{Manager: args[0], Key: args[1], ID: args[2]}, func(t *agent.Timer) error {
 				return printTimer(a, t)
 			})
 		},
@@ -87,15 +78,7 @@ func timersSet(a *kit.App) *cobra.Command {
 				}
 				t.Next = time.Now().Add(in).UnixMilli()
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				result, err := a.Commit(ctx, s, &agent.PutTimer{Timer: t})
-				if err != nil {
-					return err
-				}
-				set, err := kit.ResultOf[*agent.TimerResult](result, 0)
-				if err != nil {
-					return err
-				}
+			return kit.Change(a, cmd, &agent.PutTimer{Timer: t}, func(set *agent.TimerResult) error {
 				showNext(&set.Timer)
 				return printTimer(a, &set.Timer)
 			})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -22,11 +21,7 @@ func valuesGet(a *kit.App) *cobra.Command {
 		Use: "get KEY", Short: "Write a value's bytes to stdout", Args: cli.Exactly("KEY"),
 		Long: "get writes the bytes to stdout; -o json and -o yaml show the value with its metadata, and its bytes in base64.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				v, err := kit.Find[*agent.Value](ctx, a, s, &agent.GetValue{Key: args[0]})
-				if err != nil {
-					return err
-				}
+			return kit.Show(a, cmd, &agent.GetValue{Key: args[0]}, func(v *agent.Value) error {
 				if a.Output == kit.OutputTable {
 					if _, err := a.Stdout.Write(v.Bytes); err != nil {
 						return fmt.Errorf("write the value: %w", err)
@@ -50,15 +45,7 @@ func valuesPut(a *kit.App) *cobra.Command {
 			if op.Bytes, err = a.BytesArg("value", args[1]); err != nil {
 				return err
 			}
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				result, err := a.Commit(ctx, s, &op)
-				if err != nil {
-					return err
-				}
-				written, err := kit.ResultOf[*agent.ValueResult](result, 0)
-				if err != nil {
-					return err
-				}
+			return kit.Change(a, cmd, &op, func(written *agent.ValueResult) error {
 				var g cli.Grid
 				g.Add("value", written.Key)
 				g.Add("revision", cli.Number(written.Revision))
@@ -74,43 +61,19 @@ func valuesPut(a *kit.App) *cobra.Command {
 }
 
 func valuesRemove(a *kit.App) *cobra.Command {
-	var guard kit.GuardFlags
-	var seal time.Duration
-	cmd := &cobra.Command{
-		Use: "rm KEY...", Short: "Delete values, in one commit", Args: cli.Between(1, -1, "KEY..."),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var ops []agent.Op
-			for _, key := range args {
-				ops = append(ops, &agent.DeleteValue{
-					Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal,
-				})
-			}
-			return remove(a, cmd, "value", args, ops)
-		},
-	}
-	guard.Define(cmd, true)
-	kit.SealFlag(cmd, &seal)
-	return cmd
+	return removeCommand(a, "value", "KEY...", "Delete values, in one commit", true,
+		func(key string, guard kit.GuardFlags, seal time.Duration) agent.Op {
+			return &agent.DeleteValue{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal}
+		})
 }
 
 func valuesList(a *kit.App) *cobra.Command {
-	var page kit.PageFlags
-	cmd := &cobra.Command{
-		Use: "ls", Short: "List values", Args: cli.Exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				list, err := kit.Find[*agent.ValueList](ctx, a, s, &agent.ListValues{Page: page.Page()})
-				if err != nil {
-					return err
-				}
-				g := cli.Grid{Head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, Note: kit.More(list.Next)}
-				for _, r := range list.Items {
-					g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
-				}
-				return a.Print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
-			})
-		},
-	}
-	page.Define(cmd)
-	return cmd
+	read := func(page agent.Page) agent.Read { return &agent.ListValues{Page: page} }
+	return kit.List(a, "List values", read, func(list *agent.ValueList) error {
+		g := cli.Grid{Head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, Note: kit.More(list.Next)}
+		for _, r := range list.Items {
+			g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
+		}
+		return a.Print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
+	})
 }

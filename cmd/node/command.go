@@ -32,17 +32,20 @@ const examples = `  dormoused --dev                        one node, to try thin
 // command returns the command line of the daemon.
 func (p process) command() *cobra.Command {
 	var file, pprofAddr string
-	var printConfig bool
+	var printConfig, printVersion bool
 	root := &cobra.Command{
 		Use:           "dormoused",
 		Short:         "Run one node of Dormouse",
 		Long:          long + exitTable(),
 		Example:       examples,
-		Version:       version.String(),
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if printVersion {
+				_, err := fmt.Fprintln(p.stdout, "dormoused", version.String())
+				return err
+			}
 			c, err := p.load(file, cmd.Flags())
 			if err != nil {
 				return err
@@ -59,8 +62,10 @@ func (p process) command() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.SetVersionTemplate("dormoused {{.Version}}\n")
 	root.PersistentFlags().StringVar(&file, "config", "", "YAML file with settings")
+	// Cobra's own flag would need a template for this line, and a template makes the
+	// linker keep every exported method.
+	root.Flags().BoolVarP(&printVersion, "version", "v", false, "print the version, and exit")
 	root.Flags().BoolVar(&printConfig, "print-config", false, "print the effective settings, and exit")
 	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "loopback address that serves Go's profiles, for debugging (default off)")
 	config.Flags(root.Flags())

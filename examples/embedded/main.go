@@ -28,11 +28,11 @@ func main() {
 	}
 }
 
-// teller prints a line.
-type teller func(line string, args ...any)
+// printer prints a line.
+type printer func(line string, args ...any)
 
 // run starts the node, talks to its instances, and stops it in order.
-func run(ctx context.Context, say teller) error {
+func run(ctx context.Context, say printer) error {
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "embedded", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
@@ -50,7 +50,7 @@ func run(ctx context.Context, say teller) error {
 
 // talk has two conversations with companions. The node's own calls are those of
 // any client, without a network between.
-func talk(ctx context.Context, say teller, n *node.Node) error {
+func talk(ctx context.Context, say printer, n *node.Node) error {
 	if err := ready(ctx, n); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func talk(ctx context.Context, say teller, n *node.Node) error {
 }
 
 // ask asks a companion its nth question, and prints what it says.
-func ask(ctx context.Context, say teller, n *node.Node, key string, nth uint64, question string) error {
+func ask(ctx context.Context, say printer, n *node.Node, key string, nth uint64, question string) error {
 	request := agent.Request{Client: "example/" + key, Seq: nth, Low: nth}
 	said, reply, err := companion.Ask(ctx, n.Instances(), key, request, question)
 	if err != nil {

@@ -36,11 +36,11 @@ func main() {
 	}
 }
 
-// teller prints a line.
-type teller func(line string, args ...any)
+// printer prints a line.
+type printer func(line string, args ...any)
 
 // run joins the cluster at an address, or starts one if it is empty.
-func run(ctx context.Context, join string, say teller) error {
+func run(ctx context.Context, join string, say printer) error {
 	if join != "" {
 		return visit(ctx, join, say)
 	}
@@ -63,7 +63,7 @@ func run(ctx context.Context, join string, say teller) error {
 
 // visit runs a host: it joins, runs instances, and leaves. endpoints are the nodes'
 // gRPC addresses; without any, the addresses that the nodes advertise are used.
-func visit(ctx context.Context, join string, say teller, endpoints ...string) error {
+func visit(ctx context.Context, join string, say printer, endpoints ...string) error {
 	o := host.Options{
 		Name: "pantry", Join: []string{join}, LeaseTTL: time.Second,
 		Instance: instance.Options{Handlers: companion.Handlers(companion.Fake)},
@@ -84,7 +84,7 @@ func visit(ctx context.Context, join string, say teller, endpoints ...string) er
 }
 
 // talk sends questions to a companion instance on the host.
-func talk(ctx context.Context, h *host.Host, say teller) error {
+func talk(ctx context.Context, h *host.Host, say printer) error {
 	if _, err := h.Service().Commit(ctx, agent.Commit{Ops: []agent.Op{companion.Manager()}}); err != nil {
 		return err
 	}

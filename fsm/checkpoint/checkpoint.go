@@ -81,10 +81,7 @@ func Patch(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no checkpoint %q to patch", op.Key)
 	}
-	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.Incarnation); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.Revision); err != nil {
+	if err := txn.Matches(op.Key, op.IfIncarnation, op.IfRevision, old); err != nil {
 		return nil, err
 	}
 	body, err := Body(c, op.Key, old)
@@ -169,10 +166,7 @@ func Delete(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.Matches(op.Key, op.IfIncarnation, op.IfRevision, old); err != nil {
 		return nil, err
 	}
 	if old == nil {

@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"fmt"
 	"time"
 
 	"dormouse/agent"
@@ -36,11 +35,7 @@ func Load(b *txn.Entry, scope, name string) (*logpb.ClaimRow, error) {
 
 // DecodeRow decodes the row of the claim of a name; nil is no row.
 func DecodeRow(name string, raw []byte) (*logpb.ClaimRow, error) {
-	row := &logpb.ClaimRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode claim %q: %w", name, err)
-	}
-	return row, nil
+	return command.Decode[logpb.ClaimRow](raw, "claim", name)
 }
 
 // Standing returns the claim as callers see it; a nil row means that it is not held.

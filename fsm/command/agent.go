@@ -27,9 +27,5 @@ func DecodeErasure(name string, p *logpb.Erasure) (*agent.Erasure, error) {
 
 // DecodeErasureRow decodes the receipt of an agent's erasure; name is used in the error.
 func DecodeErasureRow(name string, raw []byte) (*logpb.Erasure, error) {
-	row := &logpb.Erasure{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode the erasure of agent %q: %w", name, err)
-	}
-	return row, nil
+	return Decode[logpb.Erasure](raw, "the erasure of agent", name)
 }

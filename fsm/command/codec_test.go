@@ -16,7 +16,6 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
-	oppb "dormouse/proto/op"
 )
 
 // equal compares domain values: nil and empty bytes are equal, except inside a compare, where nil
@@ -213,13 +212,6 @@ func TestEveryCommitDecodesToWhatWasEncoded(t *testing.T) {
 			t.Fatalf("not after %d, decoded %d; (-want +got)\n%s", notAfter, gotNotAfter, diff)
 		}
 	})
-}
-
-func TestEveryOpHasAGenerator(t *testing.T) {
-	fields := (&oppb.Op{}).ProtoReflect().Descriptor().Oneofs().ByName("op").Fields().Len()
-	if fields != len(genOps) {
-		t.Errorf("the log has %d ops, the round trip tests %d of them", fields, len(genOps))
-	}
 }
 
 func TestTheBodyHashIsOfTheOpsAlone(t *testing.T) {

@@ -105,9 +105,5 @@ func OrEmptyObject(raw agent.JSON) agent.JSON {
 
 // DecodeCheckpointRow decodes the row of the checkpoint under key.
 func DecodeCheckpointRow(key string, raw []byte) (*logpb.CheckpointRow, error) {
-	row := &logpb.CheckpointRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode checkpoint %q: %w", key, err)
-	}
-	return row, nil
+	return Decode[logpb.CheckpointRow](raw, "checkpoint", key)
 }

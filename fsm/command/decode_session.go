@@ -1,10 +1,9 @@
 package command
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
 // DecodeConversation converts the state of a turn; nil stays nil.
@@ -49,11 +48,11 @@ func DecodeReview(id string, p *logpb.ReviewRow) agent.Review {
 	}
 }
 
-// DecodeSessionRow decodes the row of the session of an id.
+// DecodeSessionRow decodes the row of the session of an id. The row has settings.
 func DecodeSessionRow(id string, raw []byte) (*logpb.SessionRow, error) {
-	row := &logpb.SessionRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode session %q: %w", id, err)
+	row, err := Decode[logpb.SessionRow](raw, "session", id)
+	if err == nil && row.Settings == nil {
+		row.Settings = &oppb.SessionSettings{} // of an empty message, which a codec may leave out
 	}
-	return row, nil
+	return row, err
 }

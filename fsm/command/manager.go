@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"math"
 
 	"dormouse/agent"
@@ -35,11 +34,7 @@ func count(n uint64) int { return int(min(n, math.MaxInt32)) }
 
 // DecodeManagerRow decodes the row of a manager; name is used in the error.
 func DecodeManagerRow(name string, raw []byte) (*logpb.ManagerRow, error) {
-	row := &logpb.ManagerRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode manager %q: %w", name, err)
-	}
-	return row, nil
+	return Decode[logpb.ManagerRow](raw, "manager", name)
 }
 
 // ManagerOf returns a manager as callers see it.

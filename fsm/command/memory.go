@@ -9,11 +9,7 @@ import (
 
 // DecodeMemoryRow decodes the row of a memory; id is used in the error.
 func DecodeMemoryRow(id string, raw []byte) (*logpb.MemoryRow, error) {
-	row := &logpb.MemoryRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode memory %q: %w", id, err)
-	}
-	return row, nil
+	return Decode[logpb.MemoryRow](raw, "memory", id)
 }
 
 // DecodeMemoryBody decodes the body of a memory; id is used in the error.
@@ -21,20 +17,12 @@ func DecodeMemoryBody(id string, raw []byte) (*logpb.MemoryBody, error) {
 	if raw == nil {
 		return nil, fmt.Errorf("memory %q has no body", id)
 	}
-	body := &logpb.MemoryBody{}
-	if err := Unmarshal(raw, body); err != nil {
-		return nil, fmt.Errorf("decode the body of memory %q: %w", id, err)
-	}
-	return body, nil
+	return Decode[logpb.MemoryBody](raw, "the body of memory", id)
 }
 
 // DecodeMemoryAgent decodes the totals of an agent's memories; nil raw means none.
 func DecodeMemoryAgent(name string, raw []byte) (*logpb.MemoryAgentRow, error) {
-	row := &logpb.MemoryAgentRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode the memory totals of agent %q: %w", name, err)
-	}
-	return row, nil
+	return Decode[logpb.MemoryAgentRow](raw, "the memory totals of agent", name)
 }
 
 // DecodeMemoryGone decodes the row of a delete.

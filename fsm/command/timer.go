@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"dormouse/agent"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
@@ -24,11 +22,7 @@ func decodePlan(p *logpb.TimerPlan) agent.Timer {
 
 // DecodeTimerRow decodes the row of a timer; id is used in the error.
 func DecodeTimerRow(id string, raw []byte) (*logpb.TimerRow, error) {
-	row := &logpb.TimerRow{}
-	if err := Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode timer %q: %w", id, err)
-	}
-	return row, nil
+	return Decode[logpb.TimerRow](raw, "timer", id)
 }
 
 // TimerOf returns a timer as callers see it.

@@ -215,10 +215,7 @@ func Delete(c *txn.Tx, op *agent.DeleteConversation) (agent.OpResult, error) {
 		return nil, err
 	}
 	row := w.Row
-	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, row.Incarnation); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.ID, op.IfRevision, row.Revision); err != nil {
+	if err := txn.Matches(op.ID, op.IfIncarnation, op.IfRevision, row); err != nil {
 		return nil, err
 	}
 	if !w.Exists() {
@@ -254,9 +251,5 @@ func (w *Conversation) Drop() error {
 
 // DecodeRow decodes the row of the conversation of an id.
 func DecodeRow(id string, raw []byte) (*logpb.ConversationRow, error) {
-	row := &logpb.ConversationRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode conversation %q: %w", id, err)
-	}
-	return row, nil
+	return command.Decode[logpb.ConversationRow](raw, "conversation", id)
 }

@@ -89,9 +89,5 @@ func (w *Conversation) storePending(pending *logpb.PendingRow) error {
 
 // decodePending returns the pending messages; nil raw means none.
 func decodePending(id string, raw []byte) (*logpb.PendingRow, error) {
-	row := &logpb.PendingRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode what is pending in conversation %q: %w", id, err)
-	}
-	return row, nil
+	return command.Decode[logpb.PendingRow](raw, "what is pending in conversation", id)
 }

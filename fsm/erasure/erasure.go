@@ -29,10 +29,7 @@ func EraseAgent(c *txn.Tx, op *agent.EraseAgent) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Agent, op.IfIncarnation, checkpoint.GetIncarnation()); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Agent, op.IfRevision, checkpoint.GetRevision()); err != nil {
+	if err := txn.Matches(op.Agent, op.IfIncarnation, op.IfRevision, checkpoint); err != nil {
 		return nil, err
 	}
 	e, err := Open(c, op.Agent)

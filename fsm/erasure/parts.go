@@ -251,15 +251,15 @@ func (e *Erasure) session(s *session.Session) error {
 	if err := e.WriteTombstone(kv.KindSessionTombstone, s.Id, row.Incarnation, e.sealLeft()); err != nil {
 		return err
 	}
-	if row.Checkpoint != "" && row.Checkpoint != e.agent {
-		if err := e.sessionCheckpoint(row.Checkpoint); err != nil {
+	if row.Settings.Checkpoint != "" && row.Settings.Checkpoint != e.agent {
+		if err := e.sessionCheckpoint(row.Settings.Checkpoint); err != nil {
 			return err
 		}
 	}
-	if row.Thread == "" {
+	if row.Settings.Thread == "" {
 		return nil
 	}
-	return e.thread(row.Thread, 0)
+	return e.thread(row.Settings.Thread, 0)
 }
 
 // sessionCheckpoint removes a checkpoint that a session names, unless it belongs to another agent,

@@ -251,13 +251,10 @@ func Delete(c *txn.Tx, op *agent.DeleteMemory) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := txn.Matches(op.ID, op.IfIncarnation, op.IfRevision, w.old); err != nil {
+		return nil, err
+	}
 	incarnation := w.old.GetIncarnation()
-	if err := txn.SameIncarnation(op.ID, op.IfIncarnation, incarnation); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.ID, op.IfRevision, w.old.GetRevision()); err != nil {
-		return nil, err
-	}
 	tombstone := w.Key(kv.KindMemoryTombstone)
 	if w.old == nil {
 		return c.DeleteMissingRow(tombstone, op.Seal)

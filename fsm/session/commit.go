@@ -2,6 +2,7 @@ package session
 
 import (
 	"dormouse/agent"
+	"dormouse/api/ops"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
@@ -217,7 +218,8 @@ func NewFork(c *txn.Tx, op *agent.ForkSession) (*Session, error) {
 // from which it can be resumed. The fork names neither the source's thread nor its checkpoint.
 func copySession(c *txn.Tx, fork, source *Session, snapshot string) error {
 	from, to := source.Row, fork.Row
-	to.Mode, to.Busy, to.Agent, to.QueueMax, to.SchemaVersion = from.Mode, from.Busy, from.Agent, from.QueueMax, from.SchemaVersion
+	settings := ops.SessionSettingsFromProto(from.Settings).SettingsForFork()
+	to.Mode, to.Agent, to.Settings = from.Mode, from.Agent, ops.SessionSettingsToProto(&settings)
 	to.Request, to.RequestOrdinal, to.RequestsEnd, to.SnapshotsEnd = from.Request, from.RequestOrdinal, from.RequestsEnd, from.SnapshotsEnd
 	snapshots := from.Snapshots
 	if snapshot != "" {

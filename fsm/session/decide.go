@@ -94,10 +94,10 @@ func closeReview(c *txn.Tx, id string, row *logpb.ReviewRow, status agent.Review
 	if err := storeSession(c, s); err != nil {
 		return err
 	}
-	if s.Row.Thread == "" {
+	if s.Row.Settings.Thread == "" {
 		return nil
 	}
-	return appendNote(c, s.Row.Thread, review.DecisionEntry())
+	return appendNote(c, s.Row.Settings.Thread, review.DecisionEntry())
 }
 
 // failSession fails the session after a denial in classic mode.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"dormouse/agent"
+	"dormouse/api/ops"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -47,12 +48,8 @@ func validPutSession(op *agent.PutSession) error {
 	if err := agent.ValidID("agent_id", op.Agent); err != nil {
 		return err
 	}
-	for _, named := range [...]struct{ field, id string }{{"thread", op.Thread}, {"checkpoint", op.Checkpoint}} {
-		if named.id != "" {
-			if err := agent.ValidID(named.field, named.id); err != nil {
-				return err
-			}
-		}
+	if err := op.CheckSettings(op.Mode); err != nil {
+		return err
 	}
 	switch op.Status {
 	case "", agent.SessionNew, agent.SessionHibernated, agent.SessionFinished, agent.SessionFailed, agent.SessionCancelled:
@@ -127,10 +124,8 @@ func fillSession(c *txn.Tx, s *Session, op *agent.PutSession, body *logpb.Sessio
 		return err
 	}
 	row := s.Row
-	row.Agent, row.Thread, row.Checkpoint = op.Agent, op.Thread, op.Checkpoint
-	row.Busy = orDefaultWord(string(op.Busy), string(agent.BusyReject))
-	row.SchemaVersion = txn.OrDefault(op.SchemaVersion, agent.NewestSchema(agent.SessionMode(row.Mode)))
-	row.QueueMax = min(txn.OrDefault(op.QueueMax, agent.SessionQueueDefault), agent.SessionQueueMax)
+	settings := op.SettingsWithDefaults(agent.SessionMode(row.Mode))
+	row.Agent, row.Settings = op.Agent, ops.SessionSettingsToProto(&settings)
 	next := &logpb.SessionBody{
 		Spec: command.OrEmptyObject(op.Spec), Metadata: command.OrEmptyObject(op.Metadata), Environment: command.OrEmptyObject(op.Environment),
 		Conversation: conversation, Result: op.Result, Failure: op.Failure,

@@ -24,8 +24,8 @@ func enqueue(c *txn.Tx, s *Session, op *agent.ClaimSession) (place uint64, added
 	r.Owner, r.At, r.Outcome = op.Owner, c.Progress.Wall, string(agent.RequestOpen)
 	size := requestBytes(r)
 	switch waiting := uint64(len(s.Row.QueueSizes)); {
-	case waiting >= s.Row.QueueMax:
-		return 0, false, queueFull(s, "queue_max", s.Row.QueueMax)
+	case waiting >= s.Row.Settings.QueueMax:
+		return 0, false, queueFull(s, "queue_max", s.Row.Settings.QueueMax)
 	case sum(s.Row.QueueSizes)+size > agent.SessionQueueBytesMax:
 		return 0, false, queueFull(s, "session_queue_bytes_max", agent.SessionQueueBytesMax)
 	}

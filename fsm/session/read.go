@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/api/ops"
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
@@ -61,7 +62,7 @@ func (r sessionReader) row(id string, row *logpb.SessionRow) (agent.SessionRow, 
 	lease, over, err := r.lease(id, row)
 	return agent.SessionRow{
 		ID: id, Incarnation: row.Incarnation, Revision: row.Revision, Mode: agent.SessionMode(row.Mode),
-		Busy: agent.BusyPolicy(row.Busy), Agent: row.Agent, Status: agent.SessionStatus(row.Status),
+		SessionSettings: ops.SessionSettingsFromProto(row.Settings), Agent: row.Agent, Status: agent.SessionStatus(row.Status),
 		RequestID: row.Request, Lease: lease, Recoverable: over,
 		RequestCount: uint64(len(row.RequestSizes)), SnapshotCount: uint64(len(row.Snapshots)), QueueLength: uint64(len(row.QueueSizes)),
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
@@ -100,8 +101,7 @@ func (r sessionReader) whole(id string, row *logpb.SessionRow) (*agent.Session, 
 		return nil, err
 	}
 	s := &agent.Session{
-		SchemaVersion: row.SchemaVersion, Spec: body.Spec, Metadata: body.Metadata, Environment: body.Environment,
-		QueueMax: row.QueueMax, Thread: row.Thread, Checkpoint: row.Checkpoint, Result: body.Result,
+		Spec: body.Spec, Metadata: body.Metadata, Environment: body.Environment, Result: body.Result,
 	}
 	if s.SessionRow, err = r.row(id, row); err != nil {
 		return nil, err

@@ -13,18 +13,18 @@ import (
 // rollbacks.
 func beginTurn(c *txn.Tx, s *Session) error {
 	s.Row.Turn = nil
-	if agent.BusyPolicy(s.Row.Busy) != agent.BusyRollback {
+	if agent.BusyPolicy(s.Row.Settings.Busy) != agent.BusyRollback {
 		return nil
 	}
 	turn := &logpb.TurnStart{Status: s.Row.Status, Snapshots: s.Row.Snapshots, ReviewsEnd: s.Row.ReviewsEnd}
-	if key := s.Row.Checkpoint; key != "" {
+	if key := s.Row.Settings.Checkpoint; key != "" {
 		row, err := checkpoint.Live(c, key)
 		if err != nil {
 			return err
 		}
 		turn.CheckpointIncarnation, turn.CheckpointRevision = row.GetIncarnation(), row.GetRevision()
 	}
-	if id := s.Row.Thread; id != "" {
+	if id := s.Row.Settings.Thread; id != "" {
 		thread, err := thread.Load(c, id)
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func rollBack(c *txn.Tx, s *Session) error {
 
 // putCheckpointBack restores the session's checkpoint, as a new revision of it.
 func putCheckpointBack(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
-	key := s.Row.Checkpoint
+	key := s.Row.Settings.Checkpoint
 	if key == "" {
 		return nil
 	}
@@ -99,15 +99,15 @@ func putCheckpointBack(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
 
 func cannotRollBack(s *Session, why string) error {
 	return agent.Errorf(agent.CodeConflict, "session %q cannot be rolled back: its checkpoint %q %s; cancel the session instead",
-		s.Id, s.Row.Checkpoint, why)
+		s.Id, s.Row.Settings.Checkpoint, why)
 }
 
 // disown records in the session's thread which of its entries the turn appended.
 func disown(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
-	if s.Row.Thread == "" {
+	if s.Row.Settings.Thread == "" {
 		return nil
 	}
-	thread, err := thread.Load(c, s.Row.Thread)
+	thread, err := thread.Load(c, s.Row.Settings.Thread)
 	if err != nil || thread == nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func disown(c *txn.Tx, s *Session, turn *logpb.TurnStart) error {
 	if thread.Rev <= from {
 		return nil
 	}
-	return appendNote(c, s.Row.Thread, agent.TurnRolledBackEntry(s.Id, s.Row.Request, from, thread.Rev-1))
+	return appendNote(c, s.Row.Settings.Thread, agent.TurnRolledBackEntry(s.Id, s.Row.Request, from, thread.Rev-1))
 }
 
 // appendNote appends an entry of the state machine to a thread. If the thread refuses it, because

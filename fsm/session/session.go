@@ -9,6 +9,7 @@ import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 	logpb "dormouse/proto/log"
+	oppb "dormouse/proto/op"
 )
 
 // Session is a session while a commit works on it. The commit may change and store its row.
@@ -87,7 +88,7 @@ func sessionPlaces(scope, id string, row *logpb.SessionRow) []string {
 func newSession(c *txn.Tx, id string) *Session {
 	c.AddUsage(1, 0)
 	return &Session{Id: id, Row: &logpb.SessionRow{
-		Incarnation: c.NewIncarnation(), Status: string(agent.SessionNew), CreatedAt: c.Progress.Wall,
+		Incarnation: c.NewIncarnation(), Status: string(agent.SessionNew), Settings: &oppb.SessionSettings{}, CreatedAt: c.Progress.Wall,
 	}}
 }
 

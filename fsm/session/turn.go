@@ -65,7 +65,7 @@ func runSession(c *txn.Tx, s *Session, op *agent.ClaimSession) error {
 // busySession handles a claim while a turn runs. It returns a result if the claim waits, a refusal,
 // or neither if the claim may take the session.
 func busySession(c *txn.Tx, s *Session, op *agent.ClaimSession) (agent.OpResult, error) {
-	switch policy := agent.BusyPolicy(s.Row.Busy); {
+	switch policy := agent.BusyPolicy(s.Row.Settings.Busy); {
 	case s.classic(), policy == agent.BusyReject:
 	case policy == agent.BusyEnqueue && op.Request != nil:
 		if op.Request.ID == s.Row.Request {

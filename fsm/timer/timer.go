@@ -125,11 +125,11 @@ func (t *Timer) Drop() {
 	t.Rows.Remove(t.keyOf(kv.KindTimer))
 	t.Rows.Remove(t.keyOf(kv.KindTimerData))
 	t.AddUsage(-1, -int64(t.Row.Size))
-	t.tell(&logpb.Change{Deleted: true})
+	t.recordChange(&logpb.Change{Deleted: true})
 }
 
-// tell records a change of the timer.
-func (t *Timer) tell(change *logpb.Change) {
+// recordChange records a change of the timer.
+func (t *Timer) recordChange(change *logpb.Change) {
 	change.Kind, change.Manager, change.Instance, change.Key = string(agent.ChangedTimer), t.name.Manager, t.name.Key, t.name.ID
 	t.RecordLateChange(change)
 }
@@ -200,7 +200,7 @@ func (t *Timer) store() (agent.OpResult, error) {
 	if t.Row.Parked {
 		change.Status = agent.TimerParked
 	}
-	t.tell(change)
+	t.recordChange(change)
 	return &agent.TimerResult{Timer: command.TimerOf(t.name, t.Row, nil)}, nil
 }
 

@@ -19,6 +19,18 @@ func RevisionMatches(key string, want *uint64, stored uint64) error {
 	return nil
 }
 
+// Matches checks a row, or nil, against the incarnation and the revision that a write requires.
+func Matches(id string, ifIncarnation uint64, ifRevision *uint64, row interface {
+	GetIncarnation() uint64
+	GetRevision() uint64
+},
+) error {
+	if err := SameIncarnation(id, ifIncarnation, row.GetIncarnation()); err != nil {
+		return err
+	}
+	return RevisionMatches(id, ifRevision, row.GetRevision())
+}
+
 // RevisionMismatch returns the error of a write to key, which is at the stored revision.
 func RevisionMismatch(key, why string, stored uint64) *agent.Error {
 	e := agent.Errorf(agent.CodeRevisionMismatch, "%q is at revision %d: %s", key, stored, why)

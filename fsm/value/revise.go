@@ -18,10 +18,7 @@ func Revise(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := txn.SameIncarnation(op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
-		return nil, err
-	}
-	if err := txn.RevisionMatches(op.Key, op.IfRevision, old.GetRevision()); err != nil {
+	if err := txn.Matches(op.Key, op.IfIncarnation, op.IfRevision, old); err != nil {
 		return nil, err
 	}
 	if old == nil {

@@ -2,7 +2,6 @@ package value
 
 import (
 	"bytes"
-	"fmt"
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
@@ -21,11 +20,7 @@ func loadValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 }
 
 func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
-	row := &logpb.ValueRow{}
-	if err := command.Unmarshal(raw, row); err != nil {
-		return nil, fmt.Errorf("decode value %q: %w", key, err)
-	}
-	return row, nil
+	return command.Decode[logpb.ValueRow](raw, "value", key)
 }
 
 // liveValue returns the value under a key, or nil. It first removes an expired one.

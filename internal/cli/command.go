@@ -30,17 +30,16 @@ func Group(use, short string, children ...*cobra.Command) *cobra.Command {
 	return command
 }
 
-// HideAliases removes the aliases, which are names of earlier versions, from the help.
+// HideAliases removes the aliases, which are names of earlier versions, from the
+// help. It sets no template: with templates the linker keeps every exported method.
 func HideAliases(root *cobra.Command) {
-	template := root.UsageTemplate()
-	begin := strings.Index(template, "{{if gt (len .Aliases) 0}}")
-	if begin < 0 {
-		return
-	}
-	const end = "{{end}}"
-	if length := strings.Index(template[begin:], end); length >= 0 {
-		root.SetUsageTemplate(template[:begin] + template[begin+length+len(end):])
-	}
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		aliases := cmd.Aliases
+		cmd.Aliases = nil
+		defer func() { cmd.Aliases = aliases }()
+		return usage(cmd)
+	})
 }
 
 // Suggest returns the commands of a group that a mistyped one may mean.

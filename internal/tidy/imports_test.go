@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"fsm/erasure":             noun("fsm/checkpoint", "fsm/conversation", "fsm/memory", "fsm/session", "fsm/thread", "fsm/timer"),
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
-	"fsm/session":             noun("fsm/checkpoint", "fsm/claim", "fsm/thread"),
+	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
 	"fsm/token":               noun("api/ops"),

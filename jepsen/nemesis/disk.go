@@ -78,7 +78,7 @@ func forget(ctx context.Context, a *act) (undo, error) {
 		defer release()
 		h.Disk().Heal()
 		if a.wires != nil {
-			a.wires.lift(a.N)
+			a.wires.remove(a.N)
 		}
 		return a.run(ctx, h)
 	}, nil

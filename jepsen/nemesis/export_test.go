@@ -16,4 +16,4 @@ func Lay(w *wires, step int, from, to string, l testbed.Link) {
 }
 
 // Lift removes all links that a step set.
-func Lift(w *wires, step int) { w.lift(step) }
+func Lift(w *wires, step int) { w.remove(step) }

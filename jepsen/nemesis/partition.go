@@ -42,7 +42,7 @@ func parting(name string, nodesMin int, cut func(ctx context.Context, a *act) (w
 			what, do := cut(ctx, a)
 			a.begins("%s", what)
 			do()
-			return a.lift(), nil
+			return a.remove(), nil
 		},
 	}
 }

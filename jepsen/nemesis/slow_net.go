@@ -48,7 +48,7 @@ func blurring(name string, nodesMin int, link func(a *act) testbed.Link) variant
 			a.begins("%s: %s", where, describe(l))
 			a.lay(some, all, testbed.AllPorts, l)
 			a.lay(all, some, testbed.AllPorts, l)
-			return a.lift(), nil
+			return a.remove(), nil
 		},
 	}
 }
@@ -66,7 +66,7 @@ func lag(ctx context.Context, a *act) (undo, error) {
 	l := testbed.Link{Delay: a.millis(50, 250)}
 	a.begins("%s receives from the others %v late", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
-	return a.lift(), nil
+	return a.remove(), nil
 }
 
 // slowReturn delays messages from the others to the leader by more than a lease. The
@@ -76,7 +76,7 @@ func slowReturn(ctx context.Context, a *act) (undo, error) {
 	l := testbed.Link{Delay: a.millis(1200, 2500)}
 	a.begins("%s receives from the others %v late", h.Name(), l.Delay)
 	a.lay(a.others(h), []string{h.Name()}, testbed.RaftPorts, l)
-	return a.lift(), nil
+	return a.remove(), nil
 }
 
 // slowThenCut lets late answers keep a leader in office while its messages do not
@@ -93,6 +93,6 @@ func slowThenCut(ctx context.Context, a *act) (undo, error) {
 	})
 	return func(ctx context.Context) error {
 		stop()
-		return a.lift()(ctx)
+		return a.remove()(ctx)
 	}, nil
 }

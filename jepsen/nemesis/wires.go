@@ -38,8 +38,8 @@ func (w *wires) lay(step int, on wire, l testbed.Link) {
 	w.set(on.from, on.to, on.ports, sum(w.laid[on]))
 }
 
-// lift removes all settings of a step.
-func (w *wires) lift(step int) {
+// remove removes all settings of a step.
+func (w *wires) remove(step int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for on, steps := range w.laid {
@@ -62,10 +62,10 @@ func sum(links map[int]testbed.Link) testbed.Link {
 	return all
 }
 
-// lift returns the undo of a step's links.
-func (a *act) lift() undo {
+// remove returns the undo of a step's links.
+func (a *act) remove() undo {
 	return func(context.Context) error {
-		a.wires.lift(a.N)
+		a.wires.remove(a.N)
 		return nil
 	}
 }

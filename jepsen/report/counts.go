@@ -10,7 +10,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Count is how the calls of one workload, or one kind of its calls, ended.
+// Count summarizes how the calls of one workload, or one kind of its calls, ended.
 type Count struct {
 	Workload string         `json:"workload"`
 	Call     string         `json:"call,omitempty"` // "" for all of the workload's
@@ -23,7 +23,7 @@ type Count struct {
 	Codes    map[string]int `json:"codes,omitempty"` // :: error code → calls
 }
 
-// Counts is one Count for each workload, followed by one for each kind of its
+// Counts returns one Count for each workload, each followed by one for each kind of its
 // calls.
 func Counts(h *history.History) []Count {
 	type key struct{ workload, call string }
@@ -66,7 +66,7 @@ func Counts(h *history.History) []Count {
 	return list
 }
 
-// quantile is the nearest-rank quantile of sorted values; 0 of none.
+// quantile returns the nearest-rank quantile of sorted values; 0 if there are none.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

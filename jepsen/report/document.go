@@ -12,7 +12,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Document is a run for programs.
+// Document is the report of a run in JSON.
 type Document struct {
 	*Run
 	Calls      int        `json:"calls"`
@@ -21,7 +21,7 @@ type Document struct {
 	Losses     []Loss     `json:"losses,omitempty"`
 }
 
-// recovery is check's, with the times in which nothing came left out.
+// recovery is a check.Recovery without the times at which nothing happened.
 type recovery struct {
 	Step       int    `json:"step"`
 	Fault      string `json:"fault"`
@@ -31,8 +31,8 @@ type recovery struct {
 	AfterHeal  *int64 `json:"after_heal,omitempty"`
 }
 
-// NewDocument gathers what programs want to know of a run. Porcupine's
-// pictures are left out: the page has them.
+// NewDocument returns the document of a run. It leaves out the pictures of Porcupine,
+// which the page contains.
 func NewDocument(run *Run) Document {
 	lean := *run
 	lean.Results = make([]check.Result, len(run.Results))
@@ -54,7 +54,7 @@ func NewDocument(run *Run) Document {
 	return d
 }
 
-// ReadDocument reads what Write wrote into a run's directory.
+// ReadDocument reads the document from the directory of a run, where Write wrote it.
 func ReadDocument(dir string) (Document, error) {
 	var d Document
 	raw, err := os.ReadFile(filepath.Join(dir, ResultName))
@@ -71,7 +71,7 @@ func ReadDocument(dir string) (Document, error) {
 	return d, nil
 }
 
-// came is an instant, or nothing where it never came.
+// came returns an instant, or nil if the event never happened.
 func came(at int64) *int64 {
 	if at == int64(history.Never) {
 		return nil
@@ -79,7 +79,7 @@ func came(at int64) *int64 {
 	return &at
 }
 
-// JSON writes a run for programs, on one line.
+// JSON writes the document of a run, on one line.
 func JSON(w io.Writer, run *Run) error {
 	if err := json.NewEncoder(w).Encode(NewDocument(run)); err != nil {
 		return fmt.Errorf("write the result as JSON: %w", err)

@@ -18,7 +18,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// figures is all plots of a run, drawn.
+// figures draws all plots of a run.
 func figures(h *history.History) ([]*figure, error) {
 	t := newTimeline(h)
 	s := newSeries(h, t.end)
@@ -65,7 +65,7 @@ func latency(s series, t *timeline) *figure {
 	return f
 }
 
-// points is a line through the middle of each bucket.
+// points returns a line through the middle of each bucket.
 func (s series) points(value func(bucket) float64) plotter.XYs {
 	points := make(plotter.XYs, len(s.buckets))
 	for i, b := range s.buckets {
@@ -94,7 +94,7 @@ func leadership(t *timeline) *figure {
 	}
 	names := slices.SortedFunc(maps.Keys(rows), byName)
 	slices.Reverse(names) // the first on top
-	f.plot.Add(&reigns{timeline: t, names: names})
+	f.plot.Add(&leaderBars{timeline: t, names: names})
 	ticks := make([]plot.Tick, len(names))
 	for i, name := range names {
 		ticks[i] = plot.Tick{Value: float64(i), Label: name}
@@ -104,14 +104,14 @@ func leadership(t *timeline) *figure {
 	return f
 }
 
-// reigns draws a bar for each leader's time.
-type reigns struct {
+// leaderBars draws a bar for the term of each leader.
+type leaderBars struct {
 	*timeline
 	names []string
 }
 
 // Plot implements plot.Plotter.
-func (r *reigns) Plot(c draw.Canvas, p *plot.Plot) {
+func (r *leaderBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := p.X.Tick.Label
 	style.Color, style.XAlign, style.YAlign = inkLabel, draw.XCenter, draw.YCenter
@@ -133,7 +133,7 @@ func (r *reigns) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// samples is how the nodes' processes stood, as far as they were sampled.
+// samples draws the sampled metrics of the nodes.
 func samples(h *history.History, t *timeline) []*figure {
 	measures := []struct {
 		title, note string
@@ -174,7 +174,7 @@ func samples(h *history.History, t *timeline) []*figure {
 	return list
 }
 
-// byName sorts n2 before n10.
+// byName compares names of nodes, and sorts n2 before n10.
 func byName(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

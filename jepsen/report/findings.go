@@ -12,7 +12,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// What bounds the findings of a page.
+// Limits of the findings of a page.
 const (
 	rowsMax         = 200     // calls in the table of one
 	rowsOfAllMax    = 1000    // and of all
@@ -20,7 +20,7 @@ const (
 	pictureBytesMax = 1 << 20 // of all pictures, packed
 )
 
-// findingView is a finding as the page shows it.
+// findingView is a finding in the form that the page shows.
 type findingView struct {
 	Check, Rule, Key, Detail string
 	Rows                     []rowView
@@ -29,7 +29,7 @@ type findingView struct {
 	PictureLeftOut           string // why there is none
 }
 
-// rowView is a call of a finding, or a fault that began or was healed meanwhile.
+// rowView is a call of a finding, or a fault that began or was healed at that time.
 type rowView struct {
 	start                time.Duration
 	Fault                string
@@ -39,7 +39,7 @@ type rowView struct {
 	Outcome              history.Outcome
 }
 
-// findings is all findings of a run, with the shortest histories that show them.
+// findings returns all findings of a run, with the shortest histories that show them.
 func findings(run *Run) ([]findingView, error) {
 	var list []findingView
 	rowsLeft, bytesLeft := rowsOfAllMax, pictureBytesMax
@@ -67,7 +67,7 @@ func findings(run *Run) ([]findingView, error) {
 	return list, nil
 }
 
-// rows is calls in order of their invocations, among the faults of that time.
+// rows returns calls in order of their invocations, together with the faults of that time.
 func rows(ops []history.Op, events []history.Event) []rowView {
 	if len(ops) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func rows(ops []history.Op, events []history.Event) []rowView {
 	return list
 }
 
-// cell is text cut to what a table can show.
+// cell shortens a text to the width of a table cell.
 func cell(s string) string {
 	runes := []rune(s)
 	if len(runes) <= cellRunesMax {
@@ -117,7 +117,7 @@ func cell(s string) string {
 	return string(runes[:cellRunesMax-1]) + "…"
 }
 
-// pack makes a picture small enough to travel in a page.
+// pack compresses a picture for the page.
 func pack(picture []byte) (string, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -130,7 +130,7 @@ func pack(picture []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-// firsts is the first finding of each rule of a result.
+// firsts returns the first finding of each rule of a result.
 func firsts(r check.Result) []check.Finding {
 	var list []check.Finding
 	for _, f := range r.Findings {

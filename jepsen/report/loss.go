@@ -9,7 +9,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Loss is the end of a leader's time, and how long callers waited for the next.
+// Loss is the end of a leader's term, and how long callers waited for the next leader.
 type Loss struct {
 	Node  string        `json:"node"`
 	Term  uint64        `json:"term"`
@@ -17,17 +17,17 @@ type Loss struct {
 	Step  int           `json:"step,omitempty"`  // the fault that was on
 	Fault string        `json:"fault,omitempty"` // its name and variant
 	Alone bool          `json:"alone,omitempty"` // it met the leader alone: the others were free to elect another at once
-	// Took is the longest silence from At until the first acknowledged call
-	// after another leader was seen.
+	// Took is the longest time without an acknowledged call, from At until the first
+	// acknowledged call after another leader was seen.
 	Took  time.Duration `json:"took"`
 	Never bool          `json:"never,omitempty"` // no call was acknowledged any more
 }
 
-// blameMax is how long after its healing a fault may still cost a leader its
-// place: a few rounds of elections.
+// blameMax is how long after it was healed a fault can still cause the loss of a leader: a
+// few rounds of elections.
 const blameMax = 10 * time.Second
 
-// Losses is every leader that was lost before the cluster was taken down.
+// Losses returns every leader that was lost before the cluster was stopped.
 func Losses(h *history.History) []Loss {
 	t := newTimeline(h)
 	var list []Loss
@@ -39,11 +39,11 @@ func Losses(h *history.History) []Loss {
 	return list
 }
 
-// votersToElect is the smallest cluster that can elect a leader without the
-// one that it lost.
+// votersToElect is the size of the smallest cluster that can elect a leader after it lost
+// one.
 const votersToElect = 3
 
-// loss is how the i-th leader of so many nodes was lost.
+// loss returns how the i-th leader was lost; nodes is the size of the cluster.
 func (t *timeline) loss(i, nodes int) Loss {
 	s := t.leaders[i]
 	l := Loss{Node: s.node, Term: s.term, At: s.to}
@@ -72,7 +72,7 @@ func (t *timeline) loss(i, nodes int) Loss {
 	return l
 }
 
-// label is a fault as people name it.
+// label returns the name of a fault for people.
 func label(w check.Window) string {
 	if w.Variant == "" {
 		return w.Name
@@ -80,9 +80,9 @@ func label(w check.Window) string {
 	return w.Name + "/" + w.Variant
 }
 
-// Waits is how long callers waited for another leader where the fault met the
-// leader alone, from the shortest: what an election costs. Elsewhere they may
-// have waited for a majority.
+// Waits returns how long callers waited for another leader, in ascending order, for faults
+// that affected only the leader. These times measure an election. After other faults,
+// callers may also have waited for a majority.
 func Waits(losses []Loss) []time.Duration {
 	var waits []time.Duration
 	for _, l := range losses {
@@ -94,7 +94,7 @@ func Waits(losses []Loss) []time.Duration {
 	return waits
 }
 
-// spread is the median and the greatest of some times; 0 of none.
+// spread returns the median and the maximum of some times; 0 if there are none.
 func spread(took []time.Duration) (median, worst time.Duration) {
 	slices.Sort(took)
 	return quantile(took, 0.5), quantile(took, 1)

@@ -13,8 +13,8 @@ import (
 	"dormouse/jepsen/report"
 )
 
-// made is a run that was never done: 60 s on three nodes, with a leader killed
-// at 10 s and a partition from 30 s to 40 s.
+// made returns a run that was not executed: 60 s on three nodes, with a leader killed at
+// 10 s and a partition from 30 s to 40 s.
 func made(calls int) *report.Run {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	h := &history.History{Header: history.Header{
@@ -60,8 +60,8 @@ func made(calls int) *report.Run {
 	}
 }
 
-// madeCall is the i-th of so many calls, spread over a minute. None is answered
-// for two seconds after the leader was lost.
+// madeCall returns the i-th of all calls, which are spread over a minute. No call is
+// answered for two seconds after the leader was lost.
 func madeCall(rnd *rand.Rand, i, calls int) history.Op {
 	invoke := time.Minute * time.Duration(i) / time.Duration(calls)
 	op := history.Op{
@@ -79,8 +79,7 @@ func madeCall(rnd *rand.Rand, i, calls int) history.Op {
 	return op
 }
 
-// failed makes the append check of a run a violation, with a picture of so many
-// bytes.
+// failed makes the append check of a run a violation, with a picture of that many bytes.
 func failed(run *report.Run, picture int) *report.Run {
 	var ops []history.Op
 	for _, op := range run.History.Ops {

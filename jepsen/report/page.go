@@ -29,7 +29,7 @@ var (
 // eventsMax bounds the events that a page lists.
 const eventsMax = 1000
 
-// view is a run as the page shows it: all numbers and times are text.
+// view is a run in the form that the page shows: all numbers and times are text.
 type view struct {
 	*Run
 	Style           template.CSS
@@ -74,7 +74,7 @@ type eventView struct {
 	At string
 }
 
-// Page writes a run as one page of HTML that needs nothing beside itself.
+// Page writes the report of a run as one self-contained page of HTML.
 func Page(w io.Writer, run *Run) error {
 	v := &view{
 		Run: run, Style: template.CSS(pageStyle), Says: says(run), Cut: run.History.Cut,
@@ -154,7 +154,7 @@ func (v *view) events(events []history.Event) {
 	}
 }
 
-// plan is a plan, indented; as it is where it is no JSON.
+// plan returns a plan as indented JSON, or unchanged if it is not valid JSON.
 func plan(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -163,7 +163,7 @@ func plan(raw json.RawMessage) string {
 	return b.String()
 }
 
-// pairs is what was counted, by name.
+// pairs returns counts as text, ordered by name.
 func pairs(counts map[string]int) string {
 	list := make([]string, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -172,7 +172,7 @@ func pairs(counts map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// count is a number with its thousands apart.
+// count formats a number with separators between the thousands.
 func count(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -181,7 +181,7 @@ func count(n int) string {
 	return digits
 }
 
-// short is a time with as many digits as a reader wants.
+// short formats a duration, rounded for a reader.
 func short(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -197,7 +197,7 @@ func short(d time.Duration) string {
 	}
 }
 
-// at is an instant of a run.
+// at formats an instant of a run.
 func at(d time.Duration) string {
 	if d == history.Never {
 		return "never"
@@ -205,7 +205,7 @@ func at(d time.Duration) string {
 	return fmt.Sprintf("%.3f", d.Seconds())
 }
 
-// wait is how long something took to come, if it came.
+// wait formats how long an event took to happen, if it happened.
 func wait(d time.Duration) string {
 	if d == history.Never {
 		return "never"

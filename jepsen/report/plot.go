@@ -18,15 +18,15 @@ import (
 	"dormouse/jepsen/check"
 )
 
-// Sizes of a plot, in the units of its view box; the page scales it.
+// Sizes of a plot in the units of its view box. The page scales the plot.
 const (
 	plotWidth  = 1040
 	plotHeight = 150
 	fontSize   = 11
 )
 
-// ink is a colour that the page's style sheet decides, so that one plot serves
-// light and dark. The plot is drawn with a stand-in, which svg replaces.
+// ink is a colour that the style sheet of the page defines, so that one plot serves the
+// light and the dark theme. The plot is drawn with a placeholder, which inline replaces.
 type ink uint8
 
 const (
@@ -38,15 +38,15 @@ const (
 	inks = inkSeries + 8 // of eight series
 )
 
-// RGBA is the stand-in.
+// RGBA returns the placeholder.
 func (i ink) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: 1, G: 0xfe, B: uint8(i), A: 255}.RGBA()
 }
 
-// standIn finds what RGBA gave.
+// standIn matches the placeholder that RGBA returned.
 var standIn = regexp.MustCompile(`(?i)#01fe([0-9a-f]{2})`)
 
-// Var is the name of the style sheet's variable.
+// Var returns the name of the variable in the style sheet.
 func (i ink) Var() string {
 	switch i {
 	case inkText:
@@ -62,7 +62,7 @@ func (i ink) Var() string {
 	}
 }
 
-// figure is a plot with what the page writes around it.
+// figure is a plot with its title and its legend.
 type figure struct {
 	Title  string
 	Note   string
@@ -72,13 +72,13 @@ type figure struct {
 	plot *plot.Plot
 }
 
-// legend is what one colour of a figure stands for.
+// legend names the data of one colour of a figure.
 type legend struct {
 	Style template.CSS
 	Name  string
 }
 
-// newFigure is an empty figure over the whole of t, with its faults shaded.
+// newFigure returns an empty figure over the whole of t, with its faults shaded.
 func newFigure(title, note string, t *timeline) *figure {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -101,7 +101,7 @@ func newFigure(title, note string, t *timeline) *figure {
 	return &figure{Title: title, Note: note, plot: p}
 }
 
-// line adds a series of points; runs of NaN leave a gap.
+// line adds a line through points; NaN makes a gap.
 func (f *figure) line(name string, i ink, points plotter.XYs) {
 	f.Legend = append(f.Legend, legend{template.CSS("--c: var(" + i.Var() + ")"), name})
 	for len(points) > 0 {
@@ -116,13 +116,13 @@ func (f *figure) line(name string, i ink, points plotter.XYs) {
 	}
 }
 
-// amounts makes the vertical axis one of amounts from 0, with some air above.
+// amounts makes the vertical axis start at 0, with a margin at the top.
 func (f *figure) amounts() {
 	f.plot.Y.Min, f.plot.Y.Max = 0, max(f.plot.Y.Max*1.1, 1)
 	f.plot.Y.Tick.Marker = plot.TickerFunc(amountTicks)
 }
 
-// render draws figures on axes that are aligned.
+// render draws figures with aligned axes.
 func render(figures []*figure) error {
 	var left, right vg.Length
 	area := draw.New(vgsvg.New(plotWidth, plotHeight))
@@ -149,8 +149,8 @@ var (
 	families = regexp.MustCompile(`font-family:[^"]*?font-style:[a-z]*;?`)
 )
 
-// inline makes a file of SVG a part of the page: no prologue, colours and
-// letters of the style sheet.
+// inline makes an SVG file a part of the page: it removes the prologue, and uses the
+// colours and the font of the style sheet.
 func inline(svg []byte) template.HTML {
 	svg = prologue.ReplaceAll(svg, []byte(`<svg role="img"`))
 	svg = families.ReplaceAll(svg, nil)
@@ -185,7 +185,7 @@ func (s *shades) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// secondTicks marks an axis of seconds: at most a dozen round numbers.
+// secondTicks returns the ticks of an axis of seconds: at most twelve round numbers.
 func secondTicks(_, high float64) []plot.Tick {
 	const most = 12
 	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600}
@@ -204,7 +204,7 @@ func secondTicks(_, high float64) []plot.Tick {
 	return ticks
 }
 
-// amountTicks marks an axis of amounts from 0: at most four round numbers.
+// amountTicks returns the ticks of an axis of amounts from 0: at most four round numbers.
 func amountTicks(_, high float64) []plot.Tick {
 	const most = 4
 	step := math.Pow(10, math.Floor(math.Log10(high/most)))

@@ -1,7 +1,6 @@
-// Package report tells people and programs what a run came to: one page of
-// HTML that needs nothing beside itself, a table for terminals, JSON. It knows
-// a run only by its history and by the results of its checks, so that an old
-// history gives the same report as a new one.
+// Package report writes the results of a run: a self-contained page of HTML, a table for
+// terminals, and JSON. It uses only the history of the run and the results of its checks,
+// so an old history gives the same report as a new one.
 package report
 
 import (
@@ -19,7 +18,7 @@ const (
 	ResultName  = "result.json"   // what JSON writes
 )
 
-// Run is one run, judged.
+// Run is one run with the results of its checks.
 type Run struct {
 	Header      history.Header   `json:"header"`
 	Verdict     check.Verdict    `json:"verdict"` // the worst of Results
@@ -31,8 +30,8 @@ type Run struct {
 	History     *history.History `json:"-"`
 }
 
-// Judged is how many calls the run's workloads judged: not the pulse, nor what
-// every run owes.
+// Judged returns how many calls the workloads of the run checked. It counts neither the
+// calls of the pulse workload nor those of the checks that every run has.
 func (r *Run) Judged() int {
 	n := 0
 	for _, result := range r.Results {

@@ -7,18 +7,17 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// bucketsMax bounds how finely a run is plotted: more could not be seen.
+// bucketsMax bounds the buckets of a plot: a reader could not see more.
 const bucketsMax = 300
 
-// series is the calls of a history by time: one bucket after another, each of
-// one width.
+// series groups the calls of a history by time, in consecutive buckets of one width.
 type series struct {
 	width   time.Duration
 	buckets []bucket
 }
 
-// bucket is the calls that ended within one stretch of time. Those of unknown
-// outcome count where they began.
+// bucket counts the calls that ended within one interval. Calls with an unknown outcome
+// count in the bucket of their start.
 type bucket struct {
 	ok, refused, unknown int
 	p50, p99             time.Duration // of those that are ok; 0 where none is
@@ -52,7 +51,7 @@ func newSeries(h *history.History, end time.Duration) series {
 	return s
 }
 
-// width is the finest round width with which a run has at most bucketsMax.
+// width returns the smallest round width that needs at most bucketsMax buckets.
 func width(end time.Duration) time.Duration {
 	for _, w := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second} {
 		if end/w < bucketsMax {

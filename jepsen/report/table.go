@@ -9,10 +9,10 @@ import (
 	"dormouse/internal/cli"
 )
 
-// notesRunesMax is the width of a table's last column, where its notes are.
+// notesRunesMax is the width of the last column of a table, which holds the notes.
 const notesRunesMax = 110
 
-// Table is rows as text for a terminal, below a head where there is one.
+// Table returns rows as text for a terminal, below a header if there is one.
 func Table(head []string, rows [][]string) string {
 	w := table.NewWriter()
 	style := table.StyleDefault
@@ -34,8 +34,8 @@ func Table(head []string, rows [][]string) string {
 	return b.String()
 }
 
-// lastColumn is the number of the last column of a table with more than pairs
-// of a name and a value, some of which people copy; else 0, which is none.
+// lastColumn returns the number of the last column if a table has more than pairs of a
+// name and a value; otherwise 0, because people copy such values.
 func lastColumn(head []string) int {
 	if len(head) <= 2 {
 		return 0
@@ -43,7 +43,7 @@ func lastColumn(head []string) int {
 	return len(head)
 }
 
-// wrap breaks each line of a note where it gets too long.
+// wrap breaks the lines of a note that are too long.
 func wrap(note string, most int) string {
 	var b strings.Builder
 	for line := range strings.Lines(note) {

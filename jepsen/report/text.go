@@ -11,7 +11,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// Text writes what a run came to for a terminal, or for the log of CI.
+// Text writes the result of a run for a terminal, or for the log of CI.
 func Text(w io.Writer, run *Run) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", says(run), title(run.Header))
@@ -56,8 +56,8 @@ func Text(w io.Writer, run *Run) error {
 	return nil
 }
 
-// installsLine returns how many snapshots nodes installed during the run, or
-// "" where liveness was not judged.
+// installsLine returns how many snapshots nodes installed during the run, or "" if
+// liveness was not checked.
 func installsLine(results []check.Result) string {
 	for _, r := range results {
 		if r.Check == check.LivenessName {
@@ -67,7 +67,7 @@ func installsLine(results []check.Result) string {
 	return ""
 }
 
-// notes is what a reader of a table should know of a result.
+// notes returns what a reader of a table should know of a result.
 func notes(r check.Result) string {
 	var list []string
 	if r.Why != "" {
@@ -83,7 +83,7 @@ func notes(r check.Result) string {
 	return strings.Join(list, "\n")
 }
 
-// says is the verdict in a word or two.
+// says returns the verdict in one or two words.
 func says(run *Run) string {
 	switch {
 	case run.Verdict == check.OK:
@@ -97,7 +97,7 @@ func says(run *Run) string {
 	}
 }
 
-// title is what was run.
+// title returns the name of what was run.
 func title(h history.Header) string {
 	nodes := "nodes"
 	if h.Nodes == 1 {
@@ -106,7 +106,7 @@ func title(h history.Header) string {
 	return fmt.Sprintf("%s under %s, %d %s", strings.Join(h.Workloads, ", "), strings.Join(h.Nemeses, ", "), h.Nodes, nodes)
 }
 
-// subtitle is how it was run.
+// subtitle returns how it was run.
 func subtitle(run *Run) string {
 	h := run.Header
 	list := []string{fmt.Sprintf("seed %d", h.Seed), fmt.Sprint(h.Time), fmt.Sprintf("%s calls", count(len(run.History.Ops)))}
@@ -122,7 +122,7 @@ func subtitle(run *Run) string {
 	return strings.Join(list, " · ")
 }
 
-// recoveryLine sums up how soon commits succeeded after each healing.
+// recoveryLine summarizes how soon commits succeeded after each fault was healed.
 func recoveryLine(recoveries []check.Recovery) string {
 	if len(recoveries) == 0 {
 		return ""
@@ -151,7 +151,7 @@ func recoveryLine(recoveries []check.Recovery) string {
 	return line
 }
 
-// lossLine sums up how long callers waited for another leader.
+// lossLine summarizes how long callers waited for another leader.
 func lossLine(losses []Loss) string {
 	if len(losses) == 0 {
 		return ""

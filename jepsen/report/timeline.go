@@ -8,8 +8,7 @@ import (
 	"dormouse/jepsen/history"
 )
 
-// timeline is what of a history has its place in time: each list by its
-// beginning.
+// timeline holds the parts of a history that have a time. Each list is ordered by start.
 type timeline struct {
 	end     time.Duration // the last instant that the history knows of
 	faults  []check.Window
@@ -18,7 +17,7 @@ type timeline struct {
 	answers []time.Duration // when each call that took effect returned
 }
 
-// span is a leader's time, as far as it was seen.
+// span is the observed term of a leader.
 type span struct {
 	node     string
 	term     uint64
@@ -53,8 +52,8 @@ func newTimeline(h *history.History) *timeline {
 	return t
 }
 
-// untilTakenDown leaves out what follows the end of a run: processes that end
-// there were ended.
+// untilTakenDown returns the events before the cluster was stopped: exits after that are
+// intended.
 func untilTakenDown(events []history.Event) []history.Event {
 	down := slices.IndexFunc(events, func(e history.Event) bool {
 		return e.Kind == history.EventPhase && e.Name == check.PhaseEnd
@@ -65,8 +64,8 @@ func untilTakenDown(events []history.Event) []history.Event {
 	return events[:down]
 }
 
-// spans is who led when. A leader leads until another is seen, or until its
-// process ends.
+// spans returns the terms of the leaders. A term ends when another leader is seen, or when
+// the process of the leader ends.
 func spans(events []history.Event, end time.Duration) []span {
 	var list []span
 	for _, e := range events {
@@ -95,8 +94,8 @@ func spans(events []history.Event, end time.Duration) []span {
 	return list
 }
 
-// answered is the first instant from at on at which a call that took effect
-// returned; ok is false where none did.
+// answered returns the first instant at or after at when a call that took effect returned;
+// ok is false if there is none.
 func (t *timeline) answered(at time.Duration) (first time.Duration, ok bool) {
 	i, _ := slices.BinarySearch(t.answers, at)
 	if i == len(t.answers) {
@@ -105,8 +104,8 @@ func (t *timeline) answered(at time.Duration) (first time.Duration, ok bool) {
 	return t.answers[i], true
 }
 
-// silence is the longest stretch within [from, to] in which no call returned
-// that took effect.
+// silence returns the longest interval within [from, to] in which no call that took effect
+// returned.
 func (t *timeline) silence(from, to time.Duration) time.Duration {
 	var longest time.Duration
 	last := from

@@ -28,13 +28,13 @@ func (f *Findings) contradiction(key string, cycle []model.Edge, ops []history.O
 	words := make([]string, len(cycle))
 	for i, e := range cycle {
 		shown[i] = ops[e.From]
-		words[i] = sentence(e, ops)
+		words[i] = reasonOf(e, ops)
 	}
 	f.Add(cycleRule(cycle), key, shown, "each of these calls must come before the next, and the last before the first: %s", strings.Join(words, "; "))
 }
 
-// sentence returns why one call comes before another.
-func sentence(e model.Edge, ops []history.Op) string {
+// reasonOf returns why one call comes before another.
+func reasonOf(e model.Edge, ops []history.Op) string {
 	from, to := NameOf(ops[e.From]), NameOf(ops[e.To])
 	switch e.Why {
 	case model.Overwrite:

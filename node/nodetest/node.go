@@ -99,16 +99,16 @@ func (n *Node) wake(o Options) error {
 		c.Auth.Mode, n.root = config.AuthTokens, make(chan string, 1)
 	}
 	host := n.links.Host(name)
-	var fronts transport.Network = host
+	var servers transport.Network = host
 	if o.Loopback {
-		c.HTTP.Addr, c.GRPC.Addr, fronts = freePort, freePort, nil
+		c.HTTP.Addr, c.GRPC.Addr, servers = freePort, freePort, nil
 	}
 	c.Raft.Advertise, c.HTTP.Advertise, c.GRPC.Advertise, c.Gossip.Advertise = c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr
 	talk, err := gossiptest.New().Listen(gossipAddr)
 	if err != nil {
 		return err
 	}
-	if n.node, err = node.Open(node.Options{Config: c, Network: host, Fronts: fronts, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger, RootToken: func(secret string) { n.root <- secret }}); err != nil {
+	if n.node, err = node.Open(node.Options{Config: c, Network: host, Servers: servers, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger, RootToken: func(secret string) { n.root <- secret }}); err != nil {
 		return err
 	}
 	var life context.Context

@@ -299,15 +299,11 @@ func (x *ListReviews) GetPrefix() string {
 type Session struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Row            *op.SessionRow         `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
-	SchemaVersion  uint64                 `protobuf:"varint,2,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	Spec           []byte                 `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
 	Metadata       []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	Environment    []byte                 `protobuf:"bytes,5,opt,name=environment,proto3" json:"environment,omitempty"`
 	Conversation   *op.Conversation       `protobuf:"bytes,6,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	Lineage        *SessionLineage        `protobuf:"bytes,7,opt,name=lineage,proto3" json:"lineage,omitempty"`
-	QueueMax       uint64                 `protobuf:"varint,8,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
-	Thread         string                 `protobuf:"bytes,9,opt,name=thread,proto3" json:"thread,omitempty"`
-	Checkpoint     string                 `protobuf:"bytes,10,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	Result         []byte                 `protobuf:"bytes,11,opt,name=result,proto3" json:"result,omitempty"`
 	Failure        []byte                 `protobuf:"bytes,12,opt,name=failure,proto3" json:"failure,omitempty"`
 	Requests       []*op.SessionRequest   `protobuf:"bytes,13,rep,name=requests,proto3" json:"requests,omitempty"`
@@ -355,13 +351,6 @@ func (x *Session) GetRow() *op.SessionRow {
 	return nil
 }
 
-func (x *Session) GetSchemaVersion() uint64 {
-	if x != nil {
-		return x.SchemaVersion
-	}
-	return 0
-}
-
 func (x *Session) GetSpec() []byte {
 	if x != nil {
 		return x.Spec
@@ -395,27 +384,6 @@ func (x *Session) GetLineage() *SessionLineage {
 		return x.Lineage
 	}
 	return nil
-}
-
-func (x *Session) GetQueueMax() uint64 {
-	if x != nil {
-		return x.QueueMax
-	}
-	return 0
-}
-
-func (x *Session) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *Session) GetCheckpoint() string {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return ""
 }
 
 func (x *Session) GetResult() []byte {
@@ -657,27 +625,20 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x1a\n" +
 	"\bassignee\x18\x05 \x01(\tR\bassignee\x12\x18\n" +
 	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
-	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xa6\x05\n" +
+	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xb6\x04\n" +
 	"\aSession\x12,\n" +
-	"\x03row\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\x03row\x12%\n" +
-	"\x0eschema_version\x18\x02 \x01(\x04R\rschemaVersion\x12\x12\n" +
+	"\x03row\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\x03row\x12\x12\n" +
 	"\x04spec\x18\x03 \x01(\fR\x04spec\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x12 \n" +
 	"\venvironment\x18\x05 \x01(\fR\venvironment\x12@\n" +
 	"\fconversation\x18\x06 \x01(\v2\x1c.dormouse.op.v1.ConversationR\fconversation\x129\n" +
-	"\alineage\x18\a \x01(\v2\x1f.dormouse.api.v1.SessionLineageR\alineage\x12\x1b\n" +
-	"\tqueue_max\x18\b \x01(\x04R\bqueueMax\x12\x16\n" +
-	"\x06thread\x18\t \x01(\tR\x06thread\x12\x1e\n" +
-	"\n" +
-	"checkpoint\x18\n" +
-	" \x01(\tR\n" +
-	"checkpoint\x12\x16\n" +
+	"\alineage\x18\a \x01(\v2\x1f.dormouse.api.v1.SessionLineageR\alineage\x12\x16\n" +
 	"\x06result\x18\v \x01(\fR\x06result\x12\x18\n" +
 	"\afailure\x18\f \x01(\fR\afailure\x12:\n" +
 	"\brequests\x18\r \x03(\v2\x1e.dormouse.op.v1.SessionRequestR\brequests\x12=\n" +
 	"\tsnapshots\x18\x0e \x03(\v2\x1f.dormouse.op.v1.SessionSnapshotR\tsnapshots\x124\n" +
 	"\x05queue\x18\x0f \x03(\v2\x1e.dormouse.op.v1.SessionRequestR\x05queue\x12?\n" +
-	"\x0fpending_reviews\x18\x10 \x03(\v2\x16.dormouse.op.v1.ReviewR\x0ependingReviews\"\x89\x01\n" +
+	"\x0fpending_reviews\x18\x10 \x03(\v2\x16.dormouse.op.v1.ReviewR\x0ependingReviewsJ\x04\b\x02\x10\x03J\x04\b\b\x10\v\"\x89\x01\n" +
 	"\x0eSessionLineage\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +

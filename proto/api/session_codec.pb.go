@@ -258,7 +258,6 @@ func (m *Session) EncodedSize() int {
 	if m.Row != nil {
 		n += protocode.SizeMessage(1, m.Row.EncodedSize())
 	}
-	n += protocode.SizeInt(2, m.SchemaVersion)
 	n += protocode.SizeText(3, m.Spec)
 	n += protocode.SizeText(4, m.Metadata)
 	n += protocode.SizeText(5, m.Environment)
@@ -268,9 +267,6 @@ func (m *Session) EncodedSize() int {
 	if m.Lineage != nil {
 		n += protocode.SizeMessage(7, m.Lineage.EncodedSize())
 	}
-	n += protocode.SizeInt(8, m.QueueMax)
-	n += protocode.SizeText(9, m.Thread)
-	n += protocode.SizeText(10, m.Checkpoint)
 	n += protocode.SizeText(11, m.Result)
 	n += protocode.SizeText(12, m.Failure)
 	for _, v := range m.Requests {
@@ -309,9 +305,6 @@ func (m *Session) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutText(b, i, 12, m.Failure)
 	i = protocode.PutText(b, i, 11, m.Result)
-	i = protocode.PutText(b, i, 10, m.Checkpoint)
-	i = protocode.PutText(b, i, 9, m.Thread)
-	i = protocode.PutInt(b, i, 8, m.QueueMax)
 	if m.Lineage != nil {
 		i = protocode.PutMessage(b, m.Lineage.EncodeBackward(b[:i]), i, 7)
 	}
@@ -321,7 +314,6 @@ func (m *Session) EncodeBackward(b []byte) int {
 	i = protocode.PutText(b, i, 5, m.Environment)
 	i = protocode.PutText(b, i, 4, m.Metadata)
 	i = protocode.PutText(b, i, 3, m.Spec)
-	i = protocode.PutInt(b, i, 2, m.SchemaVersion)
 	if m.Row != nil {
 		i = protocode.PutMessage(b, m.Row.EncodeBackward(b[:i]), i, 1)
 	}
@@ -337,8 +329,6 @@ func (m *Session) Decode(raw []byte) (err error) {
 		switch f.Number {
 		case 1:
 			err = protocode.Sub(&f, &m.Row)
-		case 2:
-			err = protocode.Int(&f, &m.SchemaVersion)
 		case 3:
 			err = f.Bytes(&m.Spec)
 		case 4:
@@ -349,12 +339,6 @@ func (m *Session) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &m.Conversation)
 		case 7:
 			err = protocode.Sub(&f, &m.Lineage)
-		case 8:
-			err = protocode.Int(&f, &m.QueueMax)
-		case 9:
-			err = f.String(&m.Thread)
-		case 10:
-			err = f.String(&m.Checkpoint)
 		case 11:
 			err = f.Bytes(&m.Result)
 		case 12:

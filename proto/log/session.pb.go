@@ -9,6 +9,7 @@
 package logpb
 
 import (
+	op "dormouse/proto/op"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -300,13 +301,11 @@ type SessionRow struct {
 	Incarnation          uint64                 `protobuf:"varint,1,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Revision             uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	Mode                 string                 `protobuf:"bytes,3,opt,name=mode,proto3" json:"mode,omitempty"`
-	Busy                 string                 `protobuf:"bytes,4,opt,name=busy,proto3" json:"busy,omitempty"`
 	Agent                string                 `protobuf:"bytes,5,opt,name=agent,proto3" json:"agent,omitempty"`
 	Status               string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
 	Request              string                 `protobuf:"bytes,7,opt,name=request,proto3" json:"request,omitempty"`                                      // of the running turn, or the last one
 	RequestOrdinal       uint64                 `protobuf:"varint,8,opt,name=request_ordinal,json=requestOrdinal,proto3" json:"request_ordinal,omitempty"` // the request's row
 	Lease                *SessionLease          `protobuf:"bytes,9,opt,name=lease,proto3" json:"lease,omitempty"`                                          // of the running turn, even if the claim has ended
-	SchemaVersion        uint64                 `protobuf:"varint,10,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"`
 	CreatedAt            int64                  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt            int64                  `protobuf:"varint,12,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	RequestsEnd          uint64                 `protobuf:"varint,13,opt,name=requests_end,json=requestsEnd,proto3" json:"requests_end,omitempty"`           // the ordinal of the next request
@@ -315,9 +314,6 @@ type SessionRow struct {
 	Snapshots            []*KeptSnapshot        `protobuf:"bytes,16,rep,name=snapshots,proto3" json:"snapshots,omitempty"` // oldest first
 	QueueEnd             uint64                 `protobuf:"varint,17,opt,name=queue_end,json=queueEnd,proto3" json:"queue_end,omitempty"`
 	QueueSizes           []uint64               `protobuf:"varint,18,rep,packed,name=queue_sizes,json=queueSizes,proto3" json:"queue_sizes,omitempty"` // as request_sizes
-	QueueMax             uint64                 `protobuf:"varint,19,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
-	Thread               string                 `protobuf:"bytes,20,opt,name=thread,proto3" json:"thread,omitempty"`
-	Checkpoint           string                 `protobuf:"bytes,21,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	BodySize             uint64                 `protobuf:"varint,22,opt,name=body_size,json=bodySize,proto3" json:"body_size,omitempty"`
 	ContinuationRevision uint64                 `protobuf:"varint,23,opt,name=continuation_revision,json=continuationRevision,proto3" json:"continuation_revision,omitempty"`
 	PendingReviews       uint64                 `protobuf:"varint,24,opt,name=pending_reviews,json=pendingReviews,proto3" json:"pending_reviews,omitempty"`
@@ -325,7 +321,8 @@ type SessionRow struct {
 	Lineage              *SessionLineage        `protobuf:"bytes,26,opt,name=lineage,proto3" json:"lineage,omitempty"`
 	Turn                 *TurnStart             `protobuf:"bytes,27,opt,name=turn,proto3" json:"turn,omitempty"`                                // of a turn that can be rolled back
 	ReviewsEnd           uint64                 `protobuf:"varint,28,opt,name=reviews_end,json=reviewsEnd,proto3" json:"reviews_end,omitempty"` // the ordinal of the next review
-	ExpiresAt            int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`    // 0 means never
+	Settings             *op.SessionSettings    `protobuf:"bytes,29,opt,name=settings,proto3" json:"settings,omitempty"`
+	ExpiresAt            int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // 0 means never
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -381,13 +378,6 @@ func (x *SessionRow) GetMode() string {
 	return ""
 }
 
-func (x *SessionRow) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
 func (x *SessionRow) GetAgent() string {
 	if x != nil {
 		return x.Agent
@@ -421,13 +411,6 @@ func (x *SessionRow) GetLease() *SessionLease {
 		return x.Lease
 	}
 	return nil
-}
-
-func (x *SessionRow) GetSchemaVersion() uint64 {
-	if x != nil {
-		return x.SchemaVersion
-	}
-	return 0
 }
 
 func (x *SessionRow) GetCreatedAt() int64 {
@@ -486,27 +469,6 @@ func (x *SessionRow) GetQueueSizes() []uint64 {
 	return nil
 }
 
-func (x *SessionRow) GetQueueMax() uint64 {
-	if x != nil {
-		return x.QueueMax
-	}
-	return 0
-}
-
-func (x *SessionRow) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *SessionRow) GetCheckpoint() string {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return ""
-}
-
 func (x *SessionRow) GetBodySize() uint64 {
 	if x != nil {
 		return x.BodySize
@@ -554,6 +516,13 @@ func (x *SessionRow) GetReviewsEnd() uint64 {
 		return x.ReviewsEnd
 	}
 	return 0
+}
+
+func (x *SessionRow) GetSettings() *op.SessionSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
 }
 
 func (x *SessionRow) GetExpiresAt() int64 {
@@ -1145,7 +1114,7 @@ var File_proto_log_session_proto protoreflect.FileDescriptor
 
 const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17proto/log/session.proto\x12\x0fdormouse.log.v1\"\xde\x01\n" +
+	"\x17proto/log/session.proto\x12\x0fdormouse.log.v1\x1a\x16proto/op/session.proto\"\xde\x01\n" +
 	"\fConversation\x12\x1f\n" +
 	"\vagent_state\x18\x01 \x01(\fR\n" +
 	"agentState\x123\n" +
@@ -1172,20 +1141,17 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_state\x18\a \x01(\fR\tturnState\x12\x1a\n" +
 	"\bmetadata\x18\b \x01(\fR\bmetadata\x12\x0e\n" +
-	"\x02at\x18\t \x01(\x03R\x02at\"\xfa\a\n" +
+	"\x02at\x18\t \x01(\x03R\x02at\"\xb9\a\n" +
 	"\n" +
 	"SessionRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x12\n" +
-	"\x04mode\x18\x03 \x01(\tR\x04mode\x12\x12\n" +
-	"\x04busy\x18\x04 \x01(\tR\x04busy\x12\x14\n" +
+	"\x04mode\x18\x03 \x01(\tR\x04mode\x12\x14\n" +
 	"\x05agent\x18\x05 \x01(\tR\x05agent\x12\x16\n" +
 	"\x06status\x18\x06 \x01(\tR\x06status\x12\x18\n" +
 	"\arequest\x18\a \x01(\tR\arequest\x12'\n" +
 	"\x0frequest_ordinal\x18\b \x01(\x04R\x0erequestOrdinal\x123\n" +
-	"\x05lease\x18\t \x01(\v2\x1d.dormouse.log.v1.SessionLeaseR\x05lease\x12%\n" +
-	"\x0eschema_version\x18\n" +
-	" \x01(\x04R\rschemaVersion\x12\x1d\n" +
+	"\x05lease\x18\t \x01(\v2\x1d.dormouse.log.v1.SessionLeaseR\x05lease\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\v \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
@@ -1197,11 +1163,6 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\tqueue_end\x18\x11 \x01(\x04R\bqueueEnd\x12\x1f\n" +
 	"\vqueue_sizes\x18\x12 \x03(\x04R\n" +
 	"queueSizes\x12\x1b\n" +
-	"\tqueue_max\x18\x13 \x01(\x04R\bqueueMax\x12\x16\n" +
-	"\x06thread\x18\x14 \x01(\tR\x06thread\x12\x1e\n" +
-	"\n" +
-	"checkpoint\x18\x15 \x01(\tR\n" +
-	"checkpoint\x12\x1b\n" +
 	"\tbody_size\x18\x16 \x01(\x04R\bbodySize\x123\n" +
 	"\x15continuation_revision\x18\x17 \x01(\x04R\x14continuationRevision\x12'\n" +
 	"\x0fpending_reviews\x18\x18 \x01(\x04R\x0ependingReviews\x12\x18\n" +
@@ -1209,9 +1170,11 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\alineage\x18\x1a \x01(\v2\x1f.dormouse.log.v1.SessionLineageR\alineage\x12.\n" +
 	"\x04turn\x18\x1b \x01(\v2\x1a.dormouse.log.v1.TurnStartR\x04turn\x12\x1f\n" +
 	"\vreviews_end\x18\x1c \x01(\x04R\n" +
-	"reviewsEnd\x12\x1d\n" +
+	"reviewsEnd\x12;\n" +
+	"\bsettings\x18\x1d \x01(\v2\x1f.dormouse.op.v1.SessionSettingsR\bsettings\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18P \x01(\x03R\texpiresAt\"[\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAtJ\x04\b\x04\x10\x05J\x04\b\n" +
+	"\x10\vJ\x04\b\x13\x10\x16\"[\n" +
 	"\fSessionLease\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x1f\n" +
@@ -1288,29 +1251,31 @@ func file_proto_log_session_proto_rawDescGZIP() []byte {
 
 var file_proto_log_session_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_proto_log_session_proto_goTypes = []any{
-	(*Conversation)(nil),    // 0: dormouse.log.v1.Conversation
-	(*SessionRequest)(nil),  // 1: dormouse.log.v1.SessionRequest
-	(*SessionSnapshot)(nil), // 2: dormouse.log.v1.SessionSnapshot
-	(*SessionRow)(nil),      // 3: dormouse.log.v1.SessionRow
-	(*SessionLease)(nil),    // 4: dormouse.log.v1.SessionLease
-	(*KeptSnapshot)(nil),    // 5: dormouse.log.v1.KeptSnapshot
-	(*SessionLineage)(nil),  // 6: dormouse.log.v1.SessionLineage
-	(*TurnStart)(nil),       // 7: dormouse.log.v1.TurnStart
-	(*SessionBody)(nil),     // 8: dormouse.log.v1.SessionBody
-	(*ReviewRow)(nil),       // 9: dormouse.log.v1.ReviewRow
+	(*Conversation)(nil),       // 0: dormouse.log.v1.Conversation
+	(*SessionRequest)(nil),     // 1: dormouse.log.v1.SessionRequest
+	(*SessionSnapshot)(nil),    // 2: dormouse.log.v1.SessionSnapshot
+	(*SessionRow)(nil),         // 3: dormouse.log.v1.SessionRow
+	(*SessionLease)(nil),       // 4: dormouse.log.v1.SessionLease
+	(*KeptSnapshot)(nil),       // 5: dormouse.log.v1.KeptSnapshot
+	(*SessionLineage)(nil),     // 6: dormouse.log.v1.SessionLineage
+	(*TurnStart)(nil),          // 7: dormouse.log.v1.TurnStart
+	(*SessionBody)(nil),        // 8: dormouse.log.v1.SessionBody
+	(*ReviewRow)(nil),          // 9: dormouse.log.v1.ReviewRow
+	(*op.SessionSettings)(nil), // 10: dormouse.op.v1.SessionSettings
 }
 var file_proto_log_session_proto_depIdxs = []int32{
-	4, // 0: dormouse.log.v1.SessionRow.lease:type_name -> dormouse.log.v1.SessionLease
-	5, // 1: dormouse.log.v1.SessionRow.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
-	6, // 2: dormouse.log.v1.SessionRow.lineage:type_name -> dormouse.log.v1.SessionLineage
-	7, // 3: dormouse.log.v1.SessionRow.turn:type_name -> dormouse.log.v1.TurnStart
-	5, // 4: dormouse.log.v1.TurnStart.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
-	0, // 5: dormouse.log.v1.SessionBody.conversation:type_name -> dormouse.log.v1.Conversation
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	4,  // 0: dormouse.log.v1.SessionRow.lease:type_name -> dormouse.log.v1.SessionLease
+	5,  // 1: dormouse.log.v1.SessionRow.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
+	6,  // 2: dormouse.log.v1.SessionRow.lineage:type_name -> dormouse.log.v1.SessionLineage
+	7,  // 3: dormouse.log.v1.SessionRow.turn:type_name -> dormouse.log.v1.TurnStart
+	10, // 4: dormouse.log.v1.SessionRow.settings:type_name -> dormouse.op.v1.SessionSettings
+	5,  // 5: dormouse.log.v1.TurnStart.snapshots:type_name -> dormouse.log.v1.KeptSnapshot
+	0,  // 6: dormouse.log.v1.SessionBody.conversation:type_name -> dormouse.log.v1.Conversation
+	7,  // [7:7] is the sub-list for method output_type
+	7,  // [7:7] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_session_proto_init() }

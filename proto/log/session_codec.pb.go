@@ -231,7 +231,6 @@ func (m *SessionRow) EncodedSize() int {
 	n += protocode.SizeInt(1, m.Incarnation)
 	n += protocode.SizeInt(2, m.Revision)
 	n += protocode.SizeText(3, m.Mode)
-	n += protocode.SizeText(4, m.Busy)
 	n += protocode.SizeText(5, m.Agent)
 	n += protocode.SizeText(6, m.Status)
 	n += protocode.SizeText(7, m.Request)
@@ -239,7 +238,6 @@ func (m *SessionRow) EncodedSize() int {
 	if m.Lease != nil {
 		n += protocode.SizeMessage(9, m.Lease.EncodedSize())
 	}
-	n += protocode.SizeInt(10, m.SchemaVersion)
 	n += protocode.SizeInt(11, m.CreatedAt)
 	n += protocode.SizeInt(12, m.UpdatedAt)
 	n += protocode.SizeInt(13, m.RequestsEnd)
@@ -250,9 +248,6 @@ func (m *SessionRow) EncodedSize() int {
 	}
 	n += protocode.SizeInt(17, m.QueueEnd)
 	n += protocode.SizeInts(18, m.QueueSizes)
-	n += protocode.SizeInt(19, m.QueueMax)
-	n += protocode.SizeText(20, m.Thread)
-	n += protocode.SizeText(21, m.Checkpoint)
 	n += protocode.SizeInt(22, m.BodySize)
 	n += protocode.SizeInt(23, m.ContinuationRevision)
 	n += protocode.SizeInt(24, m.PendingReviews)
@@ -264,6 +259,9 @@ func (m *SessionRow) EncodedSize() int {
 		n += protocode.SizeMessage(27, m.Turn.EncodedSize())
 	}
 	n += protocode.SizeInt(28, m.ReviewsEnd)
+	if m.Settings != nil {
+		n += protocode.SizeMessage(29, m.Settings.EncodedSize())
+	}
 	n += protocode.SizeInt(80, m.ExpiresAt)
 	return n
 }
@@ -276,6 +274,9 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
 	i = protocode.PutInt(b, i, 80, m.ExpiresAt)
+	if m.Settings != nil {
+		i = protocode.PutMessage(b, m.Settings.EncodeBackward(b[:i]), i, 29)
+	}
 	i = protocode.PutInt(b, i, 28, m.ReviewsEnd)
 	if m.Turn != nil {
 		i = protocode.PutMessage(b, m.Turn.EncodeBackward(b[:i]), i, 27)
@@ -287,9 +288,6 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	i = protocode.PutInt(b, i, 24, m.PendingReviews)
 	i = protocode.PutInt(b, i, 23, m.ContinuationRevision)
 	i = protocode.PutInt(b, i, 22, m.BodySize)
-	i = protocode.PutText(b, i, 21, m.Checkpoint)
-	i = protocode.PutText(b, i, 20, m.Thread)
-	i = protocode.PutInt(b, i, 19, m.QueueMax)
 	i = protocode.PutInts(b, i, 18, m.QueueSizes)
 	i = protocode.PutInt(b, i, 17, m.QueueEnd)
 	for _, v := range slices.Backward(m.Snapshots) {
@@ -300,7 +298,6 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	i = protocode.PutInt(b, i, 13, m.RequestsEnd)
 	i = protocode.PutInt(b, i, 12, m.UpdatedAt)
 	i = protocode.PutInt(b, i, 11, m.CreatedAt)
-	i = protocode.PutInt(b, i, 10, m.SchemaVersion)
 	if m.Lease != nil {
 		i = protocode.PutMessage(b, m.Lease.EncodeBackward(b[:i]), i, 9)
 	}
@@ -308,7 +305,6 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	i = protocode.PutText(b, i, 7, m.Request)
 	i = protocode.PutText(b, i, 6, m.Status)
 	i = protocode.PutText(b, i, 5, m.Agent)
-	i = protocode.PutText(b, i, 4, m.Busy)
 	i = protocode.PutText(b, i, 3, m.Mode)
 	i = protocode.PutInt(b, i, 2, m.Revision)
 	i = protocode.PutInt(b, i, 1, m.Incarnation)
@@ -328,8 +324,6 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Revision)
 		case 3:
 			err = f.String(&m.Mode)
-		case 4:
-			err = f.String(&m.Busy)
 		case 5:
 			err = f.String(&m.Agent)
 		case 6:
@@ -340,8 +334,6 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.RequestOrdinal)
 		case 9:
 			err = protocode.Sub(&f, &m.Lease)
-		case 10:
-			err = protocode.Int(&f, &m.SchemaVersion)
 		case 11:
 			err = protocode.Int(&f, &m.CreatedAt)
 		case 12:
@@ -358,12 +350,6 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.QueueEnd)
 		case 18:
 			err = protocode.Ints(&f, &m.QueueSizes)
-		case 19:
-			err = protocode.Int(&f, &m.QueueMax)
-		case 20:
-			err = f.String(&m.Thread)
-		case 21:
-			err = f.String(&m.Checkpoint)
 		case 22:
 			err = protocode.Int(&f, &m.BodySize)
 		case 23:
@@ -378,6 +364,8 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &m.Turn)
 		case 28:
 			err = protocode.Int(&f, &m.ReviewsEnd)
+		case 29:
+			err = protocode.Sub(&f, &m.Settings)
 		case 80:
 			err = protocode.Int(&f, &m.ExpiresAt)
 		default:

@@ -23,33 +23,107 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// SessionSettings is what callers set of a session, besides its agent and its contents. Ops,
+// rows of the log and answers contain it whole.
+type SessionSettings struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Busy          string                 `protobuf:"bytes,1,opt,name=busy,proto3" json:"busy,omitempty"` // reject, enqueue, interrupt, rollback; "" for reject
+	QueueMax      uint64                 `protobuf:"varint,2,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
+	SchemaVersion uint64                 `protobuf:"varint,3,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"` // 0 for the newest
+	Thread        string                 `protobuf:"bytes,4,opt,name=thread,proto3" json:"thread,omitempty"`
+	Checkpoint    string                 `protobuf:"bytes,5,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionSettings) Reset() {
+	*x = SessionSettings{}
+	mi := &file_proto_op_session_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionSettings) ProtoMessage() {}
+
+func (x *SessionSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_op_session_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionSettings.ProtoReflect.Descriptor instead.
+func (*SessionSettings) Descriptor() ([]byte, []int) {
+	return file_proto_op_session_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *SessionSettings) GetBusy() string {
+	if x != nil {
+		return x.Busy
+	}
+	return ""
+}
+
+func (x *SessionSettings) GetQueueMax() uint64 {
+	if x != nil {
+		return x.QueueMax
+	}
+	return 0
+}
+
+func (x *SessionSettings) GetSchemaVersion() uint64 {
+	if x != nil {
+		return x.SchemaVersion
+	}
+	return 0
+}
+
+func (x *SessionSettings) GetThread() string {
+	if x != nil {
+		return x.Thread
+	}
+	return ""
+}
+
+func (x *SessionSettings) GetCheckpoint() string {
+	if x != nil {
+		return x.Checkpoint
+	}
+	return ""
+}
+
 type PutSession struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`                                         // lease, classic; "" for lease, or what it was
-	SchemaVersion uint64                 `protobuf:"varint,3,opt,name=schema_version,json=schemaVersion,proto3" json:"schema_version,omitempty"` // 0 for the newest
+	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"` // lease, classic; "" for lease, or what it was
 	AgentId       string                 `protobuf:"bytes,4,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	Spec          []byte                 `protobuf:"bytes,5,opt,name=spec,proto3" json:"spec,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,6,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	Environment   []byte                 `protobuf:"bytes,7,opt,name=environment,proto3" json:"environment,omitempty"`
 	Status        string                 `protobuf:"bytes,8,opt,name=status,proto3" json:"status,omitempty"` // "" for new, or what it was
 	Conversation  *Conversation          `protobuf:"bytes,9,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	Busy          string                 `protobuf:"bytes,10,opt,name=busy,proto3" json:"busy,omitempty"` // reject, enqueue, interrupt, rollback; "" for reject
-	QueueMax      uint64                 `protobuf:"varint,11,opt,name=queue_max,json=queueMax,proto3" json:"queue_max,omitempty"`
-	Thread        string                 `protobuf:"bytes,12,opt,name=thread,proto3" json:"thread,omitempty"`
-	Checkpoint    string                 `protobuf:"bytes,13,opt,name=checkpoint,proto3" json:"checkpoint,omitempty"`
 	Result        []byte                 `protobuf:"bytes,14,opt,name=result,proto3" json:"result,omitempty"`
 	Failure       []byte                 `protobuf:"bytes,15,opt,name=failure,proto3" json:"failure,omitempty"`
 	Request       *SessionRequest        `protobuf:"bytes,16,opt,name=request,proto3" json:"request,omitempty"` // classic mode only
 	IfRevision    *uint64                `protobuf:"varint,17,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,18,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
+	Settings      *SessionSettings       `protobuf:"bytes,19,opt,name=settings,proto3" json:"settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PutSession) Reset() {
 	*x = PutSession{}
-	mi := &file_proto_op_session_proto_msgTypes[0]
+	mi := &file_proto_op_session_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -61,7 +135,7 @@ func (x *PutSession) String() string {
 func (*PutSession) ProtoMessage() {}
 
 func (x *PutSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[0]
+	mi := &file_proto_op_session_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -74,7 +148,7 @@ func (x *PutSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutSession.ProtoReflect.Descriptor instead.
 func (*PutSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{0}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PutSession) GetSession() string {
@@ -89,13 +163,6 @@ func (x *PutSession) GetMode() string {
 		return x.Mode
 	}
 	return ""
-}
-
-func (x *PutSession) GetSchemaVersion() uint64 {
-	if x != nil {
-		return x.SchemaVersion
-	}
-	return 0
 }
 
 func (x *PutSession) GetAgentId() string {
@@ -140,34 +207,6 @@ func (x *PutSession) GetConversation() *Conversation {
 	return nil
 }
 
-func (x *PutSession) GetBusy() string {
-	if x != nil {
-		return x.Busy
-	}
-	return ""
-}
-
-func (x *PutSession) GetQueueMax() uint64 {
-	if x != nil {
-		return x.QueueMax
-	}
-	return 0
-}
-
-func (x *PutSession) GetThread() string {
-	if x != nil {
-		return x.Thread
-	}
-	return ""
-}
-
-func (x *PutSession) GetCheckpoint() string {
-	if x != nil {
-		return x.Checkpoint
-	}
-	return ""
-}
-
 func (x *PutSession) GetResult() []byte {
 	if x != nil {
 		return x.Result
@@ -203,6 +242,13 @@ func (x *PutSession) GetIfIncarnation() uint64 {
 	return 0
 }
 
+func (x *PutSession) GetSettings() *SessionSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
 type ClaimSession struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
 	Session              string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
@@ -216,7 +262,7 @@ type ClaimSession struct {
 
 func (x *ClaimSession) Reset() {
 	*x = ClaimSession{}
-	mi := &file_proto_op_session_proto_msgTypes[1]
+	mi := &file_proto_op_session_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +274,7 @@ func (x *ClaimSession) String() string {
 func (*ClaimSession) ProtoMessage() {}
 
 func (x *ClaimSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[1]
+	mi := &file_proto_op_session_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +287,7 @@ func (x *ClaimSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimSession.ProtoReflect.Descriptor instead.
 func (*ClaimSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{1}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ClaimSession) GetSession() string {
@@ -290,7 +336,7 @@ type ResumeSession struct {
 
 func (x *ResumeSession) Reset() {
 	*x = ResumeSession{}
-	mi := &file_proto_op_session_proto_msgTypes[2]
+	mi := &file_proto_op_session_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -302,7 +348,7 @@ func (x *ResumeSession) String() string {
 func (*ResumeSession) ProtoMessage() {}
 
 func (x *ResumeSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[2]
+	mi := &file_proto_op_session_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -315,7 +361,7 @@ func (x *ResumeSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSession.ProtoReflect.Descriptor instead.
 func (*ResumeSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{2}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ResumeSession) GetSession() string {
@@ -350,7 +396,7 @@ type RecoverSession struct {
 
 func (x *RecoverSession) Reset() {
 	*x = RecoverSession{}
-	mi := &file_proto_op_session_proto_msgTypes[3]
+	mi := &file_proto_op_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -362,7 +408,7 @@ func (x *RecoverSession) String() string {
 func (*RecoverSession) ProtoMessage() {}
 
 func (x *RecoverSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[3]
+	mi := &file_proto_op_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -375,7 +421,7 @@ func (x *RecoverSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecoverSession.ProtoReflect.Descriptor instead.
 func (*RecoverSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{3}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RecoverSession) GetSession() string {
@@ -413,7 +459,7 @@ type CheckpointSession struct {
 
 func (x *CheckpointSession) Reset() {
 	*x = CheckpointSession{}
-	mi := &file_proto_op_session_proto_msgTypes[4]
+	mi := &file_proto_op_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +471,7 @@ func (x *CheckpointSession) String() string {
 func (*CheckpointSession) ProtoMessage() {}
 
 func (x *CheckpointSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[4]
+	mi := &file_proto_op_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +484,7 @@ func (x *CheckpointSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointSession.ProtoReflect.Descriptor instead.
 func (*CheckpointSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{4}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckpointSession) GetSession() string {
@@ -503,7 +549,7 @@ type CommitSession struct {
 
 func (x *CommitSession) Reset() {
 	*x = CommitSession{}
-	mi := &file_proto_op_session_proto_msgTypes[5]
+	mi := &file_proto_op_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +561,7 @@ func (x *CommitSession) String() string {
 func (*CommitSession) ProtoMessage() {}
 
 func (x *CommitSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[5]
+	mi := &file_proto_op_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +574,7 @@ func (x *CommitSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitSession.ProtoReflect.Descriptor instead.
 func (*CommitSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{5}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CommitSession) GetSession() string {
@@ -627,7 +673,7 @@ type RenewSession struct {
 
 func (x *RenewSession) Reset() {
 	*x = RenewSession{}
-	mi := &file_proto_op_session_proto_msgTypes[6]
+	mi := &file_proto_op_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +685,7 @@ func (x *RenewSession) String() string {
 func (*RenewSession) ProtoMessage() {}
 
 func (x *RenewSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[6]
+	mi := &file_proto_op_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +698,7 @@ func (x *RenewSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewSession.ProtoReflect.Descriptor instead.
 func (*RenewSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{6}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RenewSession) GetSession() string {
@@ -696,7 +742,7 @@ type CancelSession struct {
 
 func (x *CancelSession) Reset() {
 	*x = CancelSession{}
-	mi := &file_proto_op_session_proto_msgTypes[7]
+	mi := &file_proto_op_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +754,7 @@ func (x *CancelSession) String() string {
 func (*CancelSession) ProtoMessage() {}
 
 func (x *CancelSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[7]
+	mi := &file_proto_op_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +767,7 @@ func (x *CancelSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSession.ProtoReflect.Descriptor instead.
 func (*CancelSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{7}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CancelSession) GetSession() string {
@@ -772,7 +818,7 @@ type ForkSession struct {
 
 func (x *ForkSession) Reset() {
 	*x = ForkSession{}
-	mi := &file_proto_op_session_proto_msgTypes[8]
+	mi := &file_proto_op_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +830,7 @@ func (x *ForkSession) String() string {
 func (*ForkSession) ProtoMessage() {}
 
 func (x *ForkSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[8]
+	mi := &file_proto_op_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +843,7 @@ func (x *ForkSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkSession.ProtoReflect.Descriptor instead.
 func (*ForkSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{8}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ForkSession) GetSession() string {
@@ -847,7 +893,7 @@ type DeleteSession struct {
 
 func (x *DeleteSession) Reset() {
 	*x = DeleteSession{}
-	mi := &file_proto_op_session_proto_msgTypes[9]
+	mi := &file_proto_op_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -859,7 +905,7 @@ func (x *DeleteSession) String() string {
 func (*DeleteSession) ProtoMessage() {}
 
 func (x *DeleteSession) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[9]
+	mi := &file_proto_op_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -872,7 +918,7 @@ func (x *DeleteSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSession.ProtoReflect.Descriptor instead.
 func (*DeleteSession) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{9}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteSession) GetSession() string {
@@ -922,7 +968,7 @@ type ReviewDraft struct {
 
 func (x *ReviewDraft) Reset() {
 	*x = ReviewDraft{}
-	mi := &file_proto_op_session_proto_msgTypes[10]
+	mi := &file_proto_op_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +980,7 @@ func (x *ReviewDraft) String() string {
 func (*ReviewDraft) ProtoMessage() {}
 
 func (x *ReviewDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[10]
+	mi := &file_proto_op_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +993,7 @@ func (x *ReviewDraft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewDraft.ProtoReflect.Descriptor instead.
 func (*ReviewDraft) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{10}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReviewDraft) GetId() string {
@@ -1041,7 +1087,7 @@ type DecideReview struct {
 
 func (x *DecideReview) Reset() {
 	*x = DecideReview{}
-	mi := &file_proto_op_session_proto_msgTypes[11]
+	mi := &file_proto_op_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1099,7 @@ func (x *DecideReview) String() string {
 func (*DecideReview) ProtoMessage() {}
 
 func (x *DecideReview) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[11]
+	mi := &file_proto_op_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1112,7 @@ func (x *DecideReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideReview.ProtoReflect.Descriptor instead.
 func (*DecideReview) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{11}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DecideReview) GetReview() string {
@@ -1122,7 +1168,7 @@ type SessionResult struct {
 
 func (x *SessionResult) Reset() {
 	*x = SessionResult{}
-	mi := &file_proto_op_session_proto_msgTypes[12]
+	mi := &file_proto_op_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1180,7 @@ func (x *SessionResult) String() string {
 func (*SessionResult) ProtoMessage() {}
 
 func (x *SessionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[12]
+	mi := &file_proto_op_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1193,7 @@ func (x *SessionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionResult.ProtoReflect.Descriptor instead.
 func (*SessionResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{12}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SessionResult) GetSession() *SessionRow {
@@ -1177,7 +1223,6 @@ type SessionRow struct {
 	Incarnation   uint64                 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Mode          string                 `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
-	Busy          string                 `protobuf:"bytes,5,opt,name=busy,proto3" json:"busy,omitempty"`
 	AgentId       string                 `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	Status        string                 `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
 	RequestId     string                 `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -1188,6 +1233,7 @@ type SessionRow struct {
 	QueueLength   uint64                 `protobuf:"varint,13,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,14,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,15,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Settings      *SessionSettings       `protobuf:"bytes,16,opt,name=settings,proto3" json:"settings,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,80,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // Unix ms; 0 for never
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1195,7 +1241,7 @@ type SessionRow struct {
 
 func (x *SessionRow) Reset() {
 	*x = SessionRow{}
-	mi := &file_proto_op_session_proto_msgTypes[13]
+	mi := &file_proto_op_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1253,7 @@ func (x *SessionRow) String() string {
 func (*SessionRow) ProtoMessage() {}
 
 func (x *SessionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[13]
+	mi := &file_proto_op_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1266,7 @@ func (x *SessionRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRow.ProtoReflect.Descriptor instead.
 func (*SessionRow) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{13}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SessionRow) GetId() string {
@@ -1247,13 +1293,6 @@ func (x *SessionRow) GetRevision() uint64 {
 func (x *SessionRow) GetMode() string {
 	if x != nil {
 		return x.Mode
-	}
-	return ""
-}
-
-func (x *SessionRow) GetBusy() string {
-	if x != nil {
-		return x.Busy
 	}
 	return ""
 }
@@ -1328,6 +1367,13 @@ func (x *SessionRow) GetUpdatedAt() int64 {
 	return 0
 }
 
+func (x *SessionRow) GetSettings() *SessionSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
 func (x *SessionRow) GetExpiresAt() int64 {
 	if x != nil {
 		return x.ExpiresAt
@@ -1349,7 +1395,7 @@ type SessionLease struct {
 
 func (x *SessionLease) Reset() {
 	*x = SessionLease{}
-	mi := &file_proto_op_session_proto_msgTypes[14]
+	mi := &file_proto_op_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +1407,7 @@ func (x *SessionLease) String() string {
 func (*SessionLease) ProtoMessage() {}
 
 func (x *SessionLease) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[14]
+	mi := &file_proto_op_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +1420,7 @@ func (x *SessionLease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionLease.ProtoReflect.Descriptor instead.
 func (*SessionLease) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{14}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SessionLease) GetLeaseId() string {
@@ -1429,7 +1475,7 @@ type SessionRecovery struct {
 
 func (x *SessionRecovery) Reset() {
 	*x = SessionRecovery{}
-	mi := &file_proto_op_session_proto_msgTypes[15]
+	mi := &file_proto_op_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1487,7 @@ func (x *SessionRecovery) String() string {
 func (*SessionRecovery) ProtoMessage() {}
 
 func (x *SessionRecovery) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[15]
+	mi := &file_proto_op_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1500,7 @@ func (x *SessionRecovery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRecovery.ProtoReflect.Descriptor instead.
 func (*SessionRecovery) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{15}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SessionRecovery) GetResume() string {
@@ -1484,7 +1530,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_proto_op_session_proto_msgTypes[16]
+	mi := &file_proto_op_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1542,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[16]
+	mi := &file_proto_op_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1555,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{16}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Conversation) GetAgentState() []byte {
@@ -1561,7 +1607,7 @@ type SessionRequest struct {
 
 func (x *SessionRequest) Reset() {
 	*x = SessionRequest{}
-	mi := &file_proto_op_session_proto_msgTypes[17]
+	mi := &file_proto_op_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1619,7 @@ func (x *SessionRequest) String() string {
 func (*SessionRequest) ProtoMessage() {}
 
 func (x *SessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[17]
+	mi := &file_proto_op_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1632,7 @@ func (x *SessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionRequest.ProtoReflect.Descriptor instead.
 func (*SessionRequest) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{17}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SessionRequest) GetId() string {
@@ -1646,7 +1692,7 @@ type SessionSnapshot struct {
 
 func (x *SessionSnapshot) Reset() {
 	*x = SessionSnapshot{}
-	mi := &file_proto_op_session_proto_msgTypes[18]
+	mi := &file_proto_op_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1704,7 @@ func (x *SessionSnapshot) String() string {
 func (*SessionSnapshot) ProtoMessage() {}
 
 func (x *SessionSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[18]
+	mi := &file_proto_op_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1717,7 @@ func (x *SessionSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionSnapshot.ProtoReflect.Descriptor instead.
 func (*SessionSnapshot) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{18}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SessionSnapshot) GetId() string {
@@ -1734,7 +1780,7 @@ type Cursor struct {
 
 func (x *Cursor) Reset() {
 	*x = Cursor{}
-	mi := &file_proto_op_session_proto_msgTypes[19]
+	mi := &file_proto_op_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1792,7 @@ func (x *Cursor) String() string {
 func (*Cursor) ProtoMessage() {}
 
 func (x *Cursor) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[19]
+	mi := &file_proto_op_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1805,7 @@ func (x *Cursor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cursor.ProtoReflect.Descriptor instead.
 func (*Cursor) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{19}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Cursor) GetPhase() string {
@@ -1811,7 +1857,7 @@ type Review struct {
 
 func (x *Review) Reset() {
 	*x = Review{}
-	mi := &file_proto_op_session_proto_msgTypes[20]
+	mi := &file_proto_op_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1869,7 @@ func (x *Review) String() string {
 func (*Review) ProtoMessage() {}
 
 func (x *Review) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_session_proto_msgTypes[20]
+	mi := &file_proto_op_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1882,7 @@ func (x *Review) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Review.ProtoReflect.Descriptor instead.
 func (*Review) Descriptor() ([]byte, []int) {
-	return file_proto_op_session_proto_rawDescGZIP(), []int{20}
+	return file_proto_op_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Review) GetId() string {
@@ -1983,32 +2029,34 @@ var File_proto_op_session_proto protoreflect.FileDescriptor
 
 const file_proto_op_session_proto_rawDesc = "" +
 	"\n" +
-	"\x16proto/op/session.proto\x12\x0edormouse.op.v1\"\xda\x04\n" +
+	"\x16proto/op/session.proto\x12\x0edormouse.op.v1\"\xa1\x01\n" +
+	"\x0fSessionSettings\x12\x12\n" +
+	"\x04busy\x18\x01 \x01(\tR\x04busy\x12\x1b\n" +
+	"\tqueue_max\x18\x02 \x01(\x04R\bqueueMax\x12%\n" +
+	"\x0eschema_version\x18\x03 \x01(\x04R\rschemaVersion\x12\x16\n" +
+	"\x06thread\x18\x04 \x01(\tR\x06thread\x12\x1e\n" +
+	"\n" +
+	"checkpoint\x18\x05 \x01(\tR\n" +
+	"checkpoint\"\x93\x04\n" +
 	"\n" +
 	"PutSession\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\x12%\n" +
-	"\x0eschema_version\x18\x03 \x01(\x04R\rschemaVersion\x12\x19\n" +
+	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x19\n" +
 	"\bagent_id\x18\x04 \x01(\tR\aagentId\x12\x12\n" +
 	"\x04spec\x18\x05 \x01(\fR\x04spec\x12\x1a\n" +
 	"\bmetadata\x18\x06 \x01(\fR\bmetadata\x12 \n" +
 	"\venvironment\x18\a \x01(\fR\venvironment\x12\x16\n" +
 	"\x06status\x18\b \x01(\tR\x06status\x12@\n" +
-	"\fconversation\x18\t \x01(\v2\x1c.dormouse.op.v1.ConversationR\fconversation\x12\x12\n" +
-	"\x04busy\x18\n" +
-	" \x01(\tR\x04busy\x12\x1b\n" +
-	"\tqueue_max\x18\v \x01(\x04R\bqueueMax\x12\x16\n" +
-	"\x06thread\x18\f \x01(\tR\x06thread\x12\x1e\n" +
-	"\n" +
-	"checkpoint\x18\r \x01(\tR\n" +
-	"checkpoint\x12\x16\n" +
+	"\fconversation\x18\t \x01(\v2\x1c.dormouse.op.v1.ConversationR\fconversation\x12\x16\n" +
 	"\x06result\x18\x0e \x01(\fR\x06result\x12\x18\n" +
 	"\afailure\x18\x0f \x01(\fR\afailure\x128\n" +
 	"\arequest\x18\x10 \x01(\v2\x1e.dormouse.op.v1.SessionRequestR\arequest\x12$\n" +
 	"\vif_revision\x18\x11 \x01(\x04H\x00R\n" +
 	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x12 \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\xe8\x01\n" +
+	"\x0eif_incarnation\x18\x12 \x01(\x04R\rifIncarnation\x12;\n" +
+	"\bsettings\x18\x13 \x01(\v2\x1f.dormouse.op.v1.SessionSettingsR\bsettingsB\x0e\n" +
+	"\f_if_revisionJ\x04\b\x03\x10\x04J\x04\b\n" +
+	"\x10\x0e\"\xe8\x01\n" +
 	"\fClaimSession\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x128\n" +
@@ -2101,14 +2149,13 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"\rSessionResult\x124\n" +
 	"\asession\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\asession\x12;\n" +
 	"\brecovery\x18\x02 \x01(\v2\x1f.dormouse.op.v1.SessionRecoveryR\brecovery\x12\x16\n" +
-	"\x06queued\x18\x03 \x01(\x04R\x06queued\"\xf6\x03\n" +
+	"\x06queued\x18\x03 \x01(\x04R\x06queued\"\xa5\x04\n" +
 	"\n" +
 	"SessionRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x12\n" +
-	"\x04mode\x18\x04 \x01(\tR\x04mode\x12\x12\n" +
-	"\x04busy\x18\x05 \x01(\tR\x04busy\x12\x19\n" +
+	"\x04mode\x18\x04 \x01(\tR\x04mode\x12\x19\n" +
 	"\bagent_id\x18\x06 \x01(\tR\aagentId\x12\x16\n" +
 	"\x06status\x18\a \x01(\tR\x06status\x12\x1d\n" +
 	"\n" +
@@ -2122,9 +2169,10 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x0e \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12\x1d\n" +
+	"updated_at\x18\x0f \x01(\x03R\tupdatedAt\x12;\n" +
+	"\bsettings\x18\x10 \x01(\v2\x1f.dormouse.op.v1.SessionSettingsR\bsettings\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18P \x01(\x03R\texpiresAt\"\xb9\x01\n" +
+	"expires_at\x18P \x01(\x03R\texpiresAtJ\x04\b\x05\x10\x06\"\xb9\x01\n" +
 	"\fSessionLease\x12\x19\n" +
 	"\blease_id\x18\x01 \x01(\tR\aleaseId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1d\n" +
@@ -2210,48 +2258,51 @@ func file_proto_op_session_proto_rawDescGZIP() []byte {
 	return file_proto_op_session_proto_rawDescData
 }
 
-var file_proto_op_session_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_proto_op_session_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_proto_op_session_proto_goTypes = []any{
-	(*PutSession)(nil),        // 0: dormouse.op.v1.PutSession
-	(*ClaimSession)(nil),      // 1: dormouse.op.v1.ClaimSession
-	(*ResumeSession)(nil),     // 2: dormouse.op.v1.ResumeSession
-	(*RecoverSession)(nil),    // 3: dormouse.op.v1.RecoverSession
-	(*CheckpointSession)(nil), // 4: dormouse.op.v1.CheckpointSession
-	(*CommitSession)(nil),     // 5: dormouse.op.v1.CommitSession
-	(*RenewSession)(nil),      // 6: dormouse.op.v1.RenewSession
-	(*CancelSession)(nil),     // 7: dormouse.op.v1.CancelSession
-	(*ForkSession)(nil),       // 8: dormouse.op.v1.ForkSession
-	(*DeleteSession)(nil),     // 9: dormouse.op.v1.DeleteSession
-	(*ReviewDraft)(nil),       // 10: dormouse.op.v1.ReviewDraft
-	(*DecideReview)(nil),      // 11: dormouse.op.v1.DecideReview
-	(*SessionResult)(nil),     // 12: dormouse.op.v1.SessionResult
-	(*SessionRow)(nil),        // 13: dormouse.op.v1.SessionRow
-	(*SessionLease)(nil),      // 14: dormouse.op.v1.SessionLease
-	(*SessionRecovery)(nil),   // 15: dormouse.op.v1.SessionRecovery
-	(*Conversation)(nil),      // 16: dormouse.op.v1.Conversation
-	(*SessionRequest)(nil),    // 17: dormouse.op.v1.SessionRequest
-	(*SessionSnapshot)(nil),   // 18: dormouse.op.v1.SessionSnapshot
-	(*Cursor)(nil),            // 19: dormouse.op.v1.Cursor
-	(*Review)(nil),            // 20: dormouse.op.v1.Review
+	(*SessionSettings)(nil),   // 0: dormouse.op.v1.SessionSettings
+	(*PutSession)(nil),        // 1: dormouse.op.v1.PutSession
+	(*ClaimSession)(nil),      // 2: dormouse.op.v1.ClaimSession
+	(*ResumeSession)(nil),     // 3: dormouse.op.v1.ResumeSession
+	(*RecoverSession)(nil),    // 4: dormouse.op.v1.RecoverSession
+	(*CheckpointSession)(nil), // 5: dormouse.op.v1.CheckpointSession
+	(*CommitSession)(nil),     // 6: dormouse.op.v1.CommitSession
+	(*RenewSession)(nil),      // 7: dormouse.op.v1.RenewSession
+	(*CancelSession)(nil),     // 8: dormouse.op.v1.CancelSession
+	(*ForkSession)(nil),       // 9: dormouse.op.v1.ForkSession
+	(*DeleteSession)(nil),     // 10: dormouse.op.v1.DeleteSession
+	(*ReviewDraft)(nil),       // 11: dormouse.op.v1.ReviewDraft
+	(*DecideReview)(nil),      // 12: dormouse.op.v1.DecideReview
+	(*SessionResult)(nil),     // 13: dormouse.op.v1.SessionResult
+	(*SessionRow)(nil),        // 14: dormouse.op.v1.SessionRow
+	(*SessionLease)(nil),      // 15: dormouse.op.v1.SessionLease
+	(*SessionRecovery)(nil),   // 16: dormouse.op.v1.SessionRecovery
+	(*Conversation)(nil),      // 17: dormouse.op.v1.Conversation
+	(*SessionRequest)(nil),    // 18: dormouse.op.v1.SessionRequest
+	(*SessionSnapshot)(nil),   // 19: dormouse.op.v1.SessionSnapshot
+	(*Cursor)(nil),            // 20: dormouse.op.v1.Cursor
+	(*Review)(nil),            // 21: dormouse.op.v1.Review
 }
 var file_proto_op_session_proto_depIdxs = []int32{
-	16, // 0: dormouse.op.v1.PutSession.conversation:type_name -> dormouse.op.v1.Conversation
-	17, // 1: dormouse.op.v1.PutSession.request:type_name -> dormouse.op.v1.SessionRequest
-	17, // 2: dormouse.op.v1.ClaimSession.request:type_name -> dormouse.op.v1.SessionRequest
-	18, // 3: dormouse.op.v1.CheckpointSession.snapshot:type_name -> dormouse.op.v1.SessionSnapshot
-	10, // 4: dormouse.op.v1.CheckpointSession.reviews:type_name -> dormouse.op.v1.ReviewDraft
-	16, // 5: dormouse.op.v1.CommitSession.conversation:type_name -> dormouse.op.v1.Conversation
-	18, // 6: dormouse.op.v1.CommitSession.snapshots:type_name -> dormouse.op.v1.SessionSnapshot
-	10, // 7: dormouse.op.v1.CommitSession.reviews:type_name -> dormouse.op.v1.ReviewDraft
-	13, // 8: dormouse.op.v1.SessionResult.session:type_name -> dormouse.op.v1.SessionRow
-	15, // 9: dormouse.op.v1.SessionResult.recovery:type_name -> dormouse.op.v1.SessionRecovery
-	14, // 10: dormouse.op.v1.SessionRow.lease:type_name -> dormouse.op.v1.SessionLease
-	19, // 11: dormouse.op.v1.SessionSnapshot.cursor:type_name -> dormouse.op.v1.Cursor
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	17, // 0: dormouse.op.v1.PutSession.conversation:type_name -> dormouse.op.v1.Conversation
+	18, // 1: dormouse.op.v1.PutSession.request:type_name -> dormouse.op.v1.SessionRequest
+	0,  // 2: dormouse.op.v1.PutSession.settings:type_name -> dormouse.op.v1.SessionSettings
+	18, // 3: dormouse.op.v1.ClaimSession.request:type_name -> dormouse.op.v1.SessionRequest
+	19, // 4: dormouse.op.v1.CheckpointSession.snapshot:type_name -> dormouse.op.v1.SessionSnapshot
+	11, // 5: dormouse.op.v1.CheckpointSession.reviews:type_name -> dormouse.op.v1.ReviewDraft
+	17, // 6: dormouse.op.v1.CommitSession.conversation:type_name -> dormouse.op.v1.Conversation
+	19, // 7: dormouse.op.v1.CommitSession.snapshots:type_name -> dormouse.op.v1.SessionSnapshot
+	11, // 8: dormouse.op.v1.CommitSession.reviews:type_name -> dormouse.op.v1.ReviewDraft
+	14, // 9: dormouse.op.v1.SessionResult.session:type_name -> dormouse.op.v1.SessionRow
+	16, // 10: dormouse.op.v1.SessionResult.recovery:type_name -> dormouse.op.v1.SessionRecovery
+	15, // 11: dormouse.op.v1.SessionRow.lease:type_name -> dormouse.op.v1.SessionLease
+	0,  // 12: dormouse.op.v1.SessionRow.settings:type_name -> dormouse.op.v1.SessionSettings
+	20, // 13: dormouse.op.v1.SessionSnapshot.cursor:type_name -> dormouse.op.v1.Cursor
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_proto_op_session_proto_init() }
@@ -2259,18 +2310,18 @@ func file_proto_op_session_proto_init() {
 	if File_proto_op_session_proto != nil {
 		return
 	}
-	file_proto_op_session_proto_msgTypes[0].OneofWrappers = []any{}
 	file_proto_op_session_proto_msgTypes[1].OneofWrappers = []any{}
-	file_proto_op_session_proto_msgTypes[7].OneofWrappers = []any{}
+	file_proto_op_session_proto_msgTypes[2].OneofWrappers = []any{}
 	file_proto_op_session_proto_msgTypes[8].OneofWrappers = []any{}
 	file_proto_op_session_proto_msgTypes[9].OneofWrappers = []any{}
+	file_proto_op_session_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_op_session_proto_rawDesc), len(file_proto_op_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

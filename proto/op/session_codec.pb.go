@@ -7,6 +7,69 @@ import (
 )
 
 // Encode returns the encoding.
+func (m *SessionSettings) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *SessionSettings) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Busy)
+	n += protocode.SizeInt(2, m.QueueMax)
+	n += protocode.SizeInt(3, m.SchemaVersion)
+	n += protocode.SizeText(4, m.Thread)
+	n += protocode.SizeText(5, m.Checkpoint)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *SessionSettings) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 5, m.Checkpoint)
+	i = protocode.PutText(b, i, 4, m.Thread)
+	i = protocode.PutInt(b, i, 3, m.SchemaVersion)
+	i = protocode.PutInt(b, i, 2, m.QueueMax)
+	i = protocode.PutText(b, i, 1, m.Busy)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *SessionSettings) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Busy)
+		case 2:
+			err = protocode.Int(&f, &m.QueueMax)
+		case 3:
+			err = protocode.Int(&f, &m.SchemaVersion)
+		case 4:
+			err = f.String(&m.Thread)
+		case 5:
+			err = f.String(&m.Checkpoint)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
 func (m *PutSession) Encode() []byte {
 	b := make([]byte, m.EncodedSize())
 	m.EncodeBackward(b)
@@ -21,7 +84,6 @@ func (m *PutSession) EncodedSize() int {
 	n := len(m.unknownFields)
 	n += protocode.SizeText(1, m.Session)
 	n += protocode.SizeText(2, m.Mode)
-	n += protocode.SizeInt(3, m.SchemaVersion)
 	n += protocode.SizeText(4, m.AgentId)
 	n += protocode.SizeText(5, m.Spec)
 	n += protocode.SizeText(6, m.Metadata)
@@ -30,10 +92,6 @@ func (m *PutSession) EncodedSize() int {
 	if m.Conversation != nil {
 		n += protocode.SizeMessage(9, m.Conversation.EncodedSize())
 	}
-	n += protocode.SizeText(10, m.Busy)
-	n += protocode.SizeInt(11, m.QueueMax)
-	n += protocode.SizeText(12, m.Thread)
-	n += protocode.SizeText(13, m.Checkpoint)
 	n += protocode.SizeText(14, m.Result)
 	n += protocode.SizeText(15, m.Failure)
 	if m.Request != nil {
@@ -41,6 +99,9 @@ func (m *PutSession) EncodedSize() int {
 	}
 	n += protocode.SizeOptionalInt(17, m.IfRevision)
 	n += protocode.SizeInt(18, m.IfIncarnation)
+	if m.Settings != nil {
+		n += protocode.SizeMessage(19, m.Settings.EncodedSize())
+	}
 	return n
 }
 
@@ -51,6 +112,9 @@ func (m *PutSession) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.Settings != nil {
+		i = protocode.PutMessage(b, m.Settings.EncodeBackward(b[:i]), i, 19)
+	}
 	i = protocode.PutInt(b, i, 18, m.IfIncarnation)
 	i = protocode.PutOptionalInt(b, i, 17, m.IfRevision)
 	if m.Request != nil {
@@ -58,10 +122,6 @@ func (m *PutSession) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutText(b, i, 15, m.Failure)
 	i = protocode.PutText(b, i, 14, m.Result)
-	i = protocode.PutText(b, i, 13, m.Checkpoint)
-	i = protocode.PutText(b, i, 12, m.Thread)
-	i = protocode.PutInt(b, i, 11, m.QueueMax)
-	i = protocode.PutText(b, i, 10, m.Busy)
 	if m.Conversation != nil {
 		i = protocode.PutMessage(b, m.Conversation.EncodeBackward(b[:i]), i, 9)
 	}
@@ -70,7 +130,6 @@ func (m *PutSession) EncodeBackward(b []byte) int {
 	i = protocode.PutText(b, i, 6, m.Metadata)
 	i = protocode.PutText(b, i, 5, m.Spec)
 	i = protocode.PutText(b, i, 4, m.AgentId)
-	i = protocode.PutInt(b, i, 3, m.SchemaVersion)
 	i = protocode.PutText(b, i, 2, m.Mode)
 	i = protocode.PutText(b, i, 1, m.Session)
 	return i
@@ -87,8 +146,6 @@ func (m *PutSession) Decode(raw []byte) (err error) {
 			err = f.String(&m.Session)
 		case 2:
 			err = f.String(&m.Mode)
-		case 3:
-			err = protocode.Int(&f, &m.SchemaVersion)
 		case 4:
 			err = f.String(&m.AgentId)
 		case 5:
@@ -101,14 +158,6 @@ func (m *PutSession) Decode(raw []byte) (err error) {
 			err = f.String(&m.Status)
 		case 9:
 			err = protocode.Sub(&f, &m.Conversation)
-		case 10:
-			err = f.String(&m.Busy)
-		case 11:
-			err = protocode.Int(&f, &m.QueueMax)
-		case 12:
-			err = f.String(&m.Thread)
-		case 13:
-			err = f.String(&m.Checkpoint)
 		case 14:
 			err = f.Bytes(&m.Result)
 		case 15:
@@ -119,6 +168,8 @@ func (m *PutSession) Decode(raw []byte) (err error) {
 			err = protocode.OptionalInt(&f, &m.IfRevision)
 		case 18:
 			err = protocode.Int(&f, &m.IfIncarnation)
+		case 19:
+			err = protocode.Sub(&f, &m.Settings)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -962,7 +1013,6 @@ func (m *SessionRow) EncodedSize() int {
 	n += protocode.SizeInt(2, m.Incarnation)
 	n += protocode.SizeInt(3, m.Revision)
 	n += protocode.SizeText(4, m.Mode)
-	n += protocode.SizeText(5, m.Busy)
 	n += protocode.SizeText(6, m.AgentId)
 	n += protocode.SizeText(7, m.Status)
 	n += protocode.SizeText(8, m.RequestId)
@@ -975,6 +1025,9 @@ func (m *SessionRow) EncodedSize() int {
 	n += protocode.SizeInt(13, m.QueueLength)
 	n += protocode.SizeInt(14, m.CreatedAt)
 	n += protocode.SizeInt(15, m.UpdatedAt)
+	if m.Settings != nil {
+		n += protocode.SizeMessage(16, m.Settings.EncodedSize())
+	}
 	n += protocode.SizeInt(80, m.ExpiresAt)
 	return n
 }
@@ -987,6 +1040,9 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
 	i = protocode.PutInt(b, i, 80, m.ExpiresAt)
+	if m.Settings != nil {
+		i = protocode.PutMessage(b, m.Settings.EncodeBackward(b[:i]), i, 16)
+	}
 	i = protocode.PutInt(b, i, 15, m.UpdatedAt)
 	i = protocode.PutInt(b, i, 14, m.CreatedAt)
 	i = protocode.PutInt(b, i, 13, m.QueueLength)
@@ -999,7 +1055,6 @@ func (m *SessionRow) EncodeBackward(b []byte) int {
 	i = protocode.PutText(b, i, 8, m.RequestId)
 	i = protocode.PutText(b, i, 7, m.Status)
 	i = protocode.PutText(b, i, 6, m.AgentId)
-	i = protocode.PutText(b, i, 5, m.Busy)
 	i = protocode.PutText(b, i, 4, m.Mode)
 	i = protocode.PutInt(b, i, 3, m.Revision)
 	i = protocode.PutInt(b, i, 2, m.Incarnation)
@@ -1022,8 +1077,6 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Revision)
 		case 4:
 			err = f.String(&m.Mode)
-		case 5:
-			err = f.String(&m.Busy)
 		case 6:
 			err = f.String(&m.AgentId)
 		case 7:
@@ -1044,6 +1097,8 @@ func (m *SessionRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.CreatedAt)
 		case 15:
 			err = protocode.Int(&f, &m.UpdatedAt)
+		case 16:
+			err = protocode.Sub(&f, &m.Settings)
 		case 80:
 			err = protocode.Int(&f, &m.ExpiresAt)
 		default:

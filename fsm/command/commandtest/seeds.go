@@ -17,7 +17,7 @@ func SessionSeeds() []agent.Op {
 	lease := agent.LeaseID(1<<16 + 2)
 	snapshot := agent.SessionSnapshot{ID: "n", Cursor: agent.Cursor{Phase: agent.PhaseAfterPrompt}, TurnState: agent.JSON(`{"id":"n"}`)}
 	return []agent.Op{
-		&agent.PutSession{Session: "s", Agent: "a", Busy: agent.BusyRollback, Thread: "t", Checkpoint: "c", Conversation: &agent.Conversation{TurnCount: 1}},
+		&agent.PutSession{Session: "s", Agent: "a", SessionSettings: agent.SessionSettings{Busy: agent.BusyRollback, Thread: "t", Checkpoint: "c"}, Conversation: &agent.Conversation{TurnCount: 1}},
 		&agent.ClaimSession{Session: "s", Owner: "o", Request: &agent.SessionRequest{ID: "q", Input: agent.JSON(`"hello"`)}, ConversationRevision: new(uint64)},
 		&agent.CheckpointSession{Session: "s", LeaseID: lease, Owner: "o", Snapshot: snapshot, Reviews: []agent.ReviewDraft{{ID: "v", TTL: 1e9}}},
 		&agent.RenewSession{Session: "s", LeaseID: lease, Owner: "o"},

@@ -62,7 +62,7 @@ func Damage(dir string, kind Kind, r *rand.Rand) (string, error) {
 	if kind == DeleteFile {
 		did, err = "deleted", os.Remove(path)
 	} else {
-		did, err = spoil(path, kind, r)
+		did, err = damageFile(path, kind, r)
 	}
 	if err != nil {
 		return "", fmt.Errorf("damage %s: %w", path, err)
@@ -105,8 +105,8 @@ func choose(dir string, r *rand.Rand) (part string, files []string, err error) {
 	return parts[i].name, found[i], nil
 }
 
-// spoil changes a file in place, so its hard links change too.
-func spoil(path string, kind Kind, r *rand.Rand) (did string, err error) {
+// damageFile changes a file in place, so its hard links change too.
+func damageFile(path string, kind Kind, r *rand.Rand) (did string, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return "", err

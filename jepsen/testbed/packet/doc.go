@@ -1,14 +1,14 @@
-// Package packet is a packet switch in user space, for networks that fail on
-// purpose. Each host is a network namespace with one TUN device; what it sends
-// comes to the switch as IPv4 packets, and the switch gives them to the
-// device of the host that they are addressed to, as the link between the two
-// has it: cut, delayed, lost, doubled, out of order or garbled. Links are
-// directed, and may differ by class of port.
+// Package packet is a packet switch in user space, for tests that inject network faults.
+// Each host is a network namespace with one TUN device. The switch reads the IPv4 packets
+// that a host sends, and writes each one to the device of its destination. On the way it
+// applies the faults of the link between the two hosts: cut, delay, loss, duplication,
+// reordering or corruption. Links are directed, and may differ by class of port.
 //
-// There is no Ethernet and no ARP below the packets: a link that is cut one
-// way stays whole the other way.
+// There is no Ethernet and no ARP below the packets: a link that is cut in one direction
+// still works in the other one.
 //
-// One goroutine serves each host, what it sends and what of that is under way.
-// Nothing is queued on a link that neither delays nor has something under way;
-// on one that does, a bounded number of bytes is, and the rest is dropped.
+// One goroutine serves each host: it forwards the packets that the host sends, and holds
+// those in flight. A packet is queued only if its link delays it, or if other packets of
+// the link are in flight. The bytes in flight are bounded; packets above the bound are
+// dropped.
 package packet

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// queueMax bounds the bytes that are under way from one host to another:
-	// more than a second of 50 Mbit/s. What is beyond is dropped, as a router
-	// would.
+	// queueMax bounds the bytes in flight from one host to another: more than a second at
+	// 50 Mbit/s. Further packets are dropped, as a router drops them.
 	queueMax = 8 << 20
-	// parcelCost is what a packet under way takes beside its bytes.
+	// parcelCost is the memory that a packet in flight takes beside its bytes.
 	parcelCost = 128
-	// spareMax is how many parcels are kept for later.
+	// spareMax bounds the parcels that are kept for reuse.
 	spareMax = 1024
 )
 
-// egress is what one host sends, and what of it is under way. One goroutine
-// has it. Times count from the start of the switch.
+// egress sends the packets of one host and holds those in flight. Only one goroutine uses
+// it. Times count from the start of the switch.
 type egress struct {
 	from    int
 	rand    *rand.Rand
@@ -29,7 +28,7 @@ type egress struct {
 	spare   []*parcel
 }
 
-// path is one destination.
+// path is the state of the packets to one destination.
 type path struct {
 	underWay int                       // bytes
 	last     [classesMax]time.Duration // when the newest one in order is due
@@ -37,8 +36,9 @@ type path struct {
 	redraw   time.Duration             // when it is drawn again
 }
 
-// jittered is how much of the link's jitter a packet gets. It is not drawn for
-// each: in a dense stream that keeps its order, all would wait for the slowest.
+// jittered returns the part of the link's jitter that a packet gets. It is not drawn for
+// each packet: in a dense stream that keeps its order, all packets would wait for the
+// slowest.
 func (e *egress) jittered(now time.Duration, p *path, l *Link) time.Duration {
 	if now >= p.redraw {
 		p.jitter, p.redraw = e.rand.Float64(), now+l.Jitter
@@ -46,7 +46,7 @@ func (e *egress) jittered(now time.Duration, p *path, l *Link) time.Duration {
 	return time.Duration(p.jitter * float64(l.Jitter))
 }
 
-// parcel is a packet under way.
+// parcel is a packet in flight.
 type parcel struct {
 	due    time.Duration
 	nth    uint64
@@ -58,8 +58,8 @@ func newEgress(from int, r *rand.Rand, deliver func(to int, packet []byte)) *egr
 	return &egress{from: from, rand: r, deliver: deliver}
 }
 
-// send delivers a packet, lets it be under way, or loses it. It may change its
-// bytes, and does not keep them.
+// send delivers a packet, puts it in flight, or drops it. It may change the bytes of
+// packet, and does not keep them.
 func (e *egress) send(now time.Duration, t *table, to int, class Class, payload int, packet []byte) {
 	for len(e.paths) <= to {
 		e.paths = append(e.paths, path{})
@@ -92,7 +92,7 @@ func (e *egress) send(now time.Duration, t *table, to int, class Class, payload 
 	}
 }
 
-// post lets a packet be under way, if the path has room.
+// post puts a packet in flight, or drops it if the path is full.
 func (e *egress) post(due time.Duration, to int, packet []byte) {
 	p := &e.paths[to]
 	if p.underWay+len(packet)+parcelCost > queueMax {
@@ -106,7 +106,7 @@ func (e *egress) post(due time.Duration, to int, packet []byte) {
 	heap.Push(&e.way, parcel)
 }
 
-// arrive delivers all that is due.
+// arrive delivers all packets that are due.
 func (e *egress) arrive(now time.Duration) {
 	for len(e.way) > 0 && e.way[0].due <= now {
 		p := heap.Pop(&e.way).(*parcel)
@@ -118,7 +118,7 @@ func (e *egress) arrive(now time.Duration) {
 	}
 }
 
-// next is when something is due, 0 where nothing is under way.
+// next returns when the next packet is due; 0 if none is in flight.
 func (e *egress) next() time.Duration {
 	if len(e.way) == 0 {
 		return 0
@@ -136,7 +136,7 @@ func (e *egress) blank() *parcel {
 	return p
 }
 
-// queue is a heap of parcels by when they are due.
+// queue is a heap of parcels, ordered by when they are due.
 type queue []*parcel
 
 func (q queue) Len() int { return len(q) }

@@ -17,14 +17,14 @@ const (
 	other = packet.Class(2)
 )
 
-// arrival is a numbered packet that came out.
+// arrival is a numbered packet that was delivered.
 type arrival struct {
 	at     time.Duration
 	number uint32
 }
 
-// transit sends n numbered packets a millisecond apart and tells what came out
-// when.
+// transit sends n numbered packets, a millisecond apart, and returns those that were
+// delivered, with their times.
 func transit(l packet.Link, n int) []arrival {
 	var out []arrival
 	var now time.Duration

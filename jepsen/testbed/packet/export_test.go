@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Sender is what one host sends, without devices and clocks.
+// Sender is the egress of one host, without devices and clocks.
 type Sender struct {
 	e *egress
 	t *table
 }
 
-// NewSender makes host 0 of two that sends over l in every class.
+// NewSender returns the egress of host 0 of two, which sends over l in every class.
 func NewSender(l Link, deliver func(packet []byte)) *Sender {
 	s := &Sender{t: newTable(2)}
 	s.e = newEgress(0, rand.New(rand.NewPCG(1, 2)), func(_ int, packet []byte) { deliver(packet) })
@@ -27,16 +27,16 @@ func (s *Sender) Send(now time.Duration, class Class, packet []byte) {
 	s.e.send(now, s.t, 1, class, 0, packet)
 }
 
-// Arrive delivers what is due.
+// Arrive delivers the packets that are due.
 func (s *Sender) Arrive(now time.Duration) { s.e.arrive(now) }
 
-// Next is when something is due; 0 means never.
+// Next returns when the next packet is due; 0 means never.
 func (s *Sender) Next() time.Duration { return s.e.next() }
 
-// QueueMax bounds what is under way.
+// QueueMax bounds the bytes in flight.
 const QueueMax = queueMax
 
-// ReadHeader reads a packet's header.
+// ReadHeader reads the header of a packet.
 func ReadHeader(packet []byte) (to [4]byte, ports [2]uint16, payload int, ok bool) {
 	h, ok := readHeader(packet)
 	return h.to, h.ports, h.payload, ok

@@ -12,7 +12,7 @@ const (
 	fragmentMask = 0x1fff // the offset of a fragment; the first one's is 0
 )
 
-// header is what the switch reads of a packet.
+// header holds the fields of a packet that the switch uses.
 type header struct {
 	to      [4]byte
 	payload int // where what follows the IP header begins
@@ -20,7 +20,7 @@ type header struct {
 	ported  bool // there are ports: TCP or UDP, and not a later fragment
 }
 
-// readHeader reads an IPv4 packet's; ok is false for anything else.
+// readHeader reads the header of an IPv4 packet; ok is false for any other packet.
 func readHeader(packet []byte) (h header, ok bool) {
 	if len(packet) < ipHeaderMin || packet[0]>>4 != 4 {
 		return header{}, false
@@ -38,8 +38,8 @@ func readHeader(packet []byte) (h header, ok bool) {
 	return h, true
 }
 
-// garble flips one bit behind the IP header. TCP and UDP have a checksum over
-// all of that, which one bit never satisfies.
+// garble flips one bit behind the IP header. The checksums of TCP and UDP cover these
+// bytes, and always detect one flipped bit.
 func garble(r *rand.Rand, packet []byte, payload int) {
 	if payload < len(packet) {
 		packet[payload+r.IntN(len(packet)-payload)] ^= 1 << r.IntN(8)

@@ -6,7 +6,7 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// ip is a packet from 10.77.0.1 to 10.77.0.2, port 40000 to 7602.
+// ip returns a packet from 10.77.0.1 to 10.77.0.2, port 40000 to 7602.
 func ip(protocol byte, fragment byte) []byte {
 	p := make([]byte, 40)
 	p[0], p[7], p[9] = 0x45, fragment, protocol

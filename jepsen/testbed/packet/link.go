@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Class is a class of ports. Packets belong to it by either of their ports.
+// Class is a class of ports. A packet belongs to the class of its source port or its
+// destination port.
 type Class uint8
 
 const (
-	// All is every packet.
+	// All contains every packet.
 	All Class = 0
-	// classesMax is how many classes there are, All included.
+	// classesMax is the number of classes, including All.
 	classesMax = 4
 )
 
-// Link is what happens to packets that travel one way from one host to
-// another. The zero Link is sound. Probabilities are from 0 to 1, a packet
-// each.
+// Link says what happens to packets that travel one way from one host to another. The zero
+// Link has no fault. Probabilities are from 0 to 1, and apply to each packet.
 type Link struct {
 	Cut       bool          // nothing arrives
 	Delay     time.Duration // all arrive so much later, in order
@@ -28,10 +28,10 @@ type Link struct {
 	Corrupt   float64       // a bit is flipped behind the IP header; the receiver's kernel drops such for their checksum
 }
 
-// heldMax is how long a packet that is reordered is held back at most.
+// heldMax bounds how long a reordered packet is held back.
 const heldMax = 10 * time.Millisecond
 
-// plus is two links one behind the other.
+// plus returns a link with the faults of both links.
 func (l Link) plus(m Link) Link {
 	either := func(p, q float64) float64 { return 1 - (1-p)*(1-q) }
 	return Link{
@@ -41,7 +41,7 @@ func (l Link) plus(m Link) Link {
 	}
 }
 
-// fate is what becomes of one packet.
+// fate is what happens to one packet.
 type fate struct {
 	copies int           // 0: it is lost
 	delay  time.Duration // beside jitter
@@ -49,7 +49,7 @@ type fate struct {
 	flip   bool          // is garbled
 }
 
-// fate draws a packet's.
+// fate draws what happens to one packet.
 func (l Link) fate(r *rand.Rand) fate {
 	if l.Cut || chance(r, l.Loss) {
 		return fate{}

@@ -8,12 +8,11 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// Namespace is a network namespace with a thread of ours in it. What the
-// thread starts, makes or opens lives there. One of our own has no name: it is
-// gone when its thread, its processes and its descriptors are.
+// Namespace is a network namespace with a thread of this process in it. The thread starts
+// processes, makes devices and opens files there. A namespace that NewNamespace made has
+// no name: it is removed when its thread, its processes and its descriptors are gone.
 //
-// The thread lasts until Close, so processes that Do starts may be told to die
-// with it.
+// The thread lasts until Close. So Do may start processes with a parent-death signal.
 type Namespace struct {
 	work chan task
 	done chan struct{} // closed by Close's end
@@ -37,7 +36,7 @@ func NewNamespace() (*Namespace, error) {
 	})
 }
 
-// Home is the namespace that the process itself is in.
+// Home returns the namespace of the process itself.
 func Home() (*Namespace, error) { return start(func() error { return nil }) }
 
 func start(enter func() error) (*Namespace, error) {
@@ -50,8 +49,8 @@ func start(enter func() error) (*Namespace, error) {
 	return n, nil
 }
 
-// run never unlocks its thread, so that the thread ends with it rather than
-// serve others from within the namespace.
+// run never unlocks its thread. So the thread ends with run, and cannot serve other
+// goroutines inside the namespace.
 func (n *Namespace) run(enter func() error, entered chan<- error) {
 	runtime.LockOSThread()
 	defer close(n.done)
@@ -65,8 +64,8 @@ func (n *Namespace) run(enter func() error, entered chan<- error) {
 	}
 }
 
-// Do runs f on the thread. Calls of Do queue up; Do must not be called within
-// one, nor together with Close.
+// Do runs f on the thread. Concurrent calls wait for each other. f must not call Do, and
+// no call may run during Close.
 func (n *Namespace) Do(f func() error) error {
 	t := task{do: f, result: make(chan error, 1)}
 	select {
@@ -77,7 +76,7 @@ func (n *Namespace) Do(f func() error) error {
 	}
 }
 
-// Close ends the thread, and with it the processes that die with it.
+// Close ends the thread, and the processes that have it as their parent-death signal.
 func (n *Namespace) Close() {
 	close(n.work)
 	<-n.done

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Switch is a network: the hosts that are attached to it, and what holds for
-// the links between them. All methods may be called concurrently.
+// Switch is a network: the attached hosts, and the faults of the links between them. All
+// methods may be called concurrently.
 type Switch struct {
 	subnet  netip.Prefix
 	classes map[uint16]Class // :: port → class; not changed
@@ -27,24 +27,24 @@ type Switch struct {
 	serving sync.WaitGroup
 }
 
-// wiring is what the switch goes by. It is not changed once it is in use: a
-// change makes a new one.
+// wiring is the configuration that the switch uses. It is immutable: a change makes a new
+// one.
 type wiring struct {
 	links   *table
 	devices []*os.File // by number of the host
 	at      [256]uint8 // :: last byte of an address → number of the host, from 1
 }
 
-// New makes a network whose hosts are addressed within subnet, 255 hosts at
-// most. Ports that classes does not name are in no class but All.
+// New makes a network for hosts with addresses in subnet, at most 255. Ports that classes
+// does not name are in no class but All.
 func New(subnet netip.Prefix, classes map[uint16]Class) *Switch {
 	s := &Switch{subnet: subnet.Masked(), classes: classes, start: time.Now(), names: map[string]int{}}
 	s.wiring.Store(&wiring{links: newTable(0)})
 	return s
 }
 
-// Attach gives the namespace a device with the address, and serves it under a
-// name.
+// Attach gives the namespace a device with the address, and forwards the packets of this
+// host from now on.
 func (s *Switch) Attach(name string, ns *Namespace, addr netip.Addr) error {
 	if !addr.Is4() || !s.subnet.Contains(addr) {
 		return fmt.Errorf("attach %s: %v is not an address in %v", name, addr, s.subnet)
@@ -72,9 +72,9 @@ func (s *Switch) Attach(name string, ns *Namespace, addr netip.Addr) error {
 	return nil
 }
 
-// Set says what holds from now on for packets of a class that go from one host
-// to another. What holds for All and for a class adds up. What is under way
-// stays under way, and nothing of its class that is in order overtakes it.
+// Set sets the faults of packets of a class from one host to another. The faults of All
+// and of a class add up. Packets in flight stay in flight, and no packet in order of the
+// same class overtakes them.
 func (s *Switch) Set(from, to string, class Class, l Link) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Switch) Set(from, to string, class Class, l Link) error {
 	return nil
 }
 
-// HealAll makes every link sound.
+// HealAll removes the faults of every link.
 func (s *Switch) HealAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Switch) HealAll() {
 	s.wiring.Store(&w)
 }
 
-// Close removes the devices. It returns what went wrong with one meanwhile.
+// Close removes the devices. It returns the first failure of a device since Attach.
 func (s *Switch) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -114,7 +114,7 @@ func (s *Switch) Close() error {
 	return s.err
 }
 
-// serve forwards what a host sends until its device is closed.
+// serve forwards the packets of a host until its device is closed.
 func (s *Switch) serve(name string, number int, tun *os.File) {
 	err := s.forward(number, tun)
 	s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *Switch) serve(name string, number int, tun *os.File) {
 	}
 }
 
-// forward reads packets, and wakes up for those under way when they are due.
+// forward reads packets, and wakes up when packets in flight are due.
 func (s *Switch) forward(number int, tun *os.File) error {
 	e := newEgress(number, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), func(to int, packet []byte) {
 		// A device that takes no packet loses it, as a full network would.
@@ -152,7 +152,7 @@ func (s *Switch) forward(number int, tun *os.File) error {
 	}
 }
 
-// clock is the time at which something is due; 0 means never.
+// clock returns the time at which something is due; 0 means never.
 func (s *Switch) clock(due time.Duration) time.Time {
 	if due == 0 {
 		return time.Time{}
@@ -160,8 +160,8 @@ func (s *Switch) clock(due time.Duration) time.Time {
 	return s.start.Add(due)
 }
 
-// take gives a packet its way. What leads nowhere is dropped: multicast, and
-// all that is not IPv4.
+// take sends a packet to its destination. It drops multicast packets, packets to unknown
+// hosts, and all that is not IPv4.
 func (s *Switch) take(e *egress, now time.Duration, packet []byte) {
 	h, ok := readHeader(packet)
 	if !ok || !s.subnet.Contains(netip.AddrFrom4(h.to)) {

@@ -15,7 +15,7 @@ import (
 	"dormouse/jepsen/testbed/packet"
 )
 
-// pair is two hosts, a and b, on a network.
+// pair has two hosts, a and b, on a network.
 type pair struct {
 	*packet.Switch
 	a, b *packet.Namespace
@@ -66,7 +66,7 @@ func (p *pair) set(tb testing.TB, from, to string, class packet.Class, l packet.
 	}
 }
 
-// echoes serves b's port: it sends back what it gets.
+// echoes serves a port of b: it sends back what it receives.
 func (p *pair) echoes(tb testing.TB, port int) {
 	tb.Helper()
 	var l net.Listener
@@ -102,7 +102,7 @@ func (p *pair) dial(ctx context.Context, port int) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// echo sends a byte to and fro, and tells how long that took.
+// echo sends a byte to and fro, and returns how long that took.
 func echo(conn net.Conn, wait time.Duration) (time.Duration, error) {
 	began := time.Now()
 	if err := conn.SetDeadline(began.Add(wait)); err != nil {
@@ -220,7 +220,7 @@ func TestAttachRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// BenchmarkThroughput is bytes through the switch, one way.
+// BenchmarkThroughput measures the bytes through the switch, one way.
 func BenchmarkThroughput(b *testing.B) {
 	p := newPair(b)
 	var l net.Listener
@@ -247,7 +247,7 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// BenchmarkRoundTrip is a byte to and fro.
+// BenchmarkRoundTrip measures the round trip of a byte.
 func BenchmarkRoundTrip(b *testing.B) {
 	p := newPair(b)
 	p.echoes(b, port)

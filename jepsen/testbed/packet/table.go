@@ -1,7 +1,6 @@
 package packet
 
-// table is what holds for every link. It is not changed once it is in use: a
-// change makes a new one.
+// table holds the faults of every link. It is immutable: a change makes a new one.
 type table struct {
 	hosts    int
 	set      []Link // as it was set; see at
@@ -12,7 +11,7 @@ func newTable(hosts int) *table {
 	return &table{hosts: hosts, set: make([]Link, hosts*hosts*classesMax), combined: make([]Link, hosts*hosts*classesMax)}
 }
 
-// grown is a table for one more host.
+// grown returns a table for one more host.
 func (t *table) grown() *table {
 	g := newTable(t.hosts + 1)
 	for from := range t.hosts {
@@ -26,7 +25,7 @@ func (t *table) grown() *table {
 	return g
 }
 
-// with is a table in which one link of one class is l.
+// with returns a table in which one link of one class is l.
 func (t *table) with(from, to int, class Class, l Link) *table {
 	w := newTable(t.hosts)
 	copy(w.set, t.set)
@@ -44,5 +43,5 @@ func (t *table) at(from, to int, class Class) int {
 	return (from*t.hosts+to)*classesMax + int(class)
 }
 
-// link is what holds for packets of a class; All is for those of none.
+// link returns the faults of packets of a class; All is the class of packets without one.
 func (t *table) link(from, to int, class Class) *Link { return &t.combined[t.at(from, to, class)] }

@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// mtu is a large one: it is packets, not bytes, that cost the switch its
-	// time.
+	// mtu is large, because the cost of the switch is per packet, not per byte.
 	mtu = 9000
 	// txQueue is how many packets a device holds for the switch.
 	txQueue = 2000
 	device  = "eth0"
 )
 
-// openTUN makes the device of the host in the namespace, which is gone with
-// its descriptor. Without a virtual header there are no offloads: packets come
-// with real checksums, and in the size of the link.
+// openTUN makes the device of the host in the namespace. The device is removed when its
+// descriptor is closed. Without a virtual header there are no offloads: packets have real
+// checksums, and the size of the link.
 func openTUN(ns *Namespace, addr netip.Prefix) (*os.File, error) {
 	var file *os.File
 	err := ns.Do(func() error {
@@ -52,8 +51,8 @@ func bind(fd int) error {
 	return unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
 }
 
-// configure gives the device its address and brings it up, and loopback too:
-// a host reaches its own address through it.
+// configure gives the device its address, and brings it and loopback up: a host reaches
+// its own address through loopback.
 func configure(addr netip.Prefix) error {
 	link, err := netlink.LinkByName(device)
 	if err != nil {

@@ -15,7 +15,7 @@ func (*review) claim(ctx context.Context, p *workload.Process, key string, t tur
 		claim := &agent.ClaimSession{Session: key, Owner: t.Owner, Request: &agent.SessionRequest{ID: t.Request}}
 		seen, index, err := workload.CommitOne[*agent.SessionResult](ctx, p, claim)
 		if agent.CodeOf(err) == agent.CodeNotFound {
-			start := &agent.PutSession{Session: key, Agent: key, Thread: key, Busy: agent.BusyInterrupt}
+			start := &agent.PutSession{Session: key, Agent: key, SessionSettings: agent.SessionSettings{Thread: key, Busy: agent.BusyInterrupt}}
 			if _, _, err := workload.CommitOne[*agent.SessionResult](ctx, p, start); err != nil && agent.CodeOf(err) != agent.CodeAlreadyExists {
 				return reviewsSeen{}, err
 			}

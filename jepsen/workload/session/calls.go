@@ -13,7 +13,7 @@ func (w *session) lease(ctx context.Context, p *workload.Process, call, key stri
 	out, err := w.write(ctx, p, call, key, in, agent.Commit{Ops: []agent.Op{in.leaseOp(call, key)}})
 	if agent.CodeOf(err) == agent.CodeNotFound && call == workload.CallClaim {
 		_, _ = w.write(ctx, p, callStart, key, sessionCall{}, agent.Commit{Ops: []agent.Op{
-			&agent.PutSession{Session: key, Agent: key, Thread: key, Busy: policyOf(key)},
+			&agent.PutSession{Session: key, Agent: key, SessionSettings: agent.SessionSettings{Thread: key, Busy: policyOf(key)}},
 		}})
 	}
 	if err != nil || !out.gives(in) {

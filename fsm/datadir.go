@@ -33,12 +33,12 @@ const (
 	enginePrefix = "engine-"
 	snapshotsDir = "snapshots"
 
-	homeFormat        = 1
+	dataDirFormat     = 1
 	smallFileBytesMax = 4096
 )
 
-// home is a machine's directory.
-type home struct {
+// dataDir is a machine's directory.
+type dataDir struct {
 	fs        storage.FS
 	dir       string
 	engines   storage.Options // used to open engines
@@ -60,101 +60,101 @@ type home struct {
 	seen, replayTo uint64
 }
 
-// openHome locks the directory, checks its cluster and opens the newest state, which is the
+// openDataDir locks the directory, checks its cluster and opens the newest state, which is the
 // engine's or a snapshot's.
-func openHome(o Options) (*home, *generation, error) {
-	h := &home{
+func openDataDir(o Options) (*dataDir, *generation, error) {
+	d := &dataDir{
 		fs: o.FS, dir: o.Dir, clusterID: o.ClusterID, logger: o.Logger,
 	}
-	if h.fs == nil {
-		h.fs = storage.Disk
+	if d.fs == nil {
+		d.fs = storage.Disk
 	}
-	if h.clusterID == nil {
-		h.clusterID = func() string { return "" }
+	if d.clusterID == nil {
+		d.clusterID = func() string { return "" }
 	}
-	if h.logger == nil {
-		h.logger = hclog.NewNullLogger()
+	if d.logger == nil {
+		d.logger = hclog.NewNullLogger()
 	}
-	h.engines = storage.Options{
-		FS: h.fs, CacheBytes: o.CacheBytes, Logger: h.logger.Named("storage"),
+	d.engines = storage.Options{
+		FS: d.fs, CacheBytes: o.CacheBytes, Logger: d.logger.Named("storage"),
 		Fatal: func(err error) {
-			h.failed.Store(true)
+			d.failed.Store(true)
 			if o.Fatal == nil {
 				panic(err)
 			}
 			o.Fatal(err)
 		},
 	}
-	if err := storage.MakeDir(h.fs, h.dir); err != nil {
+	if err := storage.MakeDir(d.fs, d.dir); err != nil {
 		return nil, nil, err
 	}
 	var err error
-	if h.lock, err = storage.Lock(h.fs, h.dir); err != nil {
+	if d.lock, err = storage.Lock(d.fs, d.dir); err != nil {
 		return nil, nil, err
 	}
-	g, err := h.prepareStart()
+	g, err := d.prepareStart()
 	if err == nil { // after CURRENT is written: a directory that has a cluster id has a CURRENT
-		if err = h.claim(h.clusterID()); err != nil {
+		if err = d.claim(d.clusterID()); err != nil {
 			g.close()
 		}
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open state in %s: %w", h.dir, err), h.lock.Close())
+		return nil, nil, errors.Join(fmt.Errorf("open state in %s: %w", d.dir, err), d.lock.Close())
 	}
-	return h, g, nil
+	return d, g, nil
 }
 
 // close unlocks the directory.
-func (h *home) close() error {
-	if err := h.lock.Close(); err != nil {
-		return fmt.Errorf("unlock %s: %w", h.dir, err)
+func (d *dataDir) close() error {
+	if err := d.lock.Close(); err != nil {
+		return fmt.Errorf("unlock %s: %w", d.dir, err)
 	}
 	return nil
 }
 
 // prepareStart makes the newest state current and opens it. It does not read a snapshot again that
 // is not ahead of the engine: its state is in the engine already.
-func (h *home) prepareStart() (*generation, error) {
-	if err := h.readFormat(); err != nil {
+func (d *dataDir) prepareStart() (*generation, error) {
+	if err := d.readFormat(); err != nil {
 		return nil, err
 	}
-	if err := h.foreign(h.clusterID()); err != nil {
+	if err := d.foreign(d.clusterID()); err != nil {
 		return nil, err
 	}
 	var err error
-	h.snapshots, err = snapshot.OpenStore(h.fs, h.fs.PathJoin(h.dir, snapshotsDir), h.accept, h.logger)
+	d.snapshots, err = snapshot.OpenStore(d.fs, d.fs.PathJoin(d.dir, snapshotsDir), d.accept, d.logger)
 	if err != nil {
 		return nil, err
 	}
-	name, err := h.current()
+	name, err := d.current()
 	if err != nil {
 		return nil, err
 	}
-	if name == "" && h.format.ClusterID != "" { // no crash leaves this state: see openHome
-		return nil, fmt.Errorf("%w: %s is missing, which names the current engine", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile))
+	if name == "" && d.format.ClusterID != "" { // no crash leaves this state: see openDataDir
+		return nil, fmt.Errorf("%w: %s is missing, which names the current engine", storage.ErrDamaged, d.fs.PathJoin(d.dir, currentFile))
 	}
-	newest := h.snapshots.Newest()
+	newest := d.snapshots.Newest()
 	if newest != nil {
-		if err := h.accept(newest.Header); err != nil {
+		if err := d.accept(newest.Header); err != nil {
 			return nil, err
 		}
 	}
 	if name != "" {
-		g, err := h.resume(name, newest)
+		g, err := d.resume(name, newest)
 		if err != nil || g != nil {
 			return g, err
 		}
-	} else if err := h.removeOthers(""); err != nil {
+	} else if err := d.removeOthers(""); err != nil {
 		return nil, err
 	}
 	if newest == nil {
-		return h.found()
+		return d.found()
 	}
-	g, err := h.replace(h.fs.PathJoin(newest.Dir, snapshot.DataDir), newest.Header)
+	g, err := d.replace(d.fs.PathJoin(newest.Dir, snapshot.DataDir), newest.Header)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.removeOthers(h.fs.PathBase(g.dir)); err != nil {
+	if err := d.removeOthers(d.fs.PathBase(g.dir)); err != nil {
 		g.close()
 		return nil, err
 	}
@@ -163,23 +163,23 @@ func (h *home) prepareStart() (*generation, error) {
 
 // resume opens the current engine, and only then removes the others: CURRENT itself may be damaged.
 // It returns nil if the newest snapshot is ahead of the engine.
-func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
-	g, err := h.openEngine(name)
+func (d *dataDir) resume(name string, newest *snapshot.Held) (*generation, error) {
+	g, err := d.openEngine(name)
 	if err != nil {
 		return nil, err
 	}
 	done, err := txn.ReadProgress(g.engine)
 	if err == nil {
-		err = h.removeOthers(name)
+		err = d.removeOthers(name)
 	}
 	switch {
 	case err != nil:
 		g.close()
 		return nil, err
 	case newest == nil || done.Index > newest.Meta.Index:
-		h.replayTo = done.Index
+		d.replayTo = done.Index
 	case done.Index < newest.Header.Index:
-		h.logger.Info("the engine is behind the newest snapshot: restoring it",
+		d.logger.Info("the engine is behind the newest snapshot: restoring it",
 			"applied", done.Index, "snapshot", newest.Header.Index)
 		g.close()
 		return nil, nil
@@ -188,52 +188,52 @@ func (h *home) resume(name string, newest *snapshot.Held) (*generation, error) {
 }
 
 // found creates the first, empty engine.
-func (h *home) found() (*generation, error) {
-	name := h.engineName(0)
-	g, err := h.makeEngine(name)
+func (d *dataDir) found() (*generation, error) {
+	name := d.engineName(0)
+	g, err := d.makeEngine(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.point(name); err != nil {
+	if err := d.point(name); err != nil {
 		g.close()
 		return nil, err
 	}
 	return g, nil
 }
 
-func (h *home) engineName(index uint64) string {
-	return fmt.Sprintf("%s%d-%d", enginePrefix, index, h.nextSerial())
+func (d *dataDir) engineName(index uint64) string {
+	return fmt.Sprintf("%s%d-%d", enginePrefix, index, d.nextSerial())
 }
 
-func (h *home) nextSerial() uint64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.serial++
-	return h.serial
+func (d *dataDir) nextSerial() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.serial++
+	return d.serial
 }
 
 // openEngine opens an existing engine.
-func (h *home) openEngine(name string) (*generation, error) {
-	existing := h.engines
+func (d *dataDir) openEngine(name string) (*generation, error) {
+	existing := d.engines
 	existing.Existing = true
-	return h.engine(name, existing)
+	return d.engine(name, existing)
 }
 
 // makeEngine creates an empty engine.
-func (h *home) makeEngine(name string) (*generation, error) { return h.engine(name, h.engines) }
+func (d *dataDir) makeEngine(name string) (*generation, error) { return d.engine(name, d.engines) }
 
-func (h *home) engine(name string, o storage.Options) (*generation, error) {
-	dir := h.fs.PathJoin(h.dir, name)
+func (d *dataDir) engine(name string, o storage.Options) (*generation, error) {
+	dir := d.fs.PathJoin(d.dir, name)
 	engine, err := storage.Open(dir, o)
 	if err != nil {
 		return nil, err
 	}
-	return newGeneration(h.fs, dir, engine, func(err error) { h.logger.Warn("old engine", "error", err) }), nil
+	return newGeneration(d.fs, dir, engine, func(err error) { d.logger.Warn("old engine", "error", err) }), nil
 }
 
 // current returns the name of the current engine, or "" if there is none yet.
-func (h *home) current() (string, error) {
-	raw, err := storage.ReadFile(h.fs, h.fs.PathJoin(h.dir, currentFile), smallFileBytesMax)
+func (d *dataDir) current() (string, error) {
+	raw, err := storage.ReadFile(d.fs, d.fs.PathJoin(d.dir, currentFile), smallFileBytesMax)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
@@ -242,37 +242,37 @@ func (h *home) current() (string, error) {
 	}
 	name := strings.TrimSpace(string(raw))
 	if !snapshot.ValidFileName(name) || !strings.HasPrefix(name, enginePrefix) {
-		return "", fmt.Errorf("%w: %s names %q, which is no engine", storage.ErrDamaged, h.fs.PathJoin(h.dir, currentFile), name)
+		return "", fmt.Errorf("%w: %s names %q, which is no engine", storage.ErrDamaged, d.fs.PathJoin(d.dir, currentFile), name)
 	}
 	return name, nil
 }
 
 // point durably makes name the current engine.
-func (h *home) point(name string) error {
-	if err := storage.SyncDir(h.fs, h.dir); err != nil { // sync the engine's directory entry before CURRENT names it
+func (d *dataDir) point(name string) error {
+	if err := storage.SyncDir(d.fs, d.dir); err != nil { // sync the engine's directory entry before CURRENT names it
 		return err
 	}
-	return storage.WriteFile(h.fs, h.fs.PathJoin(h.dir, currentFile), []byte(name+"\n"))
+	return storage.WriteFile(d.fs, d.fs.PathJoin(d.dir, currentFile), []byte(name+"\n"))
 }
 
 // removeOthers removes engines that are unfinished or replaced.
-func (h *home) removeOthers(current string) error {
-	names, err := h.fs.List(h.dir)
+func (d *dataDir) removeOthers(current string) error {
+	names, err := d.fs.List(d.dir)
 	if err != nil {
-		return fmt.Errorf("list %s: %w", h.dir, err)
+		return fmt.Errorf("list %s: %w", d.dir, err)
 	}
 	for _, name := range names {
 		leftover := strings.HasSuffix(name, snapshot.TemporarySuffix)
 		if strings.HasPrefix(name, enginePrefix) {
 			leftover = name != current
 			if serial, err := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64); err == nil {
-				h.serial = max(h.serial, serial)
+				d.serial = max(d.serial, serial)
 			}
 		}
 		if !leftover {
 			continue
 		}
-		if err := h.fs.RemoveAll(h.fs.PathJoin(h.dir, name)); err != nil {
+		if err := d.fs.RemoveAll(d.fs.PathJoin(d.dir, name)); err != nil {
 			return fmt.Errorf("remove leftover %s: %w", name, err)
 		}
 	}

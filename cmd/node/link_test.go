@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"dormouse/internal/modpath"
+)
+
+// TestProgramsAreSmall bounds the stripped programs. A call of a method by a name that
+// the linker does not know (text/template, reflect.Value.MethodByName) makes it keep
+// every exported method, which costs 5 MB. The test names the function that does it.
+func TestProgramsAreSmall(t *testing.T) {
+	for program, most := range map[string]int64{"node": 36_000_000, "dormctl": 20_000_000} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), program)
+			build := exec.Command("go", "build", "-tags", "grpcnotrace", "-ldflags", "-s -w -dumpdep", "-o", path, modpath.Path+"/cmd/"+program)
+			out, err := build.CombinedOutput()
+			if err != nil {
+				t.Fatalf("build: %v\n%s", err, out[max(0, len(out)-1000):])
+			}
+			if !bytes.Contains(out, []byte("main.main -> ")) {
+				t.Fatal("the linker lists no dependencies")
+			}
+			for _, edge := range regexp.MustCompile(`(?m)^.* <ReflectMethod>.*$`).FindAll(out, 3) {
+				t.Errorf("reflection keeps every exported method: %s", edge)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Size() > most {
+				t.Errorf("%s has %d bytes, above %d", program, info.Size(), most)
+			}
+		})
+	}
+}
