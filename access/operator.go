@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"io"
+	"time"
 
 	"dormouse/agent"
 )
@@ -39,6 +40,14 @@ func (o operator) Change(ctx context.Context, change agent.Change, node string) 
 		return "", err
 	}
 	return o.inner.Change(ctx, change, node)
+}
+
+// JoinToken implements agent.Operator.
+func (o operator) JoinToken(ctx context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	if err := may(ctx, toChangeCluster, ""); err != nil {
+		return agent.JoinToken{}, err
+	}
+	return o.inner.JoinToken(ctx, ttl)
 }
 
 // Backup implements agent.Operator.

@@ -91,6 +91,19 @@ type Operator interface {
 	// Placement returns the owners of partitions, as the answering node has applied
 	// them. It never waits for a quorum.
 	Placement(ctx context.Context, q PlacementQuery) (Placement, error)
+
+	// JoinToken returns a token with which a node that has no cluster key joins. It is
+	// valid for ttl; 0 means an hour.
+	JoinToken(ctx context.Context, ttl time.Duration) (JoinToken, error)
+}
+
+// JoinTokenTTLMax bounds the validity of a join token.
+const JoinTokenTTLMax = 30 * 24 * time.Hour
+
+// JoinToken lets a node that has no cluster key receive it.
+type JoinToken struct {
+	Secret    string
+	ExpiresAt int64 // Unix milliseconds
 }
 
 // Verb is a right: what a principal may do. A scope verb applies to the scopes of its

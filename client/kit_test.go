@@ -237,6 +237,10 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	return agent.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
 func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 )
 
@@ -44,6 +46,17 @@ func (c *Client) Change(ctx context.Context, change agent.Change, node string) (
 		return err
 	})
 	return leader, err
+}
+
+// JoinToken returns a join token; see agent.Operator.
+func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	var token agent.JoinToken
+	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.JoinToken(ctx, &apipb.JoinTokenRequest{TtlMs: ops.Millis(ttl)})
+		token = agent.JoinToken{Secret: res.GetSecret(), ExpiresAt: res.GetExpiresAt()}
+		return err
+	})
+	return token, err
 }
 
 // Backup writes a backup to w; see agent.Operator. It is not retried once a part was

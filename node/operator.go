@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/cluster/keys"
 	"dormouse/fsm"
 	"dormouse/internal/retry"
 )
@@ -82,6 +83,26 @@ func (o *operator) Change(ctx context.Context, change agent.Change, node string)
 // knows reports whether the log has a member of that name.
 func (n *Node) knows(name string) bool {
 	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
+}
+
+// JoinToken implements agent.Operator. The token names the Raft addresses of all nodes, this one's
+// first.
+func (o *operator) JoinToken(_ context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	if ttl == 0 {
+		ttl = keys.TokenTTL
+	}
+	if ttl < time.Second || ttl > agent.JoinTokenTTLMax {
+		return agent.JoinToken{}, agent.Invalid("ttl_ms", "a join token is valid for 1 s to %v, not for %v", agent.JoinTokenTTLMax, ttl)
+	}
+	n := o.node
+	addrs := []string{n.group.Addr()}
+	for _, m := range n.machine.Members() {
+		if m.ID != n.o.Config.Node.ID && !m.Host && m.RaftAddr != "" {
+			addrs = append(addrs, m.RaftAddr)
+		}
+	}
+	token := n.secrets.ring.NewToken(time.Now().Add(ttl), addrs)
+	return agent.JoinToken{Secret: token.Encode(), ExpiresAt: token.Expires().UnixMilli()}, nil
 }
 
 // ExportScope implements agent.Operator. It first brings this node's state up to date, and exports

@@ -71,6 +71,17 @@ type Changed struct {
 	Leader string `json:"leader" doc:"After the change"`
 }
 
+// JoinTokenBody asks for a join token.
+type JoinTokenBody struct {
+	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"How long the token is valid, at most 30 days; an hour if absent"`
+}
+
+// JoinToken lets a node that has no cluster key receive it.
+type JoinToken struct {
+	Token     string `json:"token"`
+	ExpiresAt int64  `json:"expires_at"`
+}
+
 // Health is the answer of a probe that succeeds; a failed probe answers with a
 // problem.
 type Health struct {

@@ -84,12 +84,8 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 			return checkpointResultFromProto(r)
 		}
 	case *oppb.OpResult_Thread:
-		if r := o.Thread; r != nil {
-			thread, err := ThreadFromProto(r.Thread)
-			if err != nil {
-				return nil, err
-			}
-			return &agent.ThreadResult{Thread: thread, Entries: stampsFromProto(r.Entries)}, nil
+		if o.Thread != nil {
+			return threadResultFromProto(o.Thread)
 		}
 	case *oppb.OpResult_Deleted:
 		if r := o.Deleted; r != nil {
@@ -145,6 +141,14 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 		return ErasureFromProto(o.Erasure)
 	}
 	return importResultFromProto(res.GetImport())
+}
+
+func threadResultFromProto(r *oppb.ThreadResult) (agent.OpResult, error) {
+	thread, err := ThreadFromProto(r.Thread)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.ThreadResult{Thread: thread, Entries: stampsFromProto(r.Entries)}, nil
 }
 
 // importResultFromProto converts the result of an import. It returns nil for unknown

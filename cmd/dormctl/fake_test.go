@@ -128,6 +128,11 @@ func (*fakeNode) ExportScope(context.Context, string, func(agent.ScopePart) erro
 	return agent.Errorf(agent.CodeInternal, "the fake store cannot export scopes")
 }
 
+// JoinToken implements agent.Operator.
+func (*fakeNode) JoinToken(_ context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	return agent.JoinToken{Secret: "dormjoin_for_" + ttl.String() + "@127.0.0.1:7602", ExpiresAt: 1_700_000_000_000}, nil
+}
+
 // Placement implements agent.Operator.
 func (*fakeNode) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	return agent.Placement{}, q.Validate()

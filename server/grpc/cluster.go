@@ -7,6 +7,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 )
 
@@ -49,6 +50,20 @@ func (s *cluster) change(ctx context.Context, change agent.Change, req *apipb.No
 		return nil, statusOf(errorOf(err, true))
 	}
 	return &apipb.NodeResponse{Leader: leader}, nil
+}
+
+func (s *cluster) JoinToken(ctx context.Context, req *apipb.JoinTokenRequest) (*apipb.JoinTokenResponse, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	ttl, err := ops.Duration("ttl_ms", req.TtlMs)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	token, err := s.operator.JoinToken(ctx, ttl)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return &apipb.JoinTokenResponse{Secret: token.Secret, ExpiresAt: token.ExpiresAt}, nil
 }
 
 // backupChunkBytes is the size of one chunk, below every message limit.

@@ -163,6 +163,10 @@ func fine(index uint64) agent.Result {
 
 func atOnce(_ context.Context, _ agent.Commit, done func(agent.Result, error)) { done(fine(1), nil) }
 
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	return agent.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
 func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err

@@ -25,6 +25,10 @@ func routeCluster(f *api) {
 		}, func(c *request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
 	}
 	register(f, route{
+		method: http.MethodPost, path: path + "/join-tokens", id: "create-join-token", tag: tag,
+		summary: "A token with which a node that has no cluster key joins", status: http.StatusCreated, answers: document.JoinToken{},
+	}, joinToken)
+	register(f, route{
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
 		media: "application/octet-stream", streams: true,
 	}, backup)
@@ -48,6 +52,18 @@ func changeMembers(c *request, change agent.Change, node string) error {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{body: document.Changed{Leader: leader}})
+}
+
+func joinToken(c *request, body *document.JoinTokenBody) error {
+	ttl, err := document.Duration("ttl_ms", body.TTLMS)
+	if err != nil {
+		return err
+	}
+	token, err := c.api.operator.JoinToken(c.r.Context(), ttl)
+	if err != nil {
+		return readOutcome(err)
+	}
+	return c.answer(reply{body: document.JoinToken{Token: token.Secret, ExpiresAt: token.ExpiresAt}})
 }
 
 // backup streams. An error after the first byte closes the connection, so that a truncated backup

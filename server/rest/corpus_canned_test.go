@@ -172,6 +172,11 @@ func (c *canned) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
+func (c *canned) JoinToken(context.Context, time.Duration) (token agent.JoinToken, err error) {
+	filled(&token, c.fill)
+	return token, nil
+}
+
 func (c *canned) Placement(_ context.Context, _ agent.PlacementQuery) (p agent.Placement, err error) {
 	filled(&p, c.fill)
 	return p, nil

@@ -134,6 +134,10 @@ func (*fake) ExportScope(_ context.Context, scope string, write func(agent.Scope
 	return write(agent.ScopePart{Rows: agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte("k"), Value: []byte("v")})})
 }
 
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (agent.JoinToken, error) {
+	return agent.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
 func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
 	if err := q.Validate(); err != nil {
 		return agent.Placement{}, err
