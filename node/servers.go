@@ -29,7 +29,7 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c := n.o.Config
-	var service agent.Submitter = n.service
+	service := n.service
 	var operator agent.Operator = n.operator
 	instances := n.Instances()
 	var auth *access.Authenticator
