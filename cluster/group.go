@@ -98,7 +98,7 @@ func (g *Group) openTransport() (err error) {
 	}
 	started := new(atomic.Pointer[raft.Raft]) // Raft dials before NewRaft has returned
 	g.stream, err = transport.Listen(transport.Options{
-		Network: g.o.Network, Listen: g.o.Listen, Advertise: g.o.Advertise, Logger: g.logger.Named("stream"),
+		Network: g.o.Network, Listen: g.o.Listen, Advertise: g.o.Advertise, Keys: g.o.Keys, Roots: g.o.Roots, Logger: g.logger.Named("stream"),
 		Removed: g.machine.Removed, Expect: func(addr string) string { return membership.ServerAt(started.Load(), addr) },
 		OnRemoved: g.noteRemoved, OnForeign: g.contacts.NoteForeign, OnMet: g.contacts.NoteMember,
 	}, g.self)

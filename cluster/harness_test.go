@@ -91,7 +91,7 @@ func (n *node) start(edit func(*cluster.Options)) error {
 		logger = hclog.New(&hclog.LoggerOptions{Name: n.name, Level: hclog.Debug})
 	}
 	o := cluster.Options{
-		NodeID: n.name, Dir: n.dir, Network: n.lab.net.Host(n.name), Listen: addrOf(n.name), Machine: n.machine,
+		NodeID: n.name, Keys: clustertest.Keys, Dir: n.dir, Network: n.lab.net.Host(n.name), Listen: addrOf(n.name), Machine: n.machine,
 		Snapshots: n.snaps, Self: agent.Member{WantVote: true, Version: "test", FeatureLevelMax: 1}, Logger: logger,
 		Fatal: func(err error) { n.lab.t.Errorf("%s: fatal: %v", n.name, err) },
 	}

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster"
+	"dormouse/cluster/clustertest"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/transport"
 )
@@ -281,7 +282,7 @@ func TestNamesAndAddressesBelongToOneNode(t *testing.T) {
 		refused := func(what, name, address, want string) {
 			t.Helper()
 			g, err := cluster.Open(cluster.Options{
-				NodeID: name, Network: l.net.Host("ghost"), Listen: "ghost:raft", Advertise: address,
+				NodeID: name, Keys: clustertest.Keys, Network: l.net.Host("ghost"), Listen: "ghost:raft", Advertise: address,
 				Machine: newMachine(), Snapshots: raft.NewInmemSnapshotStore(), Join: []string{addrOf("n1")},
 				Peers: &peers{}, Self: agent.Member{FeatureLevelMax: 1},
 			})

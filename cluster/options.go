@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cluster/assign"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/transport"
@@ -34,6 +36,8 @@ type Options struct {
 	Dir       string             // holds the log and the stable store; "" keeps both in memory
 	LogStore  string             // "wal" or "bolt"; "" means wal
 	Network   transport.Network  // nil means TCP
+	Keys      keys.Ring          // the cluster key; required
+	Roots     *x509.CertPool     // verifies the nodes' certificates; nil if Network does, or uses no TLS
 	Listen    string             // address to listen on
 	Advertise string             // address that others reach this node at; "" means the listener's
 	Machine   StateMachine       // already restored from its own disk
@@ -94,6 +98,8 @@ func (o *Options) fill() error {
 	switch {
 	case o.NodeID == "":
 		return errors.New("cluster: a node needs an id")
+	case len(o.Keys) == 0:
+		return errors.New("cluster: a node needs a cluster key")
 	case o.Machine == nil || o.Snapshots == nil:
 		return errors.New("cluster: a node needs a state machine and its snapshots")
 	}

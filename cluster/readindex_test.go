@@ -57,7 +57,7 @@ func TestReadsThatWaitShareARoundAndWriteNothing(t *testing.T) {
 }
 
 func TestAReadJoinsNoRoundThatWasSent(t *testing.T) {
-	const slow = 80 * time.Millisecond
+	const slow = 40 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		l := trio(t, nil)
 		leader := l.leader()

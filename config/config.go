@@ -12,7 +12,7 @@ import "time"
 // Config holds all settings of a node.
 type Config struct {
 	Node      Node      `yaml:"node"`
-	HTTP      Listen    `yaml:"http"`
+	HTTP      HTTP      `yaml:"http"`
 	GRPC      Listen    `yaml:"grpc"`
 	Raft      Raft      `yaml:"raft"`
 	Gossip    Gossip    `yaml:"gossip"`
@@ -39,19 +39,38 @@ type Node struct {
 type Listen struct {
 	Addr      string `yaml:"addr"`      // host:port; no host means every interface
 	Advertise string `yaml:"advertise"` // the address for clients and other nodes; addr if not set
-	CertFile  string `yaml:"cert_file"` // PEM; "" means no TLS
+	CertFile  string `yaml:"cert_file"` // PEM; "" means a certificate that the node issues off loopback
 	KeyFile   string `yaml:"key_file"`  // PEM; the certificate's private key
 	CAFile    string `yaml:"ca_file"`   // PEM; peers and clients must have a certificate of this CA; "" means that none is required
 }
 
-// TLS reports whether the address is served with TLS.
+// TLS reports whether the address is served with a certificate of a file.
 func (l Listen) TLS() bool { return l.CertFile != "" }
+
+// Issued reports whether l is served with a certificate that the node issues itself, by the
+// cluster's own authority: off loopback, unless files or Insecure say otherwise.
+func (c Config) Issued(l Listen) bool { return !l.TLS() && !c.Node.Insecure && !loopback(l.Addr) }
+
+// HTTP has the settings of the HTTP API.
+type HTTP struct {
+	Addr      string   `yaml:"addr"`      // host:port; no host means every interface
+	Advertise string   `yaml:"advertise"` // the address for clients and other nodes; addr if not set
+	CertFile  string   `yaml:"cert_file"` // PEM; "" means a certificate that the node issues off loopback
+	KeyFile   string   `yaml:"key_file"`  // PEM; the certificate's private key
+	CAFile    string   `yaml:"ca_file"`   // PEM; clients must have a certificate of this CA; "" means that none is required
+	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node; requests for other names are forbidden
+}
+
+// Listen returns the address of the HTTP API.
+func (h HTTP) Listen() Listen {
+	return Listen{Addr: h.Addr, Advertise: h.Advertise, CertFile: h.CertFile, KeyFile: h.KeyFile, CAFile: h.CAFile}
+}
 
 // Raft has the settings of the connections between nodes and of the log.
 type Raft struct {
 	Addr         string `yaml:"addr"`          // host:port; no host means every interface
 	Advertise    string `yaml:"advertise"`     // the address for other nodes; addr if not set
-	CertFile     string `yaml:"cert_file"`     // PEM; "" means no TLS
+	CertFile     string `yaml:"cert_file"`     // PEM; "" means a certificate that the node issues off loopback
 	KeyFile      string `yaml:"key_file"`      // PEM; the certificate's private key
 	CAFile       string `yaml:"ca_file"`       // PEM; other nodes must have a certificate of this CA; "" means that none is required
 	LogStore     string `yaml:"log_store"`     // wal or bolt
@@ -73,16 +92,18 @@ func (r Raft) Listen() Listen {
 type Gossip struct {
 	Addr      string `yaml:"addr"`      // host:port, TCP and UDP
 	Advertise string `yaml:"advertise"` // the address for other nodes; addr if not set
-	KeyFile   string `yaml:"key_file"`  // base64 of 16, 24 or 32 bytes, the same on every node; "" means no encryption
+	KeyFile   string `yaml:"key_file"`  // base64 of 16, 24 or 32 bytes, the same on every node; "" means a key that follows from the cluster key
 }
 
 // Cluster sets how the node joins or founds a cluster. It is ignored once the data directory
 // belongs to one.
 type Cluster struct {
-	Bootstrap bool     `yaml:"bootstrap"` // found a cluster once every address of join has answered that it belongs to none
-	Expect    int      `yaml:"expect"`    // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
-	Join      []string `yaml:"join"`      // Raft addresses of the nodes; this node's own may be among them
-	Timing    string   `yaml:"timing"`    // default, or lan: elections within a second in a fast network
+	Bootstrap     bool     `yaml:"bootstrap"`       // found a cluster once every address of join has answered that it belongs to none
+	Expect        int      `yaml:"expect"`          // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
+	Join          []string `yaml:"join"`            // Raft addresses of the nodes; this node's own may be among them
+	Timing        string   `yaml:"timing"`          // default, or lan: elections within a second in a fast network
+	KeyFile       string   `yaml:"key_file"`        // the cluster key, the same on all nodes; "" means cluster.key in the data directory
+	JoinTokenFile string   `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
 }
 
 // Auth sets which credentials the node asks for, over HTTP and gRPC. It should be the same on all
@@ -133,7 +154,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		Node: Node{StopTimeout: 20 * time.Second},
-		HTTP: Listen{Addr: "127.0.0.1:7600"},
+		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
 			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -165,6 +186,9 @@ func (c *Config) Resolve() {
 	}
 	if c.Cluster.Join == nil {
 		c.Cluster.Join = []string{}
+	}
+	if c.HTTP.Hosts == nil {
+		c.HTTP.Hosts = []string{}
 	}
 	if c.Auth.Mode == "" {
 		c.Auth.Mode = AuthTokens

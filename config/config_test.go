@@ -45,7 +45,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 	}
 	want := config.Config{
 		Node: config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
-		HTTP: config.Listen{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600"},
+		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}},
 		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
 		Raft: config.Raft{
 			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -178,10 +178,8 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"a port by name", sources{yaml: ok + "raft:\n  addr: 127.0.0.1:raft\n"}, "raft.addr"},
 		{"a port out of range", sources{yaml: ok + "grpc:\n  addr: 127.0.0.1:70000\n"}, "grpc.addr"},
 		{"one port twice", sources{args: []string{"--dev", "--grpc-addr", "127.0.0.1:7600"}}, "which http.addr already uses"},
-		{"every interface in the clear", sources{args: []string{"--dev", "--http-addr", ":7600", "--http-advertise", "h:7600"}}, "with --insecure"},
-		{"another interface in the clear", sources{args: []string{"--dev", "--raft-addr", "10.0.0.1:7602"}}, "set raft.cert_file and raft.key_file"},
-		{"a name that is not localhost", sources{args: []string{"--dev", "--grpc-addr", "db:7601"}}, "with --insecure"},
-		{"gossip in the clear", sources{args: []string{"--dev", "--gossip-addr", "10.0.0.1:7603"}}, "set gossip.key_file"},
+		{"a certificate that verifies no other node", sources{yaml: "node: {id: n1}\nraft: {addr: \"10.0.0.1:7602\", cert_file: " + missing + ", key_file: " + missing + "}\n"}, "raft.ca_file is missing"},
+		{"a cluster key that is not there", sources{args: []string{"--dev", "--cluster-key-file", missing}}, "cluster.key_file: cannot read it"},
 		{"nothing to advertise", sources{args: []string{"--dev", "--insecure", "--raft-addr", ":7602"}}, "raft.advertise is missing"},
 		{"advertising every interface", sources{args: []string{"--dev", "--raft-advertise", "0.0.0.0:7602"}}, "not an address that others can reach"},
 		{"joining without a port", sources{args: []string{"--node-id", "n1", "--join", "n2"}}, "with its Raft port"},

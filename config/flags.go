@@ -23,6 +23,8 @@ var flagKeys = map[string]string{ // :: flag → key
 	"bootstrap":        "cluster.bootstrap",
 	"expect":           "cluster.expect",
 	"join":             "cluster.join",
+	"cluster-key-file": "cluster.key_file",
+	"join-token-file":  "cluster.join_token_file",
 	"auth":             "auth.mode",
 	"root-token-file":  "auth.root_token_file",
 	"log-level":        "log.level",
@@ -52,6 +54,8 @@ func Flags(fs *pflag.FlagSet) {
 	fs.Bool("bootstrap", false, "found a cluster once every --join address has answered that it belongs to none")
 	fs.Int("expect", 0, "found a cluster once so many nodes have met and none belongs to one; give it to all of them")
 	fs.StringSlice("join", nil, "Raft address of a node; repeatable, and the same list on all nodes")
+	fs.String("cluster-key-file", "", "secret of the cluster, the same on all nodes (default cluster.key in the data directory)")
+	fs.String("join-token-file", "", "join token, with which a node without a cluster key receives it")
 	fs.String("auth", "", "credentials that HTTP and gRPC ask for: tokens, or off (default tokens; off for --dev on loopback and with --insecure)")
 	fs.String("root-token-file", "", "file of the cluster's first token: read if it exists, otherwise written with mode 0600 (default: the token is printed once)")
 	fs.String("log-level", d.Log.Level, "trace, debug, info, warn or error")

@@ -134,17 +134,14 @@ func (c Config) validatePlacement(v *checks) {
 // service is one listener during validation.
 type service struct {
 	name, addr, advertise string
-	secure                bool   // traffic is encrypted
-	remedy                string // how to encrypt it
 }
 
 func (c Config) validateAddresses(v *checks) {
-	const tlsRemedy = "set %[1]s.cert_file and %[1]s.key_file"
 	services := []service{
-		{"http", c.HTTP.Addr, c.HTTP.Advertise, c.HTTP.TLS(), fmt.Sprintf(tlsRemedy, "http")},
-		{"grpc", c.GRPC.Addr, c.GRPC.Advertise, c.GRPC.TLS(), fmt.Sprintf(tlsRemedy, "grpc")},
-		{"raft", c.Raft.Addr, c.Raft.Advertise, c.Raft.Listen().TLS(), fmt.Sprintf(tlsRemedy, "raft")},
-		{"gossip", c.Gossip.Addr, c.Gossip.Advertise, c.Gossip.KeyFile != "", "set gossip.key_file"},
+		{"http", c.HTTP.Addr, c.HTTP.Advertise},
+		{"grpc", c.GRPC.Addr, c.GRPC.Advertise},
+		{"raft", c.Raft.Addr, c.Raft.Advertise},
+		{"gossip", c.Gossip.Addr, c.Gossip.Advertise},
 	}
 	taken := map[string]string{} // :: address → service
 	for _, s := range services {
@@ -157,16 +154,16 @@ func (c Config) validateAddresses(v *checks) {
 			v.add("%s.addr is %s, which %s already uses: give each its own port", s.name, s.addr, other)
 		}
 		taken[s.addr] = s.name + ".addr"
-		if !loopback(s.addr) && !s.secure && !c.Node.Insecure {
-			v.add("%s.addr %s is reachable from other machines, without encryption: %s, listen on 127.0.0.1, or allow it by name with --insecure",
-				s.name, s.addr, s.remedy)
-		}
 		checkAdvertise(v, s)
 	}
-	checkFiles(v, "http", c.HTTP)
+	checkFiles(v, "http", c.HTTP.Listen())
 	checkFiles(v, "grpc", c.GRPC)
 	checkFiles(v, "raft", c.Raft.Listen())
 	checkFile(v, "gossip.key_file", c.Gossip.KeyFile)
+	checkFile(v, "cluster.key_file", c.Cluster.KeyFile)
+	if r := c.Raft; r.CertFile != "" && r.CAFile == "" && !loopback(r.Addr) && !c.Node.Insecure {
+		v.add("raft.addr %s is reachable from other machines, and raft.ca_file is missing: set it, so that nodes verify each other, or drop raft.cert_file: then the nodes issue their certificates", r.Addr)
+	}
 }
 
 func checkAdvertise(v *checks, s service) {

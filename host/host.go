@@ -56,7 +56,9 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
 	h := &Host{o: o, handlers: instance.Registered(o.Instance.Handlers), table: newTable(o.Name), lease: assign.NewLease()}
-	if h.transport, err = transport.ListenHost(o.Name, o.Network, o.Listen, o.Advertise, o.Logger.Named("transport")); err != nil {
+	if h.transport, err = transport.ListenHost(transport.HostOptions{
+		Name: o.Name, Key: o.key, Network: o.Network, Listen: o.Listen, Advertise: o.Advertise, Logger: o.Logger.Named("transport"),
+	}); err != nil {
 		return nil, fmt.Errorf("open a host: %w", err)
 	}
 	h.pool = peer.NewPool(h.transport.Dial)

@@ -12,6 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 	"dormouse/instance"
 )
@@ -23,9 +24,14 @@ type Options struct {
 	Join      []string // peer addresses of nodes (their raft.addr); it learns the others
 	Listen    string   // address for nodes and other hosts; "" means a free port of 127.0.0.1
 	Advertise string   // if their address for Listen differs
-	TLS       *tls.Config
-	Insecure  bool              // allows Listen off loopback without TLS
-	Network   transport.Network // replaces TCP and TLS, for tests
+	KeyFile   string   // a copy of a node's host.key
+	Key       string   // the text of host.key, if KeyFile is ""
+	// TLS replaces the host's own TLS, if the nodes have certificates of files. nil off
+	// loopback means a certificate that the host issues itself: the host key proves
+	// both sides.
+	TLS      *tls.Config
+	Insecure bool              // no TLS off loopback
+	Network  transport.Network // replaces TCP and TLS, for tests
 
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
 	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows. A token needs read, write and run in the scopes of its instances
@@ -34,6 +40,8 @@ type Options struct {
 	Zone     string        // shown to operators
 	Weight   int           // its share of the partitions relative to other members; 0 means 100
 	Logger   hclog.Logger  // nil logs nothing
+
+	key keys.HostKey
 }
 
 const (
@@ -65,13 +73,53 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("a lease of %v: it must be from %v to %v", o.LeaseTTL, agent.NodeLeaseTTLMin, agent.NodeLeaseTTLMax)
 	case o.Weight < 0 || o.Weight > agent.HostWeightMax:
 		return o, fmt.Errorf("weight %d: it must be from 1 to %d", o.Weight, agent.HostWeightMax)
-	case o.Network == nil && o.TLS == nil && !o.Insecure && !loopback(o.Listen):
-		return o, fmt.Errorf("a host that listens on %s, off loopback, needs TLS", o.Listen)
+	}
+	if err := o.readKey(); err != nil {
+		return o, err
 	}
 	if o.Network == nil {
+		if o.TLS == nil && !o.Insecure && !loopback(o.Listen) {
+			var err error
+			if o.TLS, err = issuedTLS(o.Name); err != nil {
+				return o, err
+			}
+		}
 		o.Network = transport.TCP{Config: o.TLS}
 	}
 	return o, nil
+}
+
+// readKey sets the key from KeyFile or Key.
+func (o *Options) readKey() error {
+	text := o.Key
+	if o.KeyFile != "" {
+		var err error
+		if text, err = keys.ReadFile(o.KeyFile); err != nil {
+			return fmt.Errorf("read the host key: %w", err)
+		}
+	}
+	if text == "" {
+		return errors.New("a host needs a host key: set KeyFile to a copy of host.key, which each node has in its data directory")
+	}
+	var err error
+	o.key, err = keys.ParseHost(text)
+	return err
+}
+
+// issuedTLS returns the TLS configuration of a host whose nodes issue their own
+// certificates. No authority vouches for either side: the handshake proves the host
+// key, bound to the connection.
+func issuedTLS(name string) (*tls.Config, error) {
+	authority, err := keys.New().Authority()
+	if err != nil {
+		return nil, err
+	}
+	issuer := authority.Issuer(name)
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		GetCertificate:     func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },
+		InsecureSkipVerify: true,
+	}, nil
 }
 
 // loopback reports whether an address is reachable from this machine only.

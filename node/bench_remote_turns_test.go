@@ -75,7 +75,7 @@ func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 	w := &remoteTurnHosts{hosts: map[string]*host.Host{}}
 	for name, handler := range map[string]string{"able": "ledger", "lacking": "other"} {
 		_, grpcAddr := n.Addrs()
-		o := host.Options{Name: name, Join: []string{n.Group().Addr()}, LeaseTTL: 2 * time.Second}
+		o := host.Options{Name: name, Join: []string{n.Group().Addr()}, Key: n.HostKey(), LeaseTTL: 2 * time.Second}
 		o.Client.Endpoints, o.Client.Fixed = []string{grpcAddr}, true
 		o.Instance.Handlers = map[string]instance.GoHandler{handler: {New: func(agent.InstanceRef) instance.Handler { return &parsingHandler{} }}}
 		h, err := host.Open(b.Context(), o)

@@ -11,13 +11,13 @@ import (
 // openGossip joins the gossip group, which shares which nodes are alive. It is only a hint.
 func (n *Node) openGossip() error {
 	c := n.o.Config
-	key, err := gossipKey(c.Gossip.KeyFile)
+	all, err := n.secrets.gossip()
 	if err != nil {
 		return fault("gossip", err, codeConfig)
 	}
 	n.gossip, err = gossip.New(gossip.Options{
 		Name: c.Node.ID, Incarnation: n.group.Incarnation(),
-		BindAddr: c.Gossip.Addr, AdvertiseAddr: c.Gossip.Advertise, Key: key, Insecure: c.Node.Insecure,
+		BindAddr: c.Gossip.Addr, AdvertiseAddr: c.Gossip.Advertise, Keys: all,
 		Meta: gossip.Meta{
 			RaftAddr: n.group.Addr(), GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, Version: version.String(),
 		},

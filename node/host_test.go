@@ -16,6 +16,7 @@ import (
 	"dormouse/agent"
 	"dormouse/client"
 	"dormouse/cluster/assign"
+	"dormouse/cluster/clustertest"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/peer"
 	"dormouse/cluster/transport"
@@ -67,7 +68,7 @@ func (w *simCluster) startHostAt(name, at string, handlers map[string]instance.G
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	h, err := host.Open(ctx, host.Options{
-		Name: name, Join: []string{"n1:raft", "n2:raft"}, Listen: at, Network: links, Logger: w.hostLog,
+		Name: name, Join: []string{"n1:raft", "n2:raft"}, Key: testHostKey, Listen: at, Network: links, Logger: w.hostLog,
 		Instance: instance.Options{Handlers: handlers},
 		Client: client.Options{Token: w.hostToken, Insecure: true, DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return links.Dial(ctx, addr) }),
@@ -82,6 +83,9 @@ func (w *simCluster) startHostAt(name, at string, handlers map[string]instance.G
 	w.t.Cleanup(g.stop)
 	return g
 }
+
+// testHostKey is the host key of every simCluster.
+var testHostKey = clustertest.Keys.Current().Host().Encode()
 
 // cutOff cuts a host off from all others.
 func (w *simCluster) cutOff(name string) {
@@ -341,7 +345,9 @@ func TestAHostThatIsNotWhoItSaysIsRefusedSim(t *testing.T) {
 		// Nor may it act for another host whose process id is known.
 		leader := w.leader()
 		lease := leader.Machine().NodeLeases()[0] // in node order
-		line, err := transport.ListenHost("h9", w.links.Host("h3"), "h3:other", "", hclog.NewNullLogger())
+		line, err := transport.ListenHost(transport.HostOptions{
+			Name: "h9", Key: clustertest.Keys.Current().Host(), Network: w.links.Host("h3"), Listen: "h3:other", Logger: hclog.NewNullLogger(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -126,7 +126,7 @@ func TestAHostJoinsOverTLS(t *testing.T) {
 	_, grpcAddr := n.Addrs()
 	open := func(ctx context.Context, peers *tls.Config) (*host.Host, error) {
 		return host.Open(ctx, host.Options{
-			Name: "h1", Join: []string{n.Group().Addr()}, TLS: peers, LeaseTTL: time.Second,
+			Name: "h1", Join: []string{n.Group().Addr()}, Key: n.HostKey(), TLS: peers, LeaseTTL: time.Second,
 			Instance: instance.Options{Handlers: recordingHandlers("tally", 1)}, Client: client.Options{Endpoints: []string{grpcAddr}, Fixed: true},
 		})
 	}

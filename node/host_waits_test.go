@@ -87,7 +87,7 @@ func TestAHostThatHearsOfNoClientAddressSaysSoSim(t *testing.T) {
 		w.settle(1)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		_, err := host.Open(ctx, host.Options{Name: "h1", Join: []string{"n1:raft", "n2:raft"}, Listen: "h1:peer", Network: w.links.Host("h1"), Logger: w.hostLog})
+		_, err := host.Open(ctx, host.Options{Name: "h1", Key: testHostKey, Join: []string{"n1:raft", "n2:raft"}, Listen: "h1:peer", Network: w.links.Host("h1"), Logger: w.hostLog})
 		if err == nil || !strings.Contains(err.Error(), "Client.Endpoints") {
 			t.Errorf("it does not say what to do: %v", err)
 		}

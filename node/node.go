@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -17,7 +18,6 @@ import (
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/peer"
-	"dormouse/cluster/transport"
 	"dormouse/fsm"
 	"dormouse/internal/version"
 	"dormouse/router"
@@ -31,6 +31,7 @@ type Node struct {
 	o      Options
 	logger hclog.Logger
 
+	secrets *secrets
 	machine *fsm.Machine
 	group   *cluster.Group
 	pool    *peer.Pool // to other nodes
@@ -104,7 +105,7 @@ func (n *Node) orClosed(err error) (*Node, error) {
 	}
 }
 
-// openMachine opens the state machine with the state of its own disk.
+// openMachine opens the secrets, and the state machine with the state of its own disk.
 func (n *Node) openMachine() error {
 	c := n.o.Config
 	fs := n.o.FS
@@ -114,14 +115,34 @@ func (n *Node) openMachine() error {
 		if fs == nil {
 			fs = storage.MemFS()
 		}
-	} else if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
+	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
 	}
 	var err error
+	if n.secrets, err = openSecrets(n.o, n.logger); err != nil {
+		return err
+	}
 	n.machine, err = fsm.Open(fsm.Options{
 		Dir: state, FS: fs, CacheBytes: c.Storage.CacheBytes, ClusterID: n.clusterID, Fatal: n.fail, Logger: n.logger.Named("state"),
 	})
 	return fault("open the state machine", err, codeFailed)
+}
+
+// makeDataDir makes the data directory, readable by its owner only. It refuses one
+// with data that other users may read or write.
+func makeDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+		return errors.Join(err, os.Chmod(dir, 0o700))
+	}
+	err = fmt.Errorf("other users may read or write %s (mode %04o): run \"chmod 700 %s\"; if others may have read it, replace its secrets", dir, info.Mode().Perm(), dir)
+	return &ExitError{code: codeConfig, err: err}
 }
 
 // clusterID returns the cluster's id for snapshots, which may be cut before the group is open.
@@ -135,26 +156,21 @@ func (n *Node) clusterID() string {
 // openGroup opens the Raft group and the connections to other nodes.
 func (n *Node) openGroup() error {
 	c := n.o.Config
-	network := n.o.Network
-	if network == nil {
-		t, err := tlsConfig(c.Raft.Listen())
-		if err != nil {
-			return fault("raft", err, codeConfig)
-		}
-		network = transport.TCP{Config: t}
+	network, roots, err := n.secrets.raftNetwork()
+	if err != nil {
+		return fault("raft", err, codeConfig)
 	}
 	n.pool = peer.NewPool(func(ctx context.Context, addr string) (net.Conn, error) { return n.group.DialPeer(ctx, addr) })
-	var err error
 	n.group, err = cluster.Open(cluster.Options{
 		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
-		Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
+		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
 		Self: agent.Member{
 			GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, GossipAddr: c.Gossip.Advertise,
 			WantVote: true, Version: version.String(), FeatureLevelMax: n.o.featureLevel(),
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
-		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: c.Cluster.Join,
+		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: n.join(),
 		Learned: n.heard, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,
 		DiskReserve: c.Limits.DiskReserveBytes, LogSegmentBytes: n.o.LogSegmentBytes,
@@ -162,6 +178,22 @@ func (n *Node) openGroup() error {
 		Placement: n.placement(),
 	})
 	return fault("open the Raft group", err, codeFailed)
+}
+
+// join returns the Raft addresses to join at: those of the join token if the configuration has none.
+func (n *Node) join() []string {
+	c := n.o.Config
+	if len(c.Cluster.Join) > 0 {
+		return c.Cluster.Join
+	}
+	token, ok, err := joinToken(c)
+	if err != nil {
+		n.logger.Warn("the join token is not used", "error", err)
+	}
+	if !ok {
+		return nil
+	}
+	return token.Addrs
 }
 
 // openService opens the service on top of the group and the machine.
@@ -190,6 +222,10 @@ func (n *Node) fail(err error) {
 // Service returns the whole contract. It checks no rights: the servers of this node check those of
 // their callers.
 func (n *Node) Service() agent.Submitter { return n.service }
+
+// HostKey returns the text of the key for host processes, which is also in host.key of the data
+// directory.
+func (n *Node) HostKey() string { return n.secrets.ring.Current().Host().Encode() }
 
 // Store returns the contract as only this node serves it: commits and linearizable reads only while
 // it leads.

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,6 +13,7 @@ import (
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/fsm"
@@ -26,6 +25,7 @@ import (
 type Options struct {
 	Config config.Config
 
+	Keys     keys.Ring                     // the cluster key; nil means from the configuration or the data directory
 	Network  transport.Network             // between nodes; nil means TCP, with TLS if configured
 	Servers  transport.Network             // for HTTP and gRPC; nil means TCP
 	Gossip   gossip.Transport              // nil means UDP and TCP
@@ -92,37 +92,8 @@ func newLogger(c config.Config) hclog.Logger {
 	}).With("node", c.Node.ID)
 }
 
-// tlsConfig returns the TLS configuration of l, for the server and for dialling peers; nil means no
-// TLS.
-func tlsConfig(l config.Listen) (*tls.Config, error) {
-	if !l.TLS() {
-		return nil, nil //nolint:nilnil // no TLS is an answer
-	}
-	certificate, err := tls.LoadX509KeyPair(l.CertFile, l.KeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("load the certificate for %s: %w", l.Addr, err)
-	}
-	t := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}}
-	if l.CAFile == "" {
-		return t, nil
-	}
-	pem, err := os.ReadFile(l.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("load the CA for %s: %w", l.Addr, err)
-	}
-	t.ClientCAs = x509.NewCertPool()
-	if !t.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", l.CAFile)
-	}
-	t.RootCAs, t.ClientAuth = t.ClientCAs, tls.RequireAndVerifyClientCert
-	return t, nil
-}
-
-// gossipKey reads the key that encrypts gossip; nil means no encryption.
+// gossipKey reads a key that encrypts gossip.
 func gossipKey(path string) ([]byte, error) {
-	if path == "" {
-		return nil, nil
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("load the gossip key: %w", err)

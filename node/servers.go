@@ -40,13 +40,14 @@ func (n *Node) openServers() error {
 	}
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
+		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Auth: auth, OpenMetrics: c.Private(),
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
 	}
 	n.http = rest.Server(handler)
-	if n.httpListener, n.http.TLSConfig, err = n.listen("HTTP", c.HTTP, false); err != nil {
+	if n.httpListener, n.http.TLSConfig, err = n.listen("HTTP", c.HTTP.Listen(), false); err != nil {
 		return err
 	}
 	var t *tls.Config
@@ -64,7 +65,11 @@ func (n *Node) openServers() error {
 // listen opens the listener l. If own is true, the caller must use the returned TLS configuration;
 // otherwise the listener itself uses TLS.
 func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tls.Config, error) {
-	t, err := tlsConfig(l)
+	var t *tls.Config
+	var err error
+	if n.o.Servers == nil || l.TLS() {
+		t, err = n.secrets.serverTLS(l)
+	}
 	if err != nil {
 		return nil, nil, fault(what, err, codeConfig)
 	}

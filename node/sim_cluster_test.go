@@ -202,7 +202,7 @@ func (w *simCluster) startWith(name string, c config.Config) *testNode {
 	}
 	host := w.links.Host(name)
 	n, err := node.Open(node.Options{
-		Config: c, Network: host, Servers: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
+		Config: c, Keys: clustertest.Keys, Network: host, Servers: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
 		Logger: hclog.NewNullLogger(), FeatureLevel: w.level, LogSegmentBytes: logSegment,
 		RootToken: func(secret string) { w.roots <- secret },
 	})

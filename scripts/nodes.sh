@@ -16,7 +16,8 @@ endpoints() { echo "$(grpc_of 1),$(grpc_of 2),$(grpc_of 3)"; }
 start_node() {
   local n=$1
   mkdir -p "$data"
-  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" --auth off \
+  if [ ! -e "$data/cluster.key" ]; then (umask 077 && "$bin/dormctl" cluster-key >"$data/cluster.key"); fi
+  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" --cluster-key-file "$data/cluster.key" --auth off \
     --expect 3 --join "$(raft_of 1)" --join "$(raft_of 2)" --join "$(raft_of 3)" \
     --http-addr "$(http_of "$n")" --grpc-addr "$(grpc_of "$n")" \
     --raft-addr "$(raft_of "$n")" --gossip-addr "$(gossip_of "$n")" \

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"dormouse/cluster/keys"
 )
 
 // startDormouse starts nodes with default settings and waits until all of them vote.
@@ -30,10 +32,14 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	if err != nil {
 		return err
 	}
+	keyFile := filepath.Join(o.Dir, "cluster.key")
+	if err := keys.WriteFile(keyFile, keys.New().Encode()); err != nil {
+		return fmt.Errorf("write the cluster key: %w", err)
+	}
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
 		command := []string{
-			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--auth", "off",
+			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile, "--auth", "off",
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
 		}
 		command = append(command, "--expect", strconv.Itoa(o.Nodes))

@@ -36,6 +36,7 @@ type Request struct {
 	Why         string
 	Handlers    []string      // Renew: of the process, in order
 	Host        *agent.Member // Renew, of a host: its member row; nil for a node
+	FromHost    bool          // the sender has proved that it is a host; it may not be a node
 }
 
 // Held is a partition and the epoch under which its owner holds it.
@@ -154,6 +155,9 @@ func (a *Assigner) Handle(ctx context.Context, r Request) Response {
 	if a.Table == nil || !a.Leadership.IsLeader() {
 		return elsewhere
 	}
+	if r.FromHost && (r.Kind == Renew && r.Host == nil || a.isNode(r.Node)) {
+		return Response{Refused: agent.CodeInvalid, Detail: fmt.Sprintf("%q is the name of a node: give the host another", r.Node)}
+	}
 	var cmd []byte
 	switch r.Kind {
 	case Renew:
@@ -179,6 +183,11 @@ func (a *Assigner) Handle(ctx context.Context, r Request) Response {
 		return Response{Refused: refusal.Code, Detail: refusal.Detail}
 	}
 	return elsewhere
+}
+
+// isNode reports whether a member that is a node has this name.
+func (a *Assigner) isNode(name string) bool {
+	return slices.ContainsFunc(a.Machine.Members(), func(m agent.Member) bool { return m.ID == name && !m.Host })
 }
 
 // notOwner returns why the sender does not own a partition that it names, or "" if

@@ -54,8 +54,9 @@ type Options struct {
 
 	BindAddr      string // host:port; port 0 takes any
 	AdvertiseAddr string // host:port as others reach it; "" means BindAddr
-	Key           []byte // 16, 24 or 32 bytes, the same on all nodes; mandatory off loopback
-	Insecure      bool   // allow no key off loopback
+	// Keys encrypt gossip: 16, 24 or 32 bytes each, the same on all nodes. The first
+	// one encrypts; the others are accepted too, while keys are replaced.
+	Keys [][]byte
 
 	Meta      Meta            // sent to the others
 	Seeds     func() []string // gossip addresses of all members that the log knows; called every 10 to 30 s
@@ -130,16 +131,16 @@ func (o Options) config() (*memberlist.Config, error) {
 	} else {
 		c.AdvertisePort = c.BindPort
 	}
-	switch n := len(o.Key); {
+	switch {
 	case o.Name == "" || o.Incarnation == "":
 		return nil, errors.New("name and incarnation must be given")
-	case n != 0 && n != 16 && n != 24 && n != 32:
-		return nil, fmt.Errorf("the key has %d bytes: want 16, 24 or 32", n)
-	case n == 0 && !o.Insecure && !isLoopback(c.BindAddr):
-		return nil, fmt.Errorf("gossip address %s is not loopback and gossip.key is not set: set the same key on all nodes", o.BindAddr)
+	case len(o.Keys) == 0:
+		return nil, errors.New("a key must be given")
+	}
+	if c.Keyring, err = memberlist.NewKeyring(o.Keys, o.Keys[0]); err != nil {
+		return nil, fmt.Errorf("key: %w", err)
 	}
 	c.Name = o.Name
-	c.SecretKey = o.Key
 	c.Transport = o.Transport
 	c.EnableCompression = false // a bomb decompresses without bound before 0.7.0 (docs/hazards.md, G5)
 	c.DeadNodeReclaimTime = reclaimAfter
@@ -175,11 +176,6 @@ func resolve(host string) (string, error) {
 		return "", fmt.Errorf("advertised address: %w", err)
 	}
 	return addr.String(), nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Addr returns the host:port that this node advertises.

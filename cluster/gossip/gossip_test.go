@@ -54,6 +54,9 @@ func newTown(t *testing.T, size int) *town {
 	return w
 }
 
+// testKeys are the keys of all nodes.
+var testKeys = [][]byte{make([]byte, 32)}
+
 func addr(i int) string { return fmt.Sprintf("10.0.0.%d:7946", i+1) }
 
 func (w *town) start(name, addr, incarnation string) *resident {
@@ -64,7 +67,7 @@ func (w *town) start(name, addr, incarnation string) *resident {
 	}
 	n := &resident{name: name, addr: addr}
 	n.Gossip, err = gossip.New(gossip.Options{
-		Name: name, Incarnation: incarnation, BindAddr: addr, Key: make([]byte, 32), Seeds: func() []string { return w.seeds() },
+		Name: name, Incarnation: incarnation, BindAddr: addr, Keys: testKeys, Seeds: func() []string { return w.seeds() },
 		Meta: gossip.Meta{RaftAddr: "raft-" + name}, Transport: transport,
 		OnEvent: func(s gossip.Seen) {
 			n.mu.Lock()
@@ -272,15 +275,14 @@ func TestANameIsFreeAgainOnceItsNodeHasFailed(t *testing.T) {
 }
 
 func TestWhatMayNotBeOpenedIsRefused(t *testing.T) {
-	ok := gossip.Options{Name: "n", Incarnation: "i", BindAddr: "10.0.0.1:7946", Key: make([]byte, 32)}
+	ok := gossip.Options{Name: "n", Incarnation: "i", BindAddr: "10.0.0.1:7946", Keys: testKeys}
 	for _, c := range []struct {
 		name   string
 		change func(*gossip.Options)
 		want   string
 	}{
-		{"no key off loopback", func(o *gossip.Options) { o.Key = nil }, "gossip.key is not set"},
-		{"no key everywhere", func(o *gossip.Options) { o.Key, o.BindAddr = nil, "0.0.0.0:7946" }, "gossip.key is not set"},
-		{"a short key", func(o *gossip.Options) { o.Key = make([]byte, 5) }, "5 bytes"},
+		{"no key", func(o *gossip.Options) { o.Keys = nil }, "a key must be given"},
+		{"a short key", func(o *gossip.Options) { o.Keys = [][]byte{make([]byte, 5)} }, "key size"},
 		{"no name", func(o *gossip.Options) { o.Name = "" }, "name"},
 		{"no incarnation", func(o *gossip.Options) { o.Incarnation = "" }, "incarnation"},
 		{"no port", func(o *gossip.Options) { o.BindAddr = "10.0.0.1" }, "port"},
@@ -314,7 +316,7 @@ func TestOnRealSocketsTwoNodesMeet(t *testing.T) {
 	for i := range 2 {
 		name := fmt.Sprint("n", i)
 		g, err := gossip.New(gossip.Options{
-			Name: name, Incarnation: "i", BindAddr: "127.0.0.1:0", Seeds: func() []string { return []string{first} },
+			Name: name, Incarnation: "i", Keys: testKeys, BindAddr: "127.0.0.1:0", Seeds: func() []string { return []string{first} },
 			OnEvent: func(s gossip.Seen) {
 				if s.Name != name && s.Status == gossip.Alive {
 					met <- name

@@ -35,9 +35,9 @@ func (l *lines) String() string {
 // is one line that says so, and no error of memberlist's for each attempt.
 func TestOtherProtocolsOnTheGossipPortAreLoggedOnce(t *testing.T) {
 	log := &lines{}
-	for _, key := range [][]byte{nil, bytes.Repeat([]byte{1}, 32)} {
+	for range 2 {
 		g, err := gossip.New(gossip.Options{
-			Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0", Key: key, Meta: gossip.Meta{RaftAddr: "10.0.0.1:7602"},
+			Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0", Keys: testKeys, Meta: gossip.Meta{RaftAddr: "10.0.0.1:7602"},
 			Logger: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info}),
 		})
 		if err != nil {
@@ -69,7 +69,7 @@ func TestOtherProtocolsOnTheGossipPortAreLoggedOnce(t *testing.T) {
 
 // A connection that sends nothing does not keep the node from closing.
 func TestASilentGossipConnectionEndsWithTheNode(t *testing.T) {
-	g, err := gossip.New(gossip.Options{Name: "n1", Incarnation: "i", BindAddr: "127.0.0.1:0"})
+	g, err := gossip.New(gossip.Options{Name: "n1", Incarnation: "i", Keys: testKeys, BindAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func listen(t *testing.T, net *clustertest.Network, name string, stable raft.Sta
 	if err := self.Adopt("the-cluster"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := transport.Listen(transport.Options{Network: net.Host(name), Listen: name + ":raft", Logger: hclog.NewNullLogger()}, self)
+	s, err := transport.Listen(transport.Options{Keys: clustertest.Keys, Network: net.Host(name), Listen: name + ":raft", Logger: hclog.NewNullLogger()}, self)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,6 +67,12 @@ func (j *Joiner) logNoAnswer(addr string, err error) {
 		}
 		return
 	}
+	if strings.Contains(err.Error(), transport.ErrOtherKey.Error()) {
+		if j.Stream.LogDue(addr) {
+			j.Logger.Warn("a node to join has another cluster key", "addr", addr, "error", err)
+		}
+		return
+	}
 	j.Logger.Debug("a node does not answer", "addr", addr, "error", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dormouse/cluster/assign"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/membership"
 	peerpb "dormouse/proto/peer"
 )
@@ -65,6 +66,7 @@ func (s server) Own(ctx context.Context, r *peerpb.OwnRequest) (*peerpb.OwnRespo
 	if caller.Node != asked.Node || caller.Incarnation != asked.Incarnation || asked.Host != nil && asked.Host.ID != caller.Node {
 		return nil, status.Errorf(codes.PermissionDenied, "node %q asks in the name of node %q", caller.Node, asked.Node)
 	}
+	asked.FromHost = caller.Role == keys.Host
 	return ownResponseToProto(s.node.HandleAssign(ctx, asked)), nil
 }
 

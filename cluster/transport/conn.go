@@ -28,7 +28,18 @@ type conn struct {
 	net.Conn
 	stream *Stream
 	peer   Identity
+	dialer bool // counts in stream.dialers; guarded by stream.mu
 	once   sync.Once
+}
+
+// noteDialer counts an accepted connection for Raft until it is closed.
+func (c *conn) noteDialer() {
+	c.stream.mu.Lock()
+	defer c.stream.mu.Unlock()
+	if _, open := c.stream.conns[c]; open {
+		c.dialer = true
+		c.stream.dialers[c.peer.Node]++
+	}
 }
 
 // Close closes the connection.
@@ -36,6 +47,11 @@ func (c *conn) Close() error {
 	c.once.Do(func() {
 		c.stream.mu.Lock()
 		delete(c.stream.conns, c)
+		if c.dialer {
+			if c.stream.dialers[c.peer.Node]--; c.stream.dialers[c.peer.Node] == 0 {
+				delete(c.stream.dialers, c.peer.Node)
+			}
+		}
 		c.stream.mu.Unlock()
 	})
 	return c.Conn.Close()
@@ -43,11 +59,7 @@ func (c *conn) Close() error {
 
 // caller returns a short text that identifies the peer in log lines.
 func (c *conn) caller() string {
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil {
-		host = c.RemoteAddr().String()
-	}
-	return host + " " + c.peer.Node
+	return hostOf(c.RemoteAddr()) + " " + c.peer.Node
 }
 
 // address is an address as the operator wrote it.

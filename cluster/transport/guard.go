@@ -41,6 +41,8 @@ type Guard struct {
 	stores *raftlog.Stores
 	logger hclog.Logger
 
+	connected func(node string) bool // see checkName; nil in tests of the guard alone
+
 	raft  atomic.Pointer[raft.Raft]
 	calls chan raft.RPC // to Raft's main thread; never closed
 	stop  chan struct{} // closed by Close
@@ -68,6 +70,7 @@ func ServeRaft(stream *Stream, s *raftlog.Stores, raftLogger, logger hclog.Logge
 		Stream: raftLayer{stream.raft}, Timeout: Timeout, MaxPool: 3, Logger: raftLogger,
 	})}
 	g := newGuard(network, s, logger)
+	g.connected = stream.connected
 	if seededbug.Is(seededbug.AckedBeforeCommit) {
 		g.Transport = earlyAck{network}
 	}

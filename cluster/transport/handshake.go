@@ -7,26 +7,39 @@ import (
 	"fmt"
 	"io"
 	"net"
+
+	"dormouse/cluster/keys"
 )
 
-// A handshake is one message each way, before anything else on a connection:
+// A handshake comes before anything else on a connection:
 //
-//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ process ‖ addr ‖ text
+//	dialer → acceptor: hello
+//	acceptor → dialer: hello, and the acceptor's proof
+//	dialer → acceptor: the dialer's proof
+//	acceptor → dialer: the end, 'W'
 //
-// Each of the last six is a length of two bytes, big-endian, and that many bytes.
-// The dialer sends first. The answer's text says why it refuses.
+// A hello is
+//
+//	magic "DRMS" ‖ version ‖ kind or verdict ‖ cluster ‖ node ‖ incarnation ‖ process ‖ addr ‖ text ‖ key ‖ nonce
+//
+// Each of the last eight is a length of two bytes, big-endian, and that many bytes.
+// The answer's text says why it refuses. If the acceptor does not know the dialer's
+// key, its verdict is verdictUnknownKey, and the handshake ends there: nothing of
+// the answer is proved. See proof.go for the proofs.
 const (
 	helloMagic   = "DRMS"
-	helloVersion = 3
+	helloVersion = 4
 	helloBytes   = 1024 // the longest field; refused past it, before it is read
 
-	kindRaft = 'R'
-	kindPeer = 'P'
+	kindRaft  = 'R'
+	kindPeer  = 'P'
+	kindEnrol = 'E' // the dialer asks for the cluster key, with a join token
 
-	verdictWelcome = 'W'
-	verdictRefused = 'X'
-	verdictRemoved = 'G' // the dialer was removed from the cluster
-	verdictForeign = 'F' // the two belong to different clusters
+	verdictWelcome    = 'W'
+	verdictRefused    = 'X'
+	verdictRemoved    = 'G' // the dialer was removed from the cluster
+	verdictForeign    = 'F' // the two belong to different clusters
+	verdictUnknownKey = 'K' // the acceptor does not know the dialer's key
 )
 
 // hello is one side of a handshake.
@@ -38,21 +51,25 @@ type hello struct {
 	process     string
 	addr        string // that others reach it at
 	text        string
+	key         string // role and name of the secret that this side proves
+	nonce       string // random
 }
 
-// identity returns the identity that h claims.
-func (h *hello) identity() Identity {
-	return Identity{ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation, Process: h.process}
+// identity returns the identity that h claims, with the role that is proved.
+func (h *hello) identity(role keys.Role) Identity {
+	return Identity{Role: role, ClusterID: h.cluster, Node: h.node, Incarnation: h.incarnation, Process: h.process}
 }
 
 // fields returns the strings of h in the order of the encoding.
 func (h *hello) fields() []*string {
-	return []*string{&h.cluster, &h.node, &h.incarnation, &h.process, &h.addr, &h.text}
+	return []*string{&h.cluster, &h.node, &h.incarnation, &h.process, &h.addr, &h.text, &h.key, &h.nonce}
 }
 
-// Identity is the identity that the other side of a connection claims in the
-// handshake. Only mTLS proves it.
+// Identity is the identity of the other side of a connection. The role is proved;
+// over TLS with certificates the name of a node is proved too. The rest is what
+// the other side says.
 type Identity struct {
+	Role        keys.Role
 	ClusterID   string // "" if it belongs to none yet
 	Node        string
 	Incarnation string
@@ -76,6 +93,9 @@ var (
 
 	// ErrOtherCluster says that the other side belongs to another cluster.
 	ErrOtherCluster = errors.New("another cluster")
+
+	// ErrOtherKey says that the other side has another cluster key, or none.
+	ErrOtherKey = errors.New("another cluster key")
 
 	// ErrNotRaftPort says that the other side does not know the handshake.
 	ErrNotRaftPort = errors.New("this is not the Raft port of a node")
@@ -146,17 +166,21 @@ const helloEnd = '\n'
 
 // judge decides whether the sender of h may connect to this node. If not, why is
 // the reason.
-func (s *Self) judge(h hello, removed func(incarnation string) bool) (verdict byte, why string) {
+func (s *Self) judge(h hello, role keys.Role, removed func(incarnation string) bool) (verdict byte, why string) {
 	mine := s.ClusterID()
 	switch {
-	case h.kind != kindRaft && h.kind != kindPeer:
+	case h.kind != kindRaft && h.kind != kindPeer && h.kind != kindEnrol:
 		return verdictRefused, "unknown kind of connection"
+	case (h.kind == kindEnrol) != (role == keys.Joiner), h.kind == kindRaft && role != keys.Node:
+		return verdictRefused, fmt.Sprintf("a %s may not open this kind of connection", role)
 	case h.incarnation != "" && removed(h.incarnation):
 		return verdictRemoved, fmt.Sprintf("node %s was removed from the cluster", h.node)
 	case mine != "" && h.cluster != "" && mine != h.cluster:
 		return verdictForeign, fmt.Sprintf("node %s belongs to cluster %s, but %s belongs to cluster %s: check the join addresses, or the data directory", s.Node, mine, h.node, h.cluster)
 	case h.kind == kindRaft && (mine == "" || h.cluster == ""):
 		return verdictRefused, "a node without a cluster takes no part in raft"
+	case h.kind == kindEnrol && mine == "":
+		return verdictRefused, fmt.Sprintf("node %s belongs to no cluster yet", s.Node)
 	}
 	return verdictWelcome, ""
 }
@@ -164,6 +188,8 @@ func (s *Self) judge(h hello, removed func(incarnation string) bool) (verdict by
 // check returns an error unless answer lets this node connect.
 func (s *Self) check(kind byte, answer hello) error {
 	switch mine := s.ClusterID(); {
+	case answer.kind == verdictUnknownKey:
+		return fmt.Errorf("%w: %w: refused by node %s: %s", ErrHandshake, ErrOtherKey, answer.node, answer.text)
 	case answer.kind == verdictRemoved:
 		return fmt.Errorf("%w: %w", ErrHandshake, ErrRemoved)
 	case answer.kind == verdictForeign:

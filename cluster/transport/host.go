@@ -7,6 +7,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"dormouse/cluster/keys"
 )
 
 // HostTransport connects a host process, which takes no part in Raft, with
@@ -17,16 +19,24 @@ type HostTransport struct {
 	stream *Stream
 }
 
-// ListenHost listens on an address for the host called name; it serves nothing
-// before Run. A nil network means TCP. advertise is the address that others
-// reach the host at; "" means the listener's.
-func ListenHost(name string, network Network, listen, advertise string, logger hclog.Logger) (*HostTransport, error) {
-	self, err := LoadSelf(name, raft.NewInmemStore())
+// HostOptions configures a HostTransport.
+type HostOptions struct {
+	Name      string
+	Key       keys.HostKey
+	Network   Network // nil means TCP
+	Listen    string  // address to listen on
+	Advertise string  // address that others reach the host at; "" means the listener's
+	Logger    hclog.Logger
+}
+
+// ListenHost listens for a host. It serves nothing before Run.
+func ListenHost(o HostOptions) (*HostTransport, error) {
+	self, err := LoadSelf(o.Name, raft.NewInmemStore())
 	if err != nil {
 		return nil, err
 	}
 	s, err := Listen(Options{
-		Network: network, Listen: listen, Advertise: advertise, Logger: logger, OnRemoved: func() { self.SetRemoved() },
+		Network: o.Network, Listen: o.Listen, Advertise: o.Advertise, Keys: o.Key.Credentials(), Logger: o.Logger, OnRemoved: func() { self.SetRemoved() },
 	}, self)
 	if err != nil {
 		return nil, err

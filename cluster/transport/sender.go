@@ -29,6 +29,16 @@ func (g *Guard) checkTerm(term uint64) error {
 // accepts entries from a sender that its configuration does not name.
 const strangerQuiet = 2 * time.Second
 
+// checkName returns an error for a message in the name of a node that has no
+// connection to this one. Raft's transport does not say which connection a message
+// came from, so a member could still take the name of another connected member.
+func (g *Guard) checkName(header raft.RPCHeader) error {
+	if g.connected == nil || g.connected(string(header.ID)) {
+		return nil
+	}
+	return fmt.Errorf("refused a Raft message in the name of node %q at %s: no connection to this node is that node's", header.ID, header.Addr)
+}
+
 // checkSender returns an error if a node that is no member sends entries, a
 // heartbeat or a snapshot while this node leads or follows a member.
 //
@@ -59,13 +69,15 @@ func (g *Guard) checkSender(header raft.RPCHeader) error {
 func (g *Guard) checkCall(command any) error {
 	switch request := command.(type) {
 	case *raft.RequestVoteRequest:
-		return g.checkTerm(request.Term)
+		return errors.Join(g.checkTerm(request.Term), g.checkName(request.RPCHeader))
 	case *raft.RequestPreVoteRequest:
-		return g.checkTerm(request.Term)
+		return errors.Join(g.checkTerm(request.Term), g.checkName(request.RPCHeader))
 	case *raft.AppendEntriesRequest:
-		return errors.Join(g.checkTerm(request.Term), g.checkSender(request.RPCHeader))
+		return errors.Join(g.checkTerm(request.Term), g.checkName(request.RPCHeader), g.checkSender(request.RPCHeader))
 	case *raft.InstallSnapshotRequest:
-		return errors.Join(g.checkTerm(request.Term), g.checkSender(request.RPCHeader))
+		return errors.Join(g.checkTerm(request.Term), g.checkName(request.RPCHeader), g.checkSender(request.RPCHeader))
+	case *raft.TimeoutNowRequest:
+		return g.checkName(request.RPCHeader)
 	}
 	return nil
 }

@@ -2,9 +2,9 @@ package transport
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"slices"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"dormouse/cluster/keys"
 )
 
 const (
@@ -34,7 +36,11 @@ type Options struct {
 	Network   Network // nil means TCP
 	Listen    string  // address to listen on
 	Advertise string  // address that others reach this node at; "" means the listener's
-	Logger    hclog.Logger
+	Keys      keys.Credentials
+	// Roots verifies the certificates of nodes if the network does not. nil means that
+	// the network verifies them, or uses no TLS.
+	Roots  *x509.CertPool
+	Logger hclog.Logger
 
 	// Removed reports whether the cluster has removed the data directory with
 	// that incarnation; nil means never.
@@ -84,7 +90,7 @@ type Stream struct {
 	rejected logLimiter // peers that this node refuses
 
 	raft, peers *incoming
-	unverified  chan struct{} // holds one token for each, up to unverifiedMax
+	handshaking handshaking
 	done        chan struct{} // closed by Close
 
 	// dialing ends, by StopDialing, before Raft is stopped: Raft waits for its
@@ -95,22 +101,28 @@ type Stream struct {
 	mu     sync.Mutex
 	conns  map[*conn]struct{} // all that are open; guarded by mu
 	closed bool               // guarded by mu
-	work   sync.WaitGroup     // handshakes under way
+	// dialers counts the open connections for Raft that other nodes have made.
+	dialers map[string]int // :: node → connections. Guarded by mu
+	work    sync.WaitGroup // handshakes under way
 }
 
 // Listen listens for connections to the node or host self. Serve accepts them.
 // The error wraps ErrListen if the address cannot be listened on.
 func Listen(o Options, self *Self) (*Stream, error) {
 	o.fill()
+	if o.Keys == nil {
+		return nil, errors.New("transport: a node needs a cluster key")
+	}
 	listener, err := o.Network.Listen(o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("%w on %s: %w", ErrListen, o.Listen, err)
 	}
 	s := &Stream{
 		o: o, self: self, listener: listener, addr: listener.Addr(), logger: o.Logger,
-		unverified: make(chan struct{}, unverifiedMax),
-		done:       make(chan struct{}),
-		conns:      make(map[*conn]struct{}),
+		handshaking: handshaking{max: unverifiedMax},
+		done:        make(chan struct{}),
+		conns:       make(map[*conn]struct{}),
+		dialers:     make(map[string]int),
 	}
 	s.dialing, s.stopDialing = context.WithCancel(context.Background())
 	if o.Advertise != "" {
@@ -162,22 +174,17 @@ func (s *Stream) Serve(ctx context.Context) error {
 				continue
 			}
 		}
-		select {
-		case s.unverified <- struct{}{}:
-		default:
-			s.logger.Warn("closed a connection: too many handshakes are under way", "limit", unverifiedMax)
-			_ = c.Close()
-			continue
-		}
 		tracked, ok := s.track(c)
 		if !ok {
-			<-s.unverified
 			continue
 		}
-		s.work.Go(func() {
-			defer func() { <-s.unverified }()
-			s.accept(tracked)
-		})
+		if victim := s.handshaking.add(tracked); victim != nil {
+			if suppressed, due := s.rejected.allow(hostOf(victim.RemoteAddr()), time.Now()); due {
+				s.logger.Warn("closed a connection: too many handshakes are under way", "limit", unverifiedMax, "from", victim.RemoteAddr(), "not-logged-since-the-last", suppressed)
+			}
+			_ = victim.Close()
+		}
+		s.work.Go(func() { s.accept(tracked) })
 	}
 }
 
@@ -195,10 +202,19 @@ func (s *Stream) track(c net.Conn) (*conn, bool) {
 	return t, true
 }
 
+// connected reports whether node has opened a connection for Raft to this node, and
+// it is open.
+func (s *Stream) connected(node string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialers[node] > 0
+}
+
 // accept shakes hands with a dialer and hands the connection to the listener of
 // its kind.
 func (s *Stream) accept(c *conn) {
 	kind, err := s.answer(c)
+	s.handshaking.remove(c)
 	if err != nil {
 		if suppressed, due := s.rejected.allow(c.caller(), time.Now()); due {
 			s.logger.Warn("refused a connection", "from", c.RemoteAddr(), "error", err, "not-logged-since-the-last", suppressed)
@@ -206,9 +222,16 @@ func (s *Stream) accept(c *conn) {
 		_ = c.Close()
 		return
 	}
-	to := s.peers
-	if kind == kindRaft {
+	var to *incoming
+	switch kind {
+	case kindRaft:
 		to = s.raft
+		c.noteDialer()
+	case kindPeer:
+		to = s.peers
+	default: // its answer was the last message
+		_ = c.Close()
+		return
 	}
 	limit := time.NewTimer(handshakeMax)
 	defer limit.Stop()
@@ -218,38 +241,6 @@ func (s *Stream) accept(c *conn) {
 		_ = c.Close()
 	case <-s.done:
 		_ = c.Close()
-	}
-}
-
-// answer is the accepting side of a handshake.
-func (s *Stream) answer(c *conn) (kind byte, err error) {
-	if err := c.SetDeadline(time.Now().Add(handshakeMax)); err != nil {
-		return 0, err
-	}
-	h, err := readHello(c)
-	if err != nil {
-		return 0, err
-	}
-	c.peer = h.identity()
-	if h.cluster != "" && h.addr != "" && s.self.ClusterID() == "" {
-		s.o.OnMet(h.addr)
-	}
-	verdict, why := s.self.judge(h, s.o.Removed)
-	answer := s.hello(verdict, why)
-	if _, err := c.Write(answer.encode()); err != nil {
-		return 0, err
-	}
-	if verdict != verdictWelcome {
-		return 0, fmt.Errorf("%w: %s", ErrHandshake, why)
-	}
-	return h.kind, c.SetDeadline(time.Time{})
-}
-
-// hello returns what this node sends in a handshake.
-func (s *Stream) hello(kind byte, text string) hello {
-	return hello{
-		kind: kind, cluster: s.self.ClusterID(), node: s.self.Node, incarnation: s.self.Incarnation, process: s.self.Process,
-		addr: s.Addr(), text: text,
 	}
 }
 
@@ -285,31 +276,6 @@ func (s *Stream) dial(ctx context.Context, addr string, kind byte) (net.Conn, er
 		return nil, fmt.Errorf("dial %s: %w", addr, err)
 	}
 	return c, nil
-}
-
-// introduce is the dialing side of a handshake.
-func (s *Stream) introduce(c *conn, addr string, kind byte) error {
-	if err := c.SetDeadline(time.Now().Add(handshakeMax)); err != nil {
-		return err
-	}
-	if _, err := c.Write(s.hello(kind, "").encode()); err != nil {
-		return err
-	}
-	answer, err := readHello(c)
-	switch {
-	case errors.Is(err, io.EOF): // a gossip port does not know the greeting, and hangs up
-		return fmt.Errorf("%w: %w: it closed the connection without an answer, as a gossip port does (a node's default is 7603); use the node's raft.advertise, by default port 7602", err, ErrNotRaftPort)
-	case err != nil:
-		return err
-	}
-	if err := s.self.check(kind, answer); err != nil {
-		return err
-	}
-	if want := s.o.Expect(addr); kind == kindRaft && want != "" && want != answer.node {
-		return fmt.Errorf("%w: %s is the address of node %s, but node %s answers there", ErrHandshake, addr, want, answer.node)
-	}
-	c.peer = answer.identity()
-	return c.SetDeadline(time.Time{})
 }
 
 // Redial closes all connections, so that both sides shake hands again: the

@@ -71,7 +71,7 @@ func TestCertificatesOfACluster(t *testing.T) {
 	refused("for a certificate", "client", "../eve")
 	refused("--days is 0", "client", "bob", "--days", "0")
 
-	for _, secret := range []string{"ca.key", "n1.key", "alice.key", "gossip.key"} {
+	for _, secret := range []string{"ca.key", "n1.key", "alice.key", "cluster.key"} {
 		if info, err := os.Stat(filepath.Join(dir, secret)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", secret, info.Mode(), err)
 		}

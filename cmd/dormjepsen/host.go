@@ -22,6 +22,7 @@ func (a *app) hostCommand() *cobra.Command {
 	flags.StringVar(&o.Name, "name", "", "name in the cluster")
 	flags.StringArrayVar(&o.Join, "join", nil, "peer address of a node; may be given again")
 	flags.StringVar(&o.Listen, "listen", "", "own peer address")
+	flags.StringVar(&o.KeyFile, "host-key-file", "", "host key of the cluster")
 	flags.StringVar(&o.HTTP, "http", "", "address of /readyz, which reports whether the program has joined")
 	flags.StringVar(&o.Handler, "handler", "", "name of the handler of the counters")
 	flags.DurationVar(&o.Lease, "lease", 0, "lease: the program loses its partitions when the cluster has not heard from it for that long")

@@ -17,7 +17,7 @@ const readyEvery = 50 * time.Millisecond
 // ready waits until the node reports over HTTP that it is ready. It returns false if ctx ends
 // first, or if the request would need TLS.
 func ready(ctx context.Context, c config.Config) bool {
-	if c.HTTP.TLS() {
+	if c.HTTP.Listen().TLS() || c.Issued(c.HTTP.Listen()) {
 		return false
 	}
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}

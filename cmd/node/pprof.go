@@ -9,6 +9,8 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"time"
+
+	"dormouse/internal/hostcheck"
 )
 
 // profiles serves net/http/pprof, to analyse a node's CPU and memory. It is off by default and only
@@ -38,7 +40,14 @@ func listenProfiles(addr string) (*profiles, error) {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	const headerTimeout = 10 * time.Second
-	return &profiles{listener, &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}}, nil
+	known := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hostcheck.Allowed(r.Host, nil) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+			http.Error(w, "use an address of loopback", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	return &profiles{listener, &http.Server{Handler: known, ReadHeaderTimeout: headerTimeout}}, nil
 }
 
 // during serves profiles while run runs.

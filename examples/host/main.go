@@ -26,11 +26,12 @@ import (
 )
 
 func main() {
+	key := flag.String("key-file", "dormouse-data/host.key", "host key of the cluster, from a node's data directory; for -join")
 	join := flag.String("join", "", "peer address (raft.addr) of a node; if empty, a node is started in this process")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := run(ctx, *join, func(line string, args ...any) { fmt.Printf(line+"\n", args...) }); err != nil {
+	if err := run(ctx, *join, *key, func(line string, args ...any) { fmt.Printf(line+"\n", args...) }); err != nil {
 		fmt.Fprintln(os.Stderr, "host:", err)
 		os.Exit(1)
 	}
@@ -40,9 +41,9 @@ func main() {
 type printer func(line string, args ...any)
 
 // run joins the cluster at an address, or starts one if it is empty.
-func run(ctx context.Context, join string, say printer) error {
+func run(ctx context.Context, join, keyFile string, say printer) error {
 	if join != "" {
-		return visit(ctx, join, say)
+		return visit(ctx, host.Options{Join: []string{join}, KeyFile: keyFile}, say)
 	}
 	c := config.Default()
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "node", true, true, true
@@ -56,18 +57,16 @@ func run(ctx context.Context, join string, say printer) error {
 	go func() { ended <- n.Run(life) }()
 	say("a node runs in this process, and has no handler")
 	_, grpcAddr := n.Addrs()
-	err = visit(ctx, n.Group().Addr(), say, grpcAddr)
+	err = visit(ctx, host.Options{Join: []string{n.Group().Addr()}, Key: n.HostKey()}, say, grpcAddr)
 	stop()
 	return errors.Join(err, <-ended)
 }
 
 // visit runs a host: it joins, runs instances, and leaves. endpoints are the nodes'
 // gRPC addresses; without any, the addresses that the nodes advertise are used.
-func visit(ctx context.Context, join string, say printer, endpoints ...string) error {
-	o := host.Options{
-		Name: "pantry", Join: []string{join}, LeaseTTL: time.Second,
-		Instance: instance.Options{Handlers: companion.Handlers(companion.Fake)},
-	}
+func visit(ctx context.Context, o host.Options, say printer, endpoints ...string) error {
+	o.Name, o.LeaseTTL = "pantry", time.Second
+	o.Instance = instance.Options{Handlers: companion.Handlers(companion.Fake)}
 	o.Client.Endpoints, o.Client.Fixed = endpoints, endpoints != nil
 	h, err := host.Open(ctx, o)
 	if err != nil {

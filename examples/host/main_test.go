@@ -9,7 +9,7 @@ import (
 // The example runs a real node and a real host, over loopback.
 func TestTheExampleSaysWhatTheDocumentsSay(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), "", func(line string, args ...any) { fmt.Fprintf(&out, line+"\n", args...) }); err != nil {
+	if err := run(t.Context(), "", "", func(line string, args ...any) { fmt.Fprintf(&out, line+"\n", args...) }); err != nil {
 		t.Fatal(err)
 	}
 	const want = `a node runs in this process, and has no handler

@@ -158,6 +158,9 @@ func first(t *testing.T, dir, pattern string) string {
 func spoilt(t *testing.T, whole, file string, way func(raw []byte) []byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 		t.Fatal(err)
 	}

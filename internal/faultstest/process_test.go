@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dormouse/cluster/keys"
 	"dormouse/internal/modpath"
 )
 
@@ -28,7 +29,10 @@ const (
 	askEvery = 20 * time.Millisecond
 )
 
-var dormoused string // the binary under test
+var (
+	dormoused  string // the binary under test
+	clusterKey string // file of the cluster key of all nodes
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -39,6 +43,11 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up too
 		dormoused = filepath.Join(dir, "dormoused")
+		clusterKey = filepath.Join(dir, "cluster.key")
+		if err := keys.WriteFile(clusterKey, keys.New().Encode()); err != nil {
+			fmt.Fprintln(os.Stderr, "write the cluster key:", err)
+			return 1
+		}
 		build := exec.Command("go", "build", "-tags", "invariants", "-o", dormoused, modpath.Path+"/cmd/node")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
@@ -130,6 +139,9 @@ func (w *transcript) String() string {
 	return w.text.String()
 }
 
+// contains reports whether the process has said text.
+func (w *transcript) contains(text string) bool { return strings.Contains(w.String(), text) }
+
 // start starts the daemon; it ends with the test at the latest.
 func (p *place) start(t *testing.T, more ...string) *process {
 	t.Helper()
@@ -144,7 +156,7 @@ func (p *place) start(t *testing.T, more ...string) *process {
 func spawn(t *testing.T, at *place, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, name: "dormoused", place: at, gone: make(chan struct{}), cmd: exec.Command(dormoused, args...)}
-	p.cmd.Env = append(os.Environ(), "DORMOUSE_CLUSTER__TIMING=lan")
+	p.cmd.Env = append(os.Environ(), "DORMOUSE_CLUSTER__TIMING=lan", "DORMOUSE_CLUSTER__KEY_FILE="+clusterKey)
 	if at != nil {
 		p.name, p.cmd.Env = at.name, append(p.cmd.Env, at.environ...)
 	}

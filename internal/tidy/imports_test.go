@@ -52,14 +52,15 @@ var mayImport = map[string][]string{
 	"placement": nil,
 
 	// The replicated state, and the group that replicates it.
-	"cluster":                   {"agent", "cluster/assign", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
+	"cluster":                   {"agent", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
 	"cluster/assign":            {"agent", "cluster/transport", "placement"},
 	"cluster/membership":        {"agent", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
 	"cluster/proposer":          {"agent", "cluster/raftlog"},
-	"cluster/transport":         {"cluster/raftlog"},
+	"cluster/transport":         {"cluster/keys", "cluster/raftlog"},
 	"cluster/raftlog":           {"agent"},
-	"cluster/clustertest":       nil,
-	"cluster/peer":              {"agent", "cluster/assign", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
+	"cluster/clustertest":       {"cluster/keys"},
+	"cluster/keys":              nil,
+	"cluster/peer":              {"agent", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
@@ -94,7 +95,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"access", "agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"access", "agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -103,7 +104,7 @@ var mayImport = map[string][]string{
 	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
-	"host": {"agent", "client", "cluster/assign", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
+	"host": {"agent", "client", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
 
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},
@@ -134,14 +135,14 @@ var mayImport = map[string][]string{
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "api/document", "cmd/dormctl/kit"},
-	"cmd/dormctl/operator": {"agent", "api/document", "cmd/dormctl/kit"},
+	"cmd/dormctl/operator": {"agent", "api/document", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.
 	"bench/load":     nil,
 	"bench/usage":    nil,
-	"bench/system":   nil,
+	"bench/system":   {"cluster/keys"},
 	"bench/dormouse": {"agent", "bench/load", "client"},
 	"bench/report":   {"bench/load"},
 
@@ -160,7 +161,7 @@ var mayImport = map[string][]string{
 	},
 	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
-	"jepsen/testbed":        {"jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
+	"jepsen/testbed":        {"cluster/keys", "jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	Name    string        // name in the cluster
 	Join    []string      // peer addresses of nodes
+	Key     string        // the host key, if KeyFile is ""
+	KeyFile string        // file of the host key
 	Listen  string        // its own peer address
 	HTTP    string        // address of /readyz, which reports whether the program has joined
 	Handler string        // name of the handler of the counters
@@ -33,7 +35,7 @@ const headerMax = time.Second
 // error says why the cluster refused it, or what failed.
 func Run(ctx context.Context, o Options) error {
 	h, err := host.Open(ctx, host.Options{
-		Name: o.Name, Join: o.Join, Listen: o.Listen, Insecure: true, LeaseTTL: o.Lease,
+		Name: o.Name, Join: o.Join, Key: o.Key, KeyFile: o.KeyFile, Listen: o.Listen, Insecure: true, LeaseTTL: o.Lease,
 		Instance: instance.Options{Handlers: handlers(o.Handler)},
 		Logger:   hclog.New(&hclog.LoggerOptions{Name: o.Name, Output: o.Logs}),
 	})

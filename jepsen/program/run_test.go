@@ -75,7 +75,7 @@ func startProgram(t *testing.T, n *node.Node, name, handler string) (stop func()
 	t.Helper()
 	addr := freeAddr(t)
 	o := program.Options{
-		Name: name, Join: []string{n.Group().Addr()}, Listen: "127.0.0.1:0", HTTP: addr, Handler: handler, Lease: lease, Logs: t.Output(),
+		Name: name, Key: n.HostKey(), Join: []string{n.Group().Addr()}, Listen: "127.0.0.1:0", HTTP: addr, Handler: handler, Lease: lease, Logs: t.Output(),
 	}
 	stop = runs(t, func(ctx context.Context) error { return program.Run(ctx, o) })
 	for deadline := time.Now().Add(20 * time.Second); ; pause.For(t.Context(), 10*time.Millisecond) {

@@ -51,6 +51,9 @@ func Open(ctx context.Context, o Options) (_ *Bed, err error) {
 	if b.binary, err = b.build(ctx); err != nil {
 		return nil, err
 	}
+	if err := b.writeKeys(); err != nil {
+		return nil, err
+	}
 	if err := b.furnish(); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (b *Bed) hostName(program []string) string {
 // programArgs returns the arguments that tell a program its addresses and the current
 // addresses of the nodes.
 func (h *Host) programArgs() []string {
-	args := append(slices.Clone(h.program[1:]), "--name", h.node, "--listen", h.Raft(), "--http", h.HTTP())
+	args := append(slices.Clone(h.program[1:]), "--name", h.node, "--host-key-file", h.bed.keyPath(hostKeyFile), "--listen", h.Raft(), "--http", h.HTTP())
 	for _, node := range h.bed.Hosts() {
 		args = append(args, "--join", node.Raft())
 	}

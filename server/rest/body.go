@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"dormouse/agent"
@@ -59,15 +60,15 @@ func decodeBody[B any](c *request) (*B, error) {
 	return body, nil
 }
 
-// accept refuses a body of a type that the route does not take. A body without a type is taken as
-// JSON.
+// accept refuses a body of a type that the route does not take, or without a type: a page of another
+// site can make a browser send one of those without asking first.
 func (c *request) accept() error {
 	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it without an encoding", coding)
 	}
 	named := c.r.Header.Get("Content-Type")
-	if named == "" {
-		return nil
+	if named == "" && !slices.Contains(c.route.types(), anyMedia) {
+		return agent.Errorf(document.CodeUnsupportedMedia, "the body has no Content-Type; this call takes %v", c.route.types())
 	}
 	for _, accepted := range c.route.types() {
 		if accepted == anyMedia || mediaType(named) == accepted {

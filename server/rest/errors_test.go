@@ -179,6 +179,9 @@ func TestABrowserOfAnotherOriginIsForbidden(t *testing.T) {
 	k := newKit(t)
 	k.call("POST", "/v1/threads", `{}`, "Sec-Fetch-Site: cross-site", "Origin: https://evil.example").problem(403, "forbidden")
 	k.call("POST", "/v1/threads", `{}`, "Sec-Fetch-Site: same-origin").ok(201)
+	k.call("GET", "/v1/threads", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors").problem(403, "forbidden")
+	k.call("GET", "/v1/threads", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors").problem(403, "forbidden")
+	k.call("GET", "/v1/threads", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate").ok(200) // a link that a person follows
 }
 
 func TestPastItsTimeAWriteIsUnknownAndAReadUnavailable(t *testing.T) {

@@ -28,6 +28,9 @@ type Options struct {
 	Watches   int64         // watches and backups at once; 0 means 4,096
 	Logger    hclog.Logger  // nil means no logs
 
+	// Hosts are the names that this node is known by. Requests for other names are
+	// forbidden; see hostcheck.Allowed. nil allows every name.
+	Hosts []string
 	// Auth finds the principals of requests. If it is set, the service, the operator and Instances
 	// must be guarded by package access. nil means that the node asks for no credentials.
 	Auth        *access.Authenticator

@@ -12,6 +12,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/hostcheck"
 )
 
 // ServeHTTP answers one request.
@@ -28,6 +29,10 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	if f.options.Node != "" {
 		out.Header().Set(headerNode, f.options.Node)
+	}
+	if err := f.checkOrigin(r); err != nil {
+		f.refuse(out, err)
+		return
 	}
 	if err := f.checkCluster(out, r); err != nil {
 		f.refuse(out, err)
@@ -88,7 +93,7 @@ func withSlashIDs(r *http.Request) *http.Request {
 	return &other
 }
 
-// admit refuses paths that no route can have and cross-origin requests of browsers.
+// admit refuses paths that no route can have.
 func (f *api) admit(r *http.Request) error {
 	if at := r.URL.EscapedPath(); path.Clean(at) != at {
 		return agent.Errorf(agent.CodeNotFound, "the path %q has empty or dotted segments; in ids, percent-encode them", at)
@@ -97,7 +102,18 @@ func (f *api) admit(r *http.Request) error {
 	if pattern == "" {
 		return unrouted(handler, r)
 	}
-	if err := f.origins.Check(r); err != nil {
+	return nil
+}
+
+// checkOrigin refuses what a browser sends for a page of another site: requests for a name
+// that is not this node's, and all requests that say so. Of those it lets pass only reads that
+// name no site, and links that a person follows.
+func (f *api) checkOrigin(r *http.Request) error {
+	if f.options.Hosts != nil && !hostcheck.Allowed(r.Host, f.options.Hosts) {
+		return agent.Errorf(agent.CodeForbidden, "this node is not known as %q: use its address, or add the name to http.hosts", r.Host)
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" || f.origins.Check(r) != nil {
 		return agent.Errorf(agent.CodeForbidden, "a browser sent this from another origin")
 	}
 	return nil

@@ -93,7 +93,7 @@ func TestALongCallOutlivesTheDeadlineOfItsBody(t *testing.T) {
 		}
 		conn := k.serve()()
 		status, body := exchange(t, conn, bufio.NewReader(conn),
-			"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nDormouse-Timeout-Ms: 240000\nContent-Length: 12\n\n{\"state\":{}}")
+			"PUT /v1/checkpoints/a HTTP/1.1\nHost: x\nDormouse-Timeout-Ms: 240000\nContent-Type: application/json\nContent-Length: 12\n\n{\"state\":{}}")
 		if status != 201 {
 			t.Errorf("%d %s", status, body)
 		}
@@ -123,7 +123,7 @@ func TestABodyThatNeverComesIsNotWaitedFor(t *testing.T) {
 			conn := dial()
 			began := time.Now()
 			status, body := exchange(t, conn, bufio.NewReader(conn),
-				"PUT "+path+" HTTP/1.1\nHost: x\nContent-Length: 100\n\n{\"state\":")
+				"PUT "+path+" HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 100\n\n{\"state\":")
 			if took := time.Since(began); status != want || took != time.Minute {
 				t.Errorf("after %v: %d %s", took, status, body)
 			}

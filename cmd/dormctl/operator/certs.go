@@ -6,12 +6,12 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dormouse/cluster/keys"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
@@ -27,16 +28,18 @@ import (
 const (
 	caCertFile = "ca.pem"
 	caKeyFile  = "ca.key"
-	gossipFile = "gossip.key"
+	keyFile    = "cluster.key"
 )
 
+// nodeDomain is the trust domain of the URI that names a node in its certificate.
+const nodeDomain = "dormouse"
+
 // The default validity of certificates, in days; how far their start is set back,
-// because clocks differ; and the size of a gossip key, in bytes.
+// because clocks differ.
 const (
-	caDays     = 3650
-	certDays   = 365
-	certSkew   = time.Hour
-	gossipSize = 32
+	caDays   = 3650
+	certDays = 365
+	certSkew = time.Hour
 )
 
 func certsCommand(a *kit.App) *cobra.Command {
@@ -54,12 +57,12 @@ func certsInit(a *kit.App) *cobra.Command {
 	var dir string
 	var days int
 	cmd := &cobra.Command{
-		Use: "init", Short: "Create a certificate authority and a gossip key", Args: cli.Exactly(),
+		Use: "init", Short: "Create a certificate authority and a cluster key", Args: cli.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fmt.Errorf("make the directory: %w", err)
 			}
-			if err := absent(dir, caCertFile, caKeyFile, gossipFile); err != nil {
+			if err := absent(dir, caCertFile, caKeyFile, keyFile); err != nil {
 				return err
 			}
 			template, err := certTemplate("Dormouse CA", days)
@@ -71,14 +74,10 @@ func certsInit(a *kit.App) *cobra.Command {
 			if err := writeCertificate(template, nil, nil, filepath.Join(dir, caCertFile), filepath.Join(dir, caKeyFile)); err != nil {
 				return err
 			}
-			secret := make([]byte, gossipSize)
-			if _, err := rand.Read(secret); err != nil {
-				return fmt.Errorf("make the key of gossip: %w", err)
-			}
-			if err := create(filepath.Join(dir, gossipFile), []byte(base64.StdEncoding.EncodeToString(secret)+"\n"), 0o600); err != nil {
+			if err := create(filepath.Join(dir, keyFile), []byte(keys.New().Encode()+"\n"), 0o600); err != nil {
 				return err
 			}
-			return printFiles(a, dir, caCertFile, caKeyFile, gossipFile)
+			return printFiles(a, dir, caCertFile, caKeyFile, keyFile)
 		},
 	}
 	certFlags(cmd, &dir, &days, caDays)
@@ -95,7 +94,7 @@ func certsNode(a *kit.App) *cobra.Command {
 			if len(sans) == 0 {
 				return cli.Usagef("certs node needs --san: each address and name that others reach the node at, such as --san 10.0.0.1 --san n1.example.com")
 			}
-			return sign(a, dir, args[0], days, sans, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+			return sign(a, dir, args[0], days, sans, []*url.URL{keys.NodeURI(nodeDomain, args[0])}, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
 		},
 	}
 	certFlags(cmd, &dir, &days, certDays)
@@ -109,7 +108,7 @@ func certsClient(a *kit.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "client NAME", Short: "Create a certificate for a client, for clusters that require one", Args: cli.Exactly("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return sign(a, dir, args[0], days, nil, x509.ExtKeyUsageClientAuth)
+			return sign(a, dir, args[0], days, nil, nil, x509.ExtKeyUsageClientAuth)
 		},
 	}
 	certFlags(cmd, &dir, &days, certDays)
@@ -122,12 +121,12 @@ func certFlags(cmd *cobra.Command, dir *string, days *int, daysDefault int) {
 }
 
 // sign makes the certificate of a node or a client.
-func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.ExtKeyUsage) error {
+func sign(a *kit.App, dir, name string, days int, sans []string, uris []*url.URL, usages ...x509.ExtKeyUsage) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return cli.Usagef("invalid name %q for a certificate: use letters, digits and dashes", name)
 	}
-	certFile, keyFile := name+".pem", name+".key"
-	if err := absent(dir, certFile, keyFile); err != nil {
+	certPath, keyPath := name+".pem", name+".key"
+	if err := absent(dir, certPath, keyPath); err != nil {
 		return err
 	}
 	authority, key, err := readAuthority(dir)
@@ -141,7 +140,7 @@ func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.
 	if template.NotAfter.After(authority.NotAfter) {
 		template.NotAfter = authority.NotAfter
 	}
-	template.KeyUsage, template.ExtKeyUsage = x509.KeyUsageDigitalSignature, usages
+	template.KeyUsage, template.ExtKeyUsage, template.URIs = x509.KeyUsageDigitalSignature, usages, uris
 	for _, san := range sans {
 		if ip := net.ParseIP(san); ip != nil {
 			template.IPAddresses = append(template.IPAddresses, ip)
@@ -149,10 +148,10 @@ func sign(a *kit.App, dir, name string, days int, sans []string, usages ...x509.
 			template.DNSNames = append(template.DNSNames, san)
 		}
 	}
-	if err := writeCertificate(template, authority, key, filepath.Join(dir, certFile), filepath.Join(dir, keyFile)); err != nil {
+	if err := writeCertificate(template, authority, key, filepath.Join(dir, certPath), filepath.Join(dir, keyPath)); err != nil {
 		return err
 	}
-	return printFiles(a, dir, certFile, keyFile)
+	return printFiles(a, dir, certPath, keyPath)
 }
 
 // certTemplate returns a certificate with the fields that all certificates share.
@@ -168,7 +167,7 @@ func certTemplate(name string, days int) (*x509.Certificate, error) {
 
 // writeCertificate creates a key and its certificate, signed by an authority; without
 // one the certificate is self-signed.
-func writeCertificate(template, authority *x509.Certificate, authorityKey any, certFile, keyFile string) error {
+func writeCertificate(template, authority *x509.Certificate, authorityKey any, certPath, keyPath string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return fmt.Errorf("make a key: %w", err)
@@ -184,10 +183,10 @@ func writeCertificate(template, authority *x509.Certificate, authorityKey any, c
 	if err != nil {
 		return fmt.Errorf("write the key: %w", err)
 	}
-	if err := create(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600); err != nil {
+	if err := create(keyPath, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600); err != nil {
 		return err
 	}
-	return create(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o644)
+	return create(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o644)
 }
 
 // readAuthority reads the authority's certificate and key, which certs init wrote.

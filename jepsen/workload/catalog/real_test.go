@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dormouse/client"
+	"dormouse/cluster/keys"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/history"
 	"dormouse/jepsen/workload"
@@ -141,6 +142,10 @@ func startNodes(t *testing.T, n int) *realNodes {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = nodes.log.Close() })
+	keyFile := filepath.Join(dir, "cluster.key")
+	if err := keys.WriteFile(keyFile, keys.New().Encode()); err != nil {
+		t.Fatal(err)
+	}
 	var raft []string
 	var held []net.Listener // the ports, until all are chosen
 	for i := range n {
@@ -160,7 +165,7 @@ func startNodes(t *testing.T, n int) *realNodes {
 		raft, nodes.grpc = append(raft, addrs[2]), append(nodes.grpc, addrs[1])
 		id := fmt.Sprintf("n%d", i+1)
 		nodes.args = append(nodes.args, []string{
-			"--node-id", id, "--data-dir", filepath.Join(dir, id), how, "--log-level", "warn",
+			"--node-id", id, "--data-dir", filepath.Join(dir, id), how, "--cluster-key-file", keyFile, "--log-level", "warn",
 			"--http-addr", addrs[0], "--grpc-addr", addrs[1], "--raft-addr", addrs[2], "--gossip-addr", addrs[3],
 		})
 	}

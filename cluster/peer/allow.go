@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -12,18 +13,30 @@ import (
 	grpcpeer "google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 	peerpb "dormouse/proto/peer"
 )
 
-// forStrangers are the methods that a node without a cluster may call: it may ask for
-// a status, to join, and to found a cluster. The server trusts the commits that
-// members send, since members validate them.
-var forStrangers = map[string]bool{
+// forJoining are the methods that a node without a cluster may call: it may ask for
+// a status, to join, and to found a cluster.
+var forJoining = map[string]bool{
 	peerpb.Peer_Status_FullMethodName:        true,
 	peerpb.Peer_Join_FullMethodName:          true,
 	peerpb.Peer_GrantFounding_FullMethodName: true,
 }
+
+// forHosts are the methods that a host of this cluster may call, besides a status. It has no vote, and sends its
+// commits as a client: the server trusts the commits of nodes, which validate them.
+var forHosts = map[string]bool{
+	peerpb.Peer_Own_FullMethodName:        true,
+	peerpb.Peer_Table_FullMethodName:      true,
+	peerpb.Handlers_Handle_FullMethodName: true,
+}
+
+// instancesService begins the names of the methods that hosts and nodes call on the
+// owner of an instance.
+const instancesService = "/dormouse.api.v1.Instances/"
 
 // ServerOptions returns the options of a server for peers. It accepts only
 // connections with a completed handshake, and lets only members call all methods.
@@ -48,13 +61,18 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// allow returns an error if the caller may not call method. An unknown caller may
-// call only forStrangers.
+// allow returns an error if the caller may not call method. The handshake has
+// proved the caller's role.
 func allow(ctx context.Context, method string) error {
-	if forStrangers[method] {
-		return nil
-	}
-	if caller, ok := callerOf(ctx); ok && caller.ClusterID != "" {
+	caller, ok := callerOf(ctx)
+	switch {
+	case !ok:
+	case caller.Role == keys.Host:
+		if method == peerpb.Peer_Status_FullMethodName || caller.ClusterID != "" && (forHosts[method] || strings.HasPrefix(method, instancesService)) {
+			return nil
+		}
+		return status.Errorf(codes.PermissionDenied, "host %q may not call %s: only nodes may", caller.Node, method)
+	case caller.Role == keys.Node && (forJoining[method] || caller.ClusterID != ""):
 		return nil
 	}
 	return status.Error(codes.PermissionDenied, "only members of this cluster may call this: join it first")

@@ -1,0 +1,156 @@
+package node
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"dormouse/cluster/transport"
+	"dormouse/config"
+)
+
+// reloadEvery is the time between two looks at the files of a certificate.
+const reloadEvery = 10 * time.Second
+
+// serverTLS returns the TLS configuration of a server for clients; nil means no TLS.
+// Without files, the certificate is one of the cluster's own authority.
+func (s *secrets) serverTLS(l config.Listen) (*tls.Config, error) {
+	if !s.config.Issued(l) {
+		return filesTLS(l)
+	}
+	issuer := s.authority.Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },
+	}, nil
+}
+
+// raftNetwork returns the network between nodes, and the pool that verifies the
+// certificates of nodes if the network does not.
+func (s *secrets) raftNetwork() (transport.Network, *x509.CertPool, error) {
+	l := s.config.Raft.Listen()
+	switch {
+	case s.network != nil:
+		return s.network, nil, nil
+	case !s.config.Issued(l):
+		t, err := filesTLS(l)
+		return transport.TCP{Config: t}, nil, err
+	}
+	issuer := s.authority.Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
+	return transport.TCP{Config: &tls.Config{
+		MinVersion:           tls.VersionTLS13,
+		GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return issuer.Certificate() },
+		// A host has no certificate of the authority. The handshake of package transport
+		// verifies both sides, bound to this connection, and the certificates of nodes.
+		ClientAuth: tls.RequestClientCert, InsecureSkipVerify: true,
+	}}, s.authority.Pool(), nil
+}
+
+// enrolNetwork returns the network for a node that has no cluster key yet. The join
+// token proves both sides.
+func (s *secrets) enrolNetwork() (transport.Network, error) {
+	l := s.config.Raft.Listen()
+	switch {
+	case s.network != nil:
+		return s.network, nil
+	case !s.config.Issued(l):
+		t, err := filesTLS(l)
+		return transport.TCP{Config: t}, err
+	}
+	return transport.TCP{Config: &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}}, nil
+}
+
+// hostOf returns the host of an address, or "".
+func hostOf(addr string) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// filesTLS returns the TLS configuration of l, for the server and for dialing peers; nil means no
+// TLS.
+func filesTLS(l config.Listen) (*tls.Config, error) {
+	if !l.TLS() {
+		return nil, nil //nolint:nilnil // no TLS is an answer
+	}
+	files := &certFiles{cert: l.CertFile, key: l.KeyFile}
+	if _, err := files.get(); err != nil {
+		return nil, fmt.Errorf("load the certificate for %s: %w", l.Addr, err)
+	}
+	t := &tls.Config{
+		MinVersion:           tls.VersionTLS13,
+		GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return files.get() },
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return files.get() },
+	}
+	if l.CAFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(l.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("load the CA for %s: %w", l.Addr, err)
+	}
+	t.ClientCAs = x509.NewCertPool()
+	if !t.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate", l.CAFile)
+	}
+	t.RootCAs, t.ClientAuth = t.ClientCAs, tls.RequireAndVerifyClientCert
+	return t, nil
+}
+
+// certFiles is a certificate in files. A replaced certificate is used within
+// reloadEvery, without a restart.
+type certFiles struct {
+	cert, key string
+
+	mu      sync.Mutex
+	current *tls.Certificate // guarded by mu, as the fields below
+	looked  time.Time
+	changed time.Time // of the newer file
+}
+
+// get returns the certificate. If the files cannot be read any more, it returns the
+// last one that could.
+func (f *certFiles) get() (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current != nil && time.Since(f.looked) < reloadEvery {
+		return f.current, nil
+	}
+	f.looked = time.Now()
+	changed, err := newest(f.cert, f.key)
+	if err == nil && f.current != nil && changed.Equal(f.changed) {
+		return f.current, nil
+	}
+	if err == nil {
+		var loaded tls.Certificate
+		if loaded, err = tls.LoadX509KeyPair(f.cert, f.key); err == nil {
+			f.current, f.changed = &loaded, changed
+		}
+	}
+	if f.current == nil {
+		return nil, err
+	}
+	return f.current, nil
+}
+
+// newest returns when the files were changed last.
+func newest(paths ...string) (time.Time, error) {
+	var last time.Time
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last, nil
+}
