@@ -142,8 +142,13 @@ func (h *Host) endpoints() []string {
 // build makes the client, the instances and their server.
 func (h *Host) build() error {
 	c := h.o.Client
-	c.Endpoints = h.endpoints()
 	var err error
+	if c.Token == "" && len(c.Endpoints) == 0 {
+		if c.Token, err = client.TokenFromEnvironment(); err != nil {
+			return err
+		}
+	}
+	c.Endpoints = h.endpoints()
 	if h.client, err = client.Dial(c); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type Options struct {
 	Network  transport.Network // replaces TCP and TLS, for tests
 
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
-	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows
+	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows. A token needs read, write and run in the scopes of its instances
 
 	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 5 s
 	Zone     string        // shown to operators

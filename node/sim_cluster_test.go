@@ -40,7 +40,8 @@ type simCluster struct {
 	level    uint32      // their newest feature level; 0: this build's
 	auth     config.Auth // the zero value means off
 
-	hostLog hclog.Logger // of hosts that are started from now on; nil: silent
+	hostToken string
+	hostLog   hclog.Logger // of hosts that are started from now on; nil: silent
 }
 
 // testNode is one running node of a cluster.
