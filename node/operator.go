@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/internal/retry"
 )
@@ -15,14 +16,14 @@ import (
 // askMax bounds the status request to each other member.
 const askMax = 500 * time.Millisecond
 
-// operator implements agent.Operator on one node.
+// operator implements layout.Operator on one node.
 type operator struct{ node *Node }
 
-// Status implements agent.Operator.
-func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
+// Status implements layout.Operator.
+func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	n := o.node
 	local := n.group.LocalStatus()
-	status := agent.ClusterStatus{
+	status := layout.ClusterStatus{
 		ClusterID: local.ClusterID, Node: local.Node, Leader: local.Leader, Term: local.Term,
 		CommitIndex: local.CommitIndex, AppliedIndex: local.AppliedIndex, Chain: local.Chain,
 		FeatureLevel: n.machine.FeatureLevel(), Version: local.Version, Members: n.group.Members(),
@@ -53,8 +54,8 @@ func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	return status, nil
 }
 
-// Change implements agent.Operator: the leader makes the change, whichever node is called.
-func (o *operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+// Change implements layout.Operator: the leader makes the change, whichever node is called.
+func (o *operator) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	attempts := retry.New(50*time.Millisecond, time.Second)
 	n := o.node
 	for {
@@ -80,10 +81,10 @@ func (o *operator) Change(ctx context.Context, change agent.Change, node string)
 
 // knows reports whether the log has a member of that name.
 func (n *Node) knows(name string) bool {
-	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
+	return slices.ContainsFunc(n.machine.Members(), func(m layout.Member) bool { return m.ID == name })
 }
 
-// ExportScope implements agent.Operator. It first brings this node's state up to date, and exports
+// ExportScope implements layout.Operator. It first brings this node's state up to date, and exports
 // a view of it.
 func (o *operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	n := o.node
@@ -109,7 +110,7 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, level, write)
 }
 
-// Backup implements agent.Operator. It first brings this node's state up to date, and writes a cut
+// Backup implements layout.Operator. It first brings this node's state up to date, and writes a cut
 // of it.
 func (o *operator) Backup(ctx context.Context, w io.Writer) error {
 	n := o.node

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
@@ -92,7 +93,7 @@ type Server struct {
 
 // New returns a server of service and operator. It starts nothing, and health checks get "not
 // serving" until SetServing.
-func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
+func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	o.fill()
 	draining, drain := context.WithCancel(context.Background())
 	s := &Server{

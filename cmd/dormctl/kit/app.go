@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/cli"
 )
 
 // Store is the connection to a cluster.
 type Store interface {
 	agent.Service
-	agent.Operator
+	layout.Operator
 	Instances() agent.Instances
 	io.Closer
 }

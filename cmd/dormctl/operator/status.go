@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
@@ -27,7 +27,7 @@ func statusCommand(a *kit.App) *cobra.Command {
 	}
 }
 
-func printStatus(a *kit.App, status agent.ClusterStatus) error {
+func printStatus(a *kit.App, status layout.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
 	if a.Output != kit.OutputTable {
 		return a.Print(document.ClusterStatusOf(status), cli.Grid{})
@@ -52,7 +52,7 @@ func printStatus(a *kit.App, status agent.ClusterStatus) error {
 	return a.PrintGrid(members)
 }
 
-func membersGrid(members []agent.MemberStatus) cli.Grid {
+func membersGrid(members []layout.MemberStatus) cli.Grid {
 	g := cli.Grid{Head: []string{"node", "role", "status", "applied", "version", "http", "grpc", "raft", "gossip"}}
 	for _, m := range members {
 		role := "non-voter"

@@ -1,8 +1,10 @@
-package agent
+package layout
 
 import (
 	"context"
 	"io"
+
+	"dormouse/agent"
 )
 
 // Member is a node as stored in the cluster's membership.
@@ -55,7 +57,7 @@ const (
 	ChangeTransfer Change = "transfer" // transfer leadership to the node, or to any node if none is named
 )
 
-// Operator is the contract for operators, served by any node. Errors are *Error. All
+// Operator is the contract for operators, served by any node. Errors are *agent.Error. All
 // methods may be called concurrently.
 type Operator interface {
 	// Status returns the status of the cluster; it never waits for a quorum.
@@ -72,7 +74,7 @@ type Operator interface {
 	// ExportScope calls write with all rows of a scope in key order, at one index no
 	// older than the call. The first part holds the header. Claims, stored answers of
 	// requests and the feed of changes are not exported. A missing scope is not_found.
-	ExportScope(ctx context.Context, scope string, write func(ScopePart) error) error
+	ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error
 
 	// Placement returns the owners of partitions, as the answering node has applied
 	// them. It never waits for a quorum.
