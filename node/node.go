@@ -115,6 +115,8 @@ func (n *Node) openMachine() error {
 		if fs == nil {
 			fs = storage.MemFS()
 		}
+	} else if err := unfinishedRecovery(c.Node.DataDir); err != nil {
+		return fault("open the data directory", err, codeDamaged)
 	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
 	}
