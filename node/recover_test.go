@@ -30,8 +30,8 @@ func newDiskCluster(t *testing.T) *simCluster {
 	return w
 }
 
-// kill leaves in the directory of a running node what a kill -9 would leave, and ends all nodes: an orderly
-// end would flush the state. The others' directories stay.
+// killAll leaves in the directories of some nodes a kill -9 would leave, and ends all nodes:
+// an orderly end would flush the state. The others' directories stay.
 func (w *simCluster) killAll(kept ...string) {
 	w.t.Helper()
 	for _, name := range kept {
@@ -295,6 +295,44 @@ func TestADirectoryThatLacksEntriesOfAnotherIsRefusedSim(t *testing.T) {
 		n = w.startAlone(ahead.name)
 		w.await("the node to serve alone", func() bool { return n.Ready() == nil })
 		holds(t, n, 10)
+	})
+}
+
+func TestALogWithoutItsTailIsRecoveredOnlyIfTheLossIsAcceptedSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newDiskCluster(t)
+		putMany(t, w.leader(), 0, 5)
+		w.agree()
+		wal := filepath.Join("raft", "wal")
+		old := filepath.Join(w.dir, "old-wal")
+		if err := os.CopyFS(old, os.DirFS(filepath.Join(w.config("n3").Node.DataDir, wal))); err != nil {
+			t.Fatal(err)
+		}
+		putMany(t, w.leader(), 5, 10)
+		time.Sleep(5 * time.Second) // the high-water mark moves
+		w.killAll("n3")
+		dir := w.config("n3").Node.DataDir
+		if err := os.RemoveAll(filepath.Join(dir, wal)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(filepath.Join(dir, wal), os.DirFS(old)); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := node.Survivors(t.Context(), []string{dir}); err != nil || all[0].Missing == 0 {
+			t.Fatalf("the directory holds %+v, %v", all, err)
+		}
+		r := w.recovery("n3")
+		if _, err := r.Run(t.Context()); exitCode(err) != 2 {
+			t.Fatalf("a log without its tail: %v, exit code %d", err, exitCode(err))
+		}
+		r.AcceptLoss = true
+		if _, err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.startAlone("n3")
+		w.await("the node to serve alone", func() bool { return n.Ready() == nil })
+		holds(t, n, 5)
 	})
 }
 
