@@ -12,6 +12,7 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
@@ -183,7 +184,7 @@ func (h *Host) Ownership() instance.Ownership { return ownership{h.table, h} }
 
 // Owned returns the partitions that this host may answer for now; none after
 // its lease has expired. The caller must not change the slice.
-func (h *Host) Owned() []agent.Partition {
+func (h *Host) Owned() []layout.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}

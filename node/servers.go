@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"dormouse/access"
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
@@ -30,7 +30,7 @@ func (n *Node) openServers() error {
 	}
 	c := n.o.Config
 	service := n.service
-	var operator agent.Operator = n.operator
+	var operator layout.Operator = n.operator
 	instances := n.Instances()
 	var auth *access.Authenticator
 	if n.o.authenticating() {

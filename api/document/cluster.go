@@ -3,7 +3,7 @@ package document
 import (
 	"fmt"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // Member is a node with its current status, as the answering node sees it.
@@ -44,7 +44,7 @@ type ClusterStatus struct {
 }
 
 // ClusterStatusOf returns the document of s.
-func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
+func ClusterStatusOf(s layout.ClusterStatus) ClusterStatus {
 	out := ClusterStatus{
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),

@@ -20,6 +20,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
@@ -98,7 +99,7 @@ type Server struct {
 
 // New returns a server of service and operator. It starts nothing, and health checks get "not
 // serving" until SetServing.
-func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
+func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	o.fill()
 	draining, drain := context.WithCancel(context.Background())
 	s := &Server{

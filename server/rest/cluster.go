@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 )
 
@@ -13,15 +14,15 @@ func routeCluster(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
 	}, clusterStatus)
-	for change, summary := range map[agent.Change]string{
-		agent.ChangeLeave:    "Remove a node for good",
-		agent.ChangeTransfer: "Transfer leadership to a node, or to any node",
-		agent.ChangePromote:  "Let a node vote once it has caught up",
-		agent.ChangeDemote:   "Make a voter a non-voter",
+	for change, summary := range map[layout.Change]string{
+		layout.ChangeLeave:    "Remove a node for good",
+		layout.ChangeTransfer: "Transfer leadership to a node, or to any node",
+		layout.ChangePromote:  "Let a node vote once it has caught up",
+		layout.ChangeDemote:   "Make a voter a non-voter",
 	} {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
-			bodyNeeded: change != agent.ChangeTransfer, answers: document.Changed{},
+			bodyNeeded: change != layout.ChangeTransfer, answers: document.Changed{},
 		}, func(c *request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
 	}
 	register(f, route{
@@ -43,8 +44,8 @@ func clusterStatus(c *request, _ *none) error {
 	return c.answer(reply{body: document.ClusterStatusOf(status)})
 }
 
-func changeMembers(c *request, change agent.Change, node string) error {
-	if node == "" && change != agent.ChangeTransfer {
+func changeMembers(c *request, change layout.Change, node string) error {
+	if node == "" && change != layout.ChangeTransfer {
 		return agent.Invalid("node", "name the node to %s", change)
 	}
 	leader, err := c.api.operator.Change(c.r.Context(), change, node)

@@ -13,6 +13,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // Options configure the API. The zero value of a field is its default.
@@ -62,7 +63,7 @@ const (
 // api is the state that the routes share.
 type api struct {
 	service  agent.Service
-	operator agent.Operator
+	operator layout.Operator
 	options  Options
 	api      huma.API
 	mux      *http.ServeMux
@@ -79,7 +80,7 @@ type api struct {
 }
 
 // New returns the handler that serves service and operator.
-func New(service agent.Service, operator agent.Operator, o Options) (http.Handler, error) {
+func New(service agent.Service, operator layout.Operator, o Options) (http.Handler, error) {
 	if service == nil || operator == nil {
 		return nil, errors.New("rest: a service and an operator are needed")
 	}
