@@ -163,7 +163,7 @@ func TestAnImportBringsNoTokens(t *testing.T) {
 	do[*agent.ImportResult](r, e.begin("i"))
 	for _, kind := range []string{kv.KindToken, kv.KindTokenPrincipal, kv.KindSystem} {
 		forged := agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte(kind + token.ID + kv.Separator), Value: []byte("x")})
-		r.refusal(agent.CodeInvalid, &agent.ImportScope{ID: "i", Rows: forged})
+		r.refuse(agent.CodeInvalid, &agent.ImportScope{ID: "i", Rows: forged})
 	}
 	if n := r.rows(kv.KindToken); n != 0 {
 		t.Errorf("%d tokens were imported", n)
