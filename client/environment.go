@@ -46,8 +46,14 @@ func (o Options) fromEnvironment() (Options, error) {
 	if o.TLS != nil {
 		return o, nil
 	}
-	o.TLS, err = tlsOf(os.Getenv(EnvCA), os.Getenv(EnvCert), os.Getenv(EnvKey))
+	o.TLS, err = TLSFromEnvironment()
 	return o, err
+}
+
+// TLSFromEnvironment returns the TLS configuration of EnvCA, EnvCert and EnvKey, or nil
+// if none is set.
+func TLSFromEnvironment() (*tls.Config, error) {
+	return tlsOf(os.Getenv(EnvCA), os.Getenv(EnvCert), os.Getenv(EnvKey))
 }
 
 // tlsOf returns the TLS configuration of three PEM files, or nil if none is named.

@@ -144,9 +144,16 @@ func (h *Host) endpoints() []string {
 func (h *Host) build() error {
 	c := h.o.Client
 	var err error
-	if c.Token == "" && len(c.Endpoints) == 0 {
-		if c.Token, err = client.TokenFromEnvironment(); err != nil {
-			return err
+	if len(c.Endpoints) == 0 {
+		if c.Token == "" {
+			if c.Token, err = client.TokenFromEnvironment(); err != nil {
+				return err
+			}
+		}
+		if c.TLS == nil {
+			if c.TLS, err = client.TLSFromEnvironment(); err != nil {
+				return err
+			}
 		}
 	}
 	c.Endpoints = h.endpoints()

@@ -163,7 +163,7 @@ func (s *bedStage) nodes() []node {
 
 func (s *bedStage) dial(scope string, roam bool, addrs ...string) (*client.Client, error) {
 	return client.Dial(client.Options{
-		Endpoints: addrs, Fixed: !roam, Scope: scope,
+		Endpoints: addrs, Fixed: !roam, Scope: scope, Token: s.bed.Token(), TLS: s.bed.TLS(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.bed.Dial), countAttempts()},
 	})
 }

@@ -22,7 +22,7 @@ const (
 	// thirds of that.
 	certTTL = 30 * 24 * time.Hour
 	// certSkew is how far the start of a certificate is set back: clocks differ.
-	certSkew = time.Hour
+	certSkew = 24 * time.Hour
 	// spiffeScheme and nodePath make up the URI that names a node in its certificate:
 	// spiffe://CLUSTER/node/ID.
 	spiffeScheme = "spiffe"

@@ -162,7 +162,7 @@ var mayImport = map[string][]string{
 	},
 	"jepsen/program":        {"agent", "host", "instance"}, // embeds Dormouse, as programs do
 	"jepsen/report":         {"jepsen/check", "jepsen/history"},
-	"jepsen/testbed":        {"cluster/keys", "jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
+	"jepsen/testbed":        {"access", "client", "cluster/keys", "jepsen/testbed/clock", "jepsen/testbed/disk", "jepsen/testbed/packet"},
 	"jepsen/testbed/packet": nil,
 	"jepsen/testbed/clock":  nil,
 	"jepsen/testbed/disk":   nil,

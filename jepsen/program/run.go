@@ -35,7 +35,7 @@ const headerMax = time.Second
 // error says why the cluster refused it, or what failed.
 func Run(ctx context.Context, o Options) error {
 	h, err := host.Open(ctx, host.Options{
-		Name: o.Name, Join: o.Join, Key: o.Key, KeyFile: o.KeyFile, Listen: o.Listen, Insecure: true, LeaseTTL: o.Lease,
+		Name: o.Name, Join: o.Join, Key: o.Key, KeyFile: o.KeyFile, Listen: o.Listen, LeaseTTL: o.Lease,
 		Instance: instance.Options{Handlers: handlers(o.Handler)},
 		Logger:   hclog.New(&hclog.LoggerOptions{Name: o.Name, Output: o.Logs}),
 	})

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -14,12 +15,14 @@ import (
 // Bed is a cluster on hosts that the harness creates. All methods may be called
 // concurrently. Nothing starts on a closed Bed.
 type Bed struct {
-	options Options
-	binary  string
-	base    int      // first port on loopback
-	net     *Net     // nil if hosts share loopback
-	missing []string // missing and can are set by Open
-	can     map[Capability]bool
+	options   Options
+	binary    string
+	base      int            // first port on loopback
+	net       *Net           // nil if hosts share loopback
+	token     string         // the cluster's root token
+	authority *x509.CertPool // of the nodes' certificates
+	missing   []string       // missing and can are set by Open
+	can       map[Capability]bool
 
 	adding sync.Mutex // held while a host is created
 	mu     sync.Mutex

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"syscall"
@@ -22,10 +23,10 @@ func (b *Bed) Dial(ctx context.Context, addr string) (net.Conn, error) {
 
 // observer returns an HTTP client that calls a host's node from the host itself, so
 // that network faults do not blind the harness. Each request has its own connection,
-// so that none uses a connection to a process that has ended.
-func observer(host *packet.Namespace) *http.Client {
+// so that none uses a connection to a process that has ended. A nil t means no TLS.
+func observer(host *packet.Namespace, t *tls.Config) *http.Client {
 	d := net.Dialer{Control: from(host)}
-	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}}
+	return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, TLSClientConfig: t, DisableKeepAlives: true}}
 }
 
 // from returns a control function that moves an unconnected socket to a namespace. A

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"dormouse/client"
 )
 
 // env returns the environment of the host's node: the harness's environment without
@@ -13,6 +15,12 @@ func (h *Host) env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "DORMOUSE_") })
 	for _, name := range slices.Sorted(maps.Keys(h.bed.options.Env)) {
 		env = append(env, name+"="+h.bed.options.Env[name])
+	}
+	if h.program != nil { // it calls the nodes as a client
+		env = append(env, client.EnvTokenFile+"="+h.bed.keyPath(rootTokenFile))
+		if h.bed.TLS() != nil {
+			env = append(env, client.EnvCA+"="+h.bed.keyPath(authorityFile))
+		}
 	}
 	if h.clock != nil {
 		env = append(env, h.clock.Setting())

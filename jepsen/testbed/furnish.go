@@ -81,7 +81,7 @@ func (b *Bed) newHost(ctx context.Context, n int, program []string) (_ *Host, er
 	if err != nil {
 		return nil, err
 	}
-	h.web = observer(h.space)
+	h.web = observer(h.space, b.TLS())
 	if program == nil {
 		err = h.equip(ctx)
 	}

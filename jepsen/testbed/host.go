@@ -122,7 +122,7 @@ func (h *Host) command() *exec.Cmd {
 // lost its disk restarts with the settings that it founded the cluster with.
 func (h *Host) args() []string {
 	args := []string{
-		"--node-id", h.node, "--data-dir", h.DataDir(), "--insecure", "--cluster-key-file", h.bed.keyPath(clusterKeyFile),
+		"--node-id", h.node, "--data-dir", h.DataDir(), "--cluster-key-file", h.bed.keyPath(clusterKeyFile), "--root-token-file", h.bed.keyPath(rootTokenFile),
 		"--http-addr", h.HTTP(), "--grpc-addr", h.GRPC(), "--raft-addr", h.Raft(), "--gossip-addr", h.Gossip(),
 	}
 	args = append(args, "--expect", strconv.Itoa(h.bed.options.Nodes))

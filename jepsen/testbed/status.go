@@ -118,10 +118,15 @@ const answerMax = 4 << 20
 func (h *Host) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+h.HTTP()+path, nil)
+	scheme := "http"
+	if h.bed.TLS() != nil && h.program == nil {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+h.HTTP()+path, nil)
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Authorization", "Bearer "+h.bed.Token())
 	response, err := h.web.Do(request)
 	if err != nil {
 		return nil, err
