@@ -17,6 +17,7 @@ import (
 	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/timer"
+	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
@@ -30,7 +31,7 @@ type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error
 var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
 	for _, one := range slices.Concat(
-		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, timer.Ops,
+		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, token.Ops, conversation.Ops, timer.Ops,
 		[]txn.Op{txn.OpOf(putScope), txn.OpOf(forkAgent), txn.OpOf(setTTL)},
 	) {
 		all[one.Of] = func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) { return one.Run(c.Tx, op) }
@@ -90,7 +91,7 @@ func runClusterOp(c machineCommit, p *logpb.ClusterOp) (agent.OpResult, error) {
 var readRuns = func() map[reflect.Type]txn.Read {
 	all := map[reflect.Type]txn.Read{}
 	for _, one := range slices.Concat(
-		value.Reads, checkpoint.Reads, thread.Reads, memory.Reads, claim.Reads, manager.Reads, session.Reads, conversation.Reads, timer.Reads, erasure.Reads,
+		value.Reads, checkpoint.Reads, thread.Reads, memory.Reads, claim.Reads, manager.Reads, token.Reads, session.Reads, conversation.Reads, timer.Reads, erasure.Reads,
 		[]txn.Read{txn.ReadOf(readThaw), txn.ReadOf(readScopes), txn.ReadOf(readScope), txn.ReadOf(readAnswer)},
 	) {
 		all[one.Of] = one
@@ -121,6 +122,7 @@ var expiries = func() map[string]expiry {
 		kv.KindMemory:       expire(memory.Expire),
 		kv.KindReview:       expire(session.ExpireReview),
 		kv.KindFeed:         func(c *txn.Tx, _, _ string, when int64) (int, error) { return 0, c.ForgetFeed(when) },
+		kv.KindToken:        expire(token.Expire),
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return erasure.Expire(c, id, when) },
 

@@ -43,6 +43,8 @@ type ClusterStatus struct {
 	Chain        uint32 // CRC chain over all batches up to AppliedIndex: equal on equal nodes
 	FeatureLevel uint32
 	Version      string
+	Auth         string // of the answering node: one of the auth modes
+	Insecure     bool   // the answering node was started with --insecure
 	Members      []MemberStatus
 }
 

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
@@ -36,6 +37,10 @@ type Options struct {
 	Logger           hclog.Logger                     // nil means silent
 	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that answers do not name a cluster
 	Instances        agent.Instances                  // nil means none: calls on them are unavailable
+
+	// Auth finds the principals of calls. If it is set, the service, the operator and Instances must
+	// be guarded by package access. nil means that the node asks for no credentials.
+	Auth *access.Authenticator
 
 	// Owner returns the gRPC address of the node that owns an instance if that is another node,
 	// else "". The server sends it to clients. nil means that it does not.
@@ -83,6 +88,7 @@ type Server struct {
 	api     *api
 	connsN  int
 	cluster func() string // nil: answers do not name a cluster
+	auth    *access.Authenticator
 
 	drain context.CancelFunc // ends api.draining
 
@@ -100,6 +106,7 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 		health:  health.NewServer(),
 		connsN:  o.ConnectionsMax,
 		cluster: o.ClusterID,
+		auth:    o.Auth,
 		drain:   drain,
 		api: &api{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,

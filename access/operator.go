@@ -1,0 +1,67 @@
+package access
+
+import (
+	"context"
+	"io"
+
+	"dormouse/agent"
+	"dormouse/agent/layout"
+)
+
+// operator checks the calls of an layout.Operator.
+type operator struct{ inner layout.Operator }
+
+// NewOperator returns an operator that serves each call only if the principal in its context may
+// make it.
+func NewOperator(inner layout.Operator) layout.Operator { return operator{inner} }
+
+func may(ctx context.Context, n need, scope string) error {
+	p := From(ctx)
+	if p == nil {
+		return unauthenticated()
+	}
+	if refusal := p.check(n, scopeOf(scope)); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// Status implements layout.Operator.
+func (o operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
+	if err := may(ctx, toSeeCluster, ""); err != nil {
+		return layout.ClusterStatus{}, err
+	}
+	return o.inner.Status(ctx)
+}
+
+// Change implements layout.Operator.
+func (o operator) Change(ctx context.Context, change layout.Change, node string) (string, error) {
+	if err := may(ctx, toChangeCluster, ""); err != nil {
+		return "", err
+	}
+	return o.inner.Change(ctx, change, node)
+}
+
+// Backup implements layout.Operator.
+func (o operator) Backup(ctx context.Context, w io.Writer) error {
+	if err := may(ctx, toBackUp, ""); err != nil {
+		return err
+	}
+	return o.inner.Backup(ctx, w)
+}
+
+// ExportScope implements layout.Operator.
+func (o operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
+	if err := may(ctx, toAdmin, scope); err != nil {
+		return err
+	}
+	return o.inner.ExportScope(ctx, scope, write)
+}
+
+// Placement implements layout.Operator.
+func (o operator) Placement(ctx context.Context, q layout.PlacementQuery) (layout.Placement, error) {
+	if err := may(ctx, toSeeCluster, ""); err != nil {
+		return layout.Placement{}, err
+	}
+	return o.inner.Placement(ctx, q)
+}
