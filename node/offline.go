@@ -86,7 +86,7 @@ func describe(dir string, machine *fsm.Machine, log *cluster.Offline) Survivor {
 		Term: log.Term, LastTerm: log.LastTerm, LastIndex: log.Index, Applied: machine.Applied(),
 	}
 	if s.Applied > s.LastIndex { // the log lost its tail, and the state has the effect
-		s.LastIndex, s.LastTerm = s.Applied, machine.AppliedTerm()
+		s.LastIndex, s.LastTerm = s.Applied, fsm.AppliedTerm(machine)
 	}
 	if log.Marked > s.LastIndex {
 		s.Missing = log.Marked - s.LastIndex

@@ -12,6 +12,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on tokens.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Revoke)}
+
+// Reads are the reads of tokens.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
+
 // The rows that exist once: the number of tokens, and the id of the founding one, which stays when
 // that token is revoked.
 const (
@@ -181,9 +187,3 @@ func Expire(c *txn.Tx, id string, when int64) error {
 	}
 	return drop(c, id, row)
 }
-
-// Ops are the ops on tokens.
-var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Revoke)}
-
-// Reads are the reads of tokens.
-var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
