@@ -26,11 +26,11 @@ func (n *Node) openServers() error {
 	if n.o.Headless {
 		return nil
 	}
-	c := n.o.Config
+	c, bytes := n.o.Config, inFlight(n.o.Config)
 	handler, err := rest.New(n.service, n.operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(),
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(), Bytes: bytes,
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
@@ -43,7 +43,7 @@ func (n *Node) openServers() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Instances: n.Instances(), Owner: n.instanceHost.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: n.Instances(), Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}
@@ -70,6 +70,7 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	if err != nil {
 		return nil, nil, fault("listen for "+what, err, codeListen)
 	}
+	listener = n.limitConnections(listener)
 	if t != nil && !own {
 		listener = tls.NewListener(listener, t)
 	}

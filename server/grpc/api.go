@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/budget"
 	apipb "dormouse/proto/api"
 )
 
@@ -26,7 +27,8 @@ type api struct {
 
 	others func() metadata.MD // the addresses of the other members; read once, when the first stream ends
 
-	inFlightMax      int64 // of one Exchange stream
+	bytes            *budget.Pool // of all calls in flight; nil has no bound
+	inFlightMax      int64        // of one Exchange stream
 	inFlightBytesMax int64
 	logger           hclog.Logger
 }

@@ -95,6 +95,10 @@ func (x *exchange) answerBatch(b *readBatch) {
 	if err == nil && len(answers.Answers) != len(b.Reads.Reads) {
 		err = agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(b.Reads.Reads), len(answers.Answers))
 	}
+	if len(b.calls) > 1 && agent.CodeOf(err) == agent.CodeTooLarge {
+		x.answerAlone(b)
+		return
+	}
 	first := 0
 	for _, call := range b.calls {
 		if err != nil {
@@ -106,6 +110,22 @@ func (x *exchange) answerBatch(b *readBatch) {
 		number(own.Answers, first)
 		first += call.reads
 		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}})
+	}
+}
+
+// answerAlone answers the calls of a batch one by one, because their answers are too large together.
+func (x *exchange) answerAlone(b *readBatch) {
+	first := 0
+	for _, call := range b.calls {
+		own := b.Reads
+		own.Reads = b.Reads.Reads[first : first+call.reads : first+call.reads]
+		first += call.reads
+		answers, err := x.service.Read(b.window.ctx, own)
+		if err != nil {
+			x.refuse(call.flight, errorOf(err, false))
+			continue
+		}
+		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&answers)}})
 	}
 }
 

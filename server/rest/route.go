@@ -91,7 +91,7 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	f.api.Adapter().Handle(op, func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		out := w.(*writer) // ServeHTTP created it
-		out.operation = rt.id
+		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
 		if err := run(f, &rt, r, out, handle); err != nil {
 			f.refuseOp(out, err, rt.numbered)
 		}
@@ -100,17 +100,11 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 
 // run handles one request from its parameters to its answer.
 func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*request, *B) error) error {
-	bound, weight := f.calls, int64(1)
-	switch {
-	case rt.streams:
-		bound = f.watches
-	case rt.probe:
-		weight = 0
-	}
-	if !bound.TryAcquire(weight) {
+	pool := f.poolOf(rt)
+	if !pool.Try(w.caller(), 1) {
 		return overloaded()
 	}
-	defer bound.Release(weight)
+	defer pool.Give(w.caller(), 1)
 	c, err := f.newRequest(rt, r, w)
 	if err != nil {
 		return err
