@@ -9,6 +9,7 @@ type Commit struct {
 	Request   Request
 	Fence     *Fence
 	Principal string // who made it, for the record; set by the server, never by the caller
+	Token     string // the id of the token that the principal used; "" means none. Also set by the server
 	Ops       []Op
 
 	checked bool  // Validate has run: it need not run again

@@ -6,6 +6,15 @@ import (
 	"dormouse/internal/compactjson"
 )
 
+// Limits of tokens.
+const (
+	TokensMax            = 10_000   // tokens of a cluster
+	TokensOfPrincipalMax = 2        // …of one principal
+	TokenGrantsMax       = 64       // grants of one token
+	TokenGrantScopesMax  = 64       // scopes of one grant
+	TokenGrantsBytesMax  = 16 << 10 // scopes and verbs of one token together
+)
+
 // Limits of one request, which Validate checks. The limits of a scope are in its
 // Policy, which is replicated.
 const (

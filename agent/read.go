@@ -305,6 +305,10 @@ func validRead(read Read) error {
 		return validPage(r.Page)
 	case *GetAnswer:
 		return Request{Client: r.Client, Seq: r.Seq}.named()
+	case *GetToken:
+		return ValidID("id", r.ID)
+	case *ListTokens:
+		return validPage(r.Page)
 	default:
 		return validSessionRead(read)
 	}

@@ -31,7 +31,9 @@ func (c *Commit) Validate() error {
 	if err := c.validateFence(); err != nil {
 		return err
 	}
-	if err := validText("principal", "id_bytes_max", c.Principal, IDBytesMax); err != nil {
+	if err := firstOf(
+		validText("principal", "id_bytes_max", c.Principal, IDBytesMax), validText("token", "id_bytes_max", c.Token, IDBytesMax),
+	); err != nil {
 		return err
 	}
 	if err := c.validateOps(); err != nil {

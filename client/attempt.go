@@ -105,6 +105,11 @@ func (k *call) broken(f *flight, sent bool) {
 	k.finish(k.later(0))
 }
 
+// refused is called by the link: the node refused f's stream, and has not read f.
+func (k *call) refused(f *flight, e *agent.Error) {
+	k.replied(f, &apipb.Reply{Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(e)}})
+}
+
 // replied is called by the link: f was answered.
 func (k *call) replied(f *flight, reply *apipb.Reply) {
 	k.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
+	"dormouse/agent"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
@@ -127,6 +128,9 @@ func (p *pool) dialled(e *endpoint, l *link, err error) {
 // conn returns a connection to addr, which connects on first use and becomes idle when
 // it is unused.
 func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
+	if !p.o.mayCarryToken(addr) {
+		return nil, agent.Errorf(agent.CodeUnavailable, "the token would be sent to %s without encryption", addr)
+	}
 	transport := insecure.NewCredentials()
 	if p.o.TLS != nil {
 		transport = credentials.NewTLS(p.o.TLS)
@@ -145,6 +149,9 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 			grpc.ForceCodecV2(codec.Codec),
 		),
 	}, p.cluster.dialOptions()...)
+	if p.o.Token != "" {
+		options = append(options, grpc.WithPerRPCCredentials(bearer(p.o.Token)))
+	}
 	options = append(options, p.o.DialOptions...)
 	// The dialer resolves names: passthrough needs no resolver.
 	return grpc.NewClient("passthrough:///"+addr, options...)

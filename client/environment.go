@@ -11,18 +11,20 @@ import (
 // The environment variables that Dial and dormctl read if the options name no
 // endpoints: addresses of nodes, comma-separated; the PEM file of the authority that
 // signed the nodes' certificates, which enables TLS; the PEM files of this client's
-// certificate and key; and the id of the cluster. With an id, nodes of other clusters
-// are refused from the first call on.
+// certificate and key; the id of the cluster; and a token, or the file that holds one.
+// With an id, nodes of other clusters are refused from the first call on.
 const (
 	EnvEndpoints = "DORMOUSE_ENDPOINTS"
 	EnvCA        = "DORMOUSE_CA"
 	EnvCert      = "DORMOUSE_CERT"
 	EnvKey       = "DORMOUSE_KEY"
 	EnvClusterID = "DORMOUSE_CLUSTER_ID"
+	EnvToken     = "DORMOUSE_TOKEN"
+	EnvTokenFile = "DORMOUSE_TOKEN_FILE"
 )
 
-// fromEnvironment fills in endpoints, TLS and cluster from the environment, if the
-// options name no endpoints.
+// fromEnvironment fills in endpoints, TLS, cluster and token from the environment, if
+// the options name no endpoints.
 func (o Options) fromEnvironment() (Options, error) {
 	if len(o.Endpoints) > 0 {
 		return o, nil
@@ -35,10 +37,15 @@ func (o Options) fromEnvironment() (Options, error) {
 			o.Endpoints = append(o.Endpoints, endpoint)
 		}
 	}
+	var err error
+	if o.Token == "" {
+		if o.Token, err = tokenOf(os.Getenv(EnvToken), os.Getenv(EnvTokenFile)); err != nil {
+			return o, err
+		}
+	}
 	if o.TLS != nil {
 		return o, nil
 	}
-	var err error
 	o.TLS, err = tlsOf(os.Getenv(EnvCA), os.Getenv(EnvCert), os.Getenv(EnvKey))
 	return o, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"dormouse/agent"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 )
@@ -40,8 +41,9 @@ type link struct {
 	heard  time.Time          // guarded by mu; time of the last frame
 	users  int                // guarded by mu; watches and unary calls on conn
 
-	check  func() error // checks that the node belongs to the client's cluster; called at the first frame
-	others []string     // addresses of other nodes, sent by a stopping node; set before the link is gone
+	check   func() error // checks that the node belongs to the client's cluster; called at the first frame
+	refusal *agent.Error // why the node refused the stream before it read any call; set before the link is gone
+	others  []string     // addresses of other nodes, sent by a stopping node; set before the link is gone
 }
 
 func newLink(addr string, conn *grpc.ClientConn, stream apipb.Store_ExchangeClient, cancel context.CancelFunc) *link {
@@ -109,6 +111,10 @@ func (l *link) run(gone func()) {
 	l.mu.Unlock()
 	_ = l.conn.Close() // the error does not matter
 	for _, f := range flying {
+		if l.refusal != nil {
+			f.call.refused(f, l.refusal)
+			continue
+		}
 		f.call.broken(f, f.sent) // sent is stable: the writer has ended
 	}
 }
@@ -120,6 +126,9 @@ func (l *link) read() {
 			return
 		}
 		if err != nil {
+			if e := errorOf(err, false); first && (e.Code == agent.CodeUnauthenticated || e.Code == agent.CodeForbidden) {
+				l.refusal = e
+			}
 			l.others = l.stream.Trailer().Get(convert.MembersTrailer)
 			return
 		}

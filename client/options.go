@@ -25,6 +25,8 @@ type Options struct {
 	Attempt      time.Duration     // of one attempt before another node is tried; 0 means 3 s
 	InFlightMax  int               // limit of commits in flight, and of reads; 0 means agent.RequestWindowMax, the maximum
 	TLS          *tls.Config       // nil means plain text, or EnvCA, EnvCert and EnvKey if Endpoints is empty
+	Token        string            // the secret of the token that calls carry; "" means EnvToken or the file EnvTokenFile if Endpoints is empty, or else none
+	Insecure     bool              // send the token also without TLS to addresses that are not loopback
 	DialOptions  []grpc.DialOption // appended to the client's own, for example a dialer
 	Logger       *slog.Logger      // nil means no logging
 }
@@ -41,6 +43,9 @@ func (o Options) filled() (Options, error) {
 	}
 	if len(o.Endpoints) == 0 {
 		o.Endpoints = []string{endpointDefault}
+	}
+	if err := o.checkToken(); err != nil {
+		return o, err
 	}
 	if len(o.Endpoints) > endpointsMax {
 		return o, fmt.Errorf("%d endpoints, at most %d", len(o.Endpoints), endpointsMax)

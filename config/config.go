@@ -17,6 +17,7 @@ type Config struct {
 	Raft      Raft      `yaml:"raft"`
 	Gossip    Gossip    `yaml:"gossip"`
 	Cluster   Cluster   `yaml:"cluster"`
+	Auth      Auth      `yaml:"auth"`
 	Placement Placement `yaml:"placement"`
 	Instances Instances `yaml:"instances"`
 	Storage   Storage   `yaml:"storage"`
@@ -30,7 +31,7 @@ type Node struct {
 	DataDir     string        `yaml:"data_dir"`     // directory of its data; ./dormouse-data if not set and not ephemeral
 	Dev         bool          `yaml:"dev"`          // one node that founds its own cluster
 	Ephemeral   bool          `yaml:"ephemeral"`    // nothing on disk: all data is lost when it stops
-	Insecure    bool          `yaml:"insecure"`     // may listen on other addresses than loopback without TLS
+	Insecure    bool          `yaml:"insecure"`     // may listen on other addresses than loopback without TLS, and asks for no credentials unless auth.mode says otherwise
 	StopTimeout time.Duration `yaml:"stop_timeout"` // longest duration of an orderly stop
 }
 
@@ -105,6 +106,19 @@ type Cluster struct {
 	JoinTokenFile string   `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
 }
 
+// Auth sets which credentials the node asks for, over HTTP and gRPC. It should be the same on all
+// nodes.
+type Auth struct {
+	Mode          string `yaml:"mode"`            // tokens, or off; "" means off for a --dev node on loopback and with --insecure, and otherwise tokens
+	RootTokenFile string `yaml:"root_token_file"` // file of the first token, which may do everything: read if it exists, otherwise written when the cluster is founded; "" means that the token is printed once
+}
+
+// The values of auth.mode.
+const (
+	AuthOff    = "off"
+	AuthTokens = "tokens"
+)
+
 // Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
 	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 0: it keeps no instances
@@ -177,6 +191,12 @@ func (c *Config) Resolve() {
 	if c.HTTP.Hosts == nil {
 		c.HTTP.Hosts = []string{}
 	}
+	if c.Auth.Mode == "" {
+		c.Auth.Mode = AuthTokens
+		if c.Node.Dev && c.Private() || c.Node.Insecure {
+			c.Auth.Mode = AuthOff
+		}
+	}
 	for _, a := range []struct {
 		addr      string
 		advertise *string
@@ -191,3 +211,6 @@ func (c *Config) Resolve() {
 		}
 	}
 }
+
+// Private reports whether only this machine can reach the HTTP and gRPC APIs.
+func (c *Config) Private() bool { return loopback(c.HTTP.Addr) && loopback(c.GRPC.Addr) }

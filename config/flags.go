@@ -25,6 +25,8 @@ var flagKeys = map[string]string{ // :: flag → key
 	"join":             "cluster.join",
 	"cluster-key-file": "cluster.key_file",
 	"join-token-file":  "cluster.join_token_file",
+	"auth":             "auth.mode",
+	"root-token-file":  "auth.root_token_file",
 	"log-level":        "log.level",
 	"log-format":       "log.format",
 }
@@ -37,7 +39,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.Bool("ephemeral", false, "keep nothing on disk: all data is lost when the node stops")
 	fs.String("node-id", "", "this node's name, unique in the cluster; the name of a node that left can be reused with an empty data directory")
 	fs.String("data-dir", "", "where the node keeps its data (default "+dataDirDefault+")")
-	fs.Bool("insecure", false, "allow addresses other than loopback without TLS")
+	fs.Bool("insecure", false, "allow addresses other than loopback without TLS, and calls without credentials unless --auth says otherwise")
 	fs.Duration("stop-timeout", d.Node.StopTimeout, "how long an orderly stop may take")
 	fs.String("http-addr", d.HTTP.Addr, "address of the HTTP API")
 	fs.String("http-advertise", "", "address at which others reach the HTTP API (default --http-addr)")
@@ -54,6 +56,8 @@ func Flags(fs *pflag.FlagSet) {
 	fs.StringSlice("join", nil, "Raft address of a node; repeatable, and the same list on all nodes")
 	fs.String("cluster-key-file", "", "secret of the cluster, the same on all nodes (default cluster.key in the data directory)")
 	fs.String("join-token-file", "", "join token, with which a node without a cluster key receives it")
+	fs.String("auth", "", "credentials that HTTP and gRPC ask for: tokens, or off (default tokens; off for --dev on loopback and with --insecure)")
+	fs.String("root-token-file", "", "file of the cluster's first token: read if it exists, otherwise written with mode 0600 (default: the token is printed once)")
 	fs.String("log-level", d.Log.Level, "trace, debug, info, warn or error")
 	fs.String("log-format", d.Log.Format, "text or json")
 }

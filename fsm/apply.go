@@ -8,6 +8,7 @@ import (
 	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
+	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -120,6 +121,9 @@ func (b *batch) commit() error {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
 	m.mintBase = b.MintBase
+	if b.TokensChanged {
+		m.tokens.Add(1)
+	}
 	if b.imported { // a memory index of an earlier scope of this name may have the same numbers
 		m.recalls = recall.NewCache(memory.RecallBytesMax)
 	}
@@ -166,13 +170,18 @@ func (b *batch) run(p *logpb.Commit) ([]agent.OpResult, error) {
 		return nil, agent.Errorf(agent.CodeOverloaded, "the log entry is full: retry")
 	}
 	began := b.Rows.Size()
+	if p.Token != "" {
+		if err := token.Authentic(b.Entry, p.Token); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.fenced(p.Scope, p.Fence); err != nil {
 		return nil, err
 	}
 	if err := b.writable(p); err != nil {
 		return nil, err
 	}
-	c := machineCommit{&txn.Tx{Entry: b.Entry, Scope: p.Scope}, b}
+	c := machineCommit{&txn.Tx{Entry: b.Entry, Scope: p.Scope, Principal: p.Principal}, b}
 	if err := c.OpenScope(); err != nil {
 		return nil, err
 	}

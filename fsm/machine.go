@@ -59,6 +59,7 @@ type Machine struct {
 	moved    chan struct{}     // closed and replaced when placed changes; guarded by mu
 
 	restores atomic.Uint64 // number of snapshots that replaced the state
+	tokens   atomic.Uint64 // changes whenever a token is added or removed
 
 	waiters waiters
 	recalls *recall.Cache // guarded by mu; replaced by adopt
@@ -110,6 +111,7 @@ func (m *Machine) adopt(g *generation) error {
 	if m.moved == nil {
 		m.moved = make(chan struct{})
 	}
+	m.tokens.Add(1)
 	m.mu.Unlock()
 
 	if old != nil {

@@ -16,7 +16,7 @@ import (
 
 // featureLevelMax is the highest feature level that this version supports. The cluster's own level
 // is replicated, and rises once all members support it.
-const featureLevelMax uint32 = txn.ListedLevel
+const featureLevelMax uint32 = txn.TokensLevel
 
 // FeatureLevelMax is the level that a member reports: see agent.Member.
 const FeatureLevelMax = featureLevelMax

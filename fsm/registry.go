@@ -16,6 +16,7 @@ import (
 	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/timer"
+	"dormouse/fsm/token"
 	"dormouse/fsm/txn"
 	"dormouse/fsm/value"
 	logpb "dormouse/proto/log"
@@ -40,6 +41,7 @@ var opRuns = func() map[reflect.Type]runOp {
 		op(session.Cancel), op(session.Fork), op(session.Delete), op(session.DecideReview),
 		op(forkAgent), op(erasure.EraseAgent), op(setTTL),
 		op(conversation.Save), op(conversation.SetInterrupted), op(conversation.PendMessage), op(conversation.SaveMessages), op(conversation.UpdateMessage), op(conversation.Delete),
+		op(token.Put), op(token.Revoke),
 		op(timer.Put), op(timer.Delete), op(timer.Ack), op(timer.Fail),
 	} {
 		all[one.of] = one.run
@@ -121,6 +123,7 @@ var readRuns = func() map[reflect.Type]runRead {
 		read(manager.Get), read(manager.List), read(readAnswer),
 		read(session.Get), read(session.List), read(session.GetReview), read(session.ListReviews),
 		read(conversation.Get), read(conversation.List), read(conversation.ListMessages),
+		read(token.Get), read(token.List),
 		read(timer.Get), read(timer.List), read(erasure.Get),
 	} {
 		all[one.of] = one.run
@@ -157,6 +160,7 @@ var expiries = func() map[string]expiry {
 		kv.KindMemory:       expire(memory.Expire),
 		kv.KindReview:       expire(session.ExpireReview),
 		kv.KindFeed:         func(c *txn.Tx, _, _ string, when int64) (int, error) { return 0, c.ForgetFeed(when) },
+		kv.KindToken:        expire(token.Expire),
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return erasure.Expire(c, id, when) },
 

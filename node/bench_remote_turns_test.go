@@ -61,6 +61,7 @@ func (l *parsingHandler) Handle(_ context.Context, t *instance.Turn) error {
 func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 	b.Helper()
 	c := config.Default()
+	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})

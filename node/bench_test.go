@@ -137,6 +137,7 @@ func benchNodes(b *testing.B) []string {
 		c.Node.DataDir = filepath.Join(dir, c.Node.ID)
 		c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 		c.Gossip.Addr = "127.0.0.1:0"
+		c.Auth.Mode = config.AuthOff
 		c.Cluster.Bootstrap = i == 0
 		if i > 0 {
 			c.Cluster.Join = []string{benchFirst}

@@ -111,6 +111,7 @@ func (a *authority) peers(name string) *tls.Config {
 func TestAHostJoinsOverTLS(t *testing.T) {
 	ours := newAuthority(t)
 	c := config.Default()
+	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	c.Raft.CertFile, c.Raft.KeyFile = ours.issue("n1")

@@ -100,7 +100,7 @@ func (n *Node) openInstances() error {
 	return nil
 }
 
-// Instances returns the service of live instances, as every server of this node serves it.
+// Instances returns the service of live instances. Like Service it checks no rights.
 func (n *Node) Instances() agent.Instances { return n.instanceHost.router }
 
 // run runs instances until ctx ends or quitInstances is called.

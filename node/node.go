@@ -48,6 +48,7 @@ type Node struct {
 	service      agent.Submitter // the service of the servers: the router, measured
 	instanceHost *instanceHost   // of instances
 	operator     *operator
+	tokens       *tokens // nil if the servers ask for no credentials
 
 	descriptors  *descriptors.Guard
 	grpc         *grpc.Server // nil if headless, as the next three
@@ -220,7 +221,8 @@ func (n *Node) fail(err error) {
 	})
 }
 
-// Service returns the whole contract, as every server of this node serves it.
+// Service returns the whole contract. It checks no rights: the servers of this node check those of
+// their callers.
 func (n *Node) Service() agent.Submitter { return n.service }
 
 // HostKey returns the text of the key for host processes, which is also in host.key of the data

@@ -26,6 +26,7 @@ func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
 		ClusterID: local.ClusterID, Node: local.Node, Leader: local.Leader, Term: local.Term,
 		CommitIndex: local.CommitIndex, AppliedIndex: local.AppliedIndex, Chain: local.Chain,
 		FeatureLevel: n.machine.FeatureLevel(), Version: local.Version, Members: n.group.Members(),
+		Auth: n.o.Config.Auth.Mode, Insecure: n.o.Config.Node.Insecure,
 	}
 	seen := map[string]string{}
 	for _, member := range n.gossip.Members() {

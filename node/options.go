@@ -35,6 +35,11 @@ type Options struct {
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
 	Logger   hclog.Logger                  // nil means as configured, to standard error
 
+	// RootToken is called with the cluster's first token, if this node creates it and the
+	// configuration asks for credentials. nil means that a node prints it to standard error, or
+	// writes it to the configured file.
+	RootToken func(secret string)
+
 	LogSegmentBytes int    // size of a log segment; 0 means the default for a disk: for tests of many nodes
 	FeatureLevel    uint32 // the highest level that this node announces; 0 means featureLevelMax: for tests of an older build
 }

@@ -10,6 +10,7 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/config"
+	"dormouse/internal/leading"
 )
 
 // fatalGrace bounds an orderly stop after a fault: a disk that hangs must not keep the process
@@ -92,6 +93,14 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	})
 	if n.o.Headless {
 		return
+	}
+	if n.o.authenticating() {
+		parts.Go(func() error {
+			leading.Run(life, n.group, (&rootToken{node: n}).run)
+			return nil
+		})
+	} else {
+		warnOpen(n)
 	}
 	parts.Go(func() error { return n.grpc.Serve(n.grpcListener) })
 	parts.Go(n.serveHTTP)

@@ -11,6 +11,8 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
+	"dormouse/access"
+	"dormouse/agent"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
@@ -27,10 +29,19 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
-	handler, err := rest.New(n.service, n.operator, rest.Options{
+	var service agent.Submitter = n.service
+	var operator agent.Operator = n.operator
+	instances := n.Instances()
+	var auth *access.Authenticator
+	if n.o.authenticating() {
+		n.tokens = newTokens(n)
+		auth = n.tokens.Authenticator
+		service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator), access.NewInstances(instances, n.tokens)
+	}
+	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: n.Instances(), Bytes: bytes,
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, OpenMetrics: c.Private(),
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
@@ -43,11 +54,11 @@ func (n *Node) openServers() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: n.Instances(), Owner: n.instanceHost.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}
-	n.grpc = grpc.New(n.service, n.operator, options)
+	n.grpc = grpc.New(service, operator, options)
 	return nil
 }
 

@@ -86,11 +86,17 @@ func anyClient(t *testing.T, w *simCluster) agent.Service {
 // dial returns a client of some of the nodes: only of these if fixed.
 func (w *simCluster) dial(t *testing.T, fixed bool, names ...string) *client.Client {
 	t.Helper()
+	return w.dialWith(t, "", fixed, names...)
+}
+
+// dialWith is dial with a token.
+func (w *simCluster) dialWith(t *testing.T, token string, fixed bool, names ...string) *client.Client {
+	t.Helper()
 	for i := range names {
 		names[i] += ":grpc"
 	}
 	c, err := client.Dial(client.Options{
-		Endpoints: names, Fixed: fixed,
+		Endpoints: names, Fixed: fixed, Token: token, Insecure: true,
 		DialOptions: []grpc.DialOption{
 			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {

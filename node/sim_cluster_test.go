@@ -33,10 +33,12 @@ type simCluster struct {
 	lease  time.Duration // of nodes on their partitions; 0: they own none
 	disks  map[string]storage.FS
 	awake  map[string]*testNode
+	roots  chan string // root tokens, as they are shown
 
 	// Of nodes that are started from now on.
 	handlers map[string]instance.GoHandler
-	level    uint32 // their newest feature level; 0: this build's
+	level    uint32      // their newest feature level; 0: this build's
+	auth     config.Auth // the zero value means off
 
 	hostLog hclog.Logger // of hosts that are started from now on; nil: silent
 }
@@ -119,7 +121,7 @@ func newEmptyCluster(tb testing.TB) *simCluster {
 	tb.Helper()
 	w := &simCluster{
 		t: tb, links: clustertest.NewNetwork(), talk: gossiptest.New(), dir: logDir(tb), timing: "default",
-		disks: map[string]storage.FS{}, awake: map[string]*testNode{},
+		disks: map[string]storage.FS{}, awake: map[string]*testNode{}, roots: make(chan string, 8),
 	}
 	tb.Cleanup(func() {
 		w.links.HealAll()
@@ -164,6 +166,9 @@ func (w *simCluster) config(name string) config.Config {
 	c.Storage.CacheBytes = 1 << 20
 	c.Limits.DiskReserveBytes = 1 << 20 // where the log is, as logSegment: reserving it takes time
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
+	if c.Auth = w.auth; c.Auth.Mode == "" {
+		c.Auth.Mode = config.AuthOff
+	}
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {
 		c.Cluster.Join = []string{"n1:raft"}
@@ -198,6 +203,7 @@ func (w *simCluster) startWith(name string, c config.Config) *testNode {
 	n, err := node.Open(node.Options{
 		Config: c, Keys: clustertest.Keys, Network: host, Servers: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
 		Logger: hclog.NewNullLogger(), FeatureLevel: w.level, LogSegmentBytes: logSegment,
+		RootToken: func(secret string) { w.roots <- secret },
 	})
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)

@@ -17,7 +17,7 @@ start_node() {
   local n=$1
   mkdir -p "$data"
   if [ ! -e "$data/cluster.key" ]; then (umask 077 && "$bin/dormctl" cluster-key >"$data/cluster.key"); fi
-  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" --cluster-key-file "$data/cluster.key" \
+  "$bin/dormoused" --node-id "n$n" --data-dir "$data/n$n" --cluster-key-file "$data/cluster.key" --auth off \
     --expect 3 --join "$(raft_of 1)" --join "$(raft_of 2)" --join "$(raft_of 3)" \
     --http-addr "$(http_of "$n")" --grpc-addr "$(grpc_of "$n")" \
     --raft-addr "$(raft_of "$n")" --gossip-addr "$(gossip_of "$n")" \

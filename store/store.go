@@ -75,8 +75,12 @@ func (s *Store) Commit(ctx context.Context, c agent.Commit) (agent.Result, error
 // import_scope stops on it. A node that cannot end live instances would complete an agent's erasure
 // while its instance is live.
 func (s *Store) known(c *agent.Commit) error {
-	if s.o.Machine.FeatureLevel() >= fsm.ImportLevel {
+	level := s.o.Machine.FeatureLevel()
+	if level >= fsm.TokensLevel {
 		return nil
+	}
+	if err := knowsTokens(c); err != nil || level >= fsm.ImportLevel {
+		return err
 	}
 	for _, op := range c.Ops {
 		switch op := op.(type) {
@@ -87,6 +91,22 @@ func (s *Store) known(c *agent.Commit) error {
 				return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster can end the live instance of agent %q yet: try again once they all run this version", op.Agent)
 			}
 		}
+	}
+	return nil
+}
+
+// knowsTokens refuses a commit with tokens below their level: a node that does not know them stops on
+// it.
+func knowsTokens(c *agent.Commit) error {
+	refused := c.Token != ""
+	for _, op := range c.Ops {
+		switch op.(type) {
+		case *agent.PutToken, *agent.RevokeToken:
+			refused = true
+		}
+	}
+	if refused {
+		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
 	}
 	return nil
 }

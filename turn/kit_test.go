@@ -23,6 +23,7 @@ import (
 // openNode runs one node without a disk; stop stops it.
 func openNode() (s agent.Service, stop func() error, err error) {
 	c := config.Default()
+	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.Raft.Addr, c.Raft.Advertise = "n1:raft", "n1:raft"
 	c.Gossip.Addr, c.Gossip.Advertise = "127.0.1.1:7603", "127.0.1.1:7603"

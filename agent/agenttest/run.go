@@ -35,7 +35,7 @@ func Cases() []Case {
 		holdingClaims, fenceClaims, managerClaims, timerClaims, cronClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims, changeClaims,
 		conversationClaims, messageClaims, fileClaims,
-		agentForkClaims, eraseClaims, ttlClaims,
+		agentForkClaims, eraseClaims, ttlClaims, tokenClaims,
 	} {
 		for _, c := range group {
 			all = append(all, Case{Name: c.name, Run: func(t *testing.T, service agent.Service) {

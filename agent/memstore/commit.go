@@ -50,11 +50,15 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	st.index.Add(1)
 	st.now = st.wall()
 	st.expire()
-	before := st.scope(c.Scope)
+	before, tokens := st.scope(c.Scope), st.tokens
 	s := before.clone(st.now)
+	if e := st.tokens.authentic(c.Token, st.now); e != nil {
+		return refused(e)
+	}
 	if e := st.fenced(s, c.Fence); e != nil {
 		return refused(e)
 	}
+	s.principal = c.Principal
 	if !s.exists {
 		s.exists, s.CreatedAt = true, st.now
 	}
@@ -64,6 +68,7 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	for i, op := range c.Ops {
 		done, e := st.op(s, op)
 		if e != nil {
+			st.tokens = tokens
 			e.Op = i
 			return refused(e)
 		}
@@ -73,6 +78,7 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	}
 	s.count()
 	if e := s.full(before); e != nil {
+		st.tokens = tokens
 		return refused(e)
 	}
 	st.scopes[c.Scope] = s

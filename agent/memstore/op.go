@@ -76,6 +76,10 @@ func (st *Store) otherOp(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 		return s.deleteManager(o)
 	case *agent.AnswerSignal:
 		return &agent.SignalResult{Hash: o.Hash, Reply: o.Reply}, nil
+	case *agent.PutToken:
+		return st.tokens.put(o, s.principal, s.now)
+	case *agent.RevokeToken:
+		return st.tokens.revoke(o, s.now), nil
 	case *agent.ImportScope:
 		return nil, agent.Invalid("op", "a store in memory has no rows to import")
 	default:

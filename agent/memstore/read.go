@@ -85,6 +85,8 @@ func (st *Store) answer(s *scope, read agent.Read) (agent.Found, *agent.Error) {
 			return &m, nil
 		}
 		return nil, notFound("manager", q.Name)
+	case *agent.GetToken:
+		return st.tokens.get(q, st.wall())
 	case *agent.GetAnswer:
 		return st.getAnswer(s, q)
 	default:
@@ -104,6 +106,8 @@ func (st *Store) list(s *scope, read agent.Read) agent.Found {
 		return s.listClaims(q)
 	case *agent.ListManagers:
 		return s.listManagers(q)
+	case *agent.ListTokens:
+		return st.tokens.list(q, st.wall())
 	case *agent.ListScopes:
 		names, next := sorted(st.scopes, q.Page)
 		list := &agent.ScopeList{Next: next}

@@ -14,7 +14,8 @@ import (
 type scope struct {
 	agent.Scope
 	exists      bool
-	now         int64 // log time of the change that made this copy
+	now         int64  // log time of the change that made this copy
+	principal   string // …and who made it
 	values      map[string]*agent.Value
 	checkpoints map[string][]*agent.Checkpoint // kept revisions, newest first
 	replaced    map[*agent.Checkpoint]int64    // when a replaced revision expires, if the policy limits its age

@@ -31,6 +31,7 @@ type Store struct {
 	scopes  map[string]*scope
 	clients map[clientName]*client
 	feeds   map[string]feed
+	tokens  tokens        // of all scopes
 	changed chan struct{} // closed by each change, then replaced
 }
 

@@ -66,6 +66,10 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Managers{Managers: &apipb.ManagerList{Items: each(f.Items, ops.ManagerToProto), Next: f.Next}}
 	case *agent.Decided:
 		out.Answer = &apipb.Answer_Answered{Answered: answeredToProto(f)}
+	case *agent.Token:
+		out.Answer = &apipb.Answer_Token{Token: ops.TokenToProto(f)}
+	case *agent.TokenList:
+		out.Answer = &apipb.Answer_Tokens{Tokens: &apipb.TokenList{Items: each(f.Items, ops.TokenToProto), Next: f.Next}}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	case *agent.Timer:
@@ -126,6 +130,10 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 		found = memoryFromProto(f.Memory)
 	case *apipb.Answer_Memories:
 		found = &agent.MemoryList{Items: eachFrom(f.Memories.GetItems(), memoryFromProto), Next: f.Memories.GetNext()}
+	case *apipb.Answer_Token:
+		found = ops.TokenFromProto(f.Token)
+	case *apipb.Answer_Tokens:
+		found = &agent.TokenList{Items: eachFrom(f.Tokens.GetItems(), ops.TokenFromProto), Next: f.Tokens.GetNext()}
 	case *apipb.Answer_Recalled:
 		found = recalledFromProto(f.Recalled)
 	case *apipb.Answer_Timer:

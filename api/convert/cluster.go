@@ -9,7 +9,7 @@ import (
 func StatusToProto(s *agent.ClusterStatus) *apipb.ClusterStatus {
 	out := &apipb.ClusterStatus{
 		ClusterId: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term, CommitIndex: s.CommitIndex,
-		AppliedIndex: s.AppliedIndex, Chain: s.Chain, FeatureLevel: s.FeatureLevel, Version: s.Version,
+		AppliedIndex: s.AppliedIndex, Chain: s.Chain, FeatureLevel: s.FeatureLevel, Version: s.Version, Auth: s.Auth, Insecure: s.Insecure,
 	}
 	for i := range s.Members {
 		m := &s.Members[i]
@@ -27,7 +27,7 @@ func StatusFromProto(s *apipb.ClusterStatus) agent.ClusterStatus {
 	out := agent.ClusterStatus{
 		ClusterID: s.GetClusterId(), Node: s.GetNode(), Leader: s.GetLeader(), Term: s.GetTerm(),
 		CommitIndex: s.GetCommitIndex(), AppliedIndex: s.GetAppliedIndex(), Chain: s.GetChain(),
-		FeatureLevel: s.GetFeatureLevel(), Version: s.GetVersion(),
+		FeatureLevel: s.GetFeatureLevel(), Version: s.GetVersion(), Auth: s.GetAuth(), Insecure: s.GetInsecure(),
 	}
 	for _, m := range s.GetMembers() {
 		out.Members = append(out.Members, agent.MemberStatus{

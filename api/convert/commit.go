@@ -15,11 +15,11 @@ type commitFrame struct {
 	ops     [1]*oppb.Op
 }
 
-// CommitToProto converts a commit without its Principal.
+// CommitToProto converts a commit. A node ignores the principal of a commit from a client.
 func CommitToProto(c *agent.Commit) *apipb.CommitRequest {
 	f := &commitFrame{}
 	out := &f.commit
-	out.Scope = c.Scope
+	out.Scope, out.Principal, out.Token = c.Scope, c.Principal, c.Token
 	if c.Request != (agent.Request{}) {
 		r := &f.request
 		r.Client, r.Seq, r.Low, r.TtlMs = c.Request.Client, c.Request.Seq, c.Request.Low, ops.Millis(c.Request.TTL)

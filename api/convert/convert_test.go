@@ -203,6 +203,17 @@ var sessionOps = []func(*rapid.T) agent.Op{
 
 func init() { ops = append(ops, sessionOps...) }
 
+var tokenOps = []func(*rapid.T) agent.Op{
+	func(t *rapid.T) agent.Op {
+		o := make1[agent.PutToken](t)
+		o.TTL = millis(t)
+		return o
+	},
+	func(t *rapid.T) agent.Op { return make1[agent.RevokeToken](t) },
+}
+
+func init() { ops = append(ops, tokenOps...) }
+
 func claim(t *rapid.T) agent.Claim {
 	c := *make1[agent.Claim](t)
 	c.TTL = millis(t)

@@ -1,7 +1,7 @@
 // Package convert converts commits, reads, answers and events between the types of
 // package agent and the messages of the public gRPC API (proto/api), both ways.
-// Package ops converts the ops, results and errors in them. A commit's Principal and
-// a member's FeatureLevelMax have no place in the messages: each server sets them.
+// Package ops converts the ops, results and errors in them. The fields
+// principal and token of a commit are for nodes only. A member's FeatureLevelMax is not in the messages.
 //
 // Converted values share the bytes of what they were made from, so neither may be
 // changed afterwards. Messages of one list are allocated together.

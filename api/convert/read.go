@@ -61,6 +61,10 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_ListManagers{ListManagers: pageToProto(r.Page)}
 	case *agent.GetAnswer:
 		out.Read = &apipb.Read_GetAnswer{GetAnswer: &apipb.GetAnswer{Client: r.Client, Seq: r.Seq}}
+	case *agent.GetToken:
+		out.Read = &apipb.Read_GetToken{GetToken: &apipb.GetToken{Id: r.ID}}
+	case *agent.ListTokens:
+		out.Read = &apipb.Read_ListTokens{ListTokens: pageToProto(r.Page)}
 	case *agent.Recall:
 		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
 	case *agent.GetTimer:
@@ -137,6 +141,10 @@ func readFromProto(read *apipb.Read) agent.Read {
 		return &agent.GetMemory{Agent: r.GetMemory.GetAgent(), ID: r.GetMemory.GetId()}
 	case *apipb.Read_ListMemories:
 		return listMemoriesFromProto(r.ListMemories)
+	case *apipb.Read_GetToken:
+		return &agent.GetToken{ID: r.GetToken.GetId()}
+	case *apipb.Read_ListTokens:
+		return &agent.ListTokens{Page: pageFromProto(r.ListTokens)}
 	case *apipb.Read_Recall:
 		return recallFromProto(r.Recall)
 	case *apipb.Read_GetTimer:

@@ -38,6 +38,8 @@ type ClusterStatus struct {
 	Chain        string   `json:"chain" doc:"Over all batches up to applied_index, in hex: equal on equal nodes"`
 	FeatureLevel uint32   `json:"feature_level"`
 	Version      string   `json:"version"`
+	Auth         string   `json:"auth" doc:"Of the answering node: tokens, or off if it asks for no credentials"`
+	Insecure     bool     `json:"insecure" doc:"The answering node was started with --insecure"`
 	Members      []Member `json:"members" nullable:"false"`
 }
 
@@ -46,7 +48,7 @@ func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
 	out := ClusterStatus{
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
-		FeatureLevel: s.FeatureLevel, Version: s.Version, Members: make([]Member, len(s.Members)),
+		FeatureLevel: s.FeatureLevel, Version: s.Version, Auth: s.Auth, Insecure: s.Insecure, Members: make([]Member, len(s.Members)),
 	}
 	for i, m := range s.Members {
 		out.Members[i] = Member{

@@ -56,6 +56,7 @@ var results = encodings{
 	encodes(MemoryStampOf),
 	encodes(ForkedAgentOf),
 	encodes(ErasureOf),
+	encodes(func(r *agent.TokenResult) Token { return TokenOf(r.Token) }),
 	encodes(func(r *agent.TimerResult) Timer { return TimerOf(r.Timer) }),
 	encodes(ConversationChangeOf),
 	encodes(messageUpdatedOf),
@@ -90,6 +91,8 @@ var founds = encodings{
 	encodes(RecalledOf),
 	encodes(ErasureOf),
 	encodes(func(t *agent.Timer) Timer { return TimerOf(*t) }),
+	encodes(func(t *agent.Token) Token { return TokenOf(*t) }),
+	encodes(func(l *agent.TokenList) List[Token] { return ListOf(l.Items, l.Next, TokenOf) }),
 	encodes(func(l *agent.TimerList) List[Timer] { return ListOf(l.Items, l.Next, TimerOf) }),
 	encodes(SavedConversationOf),
 	encodes(func(l *agent.ConversationList) List[ConversationRow] {

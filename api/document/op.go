@@ -34,6 +34,7 @@ var wireOps = merged(
 	forkOps,
 	erasureOps,
 	ttlOps,
+	tokenOps,
 )
 
 // merged returns the kinds of all nouns by name.

@@ -137,6 +137,8 @@ var wireReads = map[string]func() wireRead{
 	"get_conversation":   func() wireRead { return new(getConversationRead) },
 	"list_conversations": func() wireRead { return new(listConversationsRead) },
 	"list_messages":      func() wireRead { return new(listMessagesRead) },
+	"get_token":          func() wireRead { return new(getTokenRead) },
+	"list_tokens":        func() wireRead { return new(listTokensRead) },
 	"get_erasure":        func() wireRead { return new(getErasureRead) },
 }
 

@@ -48,6 +48,8 @@ func ResultToProto(out *oppb.OpResult, res agent.OpResult) {
 		out.Result = &oppb.OpResult_Import{Import: &oppb.ImportResult{Chunks: r.Chunks, Done: r.Done}}
 	case *agent.TimerResult:
 		out.Result = &oppb.OpResult_Timer{Timer: TimerToProto(&r.Timer)}
+	case *agent.TokenResult:
+		out.Result = &oppb.OpResult_Token{Token: TokenToProto(&r.Token)}
 	default:
 		panic(fmt.Sprintf("ops: result %T has no protobuf message", res))
 	}
@@ -134,6 +136,10 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 	case *oppb.OpResult_Timer:
 		if o.Timer != nil {
 			return &agent.TimerResult{Timer: *TimerFromProto(o.Timer)}, nil
+		}
+	case *oppb.OpResult_Token:
+		if o.Token != nil {
+			return &agent.TokenResult{Token: *TokenFromProto(o.Token)}, nil
 		}
 	case *oppb.OpResult_Erasure:
 		return ErasureFromProto(o.Erasure)

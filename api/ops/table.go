@@ -31,6 +31,7 @@ var codecs = slices.Concat(
 	conversationCodecs,
 	timerCodecs,
 	agentCodecs,
+	tokenCodecs,
 )
 
 // codec returns the codec of the op *T, whose message is *M. The member of the union is

@@ -106,7 +106,7 @@ func fill(v reflect.Value, n *int, skip []string) {
 	case reflect.TypeFor[agent.JSON]():
 		v.SetBytes(fmt.Appendf(nil, `{"n":%d}`, *n))
 		return
-	case reflect.TypeFor[agent.Head]():
+	case reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.TokenHash]():
 		v.Index(0).SetUint(uint64(*n % 256))
 		return
 	}

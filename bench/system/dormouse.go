@@ -39,7 +39,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
 		command := []string{
-			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile,
+			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile, "--auth", "off",
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
 		}
 		command = append(command, "--expect", strconv.Itoa(o.Nodes))

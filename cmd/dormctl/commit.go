@@ -138,6 +138,8 @@ func resultRow(result agent.OpResult) []string {
 		return []string{"manager", r.Manager.Name, "-", cli.Number(r.Manager.Revision)}
 	case *agent.TimerResult:
 		return []string{"timer, next: " + whenOrNever(r.Timer.Next), cli.OrDash(r.Timer.ID), "-", "-"}
+	case *agent.TokenResult:
+		return []string{"token of " + r.Token.Principal, r.Token.ID, "-", "-"}
 	default:
 		return []string{"-", "-", "-", "-"} // of an op that callers do not have
 	}

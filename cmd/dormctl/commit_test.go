@@ -34,7 +34,7 @@ func TestEachResultOfTheDomainIsShown(t *testing.T) {
 	results := []agent.OpResult{
 		&agent.ValueResult{}, &agent.CheckpointResult{}, &agent.ThreadResult{}, &agent.DeleteResult{}, &agent.ScopeResult{}, &agent.ClaimResult{},
 		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
-		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{},
+		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{}, &agent.TokenResult{},
 	}
 	made := map[string]bool{"SignalResult": true, "ImportResult": true} // of what only nodes commit, and import --raw
 	for _, r := range results {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/memstore"
 )
@@ -137,3 +138,6 @@ func (*fakeNode) Instances() agent.Instances { return nil }
 
 // Close does nothing.
 func (*fakeNode) Close() error { return nil }
+
+// WhoAmI returns no principal: the node asks for no credentials.
+func (*fakeNode) WhoAmI(context.Context) (access.Principal, error) { return access.Principal{}, nil }

@@ -28,6 +28,8 @@ func main() {
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Dial:     kit.DialClient,
 		Self:     self,
+
+		ConfigDir: os.UserConfigDir,
 	}
 	if out := int(os.Stdout.Fd()); term.IsTerminal(out) {
 		a.Size = func() (width, height int, err error) { return term.GetSize(out) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dormouse/client"
+	"dormouse/cmd/dormctl/identity"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/cmd/dormctl/operator"
 	"dormouse/cmd/dormctl/transfer"
@@ -66,6 +67,8 @@ func newRoot(a *kit.App) *cobra.Command {
 	flags.StringVar(&a.Ca, "ca", a.Getenv(kit.CaEnv), "PEM file of the CA that signed the nodes' certificates; enables TLS ("+kit.CaEnv+")")
 	flags.StringVar(&a.Cert, "cert", a.Getenv(kit.CertEnv), "PEM file of this client's certificate, if nodes require one ("+kit.CertEnv+")")
 	flags.StringVar(&a.Key, "key", a.Getenv(kit.KeyEnv), "PEM file of its key ("+kit.KeyEnv+")")
+	flags.StringVar(&a.TokenFile, "token-file", "", "file of the token; otherwise "+kit.TokenEnv+", "+kit.TokenFileEnv+", or the token of the last login")
+	flags.BoolVar(&a.Insecure, "insecure", false, "send the token also without TLS to other machines")
 	flags.StringVar(&a.ClusterID, "cluster-id", a.Getenv(kit.ClusterIDEnv), "id of the cluster; nodes of other clusters are refused (default: the cluster of the first node that answers) ("+kit.ClusterIDEnv+")")
 	flags.StringVar(&a.Scope, "scope", "default", "scope of the command")
 	flags.DurationVar(&a.Timeout, "timeout", 10*time.Second, "timeout of a call")
@@ -82,6 +85,7 @@ func newRoot(a *kit.App) *cobra.Command {
 		commitCommand(a), versionCommand(a),
 	)
 	operator.Add(root, a)
+	identity.Add(root, a)
 	transfer.Add(root, a)
 	complete(a, root)
 	return root

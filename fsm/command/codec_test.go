@@ -148,6 +148,14 @@ var genOps = []*rapid.Generator[agent.Op]{
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
+		return &agent.PutToken{
+			Hash: agent.HashToken(genText.Draw(t, "secret")), Principal: genID.Draw(t, "principal"), TTL: genTTL.Draw(t, "ttl"),
+			Grants:   []agent.Grant{{Scopes: []string{genID.Draw(t, "scope")}, Verbs: []agent.Verb{agent.VerbRead, agent.VerbTokensChange}}},
+			Founding: rapid.Bool().Draw(t, "founding"),
+		}
+	}),
+	rapid.Custom(func(t *rapid.T) agent.Op { return &agent.RevokeToken{ID: genID.Draw(t, "id")} }),
+	rapid.Custom(func(t *rapid.T) agent.Op {
 		return &agent.TakeClaim{Claim: genID.Draw(t, "claim"), Holder: genID.Draw(t, "holder"), TTL: genTTL.Draw(t, "ttl")}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
@@ -180,6 +188,7 @@ var genCommit = rapid.Custom(func(t *rapid.T) agent.Commit {
 			}
 		}), "fence"),
 		Principal: genText.Draw(t, "principal"),
+		Token:     genText.Draw(t, "token"),
 		Ops:       rapid.SliceOfN(rapid.OneOf(genOps...), 0, 5).Draw(t, "ops"),
 	}
 })

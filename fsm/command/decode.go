@@ -50,8 +50,8 @@ func DecodeCommit(raw []byte) (c agent.Commit, notAfterTick uint64, err error) {
 	c = agent.Commit{
 		Scope:     p.Scope,
 		Request:   agent.Request{Client: p.Client, Seq: p.Seq, Low: p.Low},
-		Principal: p.Principal,
-		Ops:       make([]agent.Op, len(p.Ops)),
+		Principal: p.Principal, Token: p.Token,
+		Ops: make([]agent.Op, len(p.Ops)),
 	}
 	if p.Fence != nil {
 		c.Fence = &agent.Fence{Claim: p.Fence.Claim, Epoch: p.Fence.Epoch, Agent: p.Fence.Agent, Since: p.Fence.Since}

@@ -31,11 +31,11 @@ func EncodeCommit(c *agent.Commit, notAfterTick uint64) ([]byte, error) {
 		body.Ops[i] = &block[i]
 	}
 	opsBytes := body.EncodedSize()
-	raw := make([]byte, opsBytes, opsBytes+restBytes+len(c.Scope)+len(c.Request.Client)+len(c.Principal))
+	raw := make([]byte, opsBytes, opsBytes+restBytes+len(c.Scope)+len(c.Request.Client)+len(c.Principal)+len(c.Token))
 	body.EncodeBackward(raw)
 	rest := logpb.Commit{
 		Scope: c.Scope, Client: c.Request.Client, Seq: c.Request.Seq, Low: c.Request.Low,
-		NotAfterTick: notAfterTick, Principal: c.Principal, BodyHash: xxhash.Sum64(raw),
+		NotAfterTick: notAfterTick, Principal: c.Principal, Token: c.Token, BodyHash: xxhash.Sum64(raw),
 	}
 	if rest.Scope == "" {
 		rest.Scope = agent.DefaultScope

@@ -54,6 +54,10 @@ const (
 	KindErasing             = "\x8d" // agent → incarnation, while rows below that incarnation are still to be removed
 	KindEnding              = "\x8e" // agent: an index of those whose live instance must be ended; see fsm/erase_instance.go
 	KindManager             = "\x90" // name → logpb.ManagerRow
+
+	// Tokens, which belong to no scope.
+	KindToken          = "\xa0" // "", id → logpb.TokenRow
+	KindTokenPrincipal = "\xa1" // "", principal, id: an index
 )
 
 // ScopedKinds are the kinds that are deleted with their scope.

@@ -20,6 +20,8 @@ type Entry struct {
 	Changes  []ScopeChange // in order
 	Eraser   Eraser
 	Touched  []string // the rows of threads and claims with possible watchers, and scopes
+
+	TokensChanged bool // a token was added or removed
 }
 
 // MintedMax is how many incarnations one entry can assign: they are index<<16 + ordinal.
@@ -44,8 +46,9 @@ func (b *Entry) NewIncarnation() uint64 {
 // Tx is one commit while it is applied: the entry's rows, and the scope of the commit.
 type Tx struct {
 	*Entry
-	Scope  string
-	Record ScopeState // as changed so far
+	Scope     string
+	Principal string     // who made the commit; "" if it has none
+	Record    ScopeState // as changed so far
 }
 
 // NotifyWatchers signals the watchers of a thread or claim once the entry can be read, including

@@ -17,3 +17,7 @@ const EndingLevel = 6
 
 // ListedLevel is the feature level from which on all memories are listed.
 const ListedLevel = 7
+
+// TokensLevel is the feature level from which on commits may carry a token, and ops may change
+// tokens.
+const TokensLevel = 8

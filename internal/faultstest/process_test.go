@@ -146,6 +146,7 @@ func (w *transcript) contains(text string) bool { return strings.Contains(w.Stri
 func (p *place) start(t *testing.T, more ...string) *process {
 	t.Helper()
 	args := append([]string{
+		"--auth", "off",
 		"--node-id", p.name, "--data-dir", p.dir, "--http-addr", p.http, "--grpc-addr", p.grpc,
 		"--raft-addr", p.raft, "--gossip-addr", p.gossip,
 	}, p.how...)

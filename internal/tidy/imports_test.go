@@ -42,6 +42,9 @@ var mayImport = map[string][]string{
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
 	"api/document": {"agent", "agent/replay", "instance/pod"},
 
+	// Who may do what: pure.
+	"access": {"agent"},
+
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
@@ -61,7 +64,7 @@ var mayImport = map[string][]string{
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
-		"fsm/thread", "fsm/timer", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
+		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
 	"fsm/command/commandtest": {"agent"},
@@ -76,6 +79,7 @@ var mayImport = map[string][]string{
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
+	"fsm/token":               noun("api/ops"),
 	"fsm/value":               noun(),
 	"fsm/txn":                 {"agent", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
 	"store":                   {"agent", "fsm", "fsm/command"},
@@ -88,10 +92,10 @@ var mayImport = map[string][]string{
 
 	// The surface of a node.
 	"router":      {"agent", "placement"},
-	"server/grpc": {"agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
-	"server/rest": {"agent", "agent/replay", "api/document", "instance/pod"},
+	"server/grpc": {"access", "agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
+	"server/rest": {"access", "agent", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -123,13 +127,14 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"agent", "instance/pod", "placement", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
+	"client":        {"access", "agent", "instance/pod", "placement", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"turn":          {"agent"},           // over any Service
 	"client/stores": {"agent", "client"}, // the interfaces that a program has already
 	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
-	"cmd/dormctl/kit":      {"agent", "api/document", "client"},
+	"cmd/dormctl/kit":      {"access", "agent", "api/document", "client"},
+	"cmd/dormctl/identity": {"access", "agent", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/operator": {"agent", "api/document", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 

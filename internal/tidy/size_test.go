@@ -21,7 +21,7 @@ const (
 
 // linesAllowed are the limits of the packages with more lines. server/rest has a file for
 // each route. agent holds the types of the domain, which refer to each other.
-var linesAllowed = map[string]int{"server/rest": 9000, "agent": 6400}
+var linesAllowed = map[string]int{"server/rest": 9000, "agent": 6650}
 
 // size is what a package holds.
 type size struct {

@@ -32,6 +32,7 @@ const lease = time.Second
 func startNode(t *testing.T) *node.Node {
 	t.Helper()
 	c := config.Default()
+	c.Auth.Mode = config.AuthOff
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = "n1", true, true, true
 	c.HTTP.Addr, c.GRPC.Addr, c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", freeAddr(t), "127.0.0.1:0", "127.0.0.1:0" // programs learn the gRPC address
 	n, err := node.Open(node.Options{Config: c, Alone: true, Logger: hclog.NewNullLogger()})

@@ -25,6 +25,7 @@ type Options struct {
 	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes can reach too
 	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
 	Logger   hclog.Logger   // the node's log; nil means silent
+	Auth     bool           // ask for tokens; the client has the root token unless it names another
 
 	Handlers map[string]instance.GoHandler // for managers of kind go
 }
@@ -37,7 +38,9 @@ type Node struct {
 	node  *node.Node
 	links *clustertest.Network
 	stop  context.CancelFunc
-	ended chan error // capacity one: what the node's Run returned
+	ended chan error  // capacity one: what the node's Run returned
+	root  chan string // capacity one: the root token; nil without Options.Auth
+	token string      // …once it is known
 }
 
 // Start starts a node, which is closed when the test ends. It fails the test if the node does not
@@ -91,6 +94,10 @@ func (n *Node) wake(o Options) error {
 	c.Node.ID, c.Node.Dev, c.Node.Ephemeral, c.Cluster.Bootstrap = name, true, true, true
 	c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr = name+":raft", name+":http", name+":grpc", gossipAddr
 	c.Storage.CacheBytes = 1 << 20
+	c.Auth.Mode = config.AuthOff
+	if o.Auth {
+		c.Auth.Mode, n.root = config.AuthTokens, make(chan string, 1)
+	}
 	host := n.links.Host(name)
 	var servers transport.Network = host
 	if o.Loopback {
@@ -101,7 +108,7 @@ func (n *Node) wake(o Options) error {
 	if err != nil {
 		return err
 	}
-	if n.node, err = node.Open(node.Options{Config: c, Network: host, Servers: servers, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger}); err != nil {
+	if n.node, err = node.Open(node.Options{Config: c, Network: host, Servers: servers, Gossip: talk, Handlers: o.Handlers, Logger: o.Logger, RootToken: func(secret string) { n.root <- secret }}); err != nil {
 		return err
 	}
 	var life context.Context
@@ -122,10 +129,14 @@ func (n *Node) serving() error {
 	defer look.Stop()
 	for {
 		why := n.node.Ready()
+		if why == nil && n.root != nil && n.token == "" {
+			why = errors.New("there is no root token yet")
+		}
 		if why == nil {
 			return nil
 		}
 		select {
+		case n.token = <-n.root:
 		case <-look.C:
 		case err := <-n.ended:
 			n.stop()
@@ -145,6 +156,10 @@ func (n *Node) connect(o Options) error {
 		c.DialOptions = append(c.DialOptions[:len(c.DialOptions):len(c.DialOptions)],
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return host.Dial(ctx, addr) }))
 	}
+	if c.Token == "" {
+		c.Token = n.token
+	}
+	c.Insecure = true // all of it is in memory, or on loopback
 	var err error
 	n.Client, err = client.Dial(c)
 	return err
@@ -156,6 +171,9 @@ func (n *Node) GRPCAddr() string {
 	_, addr := n.node.Addrs()
 	return addr
 }
+
+// RootToken returns the secret of the root token; "" without Options.Auth.
+func (n *Node) RootToken() string { return n.token }
 
 // HTTPAddr returns the node's HTTP address; see GRPCAddr.
 func (n *Node) HTTPAddr() string {

@@ -318,11 +318,14 @@ func (*Reply_Read) isReply_Reply() {}
 func (*Reply_Error) isReply_Reply() {}
 
 type CommitRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Scope         string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	Request       *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	Fence         *Fence                 `protobuf:"bytes,3,opt,name=fence,proto3" json:"fence,omitempty"`
-	Ops           []*op.Op               `protobuf:"bytes,4,rep,name=ops,proto3" json:"ops,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Scope   string                 `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	Request *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	Fence   *Fence                 `protobuf:"bytes,3,opt,name=fence,proto3" json:"fence,omitempty"`
+	Ops     []*op.Op               `protobuf:"bytes,4,rep,name=ops,proto3" json:"ops,omitempty"`
+	// Between nodes only: a node ignores what a client sends.
+	Principal     string `protobuf:"bytes,260,opt,name=principal,proto3" json:"principal,omitempty"`
+	Token         string `protobuf:"bytes,261,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -383,6 +386,20 @@ func (x *CommitRequest) GetOps() []*op.Op {
 		return x.Ops
 	}
 	return nil
+}
+
+func (x *CommitRequest) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
+func (x *CommitRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
 }
 
 type Request struct {
@@ -684,6 +701,8 @@ type Read struct {
 	//	*Read_GetManager
 	//	*Read_ListManagers
 	//	*Read_GetAnswer
+	//	*Read_GetToken
+	//	*Read_ListTokens
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1005,6 +1024,24 @@ func (x *Read) GetGetAnswer() *GetAnswer {
 	return nil
 }
 
+func (x *Read) GetGetToken() *GetToken {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetToken); ok {
+			return x.GetToken
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListTokens() *ListPage {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListTokens); ok {
+			return x.ListTokens
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -1133,6 +1170,14 @@ type Read_GetAnswer struct {
 	GetAnswer *GetAnswer `protobuf:"bytes,142,opt,name=get_answer,json=getAnswer,proto3,oneof"`
 }
 
+type Read_GetToken struct {
+	GetToken *GetToken `protobuf:"bytes,260,opt,name=get_token,json=getToken,proto3,oneof"`
+}
+
+type Read_ListTokens struct {
+	ListTokens *ListPage `protobuf:"bytes,261,opt,name=list_tokens,json=listTokens,proto3,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -1194,6 +1239,10 @@ func (*Read_GetManager) isRead_Read() {}
 func (*Read_ListManagers) isRead_Read() {}
 
 func (*Read_GetAnswer) isRead_Read() {}
+
+func (*Read_GetToken) isRead_Read() {}
+
+func (*Read_ListTokens) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1870,6 +1919,8 @@ type Answer struct {
 	//	*Answer_Manager
 	//	*Answer_Managers
 	//	*Answer_Answered
+	//	*Answer_Token
+	//	*Answer_Tokens
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2191,6 +2242,24 @@ func (x *Answer) GetAnswered() *Answered {
 	return nil
 }
 
+func (x *Answer) GetToken() *op.Token {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Token); ok {
+			return x.Token
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetTokens() *TokenList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Tokens); ok {
+			return x.Tokens
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -2319,6 +2388,14 @@ type Answer_Answered struct {
 	Answered *Answered `protobuf:"bytes,142,opt,name=answered,proto3,oneof"`
 }
 
+type Answer_Token struct {
+	Token *op.Token `protobuf:"bytes,260,opt,name=token,proto3,oneof"`
+}
+
+type Answer_Tokens struct {
+	Tokens *TokenList `protobuf:"bytes,261,opt,name=tokens,proto3,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -2380,6 +2457,10 @@ func (*Answer_Manager) isAnswer_Answer() {}
 func (*Answer_Managers) isAnswer_Answer() {}
 
 func (*Answer_Answered) isAnswer_Answer() {}
+
+func (*Answer_Token) isAnswer_Answer() {}
+
+func (*Answer_Tokens) isAnswer_Answer() {}
 
 // Answered is the decision on a request.
 type Answered struct {
@@ -3684,6 +3765,8 @@ type ClusterStatus struct {
 	Chain         uint32                 `protobuf:"varint,8,opt,name=chain,proto3" json:"chain,omitempty"` // the CRC chain over all batches up to applied_index
 	FeatureLevel  uint32                 `protobuf:"varint,9,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Version       string                 `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"`
+	Auth          string                 `protobuf:"bytes,260,opt,name=auth,proto3" json:"auth,omitempty"`          // of the answering node: off or tokens
+	Insecure      bool                   `protobuf:"varint,261,opt,name=insecure,proto3" json:"insecure,omitempty"` // the answering node was started with --insecure
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3786,6 +3869,20 @@ func (x *ClusterStatus) GetVersion() string {
 		return x.Version
 	}
 	return ""
+}
+
+func (x *ClusterStatus) GetAuth() string {
+	if x != nil {
+		return x.Auth
+	}
+	return ""
+}
+
+func (x *ClusterStatus) GetInsecure() bool {
+	if x != nil {
+		return x.Insecure
+	}
+	return false
 }
 
 type Member struct {
@@ -4296,7 +4393,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x15proto/api/token.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -4313,12 +4410,14 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06commit\x18\x02 \x01(\v2\x1f.dormouse.api.v1.CommitResponseH\x00R\x06commit\x123\n" +
 	"\x04read\x18\x03 \x01(\v2\x1d.dormouse.api.v1.ReadResponseH\x00R\x04read\x12-\n" +
 	"\x05error\x18\x04 \x01(\v2\x15.dormouse.op.v1.ErrorH\x00R\x05errorB\a\n" +
-	"\x05reply\"\xad\x01\n" +
+	"\x05reply\"\xe3\x01\n" +
 	"\rCommitRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x122\n" +
 	"\arequest\x18\x02 \x01(\v2\x18.dormouse.api.v1.RequestR\arequest\x12,\n" +
 	"\x05fence\x18\x03 \x01(\v2\x16.dormouse.api.v1.FenceR\x05fence\x12$\n" +
-	"\x03ops\x18\x04 \x03(\v2\x12.dormouse.op.v1.OpR\x03ops\"\\\n" +
+	"\x03ops\x18\x04 \x03(\v2\x12.dormouse.op.v1.OpR\x03ops\x12\x1d\n" +
+	"\tprincipal\x18\x84\x02 \x01(\tR\tprincipal\x12\x15\n" +
+	"\x05token\x18\x85\x02 \x01(\tR\x05token\"\\\n" +
 	"\aRequest\x12\x16\n" +
 	"\x06client\x18\x01 \x01(\tR\x06client\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x10\n" +
@@ -4337,7 +4436,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xea\x0f\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xe4\x10\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -4381,7 +4480,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"getManager\x12A\n" +
 	"\rlist_managers\x18\x8d\x01 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\flistManagers\x12<\n" +
 	"\n" +
-	"get_answer\x18\x8e\x01 \x01(\v2\x1a.dormouse.api.v1.GetAnswerH\x00R\tgetAnswerB\x06\n" +
+	"get_answer\x18\x8e\x01 \x01(\v2\x1a.dormouse.api.v1.GetAnswerH\x00R\tgetAnswer\x129\n" +
+	"\tget_token\x18\x84\x02 \x01(\v2\x19.dormouse.api.v1.GetTokenH\x00R\bgetToken\x12=\n" +
+	"\vlist_tokens\x18\x85\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
+	"listTokensB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
@@ -4424,7 +4526,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xce\r\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xb5\x0e\n" +
 	"\x06Answer\x12-\n" +
 	"\x05error\x18\x01 \x01(\v2\x15.dormouse.op.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -4459,7 +4561,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06timers\x18y \x01(\v2\x1a.dormouse.api.v1.TimerListH\x00R\x06timers\x124\n" +
 	"\amanager\x18\x8c\x01 \x01(\v2\x17.dormouse.op.v1.ManagerH\x00R\amanager\x12;\n" +
 	"\bmanagers\x18\x8d\x01 \x01(\v2\x1c.dormouse.api.v1.ManagerListH\x00R\bmanagers\x128\n" +
-	"\banswered\x18\x8e\x01 \x01(\v2\x19.dormouse.api.v1.AnsweredH\x00R\bansweredB\b\n" +
+	"\banswered\x18\x8e\x01 \x01(\v2\x19.dormouse.api.v1.AnsweredH\x00R\banswered\x12.\n" +
+	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05token\x125\n" +
+	"\x06tokens\x18\x85\x02 \x01(\v2\x1a.dormouse.api.v1.TokenListH\x00R\x06tokensB\b\n" +
 	"\x06answer\"p\n" +
 	"\bAnswered\x127\n" +
 	"\x06result\x18\x01 \x01(\v2\x1f.dormouse.api.v1.CommitResponseR\x06result\x12+\n" +
@@ -4573,7 +4677,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x04 \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
 	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
 	"\x05event\"\x0f\n" +
-	"\rStatusRequest\"\xbe\x02\n" +
+	"\rStatusRequest\"\xf0\x02\n" +
 	"\rClusterStatus\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -4586,7 +4690,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05chain\x18\b \x01(\rR\x05chain\x12#\n" +
 	"\rfeature_level\x18\t \x01(\rR\ffeatureLevel\x12\x18\n" +
 	"\aversion\x18\n" +
-	" \x01(\tR\aversion\"\xe9\x02\n" +
+	" \x01(\tR\aversion\x12\x13\n" +
+	"\x04auth\x18\x84\x02 \x01(\tR\x04auth\x12\x1b\n" +
+	"\binsecure\x18\x85\x02 \x01(\bR\binsecure\"\xe9\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -4630,7 +4736,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
 	"\x04Read\x12\x1c.dormouse.api.v1.ReadRequest\x1a\x1d.dormouse.api.v1.ReadResponse\x12E\n" +
-	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xe6\x04\n" +
+	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xac\x05\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
@@ -4639,7 +4745,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
 	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12W\n" +
 	"\vExportScope\x12#.dormouse.api.v1.ExportScopeRequest\x1a!.dormouse.api.v1.ExportScopeChunk0\x01\x12P\n" +
-	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReportB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
+	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReport\x12D\n" +
+	"\x06WhoAmI\x12\x1e.dormouse.api.v1.WhoAmIRequest\x1a\x1a.dormouse.api.v1.PrincipalB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
 	file_proto_api_api_proto_rawDescOnce sync.Once
@@ -4722,28 +4829,33 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*ListTimers)(nil),         // 64: dormouse.api.v1.ListTimers
 	(*GetManager)(nil),         // 65: dormouse.api.v1.GetManager
 	(*GetAnswer)(nil),          // 66: dormouse.api.v1.GetAnswer
-	(*op.Thread)(nil),          // 67: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 68: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 69: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 70: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 71: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 72: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 73: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 74: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 75: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 76: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 77: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 78: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 79: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 80: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 81: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 82: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 83: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 84: dormouse.api.v1.ManagerList
-	(*op.Pointer)(nil),         // 85: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 86: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 87: dormouse.api.v1.PlacementRequest
-	(*PlacementReport)(nil),    // 88: dormouse.api.v1.PlacementReport
+	(*GetToken)(nil),           // 67: dormouse.api.v1.GetToken
+	(*op.Thread)(nil),          // 68: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 69: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 70: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 71: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 72: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 73: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 74: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 75: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 76: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 77: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 78: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 79: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 80: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 81: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 82: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 83: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 84: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 85: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),           // 86: dormouse.op.v1.Token
+	(*TokenList)(nil),          // 87: dormouse.api.v1.TokenList
+	(*op.Pointer)(nil),         // 88: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 89: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 90: dormouse.api.v1.PlacementRequest
+	(*WhoAmIRequest)(nil),      // 91: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),    // 92: dormouse.api.v1.PlacementReport
+	(*Principal)(nil),          // 93: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -4789,87 +4901,93 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	65,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	11,  // 41: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
 	66,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	22,  // 43: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	49,  // 44: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
-	24,  // 45: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	26,  // 46: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	27,  // 47: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	29,  // 48: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	67,  // 49: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
-	30,  // 50: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	32,  // 51: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	31,  // 52: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	33,  // 53: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	34,  // 54: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	35,  // 55: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	68,  // 56: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
-	69,  // 57: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
-	36,  // 58: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	70,  // 59: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	71,  // 60: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	72,  // 61: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	73,  // 62: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	74,  // 63: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	75,  // 64: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
-	76,  // 65: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	77,  // 66: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
-	78,  // 67: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	79,  // 68: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	80,  // 69: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	81,  // 70: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
-	82,  // 71: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	83,  // 72: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
-	84,  // 73: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	23,  // 74: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	7,   // 75: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	49,  // 76: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
-	25,  // 77: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	85,  // 78: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
-	85,  // 79: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
-	28,  // 80: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	67,  // 81: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
-	67,  // 82: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
-	31,  // 83: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	27,  // 84: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	67,  // 85: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
-	31,  // 86: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	68,  // 87: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
-	69,  // 88: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
-	31,  // 89: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	69,  // 90: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
-	86,  // 91: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	41,  // 92: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	48,  // 93: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	68,  // 94: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
-	0,   // 95: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 96: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	8,   // 97: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	37,  // 98: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	39,  // 99: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	42,  // 100: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 101: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 102: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 103: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	44,  // 104: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	46,  // 105: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	87,  // 106: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	2,   // 107: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 108: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	21,  // 109: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	38,  // 110: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	40,  // 111: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	43,  // 112: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 113: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 114: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 115: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	45,  // 116: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	47,  // 117: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	88,  // 118: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	107, // [107:119] is the sub-list for method output_type
-	95,  // [95:107] is the sub-list for method input_type
-	95,  // [95:95] is the sub-list for extension type_name
-	95,  // [95:95] is the sub-list for extension extendee
-	0,   // [0:95] is the sub-list for field type_name
+	67,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
+	11,  // 44: dormouse.api.v1.Read.list_tokens:type_name -> dormouse.api.v1.ListPage
+	22,  // 45: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	49,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	24,  // 47: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	26,  // 48: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	27,  // 49: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	29,  // 50: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	68,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	30,  // 52: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	32,  // 53: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	31,  // 54: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	33,  // 55: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	34,  // 56: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	35,  // 57: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	69,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	70,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	36,  // 60: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	71,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	72,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	73,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	74,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	75,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	76,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	77,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	78,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	79,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	80,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	81,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	82,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	83,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	84,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	85,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	23,  // 76: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	86,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
+	87,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
+	7,   // 79: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	49,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	25,  // 81: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	88,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	88,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	28,  // 84: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	68,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	68,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 87: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	27,  // 88: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	68,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 90: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	69,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	70,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	31,  // 93: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	70,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	89,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	41,  // 96: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	48,  // 97: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	69,  // 98: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 99: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 100: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 101: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	37,  // 102: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	39,  // 103: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	42,  // 104: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 105: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 106: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 107: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	44,  // 108: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	46,  // 109: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	90,  // 110: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	91,  // 111: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	2,   // 112: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 113: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	21,  // 114: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	38,  // 115: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	40,  // 116: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	43,  // 117: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 118: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 119: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 120: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	45,  // 121: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	47,  // 122: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	92,  // 123: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	93,  // 124: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	112, // [112:125] is the sub-list for method output_type
+	99,  // [99:112] is the sub-list for method input_type
+	99,  // [99:99] is the sub-list for extension type_name
+	99,  // [99:99] is the sub-list for extension extendee
+	0,   // [0:99] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -4885,6 +5003,7 @@ func file_proto_api_api_proto_init() {
 	file_proto_api_placement_proto_init()
 	file_proto_api_session_proto_init()
 	file_proto_api_timer_proto_init()
+	file_proto_api_token_proto_init()
 	file_proto_api_api_proto_msgTypes[1].OneofWrappers = []any{
 		(*Call_Commit)(nil),
 		(*Call_Read)(nil),
@@ -4926,6 +5045,8 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetManager)(nil),
 		(*Read_ListManagers)(nil),
 		(*Read_GetAnswer)(nil),
+		(*Read_GetToken)(nil),
+		(*Read_ListTokens)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[15].OneofWrappers = []any{}
 	file_proto_api_api_proto_msgTypes[18].OneofWrappers = []any{}
@@ -4961,6 +5082,8 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Manager)(nil),
 		(*Answer_Managers)(nil),
 		(*Answer_Answered)(nil),
+		(*Answer_Token)(nil),
+		(*Answer_Tokens)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[32].OneofWrappers = []any{}
 	file_proto_api_api_proto_msgTypes[38].OneofWrappers = []any{

@@ -292,6 +292,8 @@ func (m *CommitRequest) EncodedSize() int {
 	for _, v := range m.Ops {
 		n += protocode.SizeMessage(4, v.EncodedSize())
 	}
+	n += protocode.SizeText(260, m.Principal)
+	n += protocode.SizeText(261, m.Token)
 	return n
 }
 
@@ -302,6 +304,8 @@ func (m *CommitRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 261, m.Token)
+	i = protocode.PutText(b, i, 260, m.Principal)
 	for _, v := range slices.Backward(m.Ops) {
 		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 4)
 	}
@@ -330,6 +334,10 @@ func (m *CommitRequest) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &m.Fence)
 		case 4:
 			err = protocode.Subs(&f, &m.Ops)
+		case 260:
+			err = f.String(&m.Principal)
+		case 261:
+			err = f.String(&m.Token)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -656,6 +664,10 @@ func (m *Read) EncodedSize() int {
 		n += protocode.SizeMessage(141, o.ListManagers.EncodedSize())
 	case *Read_GetAnswer:
 		n += protocode.SizeMessage(142, o.GetAnswer.EncodedSize())
+	case *Read_GetToken:
+		n += protocode.SizeMessage(260, o.GetToken.EncodedSize())
+	case *Read_ListTokens:
+		n += protocode.SizeMessage(261, o.ListTokens.EncodedSize())
 	}
 	return n
 }
@@ -730,6 +742,10 @@ func (m *Read) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.ListManagers.EncodeBackward(b[:i]), i, 141)
 	case *Read_GetAnswer:
 		i = protocode.PutMessage(b, o.GetAnswer.EncodeBackward(b[:i]), i, 142)
+	case *Read_GetToken:
+		i = protocode.PutMessage(b, o.GetToken.EncodeBackward(b[:i]), i, 260)
+	case *Read_ListTokens:
+		i = protocode.PutMessage(b, o.ListTokens.EncodeBackward(b[:i]), i, 261)
 	}
 	return i
 }
@@ -958,6 +974,20 @@ func (m *Read) Decode(raw []byte) (err error) {
 				m.Read = o
 			}
 			err = protocode.Sub(&f, &o.GetAnswer)
+		case 260:
+			o, ok := m.Read.(*Read_GetToken)
+			if !ok {
+				o = &Read_GetToken{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.GetToken)
+		case 261:
+			o, ok := m.Read.(*Read_ListTokens)
+			if !ok {
+				o = &Read_ListTokens{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.ListTokens)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1668,6 +1698,10 @@ func (m *Answer) EncodedSize() int {
 		n += protocode.SizeMessage(141, o.Managers.EncodedSize())
 	case *Answer_Answered:
 		n += protocode.SizeMessage(142, o.Answered.EncodedSize())
+	case *Answer_Token:
+		n += protocode.SizeMessage(260, o.Token.EncodedSize())
+	case *Answer_Tokens:
+		n += protocode.SizeMessage(261, o.Tokens.EncodedSize())
 	}
 	return n
 }
@@ -1742,6 +1776,10 @@ func (m *Answer) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.Managers.EncodeBackward(b[:i]), i, 141)
 	case *Answer_Answered:
 		i = protocode.PutMessage(b, o.Answered.EncodeBackward(b[:i]), i, 142)
+	case *Answer_Token:
+		i = protocode.PutMessage(b, o.Token.EncodeBackward(b[:i]), i, 260)
+	case *Answer_Tokens:
+		i = protocode.PutMessage(b, o.Tokens.EncodeBackward(b[:i]), i, 261)
 	}
 	return i
 }
@@ -1970,6 +2008,20 @@ func (m *Answer) Decode(raw []byte) (err error) {
 				m.Answer = o
 			}
 			err = protocode.Sub(&f, &o.Answered)
+		case 260:
+			o, ok := m.Answer.(*Answer_Token)
+			if !ok {
+				o = &Answer_Token{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Token)
+		case 261:
+			o, ok := m.Answer.(*Answer_Tokens)
+			if !ok {
+				o = &Answer_Tokens{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Tokens)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -3143,6 +3195,8 @@ func (m *ClusterStatus) EncodedSize() int {
 	n += protocode.SizeInt(8, m.Chain)
 	n += protocode.SizeInt(9, m.FeatureLevel)
 	n += protocode.SizeText(10, m.Version)
+	n += protocode.SizeText(260, m.Auth)
+	n += protocode.SizeBool(261, m.Insecure)
 	return n
 }
 
@@ -3153,6 +3207,8 @@ func (m *ClusterStatus) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 261, m.Insecure)
+	i = protocode.PutText(b, i, 260, m.Auth)
 	i = protocode.PutText(b, i, 10, m.Version)
 	i = protocode.PutInt(b, i, 9, m.FeatureLevel)
 	i = protocode.PutInt(b, i, 8, m.Chain)
@@ -3195,6 +3251,10 @@ func (m *ClusterStatus) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.FeatureLevel)
 		case 10:
 			err = f.String(&m.Version)
+		case 260:
+			err = f.String(&m.Auth)
+		case 261:
+			err = f.Bool(&m.Insecure)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

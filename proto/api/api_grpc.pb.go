@@ -254,6 +254,7 @@ const (
 	Cluster_Backup_FullMethodName      = "/dormouse.api.v1.Cluster/Backup"
 	Cluster_ExportScope_FullMethodName = "/dormouse.api.v1.Cluster/ExportScope"
 	Cluster_Placement_FullMethodName   = "/dormouse.api.v1.Cluster/Placement"
+	Cluster_WhoAmI_FullMethodName      = "/dormouse.api.v1.Cluster/WhoAmI"
 )
 
 // ClusterClient is the client API for Cluster service.
@@ -272,6 +273,7 @@ type ClusterClient interface {
 	// others have rows.
 	ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error)
 	Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error)
+	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*Principal, error)
 }
 
 type clusterClient struct {
@@ -380,6 +382,16 @@ func (c *clusterClient) Placement(ctx context.Context, in *PlacementRequest, opt
 	return out, nil
 }
 
+func (c *clusterClient) WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*Principal, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Principal)
+	err := c.cc.Invoke(ctx, Cluster_WhoAmI_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ClusterServer is the server API for Cluster service.
 // All implementations must embed UnimplementedClusterServer
 // for forward compatibility.
@@ -396,6 +408,7 @@ type ClusterServer interface {
 	// others have rows.
 	ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error
 	Placement(context.Context, *PlacementRequest) (*PlacementReport, error)
+	WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error)
 	mustEmbedUnimplementedClusterServer()
 }
 
@@ -429,6 +442,9 @@ func (UnimplementedClusterServer) ExportScope(*ExportScopeRequest, grpc.ServerSt
 }
 func (UnimplementedClusterServer) Placement(context.Context, *PlacementRequest) (*PlacementReport, error) {
 	return nil, status.Error(codes.Unimplemented, "method Placement not implemented")
+}
+func (UnimplementedClusterServer) WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error) {
+	return nil, status.Error(codes.Unimplemented, "method WhoAmI not implemented")
 }
 func (UnimplementedClusterServer) mustEmbedUnimplementedClusterServer() {}
 func (UnimplementedClusterServer) testEmbeddedByValue()                 {}
@@ -581,6 +597,24 @@ func _Cluster_Placement_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Cluster_WhoAmI_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WhoAmIRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).WhoAmI(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_WhoAmI_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).WhoAmI(ctx, req.(*WhoAmIRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Cluster_ServiceDesc is the grpc.ServiceDesc for Cluster service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -611,6 +645,10 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Placement",
 			Handler:    _Cluster_Placement_Handler,
+		},
+		{
+			MethodName: "WhoAmI",
+			Handler:    _Cluster_WhoAmI_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -116,6 +116,7 @@ type Commit struct {
 	BodyHash      uint64                 `protobuf:"varint,9,opt,name=body_hash,json=bodyHash,proto3" json:"body_hash,omitempty"` // xxhash64 of the ops, which distinguishes a retry from another body
 	Ops           []*op.Op               `protobuf:"bytes,10,rep,name=ops,proto3" json:"ops,omitempty"`
 	ClusterOps    []*ClusterOp           `protobuf:"bytes,11,rep,name=cluster_ops,json=clusterOps,proto3" json:"cluster_ops,omitempty"` // instead of ops
+	Token         string                 `protobuf:"bytes,12,opt,name=token,proto3" json:"token,omitempty"`                             // the id of the principal's token: apply refuses the commit if it is revoked or expired; "" means none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -218,6 +219,13 @@ func (x *Commit) GetClusterOps() []*ClusterOp {
 		return x.ClusterOps
 	}
 	return nil
+}
+
+func (x *Commit) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
 }
 
 type Fence struct {
@@ -1446,7 +1454,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"auditIndex\x12\x1f\n" +
 	"\vaudit_chain\x18\x04 \x01(\rR\n" +
 	"auditChain\x12\x18\n" +
-	"\acommits\x18\x05 \x03(\fR\acommits\"\xd2\x02\n" +
+	"\acommits\x18\x05 \x03(\fR\acommits\"\xe8\x02\n" +
 	"\x06Commit\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x10\n" +
@@ -1459,7 +1467,8 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x03ops\x18\n" +
 	" \x03(\v2\x12.dormouse.op.v1.OpR\x03ops\x12;\n" +
 	"\vcluster_ops\x18\v \x03(\v2\x1a.dormouse.log.v1.ClusterOpR\n" +
-	"clusterOpsJ\x04\b\x05\x10\x06\"_\n" +
+	"clusterOps\x12\x14\n" +
+	"\x05token\x18\f \x01(\tR\x05tokenJ\x04\b\x05\x10\x06\"_\n" +
 	"\x05Fence\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12\x14\n" +

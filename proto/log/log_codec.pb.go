@@ -98,6 +98,7 @@ func (m *Commit) EncodedSize() int {
 	for _, v := range m.ClusterOps {
 		n += protocode.SizeMessage(11, v.EncodedSize())
 	}
+	n += protocode.SizeText(12, m.Token)
 	return n
 }
 
@@ -108,6 +109,7 @@ func (m *Commit) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 12, m.Token)
 	for _, v := range slices.Backward(m.ClusterOps) {
 		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 11)
 	}
@@ -154,6 +156,8 @@ func (m *Commit) Decode(raw []byte) (err error) {
 			err = protocode.Subs(&f, &m.Ops)
 		case 11:
 			err = protocode.Subs(&f, &m.ClusterOps)
+		case 12:
+			err = f.String(&m.Token)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -76,6 +76,8 @@ type Op struct {
 	//	*Op_AnswerSignal
 	//	*Op_PatchCron
 	//	*Op_ImportScope
+	//	*Op_PutToken
+	//	*Op_RevokeToken
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,6 +543,24 @@ func (x *Op) GetImportScope() *ImportScope {
 	return nil
 }
 
+func (x *Op) GetPutToken() *PutToken {
+	if x != nil {
+		if x, ok := x.Op.(*Op_PutToken); ok {
+			return x.PutToken
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetRevokeToken() *RevokeToken {
+	if x != nil {
+		if x, ok := x.Op.(*Op_RevokeToken); ok {
+			return x.RevokeToken
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -733,6 +753,14 @@ type Op_ImportScope struct {
 	ImportScope *ImportScope `protobuf:"bytes,240,opt,name=import_scope,json=importScope,proto3,oneof"`
 }
 
+type Op_PutToken struct {
+	PutToken *PutToken `protobuf:"bytes,260,opt,name=put_token,json=putToken,proto3,oneof"`
+}
+
+type Op_RevokeToken struct {
+	RevokeToken *RevokeToken `protobuf:"bytes,261,opt,name=revoke_token,json=revokeToken,proto3,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -826,6 +854,10 @@ func (*Op_AnswerSignal) isOp_Op() {}
 func (*Op_PatchCron) isOp_Op() {}
 
 func (*Op_ImportScope) isOp_Op() {}
+
+func (*Op_PutToken) isOp_Op() {}
+
+func (*Op_RevokeToken) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2204,6 +2236,7 @@ type OpResult struct {
 	//	*OpResult_Manager
 	//	*OpResult_Signal
 	//	*OpResult_Import
+	//	*OpResult_Token
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2399,6 +2432,15 @@ func (x *OpResult) GetImport() *ImportResult {
 	return nil
 }
 
+func (x *OpResult) GetToken() *Token {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Token); ok {
+			return x.Token
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2471,6 +2513,10 @@ type OpResult_Import struct {
 	Import *ImportResult `protobuf:"bytes,240,opt,name=import,proto3,oneof"`
 }
 
+type OpResult_Token struct {
+	Token *Token `protobuf:"bytes,260,opt,name=token,proto3,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2504,6 +2550,8 @@ func (*OpResult_Manager) isOpResult_Result() {}
 func (*OpResult_Signal) isOpResult_Result() {}
 
 func (*OpResult_Import) isOpResult_Result() {}
+
+func (*OpResult_Token) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3573,7 +3621,7 @@ var File_proto_op_op_proto protoreflect.FileDescriptor
 
 const file_proto_op_op_proto_rawDesc = "" +
 	"\n" +
-	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\"\x8d\x19\n" +
+	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"\x8a\x1a\n" +
 	"\x02Op\x127\n" +
 	"\tput_value\x18\x01 \x01(\v2\x18.dormouse.op.v1.PutValueH\x00R\bputValue\x12@\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1b.dormouse.op.v1.DeleteValueH\x00R\vdeleteValue\x12F\n" +
@@ -3631,7 +3679,9 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\ranswer_signal\x18\x8e\x01 \x01(\v2\x1c.dormouse.op.v1.AnswerSignalH\x00R\fanswerSignal\x12;\n" +
 	"\n" +
 	"patch_cron\x18\xbe\x01 \x01(\v2\x19.dormouse.op.v1.PatchCronH\x00R\tpatchCron\x12A\n" +
-	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1b.dormouse.op.v1.ImportScopeH\x00R\vimportScopeB\x04\n" +
+	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1b.dormouse.op.v1.ImportScopeH\x00R\vimportScope\x128\n" +
+	"\tput_token\x18\x84\x02 \x01(\v2\x18.dormouse.op.v1.PutTokenH\x00R\bputToken\x12A\n" +
+	"\frevoke_token\x18\x85\x02 \x01(\v2\x1b.dormouse.op.v1.RevokeTokenH\x00R\vrevokeTokenB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -3753,7 +3803,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x0e\n" +
 	"\x02to\x18\x04 \x01(\tR\x02to\x12\x15\n" +
-	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"\xd5\a\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"\x85\b\n" +
 	"\bOpResult\x123\n" +
 	"\x05value\x18\x01 \x01(\v2\x1b.dormouse.op.v1.ValueResultH\x00R\x05value\x12B\n" +
 	"\n" +
@@ -3773,7 +3823,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x05timer\x18x \x01(\v2\x15.dormouse.op.v1.TimerH\x00R\x05timer\x124\n" +
 	"\amanager\x18\x8c\x01 \x01(\v2\x17.dormouse.op.v1.ManagerH\x00R\amanager\x127\n" +
 	"\x06signal\x18\x8d\x01 \x01(\v2\x1c.dormouse.op.v1.SignalResultH\x00R\x06signal\x127\n" +
-	"\x06import\x18\xf0\x01 \x01(\v2\x1c.dormouse.op.v1.ImportResultH\x00R\x06importB\b\n" +
+	"\x06import\x18\xf0\x01 \x01(\v2\x1c.dormouse.op.v1.ImportResultH\x00R\x06import\x12.\n" +
+	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05tokenB\b\n" +
 	"\x06result\"\x9b\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -3959,16 +4010,19 @@ var file_proto_op_op_proto_goTypes = []any{
 	(*DeleteManager)(nil),      // 62: dormouse.op.v1.DeleteManager
 	(*AnswerSignal)(nil),       // 63: dormouse.op.v1.AnswerSignal
 	(*PatchCron)(nil),          // 64: dormouse.op.v1.PatchCron
-	(*MemoryResult)(nil),       // 65: dormouse.op.v1.MemoryResult
-	(*SessionResult)(nil),      // 66: dormouse.op.v1.SessionResult
-	(*Review)(nil),             // 67: dormouse.op.v1.Review
-	(*Erasure)(nil),            // 68: dormouse.op.v1.Erasure
-	(*ConversationResult)(nil), // 69: dormouse.op.v1.ConversationResult
-	(*MessageResult)(nil),      // 70: dormouse.op.v1.MessageResult
-	(*Timer)(nil),              // 71: dormouse.op.v1.Timer
-	(*Manager)(nil),            // 72: dormouse.op.v1.Manager
-	(*SignalResult)(nil),       // 73: dormouse.op.v1.SignalResult
-	(*SessionRow)(nil),         // 74: dormouse.op.v1.SessionRow
+	(*PutToken)(nil),           // 65: dormouse.op.v1.PutToken
+	(*RevokeToken)(nil),        // 66: dormouse.op.v1.RevokeToken
+	(*MemoryResult)(nil),       // 67: dormouse.op.v1.MemoryResult
+	(*SessionResult)(nil),      // 68: dormouse.op.v1.SessionResult
+	(*Review)(nil),             // 69: dormouse.op.v1.Review
+	(*Erasure)(nil),            // 70: dormouse.op.v1.Erasure
+	(*ConversationResult)(nil), // 71: dormouse.op.v1.ConversationResult
+	(*MessageResult)(nil),      // 72: dormouse.op.v1.MessageResult
+	(*Timer)(nil),              // 73: dormouse.op.v1.Timer
+	(*Manager)(nil),            // 74: dormouse.op.v1.Manager
+	(*SignalResult)(nil),       // 75: dormouse.op.v1.SignalResult
+	(*Token)(nil),              // 76: dormouse.op.v1.Token
+	(*SessionRow)(nil),         // 77: dormouse.op.v1.SessionRow
 }
 var file_proto_op_op_proto_depIdxs = []int32{
 	2,  // 0: dormouse.op.v1.Op.put_value:type_name -> dormouse.op.v1.PutValue
@@ -4018,43 +4072,46 @@ var file_proto_op_op_proto_depIdxs = []int32{
 	63, // 44: dormouse.op.v1.Op.answer_signal:type_name -> dormouse.op.v1.AnswerSignal
 	64, // 45: dormouse.op.v1.Op.patch_cron:type_name -> dormouse.op.v1.PatchCron
 	32, // 46: dormouse.op.v1.Op.import_scope:type_name -> dormouse.op.v1.ImportScope
-	1,  // 47: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	1,  // 48: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	4,  // 49: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
-	8,  // 50: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
-	8,  // 51: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
-	14, // 52: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
-	21, // 53: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
-	22, // 54: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	23, // 55: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
-	26, // 56: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
-	30, // 57: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
-	31, // 58: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
-	65, // 59: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
-	66, // 60: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
-	67, // 61: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
-	25, // 62: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
-	68, // 63: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
-	69, // 64: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
-	70, // 65: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
-	71, // 66: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
-	72, // 67: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
-	73, // 68: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
-	33, // 69: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
-	4,  // 70: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
-	28, // 71: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
-	24, // 72: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
-	22, // 73: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	28, // 74: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
-	74, // 75: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
-	29, // 76: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
-	14, // 77: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
-	30, // 78: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
-	79, // [79:79] is the sub-list for method output_type
-	79, // [79:79] is the sub-list for method input_type
-	79, // [79:79] is the sub-list for extension type_name
-	79, // [79:79] is the sub-list for extension extendee
-	0,  // [0:79] is the sub-list for field type_name
+	65, // 47: dormouse.op.v1.Op.put_token:type_name -> dormouse.op.v1.PutToken
+	66, // 48: dormouse.op.v1.Op.revoke_token:type_name -> dormouse.op.v1.RevokeToken
+	1,  // 49: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	1,  // 50: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	4,  // 51: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
+	8,  // 52: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
+	8,  // 53: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
+	14, // 54: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
+	21, // 55: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
+	22, // 56: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	23, // 57: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
+	26, // 58: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
+	30, // 59: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
+	31, // 60: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
+	67, // 61: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
+	68, // 62: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
+	69, // 63: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
+	25, // 64: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
+	70, // 65: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
+	71, // 66: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
+	72, // 67: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
+	73, // 68: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
+	74, // 69: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
+	75, // 70: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
+	33, // 71: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
+	76, // 72: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
+	4,  // 73: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
+	28, // 74: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
+	24, // 75: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
+	22, // 76: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	28, // 77: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
+	77, // 78: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
+	29, // 79: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
+	14, // 80: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
+	30, // 81: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_proto_op_op_proto_init() }
@@ -4068,6 +4125,7 @@ func file_proto_op_op_proto_init() {
 	file_proto_op_memory_proto_init()
 	file_proto_op_session_proto_init()
 	file_proto_op_timer_proto_init()
+	file_proto_op_token_proto_init()
 	file_proto_op_op_proto_msgTypes[0].OneofWrappers = []any{
 		(*Op_PutValue)(nil),
 		(*Op_DeleteValue)(nil),
@@ -4116,6 +4174,8 @@ func file_proto_op_op_proto_init() {
 		(*Op_AnswerSignal)(nil),
 		(*Op_PatchCron)(nil),
 		(*Op_ImportScope)(nil),
+		(*Op_PutToken)(nil),
+		(*Op_RevokeToken)(nil),
 	}
 	file_proto_op_op_proto_msgTypes[2].OneofWrappers = []any{}
 	file_proto_op_op_proto_msgTypes[3].OneofWrappers = []any{}
@@ -4143,6 +4203,7 @@ func file_proto_op_op_proto_init() {
 		(*OpResult_Manager)(nil),
 		(*OpResult_Signal)(nil),
 		(*OpResult_Import)(nil),
+		(*OpResult_Token)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -114,6 +114,10 @@ func (m *Op) EncodedSize() int {
 		n += protocode.SizeMessage(190, o.PatchCron.EncodedSize())
 	case *Op_ImportScope:
 		n += protocode.SizeMessage(240, o.ImportScope.EncodedSize())
+	case *Op_PutToken:
+		n += protocode.SizeMessage(260, o.PutToken.EncodedSize())
+	case *Op_RevokeToken:
+		n += protocode.SizeMessage(261, o.RevokeToken.EncodedSize())
 	}
 	return n
 }
@@ -220,6 +224,10 @@ func (m *Op) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.PatchCron.EncodeBackward(b[:i]), i, 190)
 	case *Op_ImportScope:
 		i = protocode.PutMessage(b, o.ImportScope.EncodeBackward(b[:i]), i, 240)
+	case *Op_PutToken:
+		i = protocode.PutMessage(b, o.PutToken.EncodeBackward(b[:i]), i, 260)
+	case *Op_RevokeToken:
+		i = protocode.PutMessage(b, o.RevokeToken.EncodeBackward(b[:i]), i, 261)
 	}
 	return i
 }
@@ -560,6 +568,20 @@ func (m *Op) Decode(raw []byte) (err error) {
 				m.Op = o
 			}
 			err = protocode.Sub(&f, &o.ImportScope)
+		case 260:
+			o, ok := m.Op.(*Op_PutToken)
+			if !ok {
+				o = &Op_PutToken{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.PutToken)
+		case 261:
+			o, ok := m.Op.(*Op_RevokeToken)
+			if !ok {
+				o = &Op_RevokeToken{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.RevokeToken)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1795,6 +1817,8 @@ func (m *OpResult) EncodedSize() int {
 		n += protocode.SizeMessage(141, o.Signal.EncodedSize())
 	case *OpResult_Import:
 		n += protocode.SizeMessage(240, o.Import.EncodedSize())
+	case *OpResult_Token:
+		n += protocode.SizeMessage(260, o.Token.EncodedSize())
 	}
 	return n
 }
@@ -1841,6 +1865,8 @@ func (m *OpResult) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.Signal.EncodeBackward(b[:i]), i, 141)
 	case *OpResult_Import:
 		i = protocode.PutMessage(b, o.Import.EncodeBackward(b[:i]), i, 240)
+	case *OpResult_Token:
+		i = protocode.PutMessage(b, o.Token.EncodeBackward(b[:i]), i, 260)
 	}
 	return i
 }
@@ -1971,6 +1997,13 @@ func (m *OpResult) Decode(raw []byte) (err error) {
 				m.Result = o
 			}
 			err = protocode.Sub(&f, &o.Import)
+		case 260:
+			o, ok := m.Result.(*OpResult_Token)
+			if !ok {
+				o = &OpResult_Token{}
+				m.Result = o
+			}
+			err = protocode.Sub(&f, &o.Token)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

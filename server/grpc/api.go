@@ -101,9 +101,7 @@ func (f *api) commit(ctx context.Context, req *apipb.CommitRequest) (*apipb.Comm
 	if err != nil {
 		return nil, statusOf(errorOf(err, true))
 	}
-	if f.trusted {
-		c.Trust()
-	}
+	f.trust(&c, req)
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
 	result, err := f.service.Commit(ctx, c)

@@ -172,9 +172,7 @@ func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
 		x.refuse(f, errorOf(err, true))
 		return
 	}
-	if x.trusted {
-		c.Trust()
-	}
+	x.trust(&c, req)
 	x.service.Submit(f.window.ctx, c, func(result agent.Result, err error) {
 		defer x.recovered(f, "Exchange commit")
 		if err != nil {

@@ -40,6 +40,9 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 			return nil, statusOf(wrong)
 		}
 	}
+	if ctx, err = s.authenticated(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = statusOf(s.api.panicked(info.FullMethod, r))
@@ -63,6 +66,13 @@ func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServer
 		if wrong != nil {
 			return statusOf(wrong)
 		}
+	}
+	ctx, err := s.authenticated(stream.Context(), info.FullMethod)
+	if err != nil {
+		return err
+	}
+	if ctx != stream.Context() {
+		stream = principalStream{stream, ctx}
 	}
 	defer func() {
 		if r := recover(); r != nil {

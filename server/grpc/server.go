@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/api/convert"
 	"dormouse/internal/budget"
@@ -38,6 +39,10 @@ type Options struct {
 	Logger           hclog.Logger                     // nil means silent
 	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that answers do not name a cluster
 	Instances        agent.Instances                  // nil means none: calls on them are unavailable
+
+	// Auth finds the principals of calls. If it is set, the service, the operator and Instances must
+	// be guarded by package access. nil means that the node asks for no credentials.
+	Auth *access.Authenticator
 
 	// Owner returns the gRPC address of the node that owns an instance if that is another node,
 	// else "". The server sends it to clients. nil means that it does not.
@@ -91,6 +96,7 @@ type Server struct {
 	connsN  int
 	room    *room
 	cluster func() string // nil: answers do not name a cluster
+	auth    *access.Authenticator
 
 	drain context.CancelFunc // ends api.draining
 
@@ -109,6 +115,7 @@ func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
 		connsN:  o.ConnectionsMax,
 		room:    &room{bytes: o.Bytes, watches: budget.New(o.WatchesMax)},
 		cluster: o.ClusterID,
+		auth:    o.Auth,
 		drain:   drain,
 		api: &api{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout, bytes: o.Bytes,

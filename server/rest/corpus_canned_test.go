@@ -41,6 +41,7 @@ var results = map[agent.OpResult][]agent.Op{
 	&agent.ConversationResult{}: {&agent.SaveConversation{}, &agent.SetInterrupted{}, &agent.PendMessage{}, &agent.SaveMessages{}},
 	&agent.MessageResult{}:      {&agent.UpdateMessage{}},
 	&agent.ForkedAgent{}:        {&agent.ForkAgent{}},
+	&agent.TokenResult{}:        {&agent.PutToken{}},
 	&agent.Erasure{}:            {&agent.EraseAgent{}},
 }
 
@@ -75,6 +76,8 @@ var found = map[agent.Found][]agent.Read{
 	&agent.ConversationList{}:  {&agent.ListConversations{}},
 	&agent.MessageList{}:       {&agent.ListMessages{}},
 	&agent.Erasure{}:           {&agent.GetErasure{}},
+	&agent.Token{}:             {&agent.GetToken{}},
+	&agent.TokenList{}:         {&agent.ListTokens{}},
 }
 
 // answerTo returns a new value of the type that answers asked, nil if the table has none.

@@ -32,6 +32,9 @@ func (f *api) refuseOp(w *writer, err error, numbered bool) {
 	if p.Status == http.StatusInternalServerError {
 		f.options.Logger.Error("a request failed", "operation", w.operation, "error", err)
 	}
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
 	var method *methodError
 	if errors.As(err, &method) {
 		w.Header().Set("Allow", method.allow)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"dormouse/access"
 	"dormouse/api/document"
 )
 
@@ -92,7 +93,10 @@ func documentConfig(version string) huma.Config {
 			Version:     version,
 			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, sessions, reviews, what agents remember.",
 		},
-		Components: &huma.Components{Schemas: newSchemas()},
+		Components: &huma.Components{Schemas: newSchemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
+			"token": {Type: "http", Scheme: "bearer", Description: "A token. A node with auth.mode off needs none"},
+		}},
+		Security: []map[string][]string{{"token": {}}},
 	}}
 }
 
@@ -108,6 +112,11 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 	}
 	if _, without := body.(*none); !without || rt.accepts != nil {
 		op.RequestBody = f.documentBody(rt, body)
+	}
+	if rule := access.OfRoute(rt.id); rule.Open() {
+		op.Security = []map[string][]string{}
+	} else if verbs := rule.Verbs(); len(verbs) > 0 {
+		op.Extensions = map[string]any{"x-dormouse-verbs": verbs}
 	}
 	success := rt.status
 	if success == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/internal/budget"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	// Hosts are the names that this node is known by. Requests for other names are
 	// forbidden; see hostcheck.Allowed. nil allows every name.
 	Hosts []string
+	// Auth finds the principals of requests. If it is set, the service, the operator and Instances
+	// must be guarded by package access. nil means that the node asks for no credentials.
+	Auth        *access.Authenticator
+	OpenMetrics bool // /metrics needs no principal
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
@@ -136,6 +141,7 @@ func New(service agent.Service, operator agent.Operator, o Options) (http.Handle
 	routePods(f)
 	routeScopes(f)
 	routeChanges(f)
+	routeTokens(f)
 	routeCluster(f)
 	routePlacement(f)
 	routeHealth(f)

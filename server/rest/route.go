@@ -100,6 +100,10 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 
 // run handles one request from its parameters to its answer.
 func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*request, *B) error) error {
+	r, err := f.authenticated(rt, r)
+	if err != nil {
+		return err
+	}
 	pool := f.poolOf(rt)
 	if !pool.Try(w.caller(), 1) {
 		return overloaded()
@@ -110,6 +114,9 @@ func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*requ
 		return err
 	}
 	defer c.end()
+	if err := c.allowed(); err != nil {
+		return err
+	}
 	if rt.looks() && !c.flag("stale") && c.err != nil {
 		return c.err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/internal/cli"
 )
@@ -20,6 +21,7 @@ type Store interface {
 	agent.Service
 	agent.Operator
 	Instances() agent.Instances
+	WhoAmI(ctx context.Context) (access.Principal, error)
 	io.Closer
 }
 
@@ -31,10 +33,14 @@ type App struct {
 	Terminal       bool                                  // stderr is a terminal: progress may be drawn
 	Size           func() (width, height int, err error) // of stdout if it is a terminal; otherwise nil
 	Dial           func(Target) (Store, error)
-	Self           string // path of this executable, which is run again for worker processes
+	ConfigDir      func() (string, error) // of this user, for stored tokens; nil means none
+	Self           string                 // path of this executable, which is run again for worker processes
 
 	Endpoints string
 	Ca        string // files; "" means none
+	TokenFile string // "" means that the token comes from elsewhere
+	Secret    string // a token that was just read; it comes before all others
+	Insecure  bool   // send the token also without TLS to other machines
 	ClusterID string // of the cluster; "" means that of the first node that answers
 	Cert, Key string
 	Scope     string

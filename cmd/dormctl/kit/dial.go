@@ -26,12 +26,14 @@ type Target struct {
 	Endpoints []string
 	Fixed     bool        // use only these; otherwise the client learns the other nodes from them
 	Tls       *tls.Config // nil means in the clear
+	Token     string      // "" means none
+	Insecure  bool        // send the token also without TLS to other machines
 	cluster   string      // id of the cluster; "" means that of the first node that answers
 }
 
 // DialClient connects to a cluster over gRPC.
 func DialClient(t Target) (Store, error) {
-	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster})
+	return client.Dial(client.Options{Endpoints: t.Endpoints, Fixed: t.Fixed, TLS: t.Tls, ClusterID: t.cluster, Token: t.Token, Insecure: t.Insecure})
 }
 
 // Open connects to endpoints with the TLS files and cluster id of the global flags.
@@ -40,7 +42,11 @@ func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, cluster: a.ClusterID})
+	token, err := a.Token(endpoints)
+	if err != nil {
+		return nil, err
+	}
+	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, Token: token, Insecure: a.Insecure, cluster: a.ClusterID})
 }
 
 // tlsConfig returns the TLS settings of --ca, --cert and --key; nil without them.

@@ -175,6 +175,8 @@ func (a *App) hint(err error) string {
 		return fmt.Sprintf("nothing was changed; is a majority of the nodes running, and is one of them at %s? (--endpoints, or DORMOUSE_ENDPOINTS)", a.Endpoints)
 	case agent.CodeOverloaded:
 		return "nothing was changed; try again later"
+	case agent.CodeUnauthenticated:
+		return "log in with dormctl login, or give a token with --token-file or DORMOUSE_TOKEN"
 	case agent.CodeFenced:
 		return "the claim has another holder or has expired: take it again, or give up"
 	case agent.CodeSessionAlreadyRunning, agent.CodeSessionLeaseActive:

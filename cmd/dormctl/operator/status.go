@@ -44,12 +44,25 @@ func printStatus(a *kit.App, status agent.ClusterStatus) error {
 	g.Add("commit index", cli.Number(status.CommitIndex))
 	g.Add("applied index", fmt.Sprintf("%d (chain %s)", status.AppliedIndex, chain))
 	g.Add("version", fmt.Sprintf("%s (feature level %d)", status.Version, status.FeatureLevel))
+	if status.Auth == agent.AuthOff {
+		g.Add("auth", "off: every caller may do everything"+insecure(status.Insecure))
+	} else {
+		g.Add("auth", cli.OrDash(status.Auth)+insecure(status.Insecure))
+	}
 	if err := a.PrintGrid(g); err != nil {
 		return err
 	}
 	members := membersGrid(status.Members)
 	members.Apart = true
 	return a.PrintGrid(members)
+}
+
+// insecure returns a note if the answering node was started with --insecure.
+func insecure(set bool) string {
+	if set {
+		return " (--insecure: it may listen without TLS)"
+	}
+	return ""
 }
 
 func membersGrid(members []agent.MemberStatus) cli.Grid {

@@ -1,0 +1,199 @@
+package access
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
+
+	"dormouse/agent"
+)
+
+// Store finds tokens on this node.
+type Store interface {
+	// Token returns the token with a hash, as of the newest entry that this node has applied. The
+	// time that it takes does not depend on how much of a hash matches.
+	Token(hash agent.TokenHash) (agent.Token, bool, error)
+
+	// Barrier returns once this node has applied all that was committed before the call.
+	Barrier(ctx context.Context) error
+}
+
+// Options configure an Authenticator.
+type Options struct {
+	Store Store
+
+	// Refused is called with the address and the reason of refused tokens, at most once per address
+	// in ten seconds. It never gets a token. nil means no calls.
+	Refused func(address, reason string)
+
+	Now func() time.Time // nil means time.Now
+}
+
+// Limits of failed attempts with well-formed tokens that do not exist. Further attempts of the same
+// address are overloaded, and cost no barrier. Valid tokens are not affected.
+const (
+	failuresBurst  = 32
+	failuresEvery  = time.Second // one more attempt
+	addressesMax   = 4096        // addresses whose failures are remembered
+	refusedEvery   = 10 * time.Second
+	retryAfterMS   = 1000
+	authorizeBytes = 512 // of an Authorization header
+	usedEvery      = time.Minute
+)
+
+// Authenticator finds the principals of requests. It may be used concurrently.
+type Authenticator struct {
+	o Options
+
+	mu        sync.Mutex
+	addresses *simplelru.LRU[string, *failures] // guarded by mu
+	used      map[string]int64                  // guarded by mu; token id → Unix ms, coarsely; of existing tokens only
+}
+
+// failures is what an address has done wrong.
+type failures struct {
+	limit *rate.Limiter
+	told  time.Time // when Refused was last called
+}
+
+// NewAuthenticator returns an authenticator.
+func NewAuthenticator(o Options) *Authenticator {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Refused == nil {
+		o.Refused = func(string, string) {}
+	}
+	addresses, err := simplelru.NewLRU[string, *failures](addressesMax, nil)
+	if err != nil {
+		panic(err) // only a size of 0 can cause this
+	}
+	return &Authenticator{o: o, addresses: addresses, used: map[string]int64{}}
+}
+
+// Authorization returns the principal of a request from an address with this Authorization header.
+// Errors are unauthenticated, overloaded, or unavailable if this node cannot tell.
+func (a *Authenticator) Authorization(ctx context.Context, address, header string) (*Principal, error) {
+	if header == "" {
+		return nil, unauthenticated()
+	}
+	if len(header) > authorizeBytes {
+		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the Authorization header has %d bytes, more than any token", len(header)))
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the scheme of the Authorization header must be Bearer"))
+	}
+	if err := CheckSecret(secret); err != nil {
+		return nil, a.refused(address, err)
+	}
+	return a.token(ctx, address, agent.HashToken(secret))
+}
+
+// token returns the principal of the token with a hash. A token that this node does not know may be
+// too new for it: then it catches up first.
+func (a *Authenticator) token(ctx context.Context, address string, hash agent.TokenHash) (*Principal, error) {
+	t, ok, err := a.o.Store.Token(hash)
+	if err == nil && !ok {
+		if !a.mayFail(address) {
+			e := agent.Errorf(agent.CodeOverloaded, "too many wrong tokens from this address: try again later")
+			e.RetryAfterMS = retryAfterMS
+			return nil, a.refused(address, e)
+		}
+		if err = a.o.Store.Barrier(ctx); err == nil {
+			t, ok, err = a.o.Store.Token(hash)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node cannot check the token now: %v", err)
+	case !ok:
+		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the token does not exist: it was revoked, has expired, or belongs to another cluster"))
+	}
+	a.use(t.ID)
+	return &Principal{Name: t.Principal, Grants: t.Grants, TokenID: t.ID, Source: SourceToken}, nil
+}
+
+// use records that a token was used.
+func (a *Authenticator) use(id string) {
+	now := a.o.Now().UnixMilli()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if last := a.used[id]; now-last < usedEvery.Milliseconds() {
+		return
+	}
+	if len(a.used) >= 2*agent.TokensMax { // revoked ones are among them
+		clear(a.used)
+	}
+	a.used[id] = now
+}
+
+// LastUsed returns when this node last saw a token, in Unix ms, to the minute; 0 means not since it
+// started.
+func (a *Authenticator) LastUsed(id string) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used[id]
+}
+
+// mayFail counts an attempt with a token that this node does not know.
+func (a *Authenticator) mayFail(address string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at(address).limit.AllowN(a.o.Now(), 1)
+}
+
+// refused reports a refusal, unless one of this address was reported lately.
+func (a *Authenticator) refused(address string, err error) error {
+	now := a.o.Now()
+	a.mu.Lock()
+	f := a.at(address)
+	tell := f.told.IsZero() || now.Sub(f.told) >= refusedEvery
+	if tell {
+		f.told = now
+	}
+	a.mu.Unlock()
+	if tell {
+		a.o.Refused(network(address), err.Error())
+	}
+	return err
+}
+
+// at returns the failures of an address. mu is held.
+func (a *Authenticator) at(address string) *failures {
+	key := network(address)
+	f, ok := a.addresses.Get(key)
+	if !ok {
+		f = &failures{limit: rate.NewLimiter(rate.Every(failuresEvery), failuresBurst)}
+		a.addresses.Add(key, f)
+	}
+	return f
+}
+
+// network returns the part of host:port that identifies a caller: an IPv4 address, or the /64 of
+// an IPv6 address.
+func network(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	prefix, err := ip.Prefix(64)
+	if err != nil {
+		return ip.String()
+	}
+	return prefix.String()
+}

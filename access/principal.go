@@ -1,0 +1,85 @@
+package access
+
+import (
+	"context"
+	"slices"
+
+	"dormouse/agent"
+)
+
+// Principal is the caller of a request: a name and its grants.
+type Principal struct {
+	Name    string
+	Grants  []agent.Grant
+	TokenID string // "" if it used no token
+	Source  Source
+}
+
+// Source is where a principal comes from.
+type Source string
+
+// SourceToken is the source of the principals of tokens.
+const SourceToken Source = "token"
+
+type principalKey struct{}
+
+// With returns a context that carries p.
+func With(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// From returns the principal that ctx carries, or nil.
+func From(ctx context.Context) *Principal {
+	p, _ := ctx.Value(principalKey{}).(*Principal)
+	return p
+}
+
+// May reports whether p has verb: in the scope, or in the cluster if it is a cluster verb.
+func (p *Principal) May(verb agent.Verb, scope string) bool {
+	for _, g := range p.Grants {
+		if slices.Contains(g.Verbs, verb) && (verb.OfCluster() || g.Covers(scope)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sees reports whether p has any scope verb in the scope.
+func (p *Principal) Sees(scope string) bool {
+	return slices.ContainsFunc(agent.ScopeVerbs(), func(v agent.Verb) bool { return p.May(v, scope) })
+}
+
+// check returns a forbidden error if p lacks one of the verbs.
+func (p *Principal) check(need []agent.Verb, scope string) *agent.Error {
+	for _, verb := range need {
+		if p.May(verb, scope) {
+			continue
+		}
+		if verb.OfCluster() {
+			return agent.Errorf(agent.CodeForbidden, "principal %q lacks the verb %s: use a token that grants it", p.Name, verb)
+		}
+		return agent.Errorf(agent.CodeForbidden, "principal %q lacks the verb %s in scope %q: use a token that grants it", p.Name, verb, scope)
+	}
+	return nil
+}
+
+// mayGrant returns a forbidden error if p does not have all of the grants itself. So a principal
+// with tokens:change cannot create a token that may do more than its own.
+func (p *Principal) mayGrant(grants []agent.Grant) *agent.Error {
+	for _, g := range grants {
+		for _, verb := range g.Verbs {
+			if verb.OfCluster() {
+				if !p.May(verb, "") {
+					return agent.Errorf(agent.CodeForbidden, "principal %q lacks the verb %s, and so cannot grant it", p.Name, verb)
+				}
+				continue
+			}
+			for _, scope := range g.Scopes {
+				if !p.May(verb, scope) {
+					return agent.Errorf(agent.CodeForbidden, "principal %q lacks the verb %s in scope %q, and so cannot grant it", p.Name, verb, scope)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package access
+
+import (
+	"strings"
+
+	"dormouse/agent"
+)
+
+// open is the need of calls that anybody may make.
+var open need
+
+// routeNeeds is the need of each HTTP operation. The server checks it before it reads the body;
+// Guard then checks each op and read.
+var routeNeeds = routes(map[string]need{
+	"get-livez get-readyz get-openapi": open,
+
+	"thaw-agent get-erasure watch-changes get-checkpoint list-checkpoints list-checkpoint-history get-claim watch-claim list-claims": toRead,
+	"get-conversation list-conversations list-messages load-entries get-entry read-file file-metadata list-files":                    toRead,
+	"get-instance manager-stats watch-instances watch-instance get-manager list-managers get-memory list-memory recall":              toRead,
+	"look-at-pod list-pod-nodes get-pod-node replay-session list-reviews get-review get-scope get-session list-sessions":             toRead,
+	"list-threads get-thread verify-thread watch-thread get-timer list-timers list-all-timers get-value list-values":                 toRead,
+
+	"hibernate-agent fork-agent set-thread-ttl set-conversation-ttl set-session-ttl put-checkpoint patch-checkpoint": toWrite,
+	"delete-checkpoint save-conversation delete-conversation set-interrupted pend-message save-messages":             toWrite,
+	"update-message append-entries write-file describe-file move-file delete-file put-memory write-memory":           toWrite,
+	"delete-memory create-thread delete-thread compact-thread fork-thread put-value delete-value":                    toWrite,
+
+	"patch-checkpoint-cron take-claim renew-claim release-claim start-instance stop-instance hibernate-instance":    toRun,
+	"attach-instance detach-instance touch-instance signal-instance patch-instance-cron put-manager delete-manager": toRun,
+	"get-or-make-pod ensure-pod-node reconcile-pod mutate-pod hibernate-pod fork-pod put-timer delete-timer":        toRun,
+	"create-session put-session delete-session fork-session claim-session claim_resume-session recover-session":     toRun,
+	"checkpoint-session commit-session renew-session cancel-session":                                                toRun,
+
+	"decide-review":            toDecide,
+	"erase-agent":              toErase,
+	"delete-scope":             toAdmin,
+	"put-scope":                toPolicy,
+	"commit read list-scopes":  toEnter,
+	"whoami":                   toEnter,
+	"get-cluster get-metrics":  toSeeCluster,
+	"get-placement":            toSeeCluster,
+	"explain-placement":        toSeeCluster,
+	"count-instances":          toSeeCluster,
+	"leave-node transfer-node": toChangeCluster,
+	"promote-node demote-node": toChangeCluster,
+	"get-backup":               toBackUp,
+	"create-token":             toTokens,
+	"get-token list-tokens":    toTokens,
+	"revoke-token":             toTokens,
+})
+
+// methodNeeds is the need of each gRPC method. What the messages of a method need depends on their
+// content, which Guard checks.
+var methodNeeds = methods(map[string]need{
+	"/dormouse.api.v1.Store/ Exchange Commit Read Watch":                                             toEnter,
+	"/dormouse.api.v1.Instances/ Start Lookup Stop Hibernate Attach Detach Touch Signal Stats Watch": toEnter,
+	"/dormouse.api.v1.Cluster/ Status Placement":                                                     toSeeCluster,
+	"/dormouse.api.v1.Cluster/ Leave Transfer Promote Demote":                                        toChangeCluster,
+	"/dormouse.api.v1.Cluster/ Backup":                                                               toBackUp,
+	"/dormouse.api.v1.Cluster/ ExportScope WhoAmI":                                                   toEnter,
+	"/grpc.health.v1.Health/ Check List Watch":                                                       open,
+	"/grpc.reflection.v1.ServerReflection/ ServerReflectionInfo":                                     open,
+	"/grpc.reflection.v1alpha.ServerReflection/ ServerReflectionInfo":                                open,
+})
+
+// routes spreads a table whose keys list several names.
+func routes(grouped map[string]need) map[string]need {
+	out := map[string]need{}
+	for names, n := range grouped {
+		for _, name := range strings.Fields(names) {
+			out[name] = n
+		}
+	}
+	return out
+}
+
+// methods is routes for keys that begin with the service.
+func methods(grouped map[string]need) map[string]need {
+	out := map[string]need{}
+	for names, n := range grouped {
+		service, rest, _ := strings.Cut(names, " ")
+		for _, name := range strings.Fields(rest) {
+			out[service+name] = n
+		}
+	}
+	return out
+}
+
+// A Rule is the need of an HTTP operation or a gRPC method.
+type Rule struct {
+	known bool
+	need  need
+}
+
+// OfRoute returns the rule of an HTTP operation.
+func OfRoute(operation string) Rule { return ruleOf(routeNeeds, operation) }
+
+// OfMethod returns the rule of a gRPC method, such as /dormouse.api.v1.Store/Read.
+func OfMethod(method string) Rule { return ruleOf(methodNeeds, method) }
+
+func ruleOf(table map[string]need, name string) Rule {
+	n, ok := table[name]
+	return Rule{known: ok, need: n}
+}
+
+// Known reports whether the table has the call. A call without a rule is forbidden.
+func (r Rule) Known() bool { return r.known }
+
+// Open reports whether the call needs no principal.
+func (r Rule) Open() bool { return r.known && r.need == nil }
+
+// Verbs returns the verbs that the call needs.
+func (r Rule) Verbs() []agent.Verb { return r.need }
+
+// Check returns an error unless p may make the call, in the scope.
+func (r Rule) Check(p *Principal, scope string) error {
+	switch {
+	case r.Open():
+		return nil
+	case p == nil:
+		return unauthenticated()
+	case !r.known:
+		return agent.Errorf(agent.CodeForbidden, "this node has no rule for this call")
+	}
+	if refusal := p.check(r.need, scopeOf(scope)); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+func unauthenticated() *agent.Error {
+	return agent.Errorf(agent.CodeUnauthenticated, "this call needs a token: send it as Authorization: Bearer TOKEN")
+}
+
+// scopeOf returns the scope that a request without a scope means.
+func scopeOf(scope string) string {
+	if scope == "" {
+		return agent.DefaultScope
+	}
+	return scope
+}

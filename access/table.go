@@ -1,0 +1,101 @@
+package access
+
+import (
+	"fmt"
+	"reflect"
+
+	"dormouse/agent"
+)
+
+// need is the verbs of a call: all of them are needed.
+type need []agent.Verb
+
+var (
+	toRead   = need{agent.VerbRead}
+	toWrite  = need{agent.VerbWrite}
+	toRun    = need{agent.VerbRun}
+	toDecide = need{agent.VerbDecide}
+	toAdmin  = need{agent.VerbAdmin}
+	toErase  = need{agent.VerbAdmin, agent.VerbRead} // the call waits for the receipt
+	toImport = need{agent.VerbAdmin, agent.VerbScopesPolicy}
+	toPolicy = need{agent.VerbScopesPolicy}
+	toTokens = need{agent.VerbTokensChange}
+
+	toSeeCluster    = need{agent.VerbClusterRead}
+	toChangeCluster = need{agent.VerbClusterChange}
+	toBackUp        = need{agent.VerbClusterBackup}
+
+	toEnter = need{} // any principal: the answer has only what the principal may see
+)
+
+// typed is the need of the ops or reads of a type.
+type typed struct {
+	of   reflect.Type
+	need need
+}
+
+func of[T any](n need) typed { return typed{reflect.TypeFor[T](), n} }
+
+func table(all ...typed) map[reflect.Type]need {
+	out := map[reflect.Type]need{}
+	for _, one := range all {
+		out[one.of] = one.need
+	}
+	return out
+}
+
+// opNeeds is the need of each op.
+var opNeeds = table(
+	of[*agent.PutValue](toWrite), of[*agent.DeleteValue](toWrite), of[*agent.ReviseValue](toWrite),
+	of[*agent.PutCheckpoint](toWrite), of[*agent.PatchCheckpoint](toWrite), of[*agent.DeleteCheckpoint](toWrite),
+	of[*agent.AppendThread](toWrite), of[*agent.HibernateThread](toWrite), of[*agent.DeleteThread](toWrite),
+	of[*agent.CompactThread](toWrite), of[*agent.ForkThread](toWrite),
+	of[*agent.WriteMemory](toWrite), of[*agent.DeleteMemory](toWrite),
+	of[*agent.SaveConversation](toWrite), of[*agent.SetInterrupted](toWrite), of[*agent.PendMessage](toWrite),
+	of[*agent.SaveMessages](toWrite), of[*agent.UpdateMessage](toWrite), of[*agent.DeleteConversation](toWrite),
+	of[*agent.ForkAgent](toWrite), of[*agent.SetTTL](toWrite),
+
+	of[*agent.TakeClaim](toRun), of[*agent.RenewClaim](toRun), of[*agent.ReleaseClaim](toRun),
+	of[*agent.PutSession](toRun), of[*agent.ClaimSession](toRun), of[*agent.ResumeSession](toRun), of[*agent.RecoverSession](toRun),
+	of[*agent.CheckpointSession](toRun), of[*agent.CommitSession](toRun), of[*agent.RenewSession](toRun),
+	of[*agent.CancelSession](toRun), of[*agent.ForkSession](toRun), of[*agent.DeleteSession](toRun),
+	of[*agent.PutTimer](toRun), of[*agent.DeleteTimer](toRun), of[*agent.AckTimer](toRun), of[*agent.FailTimer](toRun),
+	of[*agent.PatchCron](toRun), of[*agent.PutManager](toRun), of[*agent.DeleteManager](toRun), of[*agent.AnswerSignal](toRun),
+
+	of[*agent.DecideReview](toDecide),
+	of[*agent.EraseAgent](toAdmin), of[*agent.DeleteScope](toAdmin), of[*agent.ImportScope](toImport),
+	of[*agent.PutScope](toPolicy),
+	of[*agent.PutToken](toTokens), of[*agent.RevokeToken](toTokens),
+)
+
+// readNeeds is the need of each read.
+var readNeeds = table(
+	of[*agent.GetValue](toRead), of[*agent.ListValues](toRead),
+	of[*agent.GetCheckpoint](toRead), of[*agent.ListCheckpoints](toRead), of[*agent.CheckpointHistory](toRead), of[*agent.Thaw](toRead),
+	of[*agent.GetThread](toRead), of[*agent.ListThreads](toRead), of[*agent.LoadEntries](toRead), of[*agent.GetEntry](toRead), of[*agent.VerifyThread](toRead),
+	of[*agent.GetMemory](toRead), of[*agent.ListMemories](toRead), of[*agent.Recall](toRead),
+	of[*agent.GetClaim](toRead), of[*agent.ListClaims](toRead),
+	of[*agent.GetSession](toRead), of[*agent.ListSessions](toRead), of[*agent.GetReview](toRead), of[*agent.ListReviews](toRead),
+	of[*agent.GetConversation](toRead), of[*agent.ListConversations](toRead), of[*agent.ListMessages](toRead),
+	of[*agent.GetTimer](toRead), of[*agent.ListTimers](toRead),
+	of[*agent.GetManager](toRead), of[*agent.ListManagers](toRead), of[*agent.GetAnswer](toRead), of[*agent.GetErasure](toRead),
+	of[*agent.GetScope](toRead),
+	of[*agent.ListScopes](toEnter), // lists the scopes that the principal sees
+	of[*agent.GetToken](toTokens), of[*agent.ListTokens](toTokens),
+)
+
+// needOf returns the need of an op or a read. What the table lacks is forbidden.
+func needOf(t map[reflect.Type]need, one any) (need, *agent.Error) {
+	n, ok := t[reflect.TypeOf(one)]
+	if !ok {
+		return nil, agent.Errorf(agent.CodeForbidden, "this node has no rule for %s", name(one))
+	}
+	return n, nil
+}
+
+func name(one any) string {
+	if t := reflect.TypeOf(one); t != nil && t.Kind() == reflect.Pointer {
+		return t.Elem().Name()
+	}
+	return fmt.Sprintf("%T", one)
+}

@@ -1,0 +1,120 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dormouse/access"
+	"dormouse/agent"
+	"dormouse/fsm"
+)
+
+// tokens finds tokens in this node's state. It implements access.Store and access.Tokens.
+//
+// It keeps the tokens that it has found until any token is added or removed, so that a request
+// costs no read of the engine.
+type tokens struct {
+	machine *fsm.Machine
+	service agent.Service // for linearizable reads
+
+	*access.Authenticator
+
+	mu     sync.Mutex
+	change uint64                          // guarded by mu; of the machine, when the maps were empty
+	known  map[agent.TokenHash]agent.Token // guarded by mu
+	live   map[string]int64                // guarded by mu; id → when it expires, 0 for never
+}
+
+var (
+	_ access.Store  = (*tokens)(nil)
+	_ access.Tokens = (*tokens)(nil)
+)
+
+// keepMax bounds the tokens that are kept; there are at most agent.TokensMax.
+const keepMax = agent.TokensMax
+
+// barrierMax bounds the wait for a token that this node does not know yet.
+const barrierMax = 5 * time.Second
+
+func newTokens(n *Node) *tokens {
+	t := &tokens{machine: n.machine, service: n.service, known: map[agent.TokenHash]agent.Token{}, live: map[string]int64{}}
+	logger := n.logger.Named("auth")
+	t.Authenticator = access.NewAuthenticator(access.Options{
+		Store: t,
+		Refused: func(address, reason string) {
+			logger.Warn("a request was refused", "address", address, "reason", reason)
+		},
+	})
+	return t
+}
+
+// fresh empties the maps if a token was added or removed since. mu is held.
+func (t *tokens) fresh() uint64 {
+	if now := t.machine.TokensChange(); now != t.change || len(t.known)+len(t.live) > 2*keepMax {
+		clear(t.known)
+		clear(t.live)
+		t.change = now
+	}
+	return t.change
+}
+
+// expired reports whether a token that expires at a time has expired, by the log's time.
+func (t *tokens) expired(at int64) bool {
+	_, wall := t.machine.Stamps()
+	return at != 0 && at <= wall
+}
+
+// Token implements access.Store.
+func (t *tokens) Token(hash agent.TokenHash) (agent.Token, bool, error) {
+	t.mu.Lock()
+	change := t.fresh()
+	kept, ok := t.known[hash]
+	t.mu.Unlock()
+	if ok {
+		return kept, !t.expired(kept.ExpiresAt), nil
+	}
+	view := t.machine.View()
+	found, ok, err := view.Token(hash)
+	view.Close()
+	if err != nil || !ok {
+		return agent.Token{}, false, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fresh() == change {
+		t.known[hash] = found
+	}
+	return found, true, nil
+}
+
+// Live implements access.Tokens. If the state cannot be read, the token does not count.
+func (t *tokens) Live(id string) bool {
+	t.mu.Lock()
+	change := t.fresh()
+	expires, ok := t.live[id]
+	t.mu.Unlock()
+	if ok {
+		return !t.expired(expires)
+	}
+	view := t.machine.View()
+	expires, ok, err := view.TokenLives(id)
+	view.Close()
+	if err != nil || !ok {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fresh() == change {
+		t.live[id] = expires
+	}
+	return true
+}
+
+// Barrier implements access.Store.
+func (t *tokens) Barrier(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, barrierMax)
+	defer cancel()
+	_, err := t.service.Read(ctx, agent.Reads{Reads: []agent.Read{&agent.GetScope{}}})
+	return err
+}

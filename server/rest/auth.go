@@ -1,0 +1,47 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"dormouse/access"
+	"dormouse/agent"
+)
+
+// rule returns what a route needs.
+func (f *api) rule(rt *route) access.Rule {
+	if rt.id == "get-metrics" && f.options.OpenMetrics {
+		return access.OfRoute("get-livez")
+	}
+	return access.OfRoute(rt.id)
+}
+
+// authenticated returns the request with its principal. It comes before all else, so that a caller
+// without a token takes no call's place.
+func (f *api) authenticated(rt *route, r *http.Request) (*http.Request, error) {
+	if f.options.Auth == nil || f.rule(rt).Open() {
+		return r, nil
+	}
+	header, err := single(r.Header, "Authorization")
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeUnauthenticated, "%v", err)
+	}
+	p, err := f.options.Auth.Authorization(r.Context(), r.RemoteAddr, header)
+	if err != nil {
+		return nil, err
+	}
+	return r.WithContext(access.With(r.Context(), p)), nil
+}
+
+// allowed returns an error unless the principal may make the call in its scope. It comes before the
+// body is read. The service checks each op and read again.
+func (c *request) allowed() error {
+	if c.api.options.Auth == nil {
+		return nil
+	}
+	scope := c.scope
+	if strings.Contains(c.route.path, "/{scope}") {
+		scope = c.id("scope")
+	}
+	return c.api.rule(c.route).Check(access.From(c.r.Context()), scope)
+}
