@@ -41,7 +41,7 @@ func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.
 	if scope == "" {
 		scope = agent.DefaultScope
 	}
-	leave, err := s.gate.enter(ctx, r.Reads)
+	leave, err := s.enter(ctx, r.Reads)
 	if err != nil {
 		return agent.Answers{}, err
 	}

@@ -2,49 +2,65 @@ package store
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"runtime"
 
 	"dormouse/agent"
+	"dormouse/internal/budget"
 )
 
 // answerBytesMax bounds what all answers of one request may use in memory: the servers can send no
 // more.
 const answerBytesMax = 2 * agent.ReadBytesMax
 
-// gate bounds the long reads that are answered at once. Each may use answerBytesMax, and more of
-// them than processors are no faster.
-type gate chan struct{}
+// Room for reads that are answered at once, in bytes. A page may have ReadBytesMax; single rows are
+// mostly small.
+const (
+	gateBytesMin = 4 * agent.ReadBytesMax
+	gateBytesMax = 16 * agent.ReadBytesMax
+	rowBytes     = 256 << 10
 
-func newGate() gate { return make(gate, max(8, 2*runtime.GOMAXPROCS(0))) }
+	retryAfterMS = 1000
+)
 
-// enter waits until reads may be answered, and returns what to call after that.
-func (g gate) enter(ctx context.Context, reads []agent.Read) (leave func(), err error) {
-	if !long(reads) {
-		return func() {}, nil
-	}
-	select {
-	case g <- struct{}{}:
-		return func() { <-g }, nil
-	case <-ctx.Done():
-		return nil, agent.Errorf(agent.CodeUnavailable, "this node is answering other long reads: %v", ctx.Err())
-	}
+// newGate returns the gate of the reads that may have large answers. More of them at once than
+// processors are no faster.
+func newGate() *budget.Gate {
+	return budget.NewGate(min(max(gateBytesMin, int64(runtime.GOMAXPROCS(0))*agent.ReadBytesMax), gateBytesMax))
 }
 
-// long reports whether the answers of reads may be large together.
-func long(reads []agent.Read) bool {
-	if len(reads) > 1 {
-		return true
+// enter waits until reads may be answered, and returns what to call after that.
+func (s *Store) enter(ctx context.Context, reads []agent.Read) (leave func(), err error) {
+	n := expected(reads)
+	if n <= rowBytes {
+		return func() {}, nil
 	}
+	leave, err = s.gate.Enter(ctx, n)
+	if errors.Is(err, budget.ErrFull) {
+		full := agent.Errorf(agent.CodeOverloaded, "this node has as many bytes of answers in flight as it may; retry later")
+		full.RetryAfterMS = retryAfterMS
+		return nil, full
+	}
+	if err != nil {
+		return nil, agent.Errorf(agent.CodeUnavailable, "this node is answering other long reads: %v", err)
+	}
+	return leave, nil
+}
+
+// expected returns how many bytes the answers of reads may have; single rows count as rowBytes.
+func expected(reads []agent.Read) int64 {
+	var n int64
 	for _, r := range reads {
 		switch r.(type) {
 		case *agent.GetValue, *agent.GetCheckpoint, *agent.GetThread, *agent.GetEntry, *agent.GetScope,
 			*agent.GetClaim, *agent.GetMemory, *agent.GetSession, *agent.GetReview, *agent.GetTimer:
+			n += rowBytes
 		default:
-			return true
+			n += agent.ReadBytesMax
 		}
 	}
-	return false
+	return min(n, agent.ReadBytesMax)
 }
 
 // answerBytes returns about how many bytes of memory an answer uses.

@@ -13,6 +13,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/command"
+	"dormouse/internal/budget"
 	"dormouse/internal/seededbug"
 )
 
@@ -45,7 +46,7 @@ type Options struct {
 // Store implements agent.Submitter on one node. It may be used concurrently.
 type Store struct {
 	o    Options
-	gate gate
+	gate *budget.Gate
 }
 
 // New returns a store; it need not be closed.

@@ -48,7 +48,7 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 			err = statusOf(s.api.panicked(info.FullMethod, r))
 		}
 	}()
-	return s.room.call(ctx, req, info.FullMethod, func() (any, error) { return handler(ctx, req) })
+	return s.room.call(ctx, req, info.FullMethod, func(ctx context.Context) (any, error) { return handler(ctx, req) })
 }
 
 func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServerInfo, handler rpc.StreamHandler) (err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	rpc "google.golang.org/grpc"
@@ -58,7 +59,7 @@ func overloaded() *agent.Error {
 type counted struct {
 	message any
 	n       int64
-	give    func(n int64)
+	conn    *conn
 }
 
 // countingCodec is codec.Codec, also for counted messages.
@@ -74,11 +75,31 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	data, err := c.CodecV2.Marshal(m.message)
 	if err != nil || len(data) != 1 || mem.IsBelowBufferPoolingThreshold(data.Len()) {
-		m.give(m.n)
+		m.conn.release(m.n)
 		return data, err
 	}
 	raw := data[0].ReadOnlyData()
 	return mem.BufferSlice{mem.NewBuffer(&raw, &sending{data: data, counted: m})}, nil
+}
+
+// malformed holds the messages that did not decode, until their call is refused: gRPC itself would
+// call that an internal error. The keys are pointers to messages.
+var malformed sync.Map
+
+// Unmarshal decodes a message. It marks one that is malformed, for checkForm.
+func (c countingCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	if err := c.CodecV2.Unmarshal(data, v); err != nil {
+		malformed.Store(v, err)
+	}
+	return nil
+}
+
+// checkForm returns an error if a message that was received did not decode.
+func checkForm(message any) error {
+	if err, bad := malformed.LoadAndDelete(message); bad {
+		return statusOf(agent.Invalid("message", "the message is malformed: %v", err))
+	}
+	return nil
 }
 
 // sending is the pool of one encoding: gRPC puts the encoding back once it has sent it, or once its
@@ -94,30 +115,21 @@ func (s *sending) Get(n int) *[]byte { return mem.DefaultBufferPool().Get(n) }
 // Put implements mem.BufferPool.
 func (s *sending) Put(*[]byte) {
 	s.data.Free()
-	s.counted.give(s.counted.n)
+	s.counted.conn.release(s.counted.n)
 }
 
-// room counts what the calls of one server have in flight. All of its pools may be nil.
+// room counts what the calls of one server have in flight.
 type room struct {
 	bytes   *budget.Pool // of requests and answers
 	watches *budget.Pool // one per watch
 	conns   conns
 }
 
-// giver returns the function that gives back bytes of an answer on a connection.
-func (r *room) giver(caller, remote string) (take, give func(n int64)) {
-	c := r.conns.get(remote)
-	return func(n int64) { c.hold(n) }, func(n int64) {
-		c.hold(-n)
-		r.bytes.Give(caller, n)
-	}
-}
-
 // call counts a unary call and its answer. Only reads are refused for their answer: the outcome of
 // any other call must be known.
-func (r *room) call(ctx context.Context, req any, method string, handle func() (any, error)) (any, error) {
-	if r.bytes == nil {
-		return handle()
+func (r *room) call(ctx context.Context, req any, method string, handle func(ctx context.Context) (any, error)) (any, error) {
+	if err := checkForm(req); err != nil {
+		return nil, err
 	}
 	caller, remote := callerOf(ctx)
 	read := method == apipb.Store_Read_FullMethodName
@@ -127,7 +139,12 @@ func (r *room) call(ctx context.Context, req any, method string, handle func() (
 		return nil, statusOf(overloaded())
 	}
 	defer r.bytes.Give(caller, n)
-	answer, err := handle()
+	if read {
+		var work *budget.Work
+		ctx, work = budget.WithWork(ctx, r.bytes, caller)
+		defer work.Done()
+	}
+	answer, err := handle(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,25 +157,22 @@ func (r *room) call(ctx context.Context, req any, method string, handle func() (
 	} else if !r.bytes.Try(caller, size) {
 		return nil, statusOf(overloaded())
 	}
-	take, give := r.giver(caller, remote)
-	take(size)
-	return &counted{message: answer, n: size, give: give}, nil
+	c := r.conns.get(remote)
+	c.hold(r.bytes, caller, size)
+	return &counted{message: answer, n: size, conn: c}, nil
 }
 
 // countingStream counts the messages of a stream until gRPC has sent them.
 type countingStream struct {
 	rpc.ServerStream
-	bytes      *budget.Pool
-	caller     string
-	take, give func(n int64)
-	force      bool // an Exchange stream, which has counted its replies
+	bytes  *budget.Pool
+	caller string
+	conn   *conn
+	force  bool // an Exchange stream, which has counted its replies
 }
 
 // stream returns the stream that counts, and what to call at its end.
 func (r *room) stream(stream rpc.ServerStream, method string) (rpc.ServerStream, func(), error) {
-	if r.bytes == nil {
-		return stream, func() {}, nil
-	}
 	caller, remote := callerOf(stream.Context())
 	end := func() {}
 	if strings.HasSuffix(method, "/Watch") {
@@ -167,10 +181,17 @@ func (r *room) stream(stream rpc.ServerStream, method string) (rpc.ServerStream,
 		}
 		end = func() { r.watches.Give(caller, 1) }
 	}
-	take, give := r.giver(caller, remote)
 	return &countingStream{
-		ServerStream: stream, bytes: r.bytes, caller: caller, take: take, give: give, force: method == apipb.Store_Exchange_FullMethodName,
+		ServerStream: stream, bytes: r.bytes, caller: caller, conn: r.conns.get(remote), force: method == apipb.Store_Exchange_FullMethodName,
 	}, end, nil
+}
+
+// RecvMsg receives a message. A malformed one is invalid.
+func (s *countingStream) RecvMsg(m any) error {
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err //nolint:wrapcheck // io.EOF at the end
+	}
+	return checkForm(m)
 }
 
 // SendMsg waits until there is room for the message.
@@ -189,8 +210,8 @@ func (s *countingStream) SendMsg(m any) error {
 			return statusOf(overloaded())
 		}
 	}
-	s.take(size)
-	if err := s.ServerStream.SendMsg(&counted{message: m, n: size, give: s.give}); err != nil {
+	s.conn.hold(s.bytes, s.caller, size)
+	if err := s.ServerStream.SendMsg(&counted{message: m, n: size, conn: s.conn}); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	return nil

@@ -33,7 +33,7 @@ type Options struct {
 	StreamsMax       uint32                           // calls and streams of one connection at once; 0 means 1,024
 	InFlightMax      int                              // calls in flight on one Exchange stream; 0 means 4,096
 	InFlightBytesMax int64                            // and their bytes; 0 means 64 MiB
-	Bytes            *budget.Pool                     // of requests and answers in flight, shared with other servers; nil means 256 MiB
+	Bytes            *budget.Pool                     // of requests and answers in flight, shared with other servers; nil means 192 MiB
 	WatchesMax       int64                            // watches at once; 0 means 16,384
 	Timeout          time.Duration                    // of a call without its own timeout; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
@@ -76,7 +76,7 @@ const (
 	timeoutMax              = 5 * time.Minute // longest timeout that a client may set
 	inFlightMaxDefault      = 4096
 	inFlightBytesMaxDefault = 64 << 20
-	bytesDefault            = 256 << 20
+	bytesDefault            = 192 << 20
 
 	handshakeTimeout   = 10 * time.Second
 	headerBytesMax     = 16 << 10

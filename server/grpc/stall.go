@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"dormouse/internal/budget"
 )
 
 const (
@@ -31,19 +33,53 @@ type conn struct {
 	net.Conn
 	conns   *conns
 	key     string
-	held    atomic.Int64 // bytes of answers that gRPC has not sent
 	written atomic.Int64
+
+	mu     sync.Mutex
+	held   int64        // guarded by mu; bytes of answers that gRPC has not sent
+	pool   *budget.Pool // guarded by mu; from which they are, for caller
+	caller string       // guarded by mu
+	closed bool         // guarded by mu; nothing is held any more
 
 	// Used only by the goroutine that closes stalled connections.
 	mark  int64     // written at since
 	since time.Time // when the client last read enough
 }
 
-// hold changes the bytes to send. c may be nil.
-func (c *conn) hold(n int64) {
+// hold notes that n bytes, which were taken from the pool for a caller, are to be sent. They return
+// to the pool with release, or when the connection is closed: gRPC frees nothing then. If c is nil,
+// as for connections in memory that share an address, they return at once.
+func (c *conn) hold(pool *budget.Pool, caller string, n int64) {
 	if c != nil {
-		c.held.Add(n)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.closed {
+			c.pool, c.caller = pool, caller
+			c.held += n
+			return
+		}
 	}
+	pool.Give(caller, n)
+}
+
+// release notes that n of the bytes were sent.
+func (c *conn) release(n int64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.held -= n
+		c.pool.Give(c.caller, n)
+	}
+}
+
+// toSend returns the bytes that are to be sent.
+func (c *conn) toSend() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
 }
 
 // Write implements net.Conn.
@@ -56,12 +92,18 @@ func (c *conn) Write(b []byte) (int, error) {
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.conns.byAddr.CompareAndDelete(c.key, c)
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		c.pool.Give(c.caller, c.held)
+	}
+	c.mu.Unlock()
 	return c.Conn.Close() //nolint:wrapcheck // the connection's own
 }
 
 // stalled reports whether the client has read too little of its answers for too long.
 func (c *conn) stalled(now time.Time) bool {
-	if written := c.written.Load(); c.since.IsZero() || c.held.Load() == 0 || written-c.mark >= stallBytes {
+	if written := c.written.Load(); c.since.IsZero() || c.toSend() == 0 || written-c.mark >= stallBytes {
 		c.since, c.mark = now, written
 	}
 	return now.Sub(c.since) >= stallMax
@@ -95,7 +137,7 @@ func (c *conns) closeStalled(ctx context.Context, logger hclog.Logger) {
 		case now := <-ticker.C:
 			c.byAddr.Range(func(_, value any) bool {
 				if stuck, ok := value.(*conn); ok && stuck.stalled(now) {
-					logger.Warn("closed a connection whose client does not read its answers", "from", stuck.key, "bytes", stuck.held.Load())
+					logger.Warn("closed a connection whose client does not read its answers", "from", stuck.key, "bytes", stuck.toSend())
 					_ = stuck.Close() // gRPC reports the end to the calls
 				}
 				return true

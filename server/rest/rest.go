@@ -26,7 +26,7 @@ type Options struct {
 	Timeout   time.Duration // of a call without its own timeout; 0 means 10 s
 	Calls     int64         // concurrent calls, except watches and calls of operators; 0 means 8,192
 	Watches   int64         // watches at once; 0 means 4,096
-	Bytes     *budget.Pool  // of requests and answers in flight, shared with other servers; nil means 256 MiB
+	Bytes     *budget.Pool  // of requests and answers in flight, shared with other servers; nil means 192 MiB
 	Logger    hclog.Logger  // nil means no logs
 
 	// Hosts are the names that this node is known by. Requests for other names are
@@ -51,7 +51,7 @@ const (
 	watchesDefault  = 4096
 	callsDefault    = 8192
 	operatorsMax    = 64        // calls on the cluster and backups at once: they have room whatever the other calls do
-	bytesDefault    = 256 << 20 // of requests and answers in flight
+	bytesDefault    = 192 << 20 // of requests and answers in flight
 	headersBytesMax = 64 << 10  // all headers of one request: an id of 512 bytes is 1.5 KiB when percent-encoded
 	headersTimeout  = 10 * time.Second
 	idleTimeout     = 2 * time.Minute

@@ -39,6 +39,9 @@ func (f *api) send(w *writer, status int, contentType string, body []byte) {
 		}
 		defer f.bytes.Give(w.caller(), size)
 	}
+	if w.work != nil {
+		w.work.Done()
+	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"dormouse/agent"
+	"dormouse/internal/budget"
 )
 
 // effect is the effect of a route on the store, which determines its headers.
@@ -92,6 +93,11 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 		r, w := humago.Unwrap(hc)
 		out := w.(*writer) // ServeHTTP created it
 		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
+		if out.read {
+			ctx, work := budget.WithWork(r.Context(), f.bytes, out.caller())
+			r, out.work = r.WithContext(ctx), work
+			defer work.Done()
+		}
 		if err := run(f, &rt, r, out, handle); err != nil {
 			f.refuseOp(out, err, rt.numbered)
 		}

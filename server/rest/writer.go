@@ -17,6 +17,7 @@ type writer struct {
 	remote    string        // the client's address
 	read      bool          // the request changes nothing
 	from      string        // the caller's name; see caller
+	work      *budget.Work  // of a read, until its answer is counted; nil if it is none
 	bodied    bool          // the request has a body
 	began     time.Time     // when the request with the body began
 }
