@@ -3,16 +3,18 @@ package access
 import (
 	"context"
 	"io"
+	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
-// operator checks the calls of an agent.Operator.
-type operator struct{ inner agent.Operator }
+// operator checks the calls of an layout.Operator.
+type operator struct{ inner layout.Operator }
 
 // NewOperator returns an operator that serves each call only if the principal in its context may
 // make it.
-func NewOperator(inner agent.Operator) agent.Operator { return operator{inner} }
+func NewOperator(inner layout.Operator) layout.Operator { return operator{inner} }
 
 func may(ctx context.Context, n need, scope string) error {
 	p := From(ctx)
@@ -25,23 +27,31 @@ func may(ctx context.Context, n need, scope string) error {
 	return nil
 }
 
-// Status implements agent.Operator.
-func (o operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
+// Status implements layout.Operator.
+func (o operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	if err := may(ctx, toSeeCluster, ""); err != nil {
-		return agent.ClusterStatus{}, err
+		return layout.ClusterStatus{}, err
 	}
 	return o.inner.Status(ctx)
 }
 
-// Change implements agent.Operator.
-func (o operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+// Change implements layout.Operator.
+func (o operator) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	if err := may(ctx, toChangeCluster, ""); err != nil {
 		return "", err
 	}
 	return o.inner.Change(ctx, change, node)
 }
 
-// Backup implements agent.Operator.
+// JoinToken implements layout.Operator.
+func (o operator) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	if err := may(ctx, toChangeCluster, ""); err != nil {
+		return layout.JoinToken{}, err
+	}
+	return o.inner.JoinToken(ctx, ttl)
+}
+
+// Backup implements layout.Operator.
 func (o operator) Backup(ctx context.Context, w io.Writer) error {
 	if err := may(ctx, toBackUp, ""); err != nil {
 		return err
@@ -49,7 +59,7 @@ func (o operator) Backup(ctx context.Context, w io.Writer) error {
 	return o.inner.Backup(ctx, w)
 }
 
-// ExportScope implements agent.Operator.
+// ExportScope implements layout.Operator.
 func (o operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	if err := may(ctx, toAdmin, scope); err != nil {
 		return err
@@ -57,10 +67,10 @@ func (o operator) ExportScope(ctx context.Context, scope string, write func(agen
 	return o.inner.ExportScope(ctx, scope, write)
 }
 
-// Placement implements agent.Operator.
-func (o operator) Placement(ctx context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+// Placement implements layout.Operator.
+func (o operator) Placement(ctx context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	if err := may(ctx, toSeeCluster, ""); err != nil {
-		return agent.Placement{}, err
+		return layout.Placement{}, err
 	}
 	return o.inner.Placement(ctx, q)
 }

@@ -50,7 +50,7 @@ func CallersClaim(name string) error {
 	switch session, isSession := ClaimedSession(name); {
 	case isSession:
 		return Invalid("claim", "claim %q is the lease of session %q: claim, renew or commit the session", name, session)
-	case strings.HasPrefix(name, partitionClaimPrefix):
+	case strings.HasPrefix(name, PartitionClaimPrefix):
 		return Invalid("claim", "claim %q belongs to the cluster: choose another name", name)
 	}
 	return ValidID("claim", name)

@@ -46,8 +46,6 @@ const (
 	ClaimTTLDefault      = 30 * time.Second    // ttl of a claim that names none
 	ClaimTTLMin          = time.Second         // holders renew every third of it, over a network and a slow disk
 	ClaimTTLMax          = 24 * time.Hour
-	NodeLeaseTTLMin      = 500 * time.Millisecond // of a node's lease, which is renewed every third of its ttl
-	NodeLeaseTTLMax      = 10 * time.Minute
 	MemoryBytesMax       = 256 << 10      // one memory: content, data, metadata, tags and embedding together
 	MemoryTagsMax        = 64             // tags of one memory, and of each kind in a recall
 	EmbeddingMax         = 4096           // dimensions of an embedding
@@ -68,11 +66,6 @@ const (
 // that one read returns all of it. The oldest requests and snapshots are dropped
 // first, never the newest.
 const (
-	PlacementEventsMax      = 1024   // ownership changes kept in the history
-	HostsMax                = 256    // members that run instances and store no data
-	HostWeightMax           = 10_000 // the largest weight of a host; 100 is the usual
-	LeaseHandlersMax        = 256    // Go handlers of one process that runs instances
-	PlacementWhyBytesMax    = 512    // reason for moving a partition
 	SessionIDBytesMax       = IDBytesMax - len(sessionClaimPrefix)
 	SessionBytesMax         = 4 << 20  // spec, metadata, environment, conversation, result and failure together
 	SessionRequestBytesMax  = 1 << 20  // one request

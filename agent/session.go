@@ -201,7 +201,7 @@ const (
 // their own.
 const (
 	sessionClaimPrefix   = "session:"
-	partitionClaimPrefix = "partition:"
+	PartitionClaimPrefix = "partition:"
 )
 
 // SessionClaim returns the claim of a session's lease. A commit with it and the

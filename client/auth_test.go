@@ -14,7 +14,11 @@ import (
 // The whole contract holds with a token.
 func TestTheConformanceSuitePassesWithAuthOn(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Auth: true})
-	agenttest.Run(t, func(t *testing.T) agent.Service { t.Parallel(); return n })
+	agenttest.Run(t, func(t *testing.T) agent.Service {
+		t.Helper()
+		t.Parallel()
+		return n
+	})
 }
 
 func TestACallWithoutATokenIsUnauthenticatedAtOnce(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 )
 
@@ -30,7 +31,7 @@ type Client struct {
 
 var (
 	_ agent.Submitter = (*Client)(nil)
-	_ agent.Operator  = (*Client)(nil)
+	_ layout.Operator = (*Client)(nil)
 )
 
 // Dial returns a client. It connects on first use, so it also succeeds while the

@@ -1,4 +1,4 @@
-// Package client is the Go client: an agent.Submitter and an agent.Operator over gRPC.
+// Package client is the Go client: an agent.Submitter and an layout.Operator over gRPC.
 //
 // All commits and reads of a client share one stream. Calls that wait at the same time
 // are sent in one message; a single call is sent at once. The number of calls in

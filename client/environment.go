@@ -39,7 +39,7 @@ func (o Options) fromEnvironment() (Options, error) {
 	}
 	var err error
 	if o.Token == "" {
-		if o.Token, err = tokenOf(os.Getenv(EnvToken), os.Getenv(EnvTokenFile)); err != nil {
+		if o.Token, err = TokenFromEnvironment(); err != nil {
 			return o, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/agent/memstore"
 	"dormouse/client"
 	grpcfront "dormouse/server/grpc"
@@ -120,15 +121,15 @@ func TestAStormOfLeaderChangesLosesAndDoublesNothing(t *testing.T) {
 	})
 }
 
-func member(addr string, leader bool) agent.MemberStatus {
-	return agent.MemberStatus{Member: agent.Member{ID: "n" + addr, GRPCAddr: addr}, Leader: leader}
+func member(addr string, leader bool) layout.MemberStatus {
+	return layout.MemberStatus{Member: layout.Member{ID: "n" + addr, GRPCAddr: addr}, Leader: leader}
 }
 
 func TestMembersAreLearnedAndTheLeaderIsPreferred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)
-		status := func() (agent.ClusterStatus, error) {
-			return agent.ClusterStatus{Leader: "nb:1", Members: []agent.MemberStatus{
+		status := func() (layout.ClusterStatus, error) {
+			return layout.ClusterStatus{Leader: "nb:1", Members: []layout.MemberStatus{
 				member("a:1", false), member("b:1", true), member("0.0.0.0:1", false), member("", false),
 			}}, nil
 		}
@@ -186,7 +187,7 @@ func TestOperatorCallsAreRetriedOnlyWhereNothingWasDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, n := newWires(t), 0
-				f := &fake{change: func(_ context.Context, ch agent.Change, node string) (string, error) {
+				f := &fake{change: func(_ context.Context, ch layout.Change, node string) (string, error) {
 					if n++; n == 1 {
 						return "", tc.first
 					}
@@ -194,7 +195,7 @@ func TestOperatorCallsAreRetriedOnlyWhereNothingWasDone(t *testing.T) {
 				}}
 				w.serve("a", f, f)
 				c := w.client(client.Options{Endpoints: []string{"a"}, Fixed: true})
-				leader, err := c.Change(t.Context(), agent.ChangeDemote, "n2")
+				leader, err := c.Change(t.Context(), layout.ChangeDemote, "n2")
 				if agent.CodeOf(err) != tc.want || n != tc.calls || err == nil && leader != "demote n2" {
 					t.Errorf("%q, %v after %d calls", leader, err, n)
 				}
@@ -239,10 +240,10 @@ func TestAClientFollowsAClusterThatIsReplaced(t *testing.T) {
 		w := newWires(t)
 		var replaced atomic.Bool
 		first := &fake{
-			status: func() (agent.ClusterStatus, error) {
-				s := agent.ClusterStatus{ClusterID: "c", Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", GRPCAddr: "a:1"}}}}
+			status: func() (layout.ClusterStatus, error) {
+				s := layout.ClusterStatus{ClusterID: "c", Members: []layout.MemberStatus{{Member: layout.Member{ID: "n1", GRPCAddr: "a:1"}}}}
 				if replaced.Load() {
-					s.Members = append(s.Members, agent.MemberStatus{Member: agent.Member{ID: "n2", GRPCAddr: "b:1"}})
+					s.Members = append(s.Members, layout.MemberStatus{Member: layout.Member{ID: "n2", GRPCAddr: "b:1"}})
 				}
 				return s, nil
 			},
@@ -274,10 +275,10 @@ func TestANodeThatStopsSaysWhereTheOthersAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires(t)
 		var replaced atomic.Bool
-		first := &fake{status: func() (agent.ClusterStatus, error) {
-			s := agent.ClusterStatus{Node: "n1", Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", GRPCAddr: "a:1"}}}}
+		first := &fake{status: func() (layout.ClusterStatus, error) {
+			s := layout.ClusterStatus{Node: "n1", Members: []layout.MemberStatus{{Member: layout.Member{ID: "n1", GRPCAddr: "a:1"}}}}
 			if replaced.Load() {
-				s.Members = []agent.MemberStatus{{Member: agent.Member{ID: "n2", GRPCAddr: "b:1"}}}
+				s.Members = []layout.MemberStatus{{Member: layout.Member{ID: "n2", GRPCAddr: "b:1"}}}
 			}
 			return s, nil
 		}}

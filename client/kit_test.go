@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/agent/memstore"
 	"dormouse/client"
 	apipb "dormouse/proto/api"
@@ -65,11 +66,11 @@ func (w *wires) dial(ctx context.Context, addr string) (net.Conn, error) {
 }
 
 // serve serves a service with the real gRPC server; stop closes its connections.
-func (w *wires) serve(addr string, service agent.Submitter, operator agent.Operator) (stop func()) {
+func (w *wires) serve(addr string, service agent.Submitter, operator layout.Operator) (stop func()) {
 	return w.serveWith(addr, service, operator, grpcfront.Options{})
 }
 
-func (w *wires) serveWith(addr string, service agent.Submitter, operator agent.Operator, o grpcfront.Options) (stop func()) {
+func (w *wires) serveWith(addr string, service agent.Submitter, operator layout.Operator, o grpcfront.Options) (stop func()) {
 	s := grpcfront.New(service, operator, o)
 	l := w.listen(addr)
 	w.mu.Lock()
@@ -135,8 +136,8 @@ type fake struct {
 	submit func(context.Context, agent.Commit, func(agent.Result, error))
 	read   func(context.Context, agent.Reads) (agent.Answers, error)
 	watch  func(context.Context, agent.Watch) iter.Seq2[agent.Event, error]
-	change func(context.Context, agent.Change, string) (string, error)
-	status func() (agent.ClusterStatus, error)
+	change func(context.Context, layout.Change, string) (string, error)
+	status func() (layout.ClusterStatus, error)
 
 	mu      sync.Mutex
 	memory  *memstore.Store
@@ -192,14 +193,14 @@ func (f *fake) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, 
 	return f.watch(ctx, w)
 }
 
-func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
+func (f *fake) Status(context.Context) (layout.ClusterStatus, error) {
 	if f.status == nil {
-		return agent.ClusterStatus{ClusterID: "c"}, nil
+		return layout.ClusterStatus{ClusterID: "c"}, nil
 	}
 	return f.status()
 }
 
-func (f *fake) Change(ctx context.Context, c agent.Change, node string) (string, error) {
+func (f *fake) Change(ctx context.Context, c layout.Change, node string) (string, error) {
 	return f.change(ctx, c, node)
 }
 
@@ -237,9 +238,13 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	return layout.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
+func (f *fake) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	if err := q.Validate(); err != nil {
-		return agent.Placement{}, err
+		return layout.Placement{}, err
 	}
-	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+	return layout.Placement{Index: 7, Partition: &layout.Partition{ID: 42, Owner: "n1", Epoch: 9, State: layout.PartitionOwned, Why: q.Key}}, nil
 }

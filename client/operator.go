@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 )
 
-// Status returns the status of the cluster, as one node sees it; see agent.Operator.
-func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
-	var status agent.ClusterStatus
+// Status returns the status of the cluster, as one node sees it; see layout.Operator.
+func (c *Client) Status(ctx context.Context) (layout.ClusterStatus, error) {
+	var status layout.ClusterStatus
 	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
 		res, err := api.Status(ctx, &apipb.StatusRequest{})
 		status = convert.StatusFromProto(res)
@@ -24,16 +27,16 @@ func (c *Client) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	return status, err
 }
 
-// Change changes the membership; see agent.Operator. It is retried only if the change
+// Change changes the membership; see layout.Operator. It is retried only if the change
 // was not made.
-func (c *Client) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+func (c *Client) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	leader := ""
 	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
-		calls := map[agent.Change]func() (*apipb.NodeResponse, error){
-			agent.ChangeLeave:    func() (*apipb.NodeResponse, error) { return api.Leave(ctx, &apipb.NodeRequest{Node: node}) },
-			agent.ChangePromote:  func() (*apipb.NodeResponse, error) { return api.Promote(ctx, &apipb.NodeRequest{Node: node}) },
-			agent.ChangeDemote:   func() (*apipb.NodeResponse, error) { return api.Demote(ctx, &apipb.NodeRequest{Node: node}) },
-			agent.ChangeTransfer: func() (*apipb.NodeResponse, error) { return api.Transfer(ctx, &apipb.NodeRequest{Node: node}) },
+		calls := map[layout.Change]func() (*apipb.NodeResponse, error){
+			layout.ChangeLeave:    func() (*apipb.NodeResponse, error) { return api.Leave(ctx, &apipb.NodeRequest{Node: node}) },
+			layout.ChangePromote:  func() (*apipb.NodeResponse, error) { return api.Promote(ctx, &apipb.NodeRequest{Node: node}) },
+			layout.ChangeDemote:   func() (*apipb.NodeResponse, error) { return api.Demote(ctx, &apipb.NodeRequest{Node: node}) },
+			layout.ChangeTransfer: func() (*apipb.NodeResponse, error) { return api.Transfer(ctx, &apipb.NodeRequest{Node: node}) },
 		}
 		call := calls[change]
 		if call == nil {
@@ -46,7 +49,18 @@ func (c *Client) Change(ctx context.Context, change agent.Change, node string) (
 	return leader, err
 }
 
-// Backup writes a backup to w; see agent.Operator. It is not retried once a part was
+// JoinToken returns a join token; see layout.Operator.
+func (c *Client) JoinToken(ctx context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	var token layout.JoinToken
+	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.JoinToken(ctx, &apipb.JoinTokenRequest{TtlMs: ops.Millis(ttl)})
+		token = layout.JoinToken{Secret: res.GetSecret(), ExpiresAt: res.GetExpiresAt()}
+		return err
+	})
+	return token, err
+}
+
+// Backup writes a backup to w; see layout.Operator. It is not retried once a part was
 // written: discard the output after an error.
 func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.BackupChunk], error) {
@@ -60,7 +74,7 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// ExportScope calls write with the rows of a scope; see agent.Operator. It makes one
+// ExportScope calls write with the rows of a scope; see layout.Operator. It makes one
 // attempt, on one node, and fails if that node fails. Discard the output after an
 // error and export again.
 func (c *Client) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {

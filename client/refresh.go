@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 )
@@ -69,7 +69,7 @@ func (p *pool) learnOnce() {
 
 // learn adds the members' addresses, removes those of nodes that left, and prefers the
 // leader if the options say so.
-func (p *pool) learn(status agent.ClusterStatus) {
+func (p *pool) learn(status layout.ClusterStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := map[string]*endpoint{}

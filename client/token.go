@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 
 	"google.golang.org/grpc/credentials"
@@ -14,6 +15,12 @@ import (
 	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 )
+
+// TokenFromEnvironment returns the token that EnvToken holds, or the file that EnvTokenFile names;
+// "" if neither is set. Dial calls it if the options name no endpoints.
+func TokenFromEnvironment() (string, error) {
+	return tokenOf(os.Getenv(EnvToken), os.Getenv(EnvTokenFile))
+}
 
 // tokenOf returns the token of two environment variables; "" if neither is set.
 func tokenOf(token, file string) (string, error) {

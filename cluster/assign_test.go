@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/assign"
 )
@@ -23,21 +23,21 @@ type drainer struct {
 	refuses     atomic.Bool // every lease
 }
 
-func (d *drainer) Partition(n int) agent.Partition {
-	return agent.Partition{ID: n, Owner: d.owner, Incarnation: d.life, Epoch: 7, State: agent.PartitionDraining, To: "n2"}
+func (d *drainer) Partition(n int) layout.Partition {
+	return layout.Partition{ID: n, Owner: d.owner, Incarnation: d.life, Epoch: 7, State: layout.PartitionDraining, To: "n2"}
 }
 
-func (d *drainer) Partitions() []*agent.Partition     { return nil }
-func (d *drainer) NodeLeases() []agent.NodeLease      { return nil }
+func (d *drainer) Partitions() []*layout.Partition    { return nil }
+func (d *drainer) NodeLeases() []layout.NodeLease     { return nil }
 func (d *drainer) PartitionsChanged() <-chan struct{} { return nil }
 
-func (d *drainer) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte {
+func (d *drainer) EncodeRenewNodeLease(layout.NodeLease, *layout.Member) []byte {
 	return encoded(command{Key: "leased", Refuse: d.refuses.Load()})
 }
 
 func (d *drainer) EncodeEndNodeLease(string, string) []byte { return d.encode() }
 
-func (d *drainer) EncodeMovePartitions(_ []agent.PartitionMove, why string) []byte {
+func (d *drainer) EncodeMovePartitions(_ []layout.PartitionMove, why string) []byte {
 	d.whys <- why
 	return d.encode()
 }
@@ -62,7 +62,7 @@ func TestWhyAPartitionStaysIsOfTheLogsKind(t *testing.T) {
 		table.life = n.group.Process()
 		for name, c := range map[string]struct{ why, want string }{
 			"short":             {"it broke", "it broke"},
-			"cut inside a rune": {"a" + strings.Repeat("ä", agent.PlacementWhyBytesMax), "a" + strings.Repeat("ä", (agent.PlacementWhyBytesMax-1)/2)},
+			"cut inside a rune": {"a" + strings.Repeat("ä", layout.PlacementWhyBytesMax), "a" + strings.Repeat("ä", (layout.PlacementWhyBytesMax-1)/2)},
 			"no text at all":    {"\xff\xfe!", "!"},
 		} {
 			if err := n.group.Partitions().Keep(t.Context(), assign.Held{Partition: 3, Epoch: 7}, c.why); err != nil {
@@ -115,11 +115,11 @@ func TestARefusedLeaseIsLoggedOncePerChange(t *testing.T) {
 // eager is a table that counts who asks for a lease before there are members.
 type eager struct {
 	drainer
-	members func() []agent.Member
+	members func() []layout.Member
 	early   atomic.Int32
 }
 
-func (e *eager) EncodeRenewNodeLease(lease agent.NodeLease, m *agent.Member) []byte {
+func (e *eager) EncodeRenewNodeLease(lease layout.NodeLease, m *layout.Member) []byte {
 	if len(e.members()) == 0 {
 		e.early.Add(1)
 	}

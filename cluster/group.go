@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/proposer"
@@ -283,7 +284,7 @@ func (g *Group) Propose(ctx context.Context, cmd []byte) error {
 }
 
 // Members returns the members, sorted by id; see membership.Roster.
-func (g *Group) Members() []agent.MemberStatus { return g.roster.Members(g.followers) }
+func (g *Group) Members() []layout.MemberStatus { return g.roster.Members(g.followers) }
 
 // HandleChange carries out an operator's change; see membership.Leader.
 func (g *Group) HandleChange(ctx context.Context, kind, node string) membership.ChangeResponse {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/membership"
@@ -92,7 +93,7 @@ func (n *node) start(edit func(*cluster.Options)) error {
 	}
 	o := cluster.Options{
 		NodeID: n.name, Keys: clustertest.Keys, Dir: n.dir, Network: n.lab.net.Host(n.name), Listen: addrOf(n.name), Machine: n.machine,
-		Snapshots: n.snaps, Self: agent.Member{WantVote: true, Version: "test", FeatureLevelMax: 1}, Logger: logger,
+		Snapshots: n.snaps, Self: layout.Member{WantVote: true, Version: "test", FeatureLevelMax: 1}, Logger: logger,
 		Fatal: func(err error) { n.lab.t.Errorf("%s: fatal: %v", n.name, err) },
 	}
 	peers := &peers{}

@@ -17,18 +17,19 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // command is a commit of the fake machine: set a key, or change a member.
 type command struct {
-	Key    string        `json:",omitempty"`
-	Value  int           `json:",omitempty"`
-	Pad    int           `json:"-"` // bytes that follow the JSON
-	Put    *agent.Member `json:",omitempty"`
-	Remove *agent.Member `json:",omitempty"`
-	Level  uint32        `json:",omitempty"`
-	Refuse bool          `json:",omitempty"` // the machine refuses it
-	DueIn  uint64        `json:",omitempty"` // something falls due so many ticks after this commit
+	Key    string         `json:",omitempty"`
+	Value  int            `json:",omitempty"`
+	Pad    int            `json:"-"` // bytes that follow the JSON
+	Put    *layout.Member `json:",omitempty"`
+	Remove *layout.Member `json:",omitempty"`
+	Level  uint32         `json:",omitempty"`
+	Refuse bool           `json:",omitempty"` // the machine refuses it
+	DueIn  uint64         `json:",omitempty"` // something falls due so many ticks after this commit
 }
 
 type logEntry struct {
@@ -51,7 +52,7 @@ type machine struct {
 
 type machineState struct {
 	Registers map[string]int
-	Members   map[string]agent.Member
+	Members   map[string]layout.Member
 	Removed   map[string]bool
 	Level     uint32
 	Index     uint64
@@ -64,7 +65,7 @@ type machineState struct {
 
 func newMachine() *machine {
 	return &machine{news: make(chan struct{}), state: machineState{
-		Registers: map[string]int{}, Members: map[string]agent.Member{}, Removed: map[string]bool{},
+		Registers: map[string]int{}, Members: map[string]layout.Member{}, Removed: map[string]bool{},
 	}}
 }
 
@@ -254,7 +255,7 @@ func (m *machine) Due() (uint64, int64) {
 	return m.state.DueTick, 0
 }
 
-func (m *machine) Members() []agent.Member {
+func (m *machine) Members() []layout.Member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Collect(maps.Values(m.state.Members))
@@ -272,10 +273,10 @@ func (m *machine) FeatureLevel() uint32 {
 	return m.state.Level
 }
 
-func (m *machine) EncodePutMember(row agent.Member) []byte { return encode(command{Put: &row}) }
+func (m *machine) EncodePutMember(row layout.Member) []byte { return encode(command{Put: &row}) }
 
 func (m *machine) EncodeRemoveMember(id, incarnation string) []byte {
-	return encode(command{Remove: &agent.Member{ID: id, Incarnation: incarnation}})
+	return encode(command{Remove: &layout.Member{ID: id, Incarnation: incarnation}})
 }
 
 func (m *machine) EncodeFeatureLevel(level uint32) []byte { return encode(command{Level: level}) }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/membership"
@@ -252,7 +252,7 @@ func TestAWipedNodeCannotVote(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.until("its new life is known", func() bool {
-			i := slices.IndexFunc(leader.machine.Members(), func(m agent.Member) bool { return m.ID == wiped.name })
+			i := slices.IndexFunc(leader.machine.Members(), func(m layout.Member) bool { return m.ID == wiped.name })
 			return i >= 0 && leader.machine.Members()[i].Incarnation == wiped.group.Incarnation()
 		})
 		if got := leader.suffrage(wiped.name); got != raft.Nonvoter.String() {
@@ -284,7 +284,7 @@ func TestNamesAndAddressesBelongToOneNode(t *testing.T) {
 			g, err := cluster.Open(cluster.Options{
 				NodeID: name, Keys: clustertest.Keys, Network: l.net.Host("ghost"), Listen: "ghost:raft", Advertise: address,
 				Machine: newMachine(), Snapshots: raft.NewInmemSnapshotStore(), Join: []string{addrOf("n1")},
-				Peers: &peers{}, Self: agent.Member{FeatureLevelMax: 1},
+				Peers: &peers{}, Self: layout.Member{FeatureLevelMax: 1},
 			})
 			if err != nil {
 				t.Fatal(err)

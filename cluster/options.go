@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/keys"
 	"dormouse/cluster/membership"
@@ -42,7 +42,7 @@ type Options struct {
 	Advertise string             // address that others reach this node at; "" means the listener's
 	Machine   StateMachine       // already restored from its own disk
 	Snapshots raft.SnapshotStore // the machine's
-	Self      agent.Member       // this node's member row; ID, Incarnation and RaftAddr are filled in
+	Self      layout.Member      // this node's member row; ID, Incarnation and RaftAddr are filled in
 	Bootstrap bool               // found a cluster once every address of Join has answered that it knows none
 	Expect    int                // found a cluster once this many nodes, this one included, have met and none knows one; 0 means never
 	Alone     bool               // no other node can exist: found at once

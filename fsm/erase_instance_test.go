@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // erasedInstance is a machine with an instance of manager m that has a checkpoint, a thread and two
@@ -20,7 +21,7 @@ func newErasedInstance(t *testing.T) erasedInstance {
 	r := newOwners(t)
 	r.record()
 	ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: "a"}
-	r.must(7, agent.PartitionAssign, "n1")
+	r.must(7, layout.PartitionAssign, "n1")
 	return erasedInstance{r, ref, ref.Checkpoint()}
 }
 

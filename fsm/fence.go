@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/claim"
 	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
@@ -16,7 +17,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if err := agent.ValidID("fence.claim", fence.Claim); err != nil {
 		return err
 	}
-	if n, ok := agent.ClaimedPartition(fence.Claim); ok {
+	if n, ok := layout.ClaimedPartition(fence.Claim); ok {
 		if err := b.fencedPartition(n, fence.Epoch); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	logpb "dormouse/proto/log"
@@ -23,7 +24,7 @@ func (b *batch) currentRoster() roster {
 
 // beHost writes or updates the member row of a host.
 func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
-	row := agent.Member{
+	row := layout.Member{
 		ID: p.Node, Incarnation: p.Incarnation, RaftAddr: p.Host.Addr, Version: p.Host.Version,
 		FeatureLevelMax: p.Host.FeatureLevelMax, Zone: p.Host.Zone, Weight: int(p.Host.Weight), Host: true,
 	}
@@ -46,9 +47,9 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 			return err
 		}
 	}
-	at, found := slices.BinarySearchFunc(r.members, row.ID, func(m agent.Member, id string) int { return strings.Compare(m.ID, id) })
-	if !found && hosts >= agent.HostsMax {
-		return agent.TooLarge("hosts", "hosts_max", hosts+1, agent.HostsMax)
+	at, found := slices.BinarySearchFunc(r.members, row.ID, func(m layout.Member, id string) int { return strings.Compare(m.ID, id) })
+	if !found && hosts >= layout.HostsMax {
+		return agent.TooLarge("hosts", "hosts_max", hosts+1, layout.HostsMax)
 	}
 	raw := command.Marshal(encodeMember(row))
 	own := c.batch.ownRoster()
@@ -62,7 +63,7 @@ func (c machineCommit) beHost(p *logpb.RenewNodeLease) error {
 	return nil
 }
 
-func validHost(row agent.Member) error {
+func validHost(row layout.Member) error {
 	for _, fact := range []struct{ field, value string }{
 		{"node", row.ID}, {"incarnation", row.Incarnation}, {"host.addr", row.RaftAddr}, {"host.version", row.Version},
 	} {
@@ -70,8 +71,8 @@ func validHost(row agent.Member) error {
 			return err
 		}
 	}
-	if row.Weight > agent.HostWeightMax {
-		return agent.TooLarge("host.weight", "host_weight_max", row.Weight, agent.HostWeightMax)
+	if row.Weight > layout.HostWeightMax {
+		return agent.TooLarge("host.weight", "host_weight_max", row.Weight, layout.HostWeightMax)
 	}
 	if row.Zone == "" {
 		return nil
@@ -81,7 +82,7 @@ func validHost(row agent.Member) error {
 
 // inTheWay returns an error if a host has the name or the address of another member. The error is
 // final if that is a node; if it is a host, it lasts until its lease ends.
-func inTheWay(m, host agent.Member) error {
+func inTheWay(m, host layout.Member) error {
 	var what string
 	switch {
 	case m.ID == host.ID && (m.Incarnation != host.Incarnation || !m.Host):
@@ -104,8 +105,8 @@ func inTheWay(m, host agent.Member) error {
 }
 
 // dropHost removes the member row of a host whose lease has ended. It keeps the rows of nodes.
-func (b *batch) dropHost(l agent.NodeLease) {
-	is := func(m agent.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
+func (b *batch) dropHost(l layout.NodeLease) {
+	is := func(m layout.Member) bool { return m.ID == l.Node && m.Incarnation == l.Incarnation && m.Host }
 	if !slices.ContainsFunc(b.currentRoster().members, is) {
 		return
 	}
@@ -115,11 +116,11 @@ func (b *batch) dropHost(l agent.NodeLease) {
 }
 
 // agreeable refuses a lease whose Go handlers are unordered or too many. Below
-// agent.RemoteTurnsLevel the handlers of any two leases must be such that one has all of the
+// layout.RemoteTurnsLevel the handlers of any two leases must be such that one has all of the
 // other's. The node with the most handlers then owns the instances, so one must have them all.
 func (b *batch) agreeable(node string, handlers []string) error {
-	if len(handlers) > agent.LeaseHandlersMax {
-		return agent.TooLarge("handlers", "lease_handlers_max", len(handlers), agent.LeaseHandlersMax)
+	if len(handlers) > layout.LeaseHandlersMax {
+		return agent.TooLarge("handlers", "lease_handlers_max", len(handlers), layout.LeaseHandlersMax)
 	}
 	for i, handler := range handlers {
 		if err := agent.ValidID("handlers", handler); err != nil {
@@ -129,11 +130,11 @@ func (b *batch) agreeable(node string, handlers []string) error {
 			return agent.Invalid("handlers", "the handlers are not sorted, or one is duplicated: %q after %q", handler, handlers[i-1])
 		}
 	}
-	if b.Level >= agent.RemoteTurnsLevel {
+	if b.Level >= layout.RemoteTurnsLevel {
 		return nil
 	}
 	for _, l := range b.placed.leases {
-		lacks, more := agent.MissingHandlers(handlers, l.Handlers), agent.MissingHandlers(l.Handlers, handlers)
+		lacks, more := layout.MissingHandlers(handlers, l.Handlers), layout.MissingHandlers(l.Handlers, handlers)
 		if l.Node == node || len(lacks) == 0 || len(more) == 0 {
 			continue
 		}

@@ -10,23 +10,24 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // hosted returns the lease of a host's first process, and hostRow its member row.
-func hosted(name string, handlers ...string) agent.NodeLease {
-	return agent.NodeLease{Node: name, Incarnation: "data-" + name, Life: "life-1", TTL: leaseTTL, Handlers: handlers}
+func hosted(name string, handlers ...string) layout.NodeLease {
+	return layout.NodeLease{Node: name, Incarnation: "data-" + name, Life: "life-1", TTL: leaseTTL, Handlers: handlers}
 }
 
-func hostRow(name string) *agent.Member {
-	return &agent.Member{ID: name, Incarnation: "data-" + name, RaftAddr: name, Version: "v1", FeatureLevelMax: 2, Zone: "z", Weight: 50, Host: true}
+func hostRow(name string) *layout.Member {
+	return &layout.Member{ID: name, Incarnation: "data-" + name, RaftAddr: name, Version: "v1", FeatureLevelMax: 2, Zone: "z", Weight: 50, Host: true}
 }
 
-func (r clusterOps) host(l agent.NodeLease, row *agent.Member) *agent.Error {
+func (r clusterOps) host(l layout.NodeLease, row *layout.Member) *agent.Error {
 	return r.say(r.machine.EncodeRenewNodeLease(l, row))
 }
 
 // member returns the row of that name, or nil.
-func (r clusterOps) member(name string) *agent.Member {
+func (r clusterOps) member(name string) *layout.Member {
 	for _, m := range r.machine.Members() {
 		if m.ID == name {
 			return &m
@@ -43,7 +44,7 @@ func TestAHostIsAMemberForAsLongAsItsLeaseStands(t *testing.T) {
 	if m := r.member("h1"); m == nil || *m != *hostRow("h1") {
 		t.Fatalf("its row is %+v", m)
 	}
-	owned := r.must(1, agent.PartitionAssign, "h1")
+	owned := r.must(1, layout.PartitionAssign, "h1")
 	if err := r.fencedWrite(1, owned.Epoch); err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +85,12 @@ func TestAHostsNameAndAddressAreItsOwn(t *testing.T) {
 	if err := r.host(hosted("h1"), hostRow("h1")); err != nil {
 		t.Fatal(err)
 	}
-	at := func(addr string) *agent.Member { m := *hostRow("h2"); m.RaftAddr = addr; return &m }
+	at := func(addr string) *layout.Member { m := *hostRow("h2"); m.RaftAddr = addr; return &m }
 	other := hosted("h1")
 	other.Incarnation = "data-x"
 	for name, c := range map[string]struct {
-		lease agent.NodeLease
-		row   *agent.Member
+		lease layout.NodeLease
+		row   *layout.Member
 		want  agent.Code
 	}{
 		"a node's name":                 {hosted("n1"), hostRow("n1"), agent.CodeAlreadyExists},
@@ -99,8 +100,8 @@ func TestAHostsNameAndAddressAreItsOwn(t *testing.T) {
 		"a host's name, as a node":      {hosted("h1"), nil, agent.CodeNotFound},
 		"no address":                    {hosted("h2"), at(""), agent.CodeInvalid},
 		"a name with a NUL":             {hosted("h\x00"), hostRow("h2"), agent.CodeInvalid},
-		"a life that is none":           {agent.NodeLease{Node: "h2", Incarnation: "i", TTL: leaseTTL}, hostRow("h2"), agent.CodeInvalid},
-		"a lease that is far too short": {agent.NodeLease{Node: "h2", Incarnation: "i", Life: "l", TTL: time.Millisecond}, hostRow("h2"), agent.CodeInvalid},
+		"a life that is none":           {layout.NodeLease{Node: "h2", Incarnation: "i", TTL: leaseTTL}, hostRow("h2"), agent.CodeInvalid},
+		"a lease that is far too short": {layout.NodeLease{Node: "h2", Incarnation: "i", Life: "l", TTL: time.Millisecond}, hostRow("h2"), agent.CodeInvalid},
 	} {
 		before := r.machine.Members()
 		if err := r.host(c.lease, c.row); err == nil || err.Code != c.want {
@@ -110,7 +111,7 @@ func TestAHostsNameAndAddressAreItsOwn(t *testing.T) {
 			t.Errorf("%s: the members are %+v", name, r.machine.Members())
 		}
 	}
-	if err := r.say(r.machine.EncodePutMember(agent.Member{ID: "h1", Incarnation: "data-node", RaftAddr: "x"})); err == nil || err.Code != agent.CodeAlreadyExists {
+	if err := r.say(r.machine.EncodePutMember(layout.Member{ID: "h1", Incarnation: "data-node", RaftAddr: "x"})); err == nil || err.Code != agent.CodeAlreadyExists {
 		t.Errorf("a node of the host's name: %v", err)
 	}
 }
@@ -120,7 +121,7 @@ func TestARemovedHostStaysOut(t *testing.T) {
 	if err := r.host(hosted("h1"), hostRow("h1")); err != nil {
 		t.Fatal(err)
 	}
-	owned := r.must(1, agent.PartitionAssign, "h1")
+	owned := r.must(1, layout.PartitionAssign, "h1")
 	if err := r.say(r.machine.EncodeRemoveMember("h1", "data-h1")); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestOfTwoLeasesOneHasAllHandlersOfTheOther(t *testing.T) {
 // From that level on, leases with any handlers can exist together; earlier leases stay.
 func TestLeasesOfOtherHandlersGoTogetherOnceRemoteTurnsAreSent(t *testing.T) {
 	r := newOwners(t)
-	r.raise(agent.RemoteTurnsLevel - 1)
+	r.raise(layout.RemoteTurnsLevel - 1)
 	for _, step := range []struct {
 		host     string
 		handlers []string
@@ -180,7 +181,7 @@ func TestLeasesOfOtherHandlersGoTogetherOnceRemoteTurnsAreSent(t *testing.T) {
 	}{
 		{"h1", []string{"a@1"}, 0, ""},
 		{"h2", []string{"a@2"}, 0, agent.CodeConflict},
-		{"h2", []string{"a@2"}, agent.RemoteTurnsLevel, ""},
+		{"h2", []string{"a@2"}, layout.RemoteTurnsLevel, ""},
 		{"h3", []string{"b@1"}, 0, ""},
 		{"h4", []string{"b@1", "a@1"}, 0, agent.CodeInvalid}, // not in order
 		{"h4", []string{""}, 0, agent.CodeInvalid},
@@ -201,7 +202,7 @@ func TestLeasesOfOtherHandlersGoTogetherOnceRemoteTurnsAreSent(t *testing.T) {
 
 func TestHostsKeepToTheirLimits(t *testing.T) {
 	r := clusterOps{newSubject(t)}
-	for i := range agent.HostsMax {
+	for i := range layout.HostsMax {
 		if err := r.host(hosted(fmt.Sprint("h", i)), hostRow(fmt.Sprint("h", i))); err != nil {
 			t.Fatal(err)
 		}
@@ -213,14 +214,14 @@ func TestHostsKeepToTheirLimits(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	r.after(leaseTTL)
-	for weight, fine := range map[int]bool{agent.HostWeightMax: true, agent.HostWeightMax + 1: false} {
+	for weight, fine := range map[int]bool{layout.HostWeightMax: true, layout.HostWeightMax + 1: false} {
 		row := hostRow("heavy")
 		row.Weight = weight
 		if err := r.host(hosted("heavy"), row); (err == nil) != fine {
 			t.Errorf("weight %d: %v", weight, err)
 		}
 	}
-	for count, fine := range map[int]bool{agent.LeaseHandlersMax: true, agent.LeaseHandlersMax + 1: false} {
+	for count, fine := range map[int]bool{layout.LeaseHandlersMax: true, layout.LeaseHandlersMax + 1: false} {
 		var handlers []string
 		for i := range count {
 			handlers = append(handlers, fmt.Sprintf("handler-%04d@1", i))
@@ -238,7 +239,7 @@ func TestHostsKeepToTheModel(t *testing.T) {
 		r := clusterOps{newSubject(t)}
 		defer r.close()
 		r.join("n1")
-		r.raise(rapid.Uint32Range(1, agent.RemoteTurnsLevel).Draw(rt, "level"))
+		r.raise(rapid.Uint32Range(1, layout.RemoteTurnsLevel).Draw(rt, "level"))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			name := rapid.SampledFrom([]string{"n1", "h1", "h2", "h3"}).Draw(rt, "name")
 			life := fmt.Sprint("life-", rapid.IntRange(1, 2).Draw(rt, "life"))

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/fsm/command/commandtest"
 	logpb "dormouse/proto/log"
@@ -65,7 +66,7 @@ func FuzzApply(f *testing.F) {
 	f.Add(r.encode(agent.Commit{Ops: []agent.Op{&agent.DeleteScope{}}})[0], r.machine.EncodeFeatureLevel(1))
 	f.Add(r.encode(agent.Commit{Ops: []agent.Op{&agent.TakeClaim{Claim: "c", Holder: "h"}}})[0],
 		r.encode(agent.Commit{Fence: &agent.Fence{Claim: "c", Epoch: 1<<16 + 1}, Ops: []agent.Op{seeds[0]}})[0])
-	f.Add(r.machine.EncodePutMember(agent.Member{ID: "n", Incarnation: "i"}), r.machine.EncodeRemoveMember("n", "i"))
+	f.Add(r.machine.EncodePutMember(layout.Member{ID: "n", Incarnation: "i"}), r.machine.EncodeRemoveMember("n", "i"))
 	f.Fuzz(func(t *testing.T, one, other []byte) {
 		applyAnything(t, [][][]byte{{one, other}, {other, one, one}, {}})
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
@@ -51,7 +51,7 @@ type Machine struct {
 	gen      *generation       // guarded by mu; replaced by adopt
 	progress txn.Progress      // guarded by mu; written by the applying goroutine, which may read it without
 	due      txn.DueTimes      // guarded by mu, as progress
-	members  []agent.Member    // guarded by mu, as progress; in id order, never changed in place
+	members  []layout.Member   // guarded by mu, as progress; in id order, never changed in place
 	removed  map[string]string // :: incarnation → id; guarded by mu, as progress
 	level    uint32            // guarded by mu, as progress; the feature level
 	placed   placed            // guarded by mu, as progress

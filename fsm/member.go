@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -18,14 +19,14 @@ import (
 // is replicated, and rises once all members support it.
 const featureLevelMax uint32 = txn.TokensLevel
 
-// FeatureLevelMax is the level that a member reports: see agent.Member.
+// FeatureLevelMax is the level that a member reports: see layout.Member.
 const FeatureLevelMax = featureLevelMax
 
 const levelKey = kv.KindSystem + "level"
 
 // roster holds the members of the cluster and the incarnations that may not return.
 type roster struct {
-	members []agent.Member    // in id order
+	members []layout.Member   // in id order
 	removed map[string]string // :: incarnation → id
 	level   uint32
 }
@@ -78,7 +79,7 @@ func forgetCluster(r storage.Reader, b *storage.Batch) error {
 }
 
 // Members returns the cluster's members in id order. The caller must not change the slice.
-func (m *Machine) Members() []agent.Member {
+func (m *Machine) Members() []layout.Member {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.members
@@ -104,7 +105,7 @@ func (m *Machine) FeatureLevel() uint32 {
 type encoders struct{}
 
 // EncodePutMember encodes a commit that adds or changes a member.
-func (encoders) EncodePutMember(member agent.Member) []byte {
+func (encoders) EncodePutMember(member layout.Member) []byte {
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_PutMember{PutMember: &logpb.PutMember{Member: encodeMember(member)}}})
 }
 
@@ -147,7 +148,7 @@ func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 		e := agent.Errorf(agent.CodeDeleted, "node %q with this data directory has left the cluster for good", id)
 		return nil, e
 	}
-	at, found := slices.BinarySearchFunc(r.members, id, func(m agent.Member, id string) int { return strings.Compare(m.ID, id) })
+	at, found := slices.BinarySearchFunc(r.members, id, func(m layout.Member, id string) int { return strings.Compare(m.ID, id) })
 	switch {
 	case !found:
 		r.members = slices.Insert(r.members, at, decodeMember(id, member))
@@ -174,7 +175,7 @@ func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, erro
 	}
 	r := c.batch.ownRoster()
 	before := len(r.members)
-	r.members = slices.DeleteFunc(r.members, func(m agent.Member) bool {
+	r.members = slices.DeleteFunc(r.members, func(m layout.Member) bool {
 		return m.ID == p.Id && m.Incarnation == p.Incarnation
 	})
 	existed := len(r.members) < before
@@ -210,7 +211,7 @@ func (c machineCommit) setFeatureLevel(p *logpb.SetFeatureLevel) (agent.OpResult
 	return &agent.DeleteResult{Existed: true}, nil
 }
 
-func encodeMember(m agent.Member) *logpb.Member {
+func encodeMember(m layout.Member) *logpb.Member {
 	return &logpb.Member{
 		Id: m.ID, Incarnation: m.Incarnation, RaftAddr: m.RaftAddr, GrpcAddr: m.GRPCAddr, HttpAddr: m.HTTPAddr,
 		GossipAddr: m.GossipAddr, WantVote: m.WantVote, Version: m.Version, FeatureLevelMax: m.FeatureLevelMax,
@@ -218,8 +219,8 @@ func encodeMember(m agent.Member) *logpb.Member {
 	}
 }
 
-func decodeMember(id string, p *logpb.Member) agent.Member {
-	return agent.Member{
+func decodeMember(id string, p *logpb.Member) layout.Member {
+	return layout.Member{
 		ID: id, Incarnation: p.Incarnation, RaftAddr: p.RaftAddr, GRPCAddr: p.GrpcAddr, HTTPAddr: p.HttpAddr,
 		GossipAddr: p.GossipAddr, WantVote: p.WantVote, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax,
 		Zone: p.Zone, Weight: int(p.Weight), Host: p.Host,

@@ -3,7 +3,7 @@ package fsm_test
 import (
 	"testing"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 func TestAMemberThatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
@@ -12,5 +12,5 @@ func TestAMemberThatIsNotUTF8DoesNotComeIntoTheLog(t *testing.T) {
 			t.Error("a member was encoded")
 		}
 	}()
-	newSubject(t).machine.EncodePutMember(agent.Member{ID: "n1", Zone: "\xff"})
+	newSubject(t).machine.EncodePutMember(layout.Member{ID: "n1", Zone: "\xff"})
 }

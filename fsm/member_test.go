@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/storage"
 )
@@ -16,7 +17,7 @@ func TestMembersAreReplicatedAndARemovedOneStaysOut(t *testing.T) {
 	r := openSubject(t, fsm.Options{Dir: "state", FS: fs})
 	one := func(commit []byte) agent.Decided { return r.feed([][]byte{commit})[0] }
 	put := func(id, incarnation, addr string) agent.Decided {
-		return one(r.machine.EncodePutMember(agent.Member{ID: id, Incarnation: incarnation, RaftAddr: addr, WantVote: true}))
+		return one(r.machine.EncodePutMember(layout.Member{ID: id, Incarnation: incarnation, RaftAddr: addr, WantVote: true}))
 	}
 	for _, d := range []agent.Decided{put("n2", "i2", "b"), put("n1", "i1", "a"), put("n2", "i2", "c")} {
 		if d.Err != nil {

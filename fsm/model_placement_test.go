@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 )
 
@@ -19,7 +19,7 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 	for _, l := range m.NodeLeases() {
 		lives[l.Node], data[l.Node] = l.Life, l.Incarnation
 		for _, o := range m.NodeLeases() {
-			if m.FeatureLevel() < agent.RemoteTurnsLevel && agent.MissingHandlers(l.Handlers, o.Handlers) != nil && agent.MissingHandlers(o.Handlers, l.Handlers) != nil {
+			if m.FeatureLevel() < layout.RemoteTurnsLevel && layout.MissingHandlers(l.Handlers, o.Handlers) != nil && layout.MissingHandlers(o.Handlers, l.Handlers) != nil {
 				t.Fatalf("%s and %s have handlers apart: %v, %v", l.Node, o.Node, l.Handlers, o.Handlers)
 			}
 		}
@@ -29,13 +29,13 @@ func wellOwned(t interface{ Fatalf(string, ...any) }, m *fsm.Machine) {
 			t.Fatalf("%+v, whose lease is that of %q", member, data[member.ID])
 		}
 	}
-	var draining []agent.Partition
+	var draining []layout.Partition
 	for _, p := range m.Partitions() {
-		if p.State == agent.PartitionDraining {
+		if p.State == layout.PartitionDraining {
 			draining = append(draining, *p)
 		}
-		free := p.State == agent.PartitionFree
-		if free != (p.Owner == "") || free != (p.Epoch == 0) || (p.State == agent.PartitionDraining) != (p.To != "") {
+		free := p.State == layout.PartitionFree
+		if free != (p.Owner == "") || free != (p.Epoch == 0) || (p.State == layout.PartitionDraining) != (p.To != "") {
 			t.Fatalf("%+v is neither free nor owned", p)
 		}
 		if !free && lives[p.Owner] != p.Incarnation {
@@ -52,7 +52,7 @@ type ownersModel struct {
 	clusterOps
 	ends   map[string]uint64 // :: node → the tick at which its lease ends
 	lives  map[string]string
-	owners map[int]agent.Partition
+	owners map[int]layout.Partition
 	epochs map[int]uint64 // :: partition → its greatest epoch so far
 }
 
@@ -76,30 +76,30 @@ func (m *ownersModel) end(node string) {
 }
 
 func (m *ownersModel) give(n int, to string) {
-	m.owners[n] = agent.Partition{Owner: to, Incarnation: m.lives[to], State: agent.PartitionOwned}
+	m.owners[n] = layout.Partition{Owner: to, Incarnation: m.lives[to], State: layout.PartitionOwned}
 }
 
 // move applies a move to the model, and reports whether it is allowed.
-func (m *ownersModel) move(n int, action agent.PartitionAction, to string) bool {
+func (m *ownersModel) move(n int, action layout.PartitionAction, to string) bool {
 	p, owned := m.owners[n]
 	_, leased := m.lives[to]
 	switch action {
-	case agent.PartitionAssign:
+	case layout.PartitionAssign:
 		if owned || !leased {
 			return false
 		}
 		m.give(n, to)
-	case agent.PartitionDrain:
+	case layout.PartitionDrain:
 		if !owned || !leased || to == p.Owner {
 			return false
 		}
-		p.State, p.To = agent.PartitionDraining, to
+		p.State, p.To = layout.PartitionDraining, to
 		m.owners[n] = p
-	case agent.PartitionKeep:
-		if p.State != agent.PartitionDraining {
+	case layout.PartitionKeep:
+		if p.State != layout.PartitionDraining {
 			return false
 		}
-		p.State, p.To = agent.PartitionOwned, ""
+		p.State, p.To = layout.PartitionOwned, ""
 		m.owners[n] = p
 	default:
 		if !owned {
@@ -120,7 +120,7 @@ func (m *ownersModel) agrees(t *rapid.T) {
 	for _, p := range m.machine.Partitions() {
 		want := m.owners[p.ID]
 		if want.State == "" {
-			want.State = agent.PartitionFree
+			want.State = layout.PartitionFree
 		}
 		if p.Owner != want.Owner || p.Incarnation != want.Incarnation || p.State != want.State || p.To != want.To {
 			t.Fatalf("%+v, want %+v", p, want)
@@ -192,8 +192,8 @@ func (m *ownersModel) step(t *rapid.T) {
 			}
 		}
 	default:
-		action := rapid.SampledFrom([]agent.PartitionAction{
-			agent.PartitionAssign, agent.PartitionAssign, agent.PartitionDrain, agent.PartitionKeep, agent.PartitionRelease,
+		action := rapid.SampledFrom([]layout.PartitionAction{
+			layout.PartitionAssign, layout.PartitionAssign, layout.PartitionDrain, layout.PartitionKeep, layout.PartitionRelease,
 		}).Draw(t, "action")
 		want := m.move(n, action, node)
 		if err := m.clusterOps.move(n, action, node); (err == nil) != want {
@@ -208,7 +208,7 @@ func TestOwnersKeepToTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &ownersModel{
 			clusterOps: clusterOps{newSubject(t)}, ends: map[string]uint64{}, lives: map[string]string{},
-			owners: map[int]agent.Partition{}, epochs: map[int]uint64{},
+			owners: map[int]layout.Partition{}, epochs: map[int]uint64{},
 		}
 		defer m.close()
 		for i := 1; i <= 3; i++ {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -14,13 +15,13 @@ import (
 
 // leaseLapse returns the tick at which a lease ends unless it is renewed. A change of leader
 // restarts the full TTL of each unexpired lease, as it does for claims.
-func leaseLapse(l agent.NodeLease, o txn.TermStart) uint64 {
+func leaseLapse(l layout.NodeLease, o txn.TermStart) uint64 {
 	return txn.AddTicks(max(l.ArmedTick, o.Tick), command.Millis(l.TTL))
 }
 
 // EncodeRenewNodeLease encodes a commit that renews or begins the lease of a node's process. row is
 // the member row of a host, which is written with the lease; nil for nodes.
-func (encoders) EncodeRenewNodeLease(l agent.NodeLease, row *agent.Member) []byte {
+func (encoders) EncodeRenewNodeLease(l layout.NodeLease, row *layout.Member) []byte {
 	p := &logpb.RenewNodeLease{
 		Node: l.Node, Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), Handlers: l.Handlers,
 	}
@@ -56,7 +57,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		return nil, agent.Errorf(agent.CodeAlreadyClaimed, "a node %q with another data directory has a lease: wait until it expires", p.Node)
 	}
 	now := c.Progress.Tick
-	lease := agent.NodeLease{
+	lease := layout.NodeLease{
 		Node: p.Node, Incarnation: p.Incarnation, Life: p.Life, TTL: command.Duration(p.TtlMs), BegunTick: now, ArmedTick: now,
 	}
 	if had && old.Life == p.Life {
@@ -69,7 +70,7 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 		c.batch.moved = true
 	}
 	if had && old.Life != p.Life {
-		if err := c.batch.free(p.Node, agent.EventEnded, "node "+p.Node+" was restarted"); err != nil {
+		if err := c.batch.free(p.Node, layout.EventEnded, "node "+p.Node+" was restarted"); err != nil {
 			return nil, err
 		}
 	}
@@ -79,14 +80,14 @@ func (c machineCommit) renewNodeLease(p *logpb.RenewNodeLease) (agent.OpResult, 
 
 // endNodeLease ends a lease; a missing lease is no error.
 func (c machineCommit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, error) {
-	if err := validLease(p.Node, p.Life, agent.NodeLeaseTTLMin); err != nil {
+	if err := validLease(p.Node, p.Life, layout.NodeLeaseTTLMin); err != nil {
 		return nil, err
 	}
 	lease, ok := c.batch.placed.lease(p.Node)
 	if !ok || lease.Life != p.Life {
 		return &agent.DeleteResult{}, nil
 	}
-	return &agent.DeleteResult{Existed: true}, c.batch.dropLease(p.Node, agent.EventEnded, "node "+p.Node+" stops")
+	return &agent.DeleteResult{Existed: true}, c.batch.dropLease(p.Node, layout.EventEnded, "node "+p.Node+" stops")
 }
 
 func validLease(node, life string, ttl time.Duration) error {
@@ -96,18 +97,18 @@ func validLease(node, life string, ttl time.Duration) error {
 	if err := agent.ValidID("life", life); err != nil {
 		return err
 	}
-	if ttl < agent.NodeLeaseTTLMin || ttl > agent.NodeLeaseTTLMax {
-		return agent.Invalid("ttl", "ttl = %v must be from %v to %v", ttl, agent.NodeLeaseTTLMin, agent.NodeLeaseTTLMax)
+	if ttl < layout.NodeLeaseTTLMin || ttl > layout.NodeLeaseTTLMax {
+		return agent.Invalid("ttl", "ttl = %v must be from %v to %v", ttl, layout.NodeLeaseTTLMin, layout.NodeLeaseTTLMax)
 	}
 	return nil
 }
 
 // isMember reports whether there is a node of that name and data directory.
 func (b *batch) isMember(id, incarnation string) bool {
-	return slices.ContainsFunc(b.currentRoster().members, func(m agent.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
+	return slices.ContainsFunc(b.currentRoster().members, func(m layout.Member) bool { return m.ID == id && m.Incarnation == incarnation && !m.Host })
 }
 
-func (b *batch) storeLease(l agent.NodeLease) {
+func (b *batch) storeLease(l layout.NodeLease) {
 	raw := command.Marshal(&logpb.NodeLeaseRow{
 		Incarnation: l.Incarnation, Life: l.Life, TtlMs: command.Millis(l.TTL), BegunTick: l.BegunTick, ArmedTick: l.ArmedTick, Handlers: l.Handlers,
 	})
@@ -121,12 +122,12 @@ func (b *batch) storeLease(l agent.NodeLease) {
 }
 
 // dropLease removes a lease and the member row of its host, and frees the partitions of its node.
-func (b *batch) dropLease(node string, kind agent.PlacementEventKind, why string) error {
+func (b *batch) dropLease(node string, kind layout.PlacementEventKind, why string) error {
 	if lease, ok := b.placed.lease(node); ok {
 		b.dropHost(lease)
 	}
 	b.Rows.Remove(kv.KindNodeLease + node)
-	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l agent.NodeLease) bool { return l.Node == node })
+	b.placed.leases = slices.DeleteFunc(slices.Clone(b.placed.leases), func(l layout.NodeLease) bool { return l.Node == node })
 	b.moved = true
 	return b.free(node, kind, why)
 }
@@ -138,7 +139,7 @@ func (b *batch) sweepLeases(tick uint64) error {
 		if leaseLapse(l, b.Opening) > tick {
 			continue
 		}
-		if err := b.dropLease(l.Node, agent.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
+		if err := b.dropLease(l.Node, layout.EventLapsed, "the lease of node "+l.Node+" lapsed"); err != nil {
 			return err
 		}
 	}
@@ -146,14 +147,14 @@ func (b *batch) sweepLeases(tick uint64) error {
 }
 
 // free frees all partitions that a node owns.
-func (b *batch) free(node string, kind agent.PlacementEventKind, why string) error {
+func (b *batch) free(node string, kind layout.PlacementEventKind, why string) error {
 	var freed []int
 	table := b.ownTable()
 	for n, row := range table.rows[:] {
 		if row.Owner != node {
 			continue
 		}
-		if err := b.storePartition(agent.Partition{ID: n, State: agent.PartitionFree, Why: why}); err != nil {
+		if err := b.storePartition(layout.Partition{ID: n, State: layout.PartitionFree, Why: why}); err != nil {
 			return err
 		}
 		freed = append(freed, n)
@@ -172,10 +173,10 @@ func (b *batch) ownTable() *partitionTable {
 }
 
 // storePartition writes the new state of a partition. The commit must own the table: see ownTable.
-func (b *batch) storePartition(p agent.Partition) error {
+func (b *batch) storePartition(p layout.Partition) error {
 	p.SinceIndex, p.Since = b.Progress.Index, b.Progress.Wall
 	raw := command.Marshal(&logpb.PartitionRow{
-		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
+		Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == layout.PartitionDraining,
 		SinceIndex: p.SinceIndex, SinceMs: p.Since, Why: p.Why,
 	})
 	b.Rows.Set(kv.PartitionKey(p.ID), raw)
@@ -194,8 +195,8 @@ func (b *batch) trail(e *logpb.PlacementEvent, partitions []int) error {
 	number := b.placed.next
 	b.placed.next++
 	b.Rows.Set(kv.KindPlacementEvent+kv.EncodeNumber(number), raw)
-	if number > agent.PlacementEventsMax {
-		b.Rows.Remove(kv.KindPlacementEvent + kv.EncodeNumber(number-agent.PlacementEventsMax))
+	if number > layout.PlacementEventsMax {
+		b.Rows.Remove(kv.KindPlacementEvent + kv.EncodeNumber(number-layout.PlacementEventsMax))
 	}
 	return nil
 }

@@ -2,13 +2,14 @@ package fsm
 
 import (
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
 // EncodeMovePartitions encodes a commit that makes either all the moves or none.
-func (encoders) EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte {
+func (encoders) EncodeMovePartitions(moves []layout.PartitionMove, why string) []byte {
 	p := &logpb.MovePartitions{Why: why}
 	for _, move := range moves {
 		p.Moves = append(p.Moves, &logpb.PartitionMove{
@@ -18,11 +19,11 @@ func (encoders) EncodeMovePartitions(moves []agent.PartitionMove, why string) []
 	return encodeClusterOp(&logpb.ClusterOp{Op: &logpb.ClusterOp_MovePartitions{MovePartitions: p}})
 }
 
-var actions = map[agent.PartitionAction]logpb.PartitionAction{
-	agent.PartitionAssign:  logpb.PartitionAction_PARTITION_ACTION_ASSIGN,
-	agent.PartitionDrain:   logpb.PartitionAction_PARTITION_ACTION_DRAIN,
-	agent.PartitionKeep:    logpb.PartitionAction_PARTITION_ACTION_KEEP,
-	agent.PartitionRelease: logpb.PartitionAction_PARTITION_ACTION_RELEASE,
+var actions = map[layout.PartitionAction]logpb.PartitionAction{
+	layout.PartitionAssign:  logpb.PartitionAction_PARTITION_ACTION_ASSIGN,
+	layout.PartitionDrain:   logpb.PartitionAction_PARTITION_ACTION_DRAIN,
+	layout.PartitionKeep:    logpb.PartitionAction_PARTITION_ACTION_KEEP,
+	layout.PartitionRelease: logpb.PartitionAction_PARTITION_ACTION_RELEASE,
 }
 
 // moving is one commit's moves while they are applied. All partitions that it assigns get the same
@@ -38,18 +39,18 @@ type moving struct {
 }
 
 type eventKey struct {
-	kind     agent.PlacementEventKind
+	kind     layout.PlacementEventKind
 	from, to string
 }
 
 // movePartitions makes the moves and records events: one for all moves with the same kind, source
 // and target.
 func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, error) {
-	if len(p.Moves) > agent.Partitions {
-		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), agent.Partitions)
+	if len(p.Moves) > layout.Partitions {
+		return nil, agent.TooLarge("moves", "partitions", len(p.Moves), layout.Partitions)
 	}
-	if len(p.Why) > agent.PlacementWhyBytesMax {
-		return nil, agent.TooLarge("why", "placement_why_bytes_max", len(p.Why), agent.PlacementWhyBytesMax)
+	if len(p.Why) > layout.PlacementWhyBytesMax {
+		return nil, agent.TooLarge("why", "placement_why_bytes_max", len(p.Why), layout.PlacementWhyBytesMax)
 	}
 	m := &moving{machineCommit: c, why: p.Why, of: map[eventKey]int{}}
 	c.batch.ownTable()
@@ -67,8 +68,8 @@ func (c machineCommit) movePartitions(p *logpb.MovePartitions) (agent.OpResult, 
 }
 
 func (m *moving) move(p *logpb.PartitionMove) error {
-	if p.GetPartition() >= agent.Partitions {
-		return agent.Invalid("partition", "partition = %d must be below %d", p.GetPartition(), agent.Partitions)
+	if p.GetPartition() >= layout.Partitions {
+		return agent.Invalid("partition", "partition = %d must be below %d", p.GetPartition(), layout.Partitions)
 	}
 	now := m.batch.placed.partition(int(p.Partition))
 	if now.Epoch != p.Epoch {
@@ -78,23 +79,23 @@ func (m *moving) move(p *logpb.PartitionMove) error {
 	}
 	switch p.Action {
 	case logpb.PartitionAction_PARTITION_ACTION_ASSIGN:
-		if now.State != agent.PartitionFree {
+		if now.State != layout.PartitionFree {
 			return wrongState(now, "assigned")
 		}
-		return m.give(now, p.To, agent.EventAssigned)
+		return m.give(now, p.To, layout.EventAssigned)
 	case logpb.PartitionAction_PARTITION_ACTION_DRAIN:
-		if _, ok := m.batch.placed.lease(p.To); !ok || now.State == agent.PartitionFree || p.To == now.Owner {
+		if _, ok := m.batch.placed.lease(p.To); !ok || now.State == layout.PartitionFree || p.To == now.Owner {
 			return wrongState(now, "drained for node "+p.To)
 		}
-		now.State, now.To = agent.PartitionDraining, p.To
-		return m.store(now, agent.EventDraining, now.Owner, p.To)
+		now.State, now.To = layout.PartitionDraining, p.To
+		return m.store(now, layout.EventDraining, now.Owner, p.To)
 	case logpb.PartitionAction_PARTITION_ACTION_KEEP:
-		if now.State != agent.PartitionDraining {
+		if now.State != layout.PartitionDraining {
 			return wrongState(now, "kept")
 		}
 		to := now.To
-		now.State, now.To = agent.PartitionOwned, ""
-		return m.store(now, agent.EventKept, now.Owner, to)
+		now.State, now.To = layout.PartitionOwned, ""
+		return m.store(now, layout.EventKept, now.Owner, to)
 	case logpb.PartitionAction_PARTITION_ACTION_RELEASE:
 		return m.release(now)
 	default:
@@ -102,12 +103,12 @@ func (m *moving) move(p *logpb.PartitionMove) error {
 	}
 }
 
-func wrongState(p agent.Partition, what string) error {
+func wrongState(p layout.Partition, what string) error {
 	return agent.Errorf(agent.CodeConflict, "partition %d is %s, and cannot be %s", p.ID, p.State, what)
 }
 
 // give makes a node with a lease the owner, under a new epoch.
-func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventKind) error {
+func (m *moving) give(now layout.Partition, to string, kind layout.PlacementEventKind) error {
 	lease, ok := m.batch.placed.lease(to)
 	if !ok {
 		return agent.Errorf(agent.CodeConflict, "node %q has no lease, so it cannot own partition %d", to, now.ID)
@@ -116,23 +117,23 @@ func (m *moving) give(now agent.Partition, to string, kind agent.PlacementEventK
 		m.epoch = m.NewIncarnation()
 	}
 	invariant.Check(m.epoch > now.Epoch, "partition %d: epoch %d follows %d", now.ID, m.epoch, now.Epoch)
-	next := agent.Partition{ID: now.ID, Owner: to, Incarnation: lease.Life, Epoch: m.epoch, State: agent.PartitionOwned}
+	next := layout.Partition{ID: now.ID, Owner: to, Incarnation: lease.Life, Epoch: m.epoch, State: layout.PartitionOwned}
 	return m.store(next, kind, now.Owner, to)
 }
 
 // release ends the ownership of a partition. If it was draining for a node that still has a lease,
 // that node becomes the owner at once.
-func (m *moving) release(now agent.Partition) error {
-	if now.State == agent.PartitionFree {
+func (m *moving) release(now layout.Partition) error {
+	if now.State == layout.PartitionFree {
 		return wrongState(now, "released")
 	}
 	if _, ok := m.batch.placed.lease(now.To); ok {
-		return m.give(now, now.To, agent.EventMoved)
+		return m.give(now, now.To, layout.EventMoved)
 	}
-	return m.store(agent.Partition{ID: now.ID, State: agent.PartitionFree}, agent.EventReleased, now.Owner, "")
+	return m.store(layout.Partition{ID: now.ID, State: layout.PartitionFree}, layout.EventReleased, now.Owner, "")
 }
 
-func (m *moving) store(p agent.Partition, kind agent.PlacementEventKind, from, to string) error {
+func (m *moving) store(p layout.Partition, kind layout.PlacementEventKind, from, to string) error {
 	p.Why = m.why
 	if err := m.batch.storePartition(p); err != nil {
 		return err

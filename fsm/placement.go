@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
@@ -17,22 +17,22 @@ import (
 // partitionTable holds the owner of each partition. Rows are replaced, never changed: tables share
 // unchanged rows, and readers keep them.
 type partitionTable struct {
-	rows     [agent.Partitions]*agent.Partition
-	draining agent.PartitionSet // the numbers of the draining rows
+	rows     [layout.Partitions]*layout.Partition
+	draining layout.PartitionSet // the numbers of the draining rows
 }
 
 // noOwners is the table of a cluster in which no partition was ever owned.
 var noOwners = func() *partitionTable {
 	t := &partitionTable{}
 	for n := range t.rows {
-		t.rows[n] = &agent.Partition{ID: n, State: agent.PartitionFree}
+		t.rows[n] = &layout.Partition{ID: n, State: layout.PartitionFree}
 	}
 	return t
 }()
 
-func (t *partitionTable) set(p *agent.Partition) {
+func (t *partitionTable) set(p *layout.Partition) {
 	t.rows[p.ID] = p
-	if p.State == agent.PartitionDraining {
+	if p.State == layout.PartitionDraining {
 		t.draining.Add(p.ID)
 	} else {
 		t.draining.Remove(p.ID)
@@ -48,7 +48,7 @@ func (t *partitionTable) set(p *agent.Partition) {
 // It is copied before a change, so that a refused commit leaves the previous one, and readers keep
 // theirs.
 type placed struct {
-	leases []agent.NodeLease // in node order
+	leases []layout.NodeLease // in node order
 	table  *partitionTable
 	next   uint64 // number of the next event
 }
@@ -71,7 +71,7 @@ func readPlaced(r storage.Reader) (placed, error) {
 		if err := command.Unmarshal(raw, &row); err != nil {
 			return fmt.Errorf("decode the lease of node %q: %w", node, err)
 		}
-		p.leases = append(p.leases, agent.NodeLease{
+		p.leases = append(p.leases, layout.NodeLease{
 			Node: node, Incarnation: row.Incarnation, Life: row.Life, TTL: command.Duration(row.TtlMs),
 			BegunTick: row.BegunTick, ArmedTick: row.ArmedTick, Handlers: row.Handlers,
 		})
@@ -87,43 +87,43 @@ func readPlaced(r storage.Reader) (placed, error) {
 	return p, err
 }
 
-func decodePartition(name string, raw []byte) (*agent.Partition, error) {
-	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= agent.Partitions {
+func decodePartition(name string, raw []byte) (*layout.Partition, error) {
+	if len(name) != 2 || binary.BigEndian.Uint16([]byte(name)) >= layout.Partitions {
 		return nil, fmt.Errorf("%w: there is a row of a partition %x", storage.ErrDamaged, name)
 	}
 	var row logpb.PartitionRow
 	if err := command.Unmarshal(raw, &row); err != nil {
 		return nil, fmt.Errorf("decode partition %x: %w", name, err)
 	}
-	p := &agent.Partition{
+	p := &layout.Partition{
 		ID: int(binary.BigEndian.Uint16([]byte(name))), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch,
-		State: agent.PartitionOwned, To: row.To, SinceIndex: row.SinceIndex, Since: row.SinceMs, Why: row.Why,
+		State: layout.PartitionOwned, To: row.To, SinceIndex: row.SinceIndex, Since: row.SinceMs, Why: row.Why,
 	}
 	switch {
 	case row.Owner == "":
-		p.State = agent.PartitionFree
+		p.State = layout.PartitionFree
 	case row.Draining:
-		p.State = agent.PartitionDraining
+		p.State = layout.PartitionDraining
 	}
 	return p, nil
 }
 
 // partition returns the state of a partition.
-func (p placed) partition(n int) agent.Partition {
+func (p placed) partition(n int) layout.Partition {
 	return *p.table.rows[n]
 }
 
 // lease returns the unexpired lease of a node; ok is false if it has none.
-func (p placed) lease(node string) (lease agent.NodeLease, ok bool) {
+func (p placed) lease(node string) (lease layout.NodeLease, ok bool) {
 	at, ok := p.find(node)
 	if !ok {
-		return agent.NodeLease{}, false
+		return layout.NodeLease{}, false
 	}
 	return p.leases[at], true
 }
 
 func (p placed) find(node string) (at int, ok bool) {
-	return slices.BinarySearchFunc(p.leases, node, func(l agent.NodeLease, node string) int { return strings.Compare(l.Node, node) })
+	return slices.BinarySearchFunc(p.leases, node, func(l layout.NodeLease, node string) int { return strings.Compare(l.Node, node) })
 }
 
 // lapse returns the tick at which the first lease ends; 0 if there is none.
@@ -136,8 +136,8 @@ func (p placed) lapse(o txn.TermStart) uint64 {
 }
 
 // Partition returns the state of partition n at the newest entry; n must be from 0 to
-// agent.Partitions-1. It only copies a row from memory.
-func (m *Machine) Partition(n int) agent.Partition {
+// layout.Partitions-1. It only copies a row from memory.
+func (m *Machine) Partition(n int) layout.Partition {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.partition(n)
@@ -145,14 +145,14 @@ func (m *Machine) Partition(n int) agent.Partition {
 
 // Partitions returns all partitions, by number. The caller must change neither the slice nor its
 // elements, which belong to the machine. An unchanged partition keeps its pointer.
-func (m *Machine) Partitions() []*agent.Partition {
+func (m *Machine) Partitions() []*layout.Partition {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.table.rows[:]
 }
 
 // PartitionsDraining returns the draining partitions, by number.
-func (m *Machine) PartitionsDraining() (all []agent.Partition) {
+func (m *Machine) PartitionsDraining() (all []layout.Partition) {
 	m.mu.RLock()
 	table := m.placed.table
 	m.mu.RUnlock()
@@ -164,7 +164,7 @@ func (m *Machine) PartitionsDraining() (all []agent.Partition) {
 
 // NodeLeases returns the unexpired leases at the newest entry, in node order. The caller must not
 // change the slice.
-func (m *Machine) NodeLeases() []agent.NodeLease {
+func (m *Machine) NodeLeases() []layout.NodeLease {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.placed.leases
@@ -195,7 +195,7 @@ func forgetPlaced(b *storage.Batch) {
 }
 
 // PlacementEvents returns the newest changes of owners, at most limit, newest first.
-func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
+func (m *Machine) PlacementEvents(limit int) ([]layout.PlacementEvent, error) {
 	view := m.View()
 	defer view.Close()
 	if view.err != nil {
@@ -205,15 +205,15 @@ func (m *Machine) PlacementEvents(limit int) ([]agent.PlacementEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	var events []agent.PlacementEvent
+	var events []layout.PlacementEvent
 	for len(events) < limit && cursor.Next() {
 		var p logpb.PlacementEvent
 		if err := command.Unmarshal(cursor.Value(), &p); err != nil {
 			_ = cursor.Close()
 			return nil, fmt.Errorf("decode an event of the placement: %w", err)
 		}
-		e := agent.PlacementEvent{
-			Index: p.Index, Time: p.TimeMs, Kind: agent.PlacementEventKind(p.Kind), From: p.From, To: p.To, Epoch: p.Epoch, Why: p.Why,
+		e := layout.PlacementEvent{
+			Index: p.Index, Time: p.TimeMs, Kind: layout.PlacementEventKind(p.Kind), From: p.From, To: p.To, Epoch: p.Epoch, Why: p.Why,
 		}
 		for _, n := range p.Partitions {
 			e.Partitions = append(e.Partitions, int(n))

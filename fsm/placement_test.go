@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/fsm/kv"
 	"dormouse/placement"
@@ -38,23 +39,23 @@ func (r clusterOps) say(commit []byte) *agent.Error { return r.feed([][]byte{com
 
 func (r clusterOps) join(node string) {
 	r.tb.Helper()
-	if err := r.say(r.machine.EncodePutMember(agent.Member{ID: node, Incarnation: "data-" + node, RaftAddr: node})); err != nil {
+	if err := r.say(r.machine.EncodePutMember(layout.Member{ID: node, Incarnation: "data-" + node, RaftAddr: node})); err != nil {
 		r.tb.Fatal(err)
 	}
 }
 
 func (r clusterOps) renew(node, life string) *agent.Error {
-	return r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: node, Incarnation: "data-" + node, Life: life, TTL: leaseTTL}, nil))
+	return r.say(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: node, Incarnation: "data-" + node, Life: life, TTL: leaseTTL}, nil))
 }
 
-func (r clusterOps) move(n int, action agent.PartitionAction, to string) *agent.Error {
-	return r.say(r.machine.EncodeMovePartitions([]agent.PartitionMove{{
+func (r clusterOps) move(n int, action layout.PartitionAction, to string) *agent.Error {
+	return r.say(r.machine.EncodeMovePartitions([]layout.PartitionMove{{
 		Partition: n, Epoch: r.machine.Partition(n).Epoch, Action: action, To: to,
 	}}, "because"))
 }
 
 // must makes a move that is allowed, and returns the new state of the partition.
-func (r clusterOps) must(n int, action agent.PartitionAction, to string) agent.Partition {
+func (r clusterOps) must(n int, action layout.PartitionAction, to string) layout.Partition {
 	r.tb.Helper()
 	if err := r.move(n, action, to); err != nil {
 		r.tb.Fatalf("%s partition %d: %v", action, n, err)
@@ -65,7 +66,7 @@ func (r clusterOps) must(n int, action agent.PartitionAction, to string) agent.P
 // fencedWrite writes with a partition's epoch.
 func (r clusterOps) fencedWrite(n int, epoch uint64) *agent.Error {
 	return r.batch(agent.Commit{
-		Fence: &agent.Fence{Claim: agent.PartitionClaim(n), Epoch: epoch},
+		Fence: &agent.Fence{Claim: layout.PartitionClaim(n), Epoch: epoch},
 		Ops:   []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}},
 	})[0].Err
 }
@@ -78,7 +79,7 @@ func (r clusterOps) wantFenced(n int, epoch uint64, holder string) {
 }
 
 func TestThePartitionsAreWhatPlacementMakesThem(t *testing.T) {
-	if agent.Partitions != placement.Partitions {
+	if layout.Partitions != placement.Partitions {
 		t.Fatal(placement.Partitions)
 	}
 }
@@ -86,12 +87,12 @@ func TestThePartitionsAreWhatPlacementMakesThem(t *testing.T) {
 // CL-1, CL-3, CL-10: a partition moves between owners, each with an epoch of its own.
 func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 	r := newOwners(t)
-	if p := r.machine.Partition(7); p.State != agent.PartitionFree || p.Fence() != nil || p.ID != 7 {
+	if p := r.machine.Partition(7); p.State != layout.PartitionFree || p.Fence() != nil || p.ID != 7 {
 		t.Fatalf("at first: %+v", p)
 	}
 	changed := r.machine.PartitionsChanged()
-	owned := r.must(7, agent.PartitionAssign, "n1")
-	if owned.Owner != "n1" || owned.Incarnation != "life-1" || owned.State != agent.PartitionOwned || owned.Epoch == 0 || owned.Why != "because" ||
+	owned := r.must(7, layout.PartitionAssign, "n1")
+	if owned.Owner != "n1" || owned.Incarnation != "life-1" || owned.State != layout.PartitionOwned || owned.Epoch == 0 || owned.Why != "because" ||
 		owned.SinceIndex != r.index || owned.Since != r.wall {
 		t.Fatalf("%+v", owned)
 	}
@@ -105,38 +106,38 @@ func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 	}
 	r.wantFenced(7, owned.Epoch+1, "n1")
 	r.wantFenced(8, owned.Epoch, "")
-	draining := r.must(7, agent.PartitionDrain, "n2")
+	draining := r.must(7, layout.PartitionDrain, "n2")
 	if draining.Owner != "n1" || draining.To != "n2" || draining.Epoch != owned.Epoch {
 		t.Fatalf("%+v", draining)
 	}
 	if err := r.fencedWrite(7, owned.Epoch); err != nil { // the owner hibernates its instances
 		t.Fatal(err)
 	}
-	if kept := r.must(7, agent.PartitionKeep, ""); kept.State != agent.PartitionOwned || kept.To != "" || kept.Epoch != owned.Epoch {
+	if kept := r.must(7, layout.PartitionKeep, ""); kept.State != layout.PartitionOwned || kept.To != "" || kept.Epoch != owned.Epoch {
 		t.Fatalf("%+v", kept)
 	}
-	r.must(7, agent.PartitionDrain, "n2")
-	next := r.must(7, agent.PartitionRelease, "")
-	if next.Owner != "n2" || next.State != agent.PartitionOwned || next.Epoch <= owned.Epoch {
+	r.must(7, layout.PartitionDrain, "n2")
+	next := r.must(7, layout.PartitionRelease, "")
+	if next.Owner != "n2" || next.State != layout.PartitionOwned || next.Epoch <= owned.Epoch {
 		t.Fatalf("%+v", next)
 	}
 	r.wantFenced(7, owned.Epoch, "n2")
-	if free := r.must(7, agent.PartitionRelease, ""); free.State != agent.PartitionFree || free.Epoch != 0 {
+	if free := r.must(7, layout.PartitionRelease, ""); free.State != layout.PartitionFree || free.Epoch != 0 {
 		t.Fatalf("%+v", free)
 	}
 	events, err := r.machine.PlacementEvents(10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var trail []agent.PlacementEventKind
+	var trail []layout.PlacementEventKind
 	for _, e := range events {
 		trail = append(trail, e.Kind)
 		if !slices.Equal(e.Partitions, []int{7}) || e.Why != "because" || e.Index == 0 || e.Time == 0 {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []agent.PlacementEventKind{
-		agent.EventReleased, agent.EventMoved, agent.EventDraining, agent.EventKept, agent.EventDraining, agent.EventAssigned,
+	want := []layout.PlacementEventKind{
+		layout.EventReleased, layout.EventMoved, layout.EventDraining, layout.EventKept, layout.EventDraining, layout.EventAssigned,
 	}
 	if !slices.Equal(trail, want) {
 		t.Errorf("the trail is %v", trail)
@@ -145,31 +146,31 @@ func TestAPartitionIsDrainedAndReleasedToTheNextOwner(t *testing.T) {
 
 func TestAMoveThatIsNotAsExpectedIsRefusedWhole(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
-	for name, move := range map[string]agent.PartitionMove{
-		"another epoch":           {Partition: 1, Epoch: owned.Epoch - 1, Action: agent.PartitionRelease},
-		"what is owned":           {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionAssign, To: "n2"},
-		"to its owner":            {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionDrain, To: "n1"},
-		"for nobody with a lease": {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionDrain, To: "n9"},
-		"what does not drain":     {Partition: 1, Epoch: owned.Epoch, Action: agent.PartitionKeep},
-		"what is free":            {Partition: 2, Action: agent.PartitionRelease},
-		"drain what is free":      {Partition: 2, Action: agent.PartitionDrain, To: "n2"},
-		"to nobody with a lease":  {Partition: 2, Action: agent.PartitionAssign, To: "n9"},
+	owned := r.must(1, layout.PartitionAssign, "n1")
+	for name, move := range map[string]layout.PartitionMove{
+		"another epoch":           {Partition: 1, Epoch: owned.Epoch - 1, Action: layout.PartitionRelease},
+		"what is owned":           {Partition: 1, Epoch: owned.Epoch, Action: layout.PartitionAssign, To: "n2"},
+		"to its owner":            {Partition: 1, Epoch: owned.Epoch, Action: layout.PartitionDrain, To: "n1"},
+		"for nobody with a lease": {Partition: 1, Epoch: owned.Epoch, Action: layout.PartitionDrain, To: "n9"},
+		"what does not drain":     {Partition: 1, Epoch: owned.Epoch, Action: layout.PartitionKeep},
+		"what is free":            {Partition: 2, Action: layout.PartitionRelease},
+		"drain what is free":      {Partition: 2, Action: layout.PartitionDrain, To: "n2"},
+		"to nobody with a lease":  {Partition: 2, Action: layout.PartitionAssign, To: "n9"},
 		"no action":               {Partition: 2},
-		"no partition":            {Partition: agent.Partitions, Action: agent.PartitionAssign, To: "n1"},
+		"no partition":            {Partition: layout.Partitions, Action: layout.PartitionAssign, To: "n1"},
 	} {
-		fine := agent.PartitionMove{Partition: 3, Action: agent.PartitionAssign, To: "n3"}
-		err := r.say(r.machine.EncodeMovePartitions([]agent.PartitionMove{fine, move}, ""))
+		fine := layout.PartitionMove{Partition: 3, Action: layout.PartitionAssign, To: "n3"}
+		err := r.say(r.machine.EncodeMovePartitions([]layout.PartitionMove{fine, move}, ""))
 		if err == nil || err.Code != agent.CodeConflict && err.Code != agent.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
-		if p := r.machine.Partition(3); p.State != agent.PartitionFree {
+		if p := r.machine.Partition(3); p.State != layout.PartitionFree {
 			t.Fatalf("%s: half of it was done: %+v", name, p)
 		}
 	}
 	for name, commit := range map[string][]byte{
-		"too many": r.machine.EncodeMovePartitions(make([]agent.PartitionMove, agent.Partitions+1), ""),
-		"too long": r.machine.EncodeMovePartitions(nil, string(make([]byte, agent.PlacementWhyBytesMax+1))),
+		"too many": r.machine.EncodeMovePartitions(make([]layout.PartitionMove, layout.Partitions+1), ""),
+		"too long": r.machine.EncodeMovePartitions(nil, string(make([]byte, layout.PlacementWhyBytesMax+1))),
 	} {
 		if err := r.say(commit); err == nil || err.Code != agent.CodeTooLarge {
 			t.Errorf("%s: %v", name, err)
@@ -184,10 +185,10 @@ func TestAMoveThatIsNotAsExpectedIsRefusedWhole(t *testing.T) {
 // renewed.
 func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
-	other := r.must(2, agent.PartitionAssign, "n2")
-	r.must(3, agent.PartitionAssign, "n2")
-	r.must(3, agent.PartitionDrain, "n1")
+	owned := r.must(1, layout.PartitionAssign, "n1")
+	other := r.must(2, layout.PartitionAssign, "n2")
+	r.must(3, layout.PartitionAssign, "n2")
+	r.must(3, layout.PartitionDrain, "n1")
 	if due, _ := r.machine.Due(); due != 1000+uint64(leaseTTL.Milliseconds()) {
 		t.Errorf("due at %d", due)
 	}
@@ -213,21 +214,21 @@ func TestALeaseThatLapsesFreesWhatItsNodeOwns(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantFenced(1, owned.Epoch, "")
-	if p := r.machine.Partition(1); p.State != agent.PartitionFree || p.Why != "the lease of node n1 lapsed" {
+	if p := r.machine.Partition(1); p.State != layout.PartitionFree || p.Why != "the lease of node n1 lapsed" {
 		t.Errorf("%+v", p)
 	}
-	if again := r.must(1, agent.PartitionAssign, "n1"); again.Epoch <= owned.Epoch {
+	if again := r.must(1, layout.PartitionAssign, "n1"); again.Epoch <= owned.Epoch {
 		t.Errorf("epoch %d after %d", again.Epoch, owned.Epoch)
 	}
 	r.after(leaseTTL - 2*time.Millisecond)
-	if p := r.must(3, agent.PartitionRelease, ""); p.Owner != "n1" { // n1 has a new lease, which is enough
+	if p := r.must(3, layout.PartitionRelease, ""); p.Owner != "n1" { // n1 has a new lease, which is enough
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestAChangeOfLeaderGivesLeasesTheirFullTimeAgain(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
+	owned := r.must(1, layout.PartitionAssign, "n1")
 	r.after(4 * time.Second)
 	r.batch()
 	r.after(3 * time.Second) // without a leader
@@ -241,7 +242,7 @@ func TestAChangeOfLeaderGivesLeasesTheirFullTimeAgain(t *testing.T) {
 
 func TestALeaseThatLapsedBeforeAnotherLedStaysLapsed(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
+	owned := r.must(1, layout.PartitionAssign, "n1")
 	r.after(leaseTTL - time.Millisecond)
 	r.batch()
 	r.after(time.Second)
@@ -261,15 +262,15 @@ func TestALeaseThatLapsedBeforeAnotherLedStaysLapsed(t *testing.T) {
 
 func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
+	owned := r.must(1, layout.PartitionAssign, "n1")
 	if err := r.renew("n1", "life-2"); err != nil {
 		t.Fatal(err)
 	}
 	r.wantFenced(1, owned.Epoch, "")
-	if err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "other-data", Life: "life-3", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeNotFound {
+	if err := r.say(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "other-data", Life: "life-3", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeNotFound {
 		t.Errorf("a stranger's lease: %v", err)
 	}
-	again := r.must(1, agent.PartitionAssign, "n1")
+	again := r.must(1, layout.PartitionAssign, "n1")
 	if again.Incarnation != "life-2" {
 		t.Errorf("%+v", again)
 	}
@@ -289,7 +290,7 @@ func TestANodeThatIsStartedAnewOwnsNothing(t *testing.T) {
 // another data directory must wait for that.
 func TestARemovedNodesLeaseRunsOut(t *testing.T) {
 	r := newOwners(t)
-	owned := r.must(1, agent.PartitionAssign, "n1")
+	owned := r.must(1, layout.PartitionAssign, "n1")
 	if err := r.say(r.machine.EncodeRemoveMember("n1", "data-n1")); err != nil {
 		t.Fatal(err)
 	}
@@ -299,11 +300,11 @@ func TestARemovedNodesLeaseRunsOut(t *testing.T) {
 	if err := r.fencedWrite(1, owned.Epoch); err != nil {
 		t.Errorf("before it lapsed: %v", err)
 	}
-	if err := r.say(r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "new-data", RaftAddr: "x"})); err != nil {
+	if err := r.say(r.machine.EncodePutMember(layout.Member{ID: "n1", Incarnation: "new-data", RaftAddr: "x"})); err != nil {
 		t.Fatal(err)
 	}
 	renew := func() *agent.Error {
-		return r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "new-data", Life: "life-2", TTL: leaseTTL}, nil))
+		return r.say(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "new-data", Life: "life-2", TTL: leaseTTL}, nil))
 	}
 	if err := renew(); err == nil || err.Code != agent.CodeAlreadyClaimed {
 		t.Errorf("beside the earlier one: %v", err)
@@ -318,15 +319,15 @@ func TestARemovedNodesLeaseRunsOut(t *testing.T) {
 func TestLeasesKeepToTheirLimits(t *testing.T) {
 	r := newOwners(t)
 	for ttl, fine := range map[time.Duration]bool{
-		agent.NodeLeaseTTLMin: true, agent.NodeLeaseTTLMax: true, agent.NodeLeaseTTLMin - time.Millisecond: false, agent.NodeLeaseTTLMax + time.Millisecond: false,
+		layout.NodeLeaseTTLMin: true, layout.NodeLeaseTTLMax: true, layout.NodeLeaseTTLMin - time.Millisecond: false, layout.NodeLeaseTTLMax + time.Millisecond: false,
 	} {
-		err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: ttl}, nil))
+		err := r.say(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: ttl}, nil))
 		if (err == nil) != fine {
 			t.Errorf("ttl %v: %v", ttl, err)
 		}
 	}
 	for _, name := range []string{"", "a\x00b"} {
-		if err := r.say(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: name, Incarnation: "data", Life: "life", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeInvalid {
+		if err := r.say(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: name, Incarnation: "data", Life: "life", TTL: leaseTTL}, nil)); err == nil || err.Code != agent.CodeInvalid {
 			t.Errorf("node %q: %v", name, err)
 		}
 		if err := r.say(r.machine.EncodeEndNodeLease("n1", name)); err == nil || err.Code != agent.CodeInvalid {
@@ -337,30 +338,30 @@ func TestLeasesKeepToTheirLimits(t *testing.T) {
 
 func TestTheTrailKeepsTheNewest(t *testing.T) {
 	r := newOwners(t)
-	for range agent.PlacementEventsMax/2 + 5 {
-		r.must(1, agent.PartitionAssign, "n1")
-		r.must(1, agent.PartitionRelease, "")
+	for range layout.PlacementEventsMax/2 + 5 {
+		r.must(1, layout.PartitionAssign, "n1")
+		r.must(1, layout.PartitionRelease, "")
 	}
-	events, err := r.machine.PlacementEvents(2 * agent.PlacementEventsMax)
-	if err != nil || len(events) != agent.PlacementEventsMax || events[0].Index != r.index || events[0].Kind != agent.EventReleased {
+	events, err := r.machine.PlacementEvents(2 * layout.PlacementEventsMax)
+	if err != nil || len(events) != layout.PlacementEventsMax || events[0].Index != r.index || events[0].Kind != layout.EventReleased {
 		t.Errorf("%d events: %v", len(events), err)
 	}
-	if rows := r.rows(kv.KindPlacementEvent); rows != agent.PlacementEventsMax {
+	if rows := r.rows(kv.KindPlacementEvent); rows != layout.PlacementEventsMax {
 		t.Errorf("%d rows", rows)
 	}
 }
 
 func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 	r := newOwners(t)
-	r.must(1, agent.PartitionAssign, "n1")
-	r.must(2, agent.PartitionAssign, "n2")
-	r.must(2, agent.PartitionDrain, "n3")
-	r.must(3, agent.PartitionAssign, "n2")
-	r.must(3, agent.PartitionRelease, "")
+	r.must(1, layout.PartitionAssign, "n1")
+	r.must(2, layout.PartitionAssign, "n2")
+	r.must(2, layout.PartitionDrain, "n3")
+	r.must(3, layout.PartitionAssign, "n2")
+	r.must(3, layout.PartitionRelease, "")
 	if err := r.host(hosted("h1", "a@1", "b@0"), hostRow("h1")); err != nil {
 		t.Fatal(err)
 	}
-	r.must(4, agent.PartitionAssign, "h1")
+	r.must(4, layout.PartitionAssign, "h1")
 	replayed := newSubject(t)
 	for _, entry := range r.log {
 		replayed.replay(entry)
@@ -383,7 +384,7 @@ func TestWhoOwnsWhatOutlivesARestartAndASnapshot(t *testing.T) {
 				other.replay(entry)
 			}
 		}
-		if !slices.EqualFunc(other.machine.Partitions(), r.machine.Partitions(), func(a, b *agent.Partition) bool { return *a == *b }) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
+		if !slices.EqualFunc(other.machine.Partitions(), r.machine.Partitions(), func(a, b *layout.Partition) bool { return *a == *b }) || !slices.Equal(other.machine.Members(), r.machine.Members()) ||
 			!reflect.DeepEqual(other.machine.NodeLeases(), r.machine.NodeLeases()) {
 			t.Fatal("who owns what is not the same")
 		}
@@ -411,17 +412,17 @@ func TestADamagedPartitionRowStopsTheStart(t *testing.T) {
 
 func FuzzPlacementOps(f *testing.F) {
 	r := newOwners(f)
-	f.Add(r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-2", TTL: leaseTTL}, nil), r.machine.EncodeEndNodeLease("n1", "life-2"))
+	f.Add(r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-2", TTL: leaseTTL}, nil), r.machine.EncodeEndNodeLease("n1", "life-2"))
 	f.Add(r.machine.EncodeRenewNodeLease(hosted("h1", "x@1"), hostRow("h1")), r.machine.EncodeRemoveMember("h1", "data-h1"))
-	f.Add(r.machine.EncodeMovePartitions([]agent.PartitionMove{
-		{Partition: 1, Action: agent.PartitionAssign, To: "n1"}, {Partition: 2, Action: agent.PartitionAssign, To: "n2"},
-	}, "why"), r.machine.EncodeMovePartitions([]agent.PartitionMove{{Partition: 1, Action: agent.PartitionRelease}}, ""))
+	f.Add(r.machine.EncodeMovePartitions([]layout.PartitionMove{
+		{Partition: 1, Action: layout.PartitionAssign, To: "n1"}, {Partition: 2, Action: layout.PartitionAssign, To: "n2"},
+	}, "why"), r.machine.EncodeMovePartitions([]layout.PartitionMove{{Partition: 1, Action: layout.PartitionRelease}}, ""))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		var stopped bool
 		r := clusterOps{openSubject(t, fsm.Options{Dir: "state", FS: storage.MemFS(), Fatal: func(error) { stopped = true }})}
 		defer r.close()
 		for i, commits := range [][][]byte{
-			{r.machine.EncodePutMember(agent.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease(agent.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: leaseTTL}, nil)},
+			{r.machine.EncodePutMember(layout.Member{ID: "n1", Incarnation: "data-n1", RaftAddr: "a"}), r.machine.EncodeRenewNodeLease(layout.NodeLease{Node: "n1", Incarnation: "data-n1", Life: "life-1", TTL: leaseTTL}, nil)},
 			{one},
 			{two},
 			{one, two},

@@ -44,7 +44,7 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.audit(b); err != nil {
+	if err := audit(m, b); err != nil {
 		return nil, err
 	}
 	_, chain := m.Chain()
@@ -59,7 +59,7 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 
 // audit compares the leader's chain at the time it packed the batch with this replica's chain at
 // the same entry. It does nothing if that chain is not kept, as after a restart.
-func (m *Machine) audit(b *logpb.Batch) error {
+func audit(m *Machine, b *logpb.Batch) error {
 	if b.AuditIndex == 0 {
 		return nil
 	}

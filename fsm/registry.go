@@ -3,6 +3,7 @@ package fsm
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"dormouse/agent"
 	"dormouse/fsm/checkpoint"
@@ -26,47 +27,26 @@ import (
 // runOp runs one op of a commit. alone reports that it is the commit's only op.
 type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error)
 
-// opRuns holds how each op of the contract runs.
+// opRuns holds how each op of the contract runs. Each noun lists its own.
 var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
-	for _, one := range []registered[runOp]{
-		op(value.Put), op(value.Delete), op(value.Revise),
-		op(checkpoint.Put), op(checkpoint.Patch), op(checkpoint.Delete), op(timer.PatchCron),
-		op(thread.Append), op(thread.Hibernate), op(thread.Delete), op(thread.Compact), op(thread.Fork),
-		op(putScope), machineOp(machineCommit.importScope), machineOp(machineCommit.deleteScope),
-		op(memory.Write), op(memory.Delete),
-		op(claim.Take), op(claim.Renew), op(claim.Release),
-		op(manager.Put), op(manager.Delete), op(manager.AnswerSignal),
-		op(session.Put), op(session.Claim), op(session.Resume), op(session.Recover), op(session.Checkpoint), op(session.Commit), op(session.Renew),
-		op(session.Cancel), op(session.Fork), op(session.Delete), op(session.DecideReview),
-		op(forkAgent), op(erasure.EraseAgent), op(setTTL),
-		op(conversation.Save), op(conversation.SetInterrupted), op(conversation.PendMessage), op(conversation.SaveMessages), op(conversation.UpdateMessage), op(conversation.Delete),
-		op(token.Put), op(token.Revoke),
-		op(timer.Put), op(timer.Delete), op(timer.Ack), op(timer.Fail),
-	} {
-		all[one.of] = one.run
+	for _, one := range slices.Concat(
+		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, token.Ops, timer.Ops,
+		[]txn.Op{txn.OpOf(putScope), txn.OpOf(forkAgent), txn.OpOf(setTTL)},
+	) {
+		all[one.Of] = func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) { return one.Run(c.Tx, op) }
 	}
+	all[reflect.TypeFor[*agent.ImportScope]()] = machineOp(machineCommit.importScope)
+	all[reflect.TypeFor[*agent.DeleteScope]()] = machineOp(machineCommit.deleteScope)
 	return all
 }()
 
-// registered is a function for values of a type.
-type registered[F any] struct {
-	of  reflect.Type
-	run F
-}
-
-func op[T agent.Op](run func(*txn.Tx, T) (agent.OpResult, error)) registered[runOp] {
-	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) {
-		return run(c.Tx, op.(T)) //nolint:forcetypeassert // the registry's key
-	}}
-}
-
-// machineOp registers an op that must be its commit's only one, or that changes the machine's
-// in-memory state.
-func machineOp[T agent.Op](run func(machineCommit, T, bool) (agent.OpResult, error)) registered[runOp] {
-	return registered[runOp]{reflect.TypeFor[T](), func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error) {
+// machineOp returns how an op runs that must be its commit's only one, or that changes the
+// machine's in-memory state.
+func machineOp[T agent.Op](run func(machineCommit, T, bool) (agent.OpResult, error)) runOp {
+	return func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error) {
 		return run(c, op.(T), alone) //nolint:forcetypeassert // the registry's key
-	}}
+	}
 }
 
 // runLogOp runs one op of a log entry. alone reports that it is its commit's only one.
@@ -107,42 +87,24 @@ func runClusterOp(c machineCommit, p *logpb.ClusterOp) (agent.OpResult, error) {
 	}
 }
 
-// runRead answers one read.
-type runRead func(r txn.Reader, q agent.Read) (agent.Found, error)
-
-// readRuns holds how each read of the contract is answered.
-var readRuns = func() map[reflect.Type]runRead {
-	all := map[reflect.Type]runRead{}
-	for _, one := range []registered[runRead]{
-		read(value.Get), read(value.List),
-		read(checkpoint.Get), read(checkpoint.List), read(checkpoint.History),
-		read(thread.Get), read(thread.List), read(thread.LoadEntries), read(thread.GetEntry), read(thread.Verify), read(readThaw),
-		read(readScopes), read(readScope),
-		read(memory.Get), read(memory.List), read(memory.Recall),
-		read(claim.Get), read(claim.List),
-		read(manager.Get), read(manager.List), read(readAnswer),
-		read(session.Get), read(session.List), read(session.GetReview), read(session.ListReviews),
-		read(conversation.Get), read(conversation.List), read(conversation.ListMessages),
-		read(token.Get), read(token.List),
-		read(timer.Get), read(timer.List), read(erasure.Get),
-	} {
-		all[one.of] = one.run
+// readRuns holds how each read of the contract is answered. Each noun lists its own.
+var readRuns = func() map[reflect.Type]txn.Read {
+	all := map[reflect.Type]txn.Read{}
+	for _, one := range slices.Concat(
+		value.Reads, checkpoint.Reads, thread.Reads, memory.Reads, claim.Reads, manager.Reads, session.Reads, conversation.Reads, token.Reads, timer.Reads, erasure.Reads,
+		[]txn.Read{txn.ReadOf(readThaw), txn.ReadOf(readScopes), txn.ReadOf(readScope), txn.ReadOf(readAnswer)},
+	) {
+		all[one.Of] = one
 	}
 	return all
 }()
 
-func read[T agent.Read](run func(txn.Reader, T) (agent.Found, error)) registered[runRead] {
-	return registered[runRead]{reflect.TypeFor[T](), func(r txn.Reader, q agent.Read) (agent.Found, error) {
-		return run(r, q.(T)) //nolint:forcetypeassert // the registry's key
-	}}
-}
-
 func answerRead(r txn.Reader, q agent.Read) (agent.Found, error) {
-	run := readRuns[reflect.TypeOf(q)]
-	if run == nil {
+	read, ok := readRuns[reflect.TypeOf(q)]
+	if !ok {
 		return nil, agent.Invalid("reads", "read of type %T is unknown to this node", q)
 	}
-	return run(r, q)
+	return read.Run(r, q)
 }
 
 // expiry removes the row of a wall queue entry if it is due at when. cost is the work beyond that

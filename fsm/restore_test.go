@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/fsm"
 	"dormouse/storage"
 )
@@ -346,7 +347,7 @@ func TestARestoredBackupIsANewClusterFarAhead(t *testing.T) {
 	h := makeHistory(t, 29, 30)
 	old := openPeer(t, storage.MemFS())
 	old.apply(t, h.entries...)
-	member := old.EncodePutMember(agent.Member{ID: "n1", Incarnation: "i1"})
+	member := old.EncodePutMember(layout.Member{ID: "n1", Incarnation: "i1"})
 	old.apply(t, &raft.Log{Index: h.last() + 1, Term: 50, Data: old.Pack(1, 1, [][]byte{member})})
 	if len(old.Members()) != 1 {
 		t.Fatalf("members: %v", old.Members())

@@ -147,3 +147,25 @@ func TestTokensStayWhenAScopeIsDeleted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An import of a scope cannot bring tokens with it.
+func TestAnImportBringsNoTokens(t *testing.T) {
+	source := recording(t)
+	do[*agent.ValueResult](source, &agent.PutValue{Key: "v"})
+	token := do[*agent.TokenResult](source, reader("p", "one")).Token
+	e := exportOf(source, agent.DefaultScope)
+	for _, row := range e.rows {
+		if k := string(row.Key[:1]); k == kv.KindToken || k == kv.KindTokenPrincipal {
+			t.Errorf("the export has a row of kind %x", k)
+		}
+	}
+	r := recording(t)
+	do[*agent.ImportResult](r, e.begin("i"))
+	for _, kind := range []string{kv.KindToken, kv.KindTokenPrincipal, kv.KindSystem} {
+		forged := agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte(kind + token.ID + kv.Separator), Value: []byte("x")})
+		r.refuse(agent.CodeInvalid, &agent.ImportScope{ID: "i", Rows: forged})
+	}
+	if n := r.rows(kv.KindToken); n != 0 {
+		t.Errorf("%d tokens were imported", n)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
@@ -142,8 +143,13 @@ func (h *Host) endpoints() []string {
 // build makes the client, the instances and their server.
 func (h *Host) build() error {
 	c := h.o.Client
-	c.Endpoints = h.endpoints()
 	var err error
+	if c.Token == "" && len(c.Endpoints) == 0 {
+		if c.Token, err = client.TokenFromEnvironment(); err != nil {
+			return err
+		}
+	}
+	c.Endpoints = h.endpoints()
 	if h.client, err = client.Dial(c); err != nil {
 		return err
 	}
@@ -178,7 +184,7 @@ func (h *Host) Ownership() instance.Ownership { return ownership{h.table, h} }
 
 // Owned returns the partitions that this host may answer for now; none after
 // its lease has expired. The caller must not change the slice.
-func (h *Host) Owned() []agent.Partition {
+func (h *Host) Owned() []layout.Partition {
 	if !time.Now().Before(h.lease.Until()) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/internal/version"
 )
@@ -29,8 +30,8 @@ func (h *Host) keepLease(ctx context.Context) error {
 // renew renews the lease once, and waits until the table includes the renewal,
 // and so all earlier changes of partitions.
 func (h *Host) renew(ctx context.Context, ttl time.Duration) *agent.Error {
-	answer := h.own(ctx, assign.Request{Kind: assign.Renew, TTL: ttl, Handlers: h.handlers, Host: &agent.Member{
-		RaftAddr: h.transport.Addr(), Version: version.String(), FeatureLevelMax: agent.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
+	answer := h.own(ctx, assign.Request{Kind: assign.Renew, TTL: ttl, Handlers: h.handlers, Host: &layout.Member{
+		RaftAddr: h.transport.Addr(), Version: version.String(), FeatureLevelMax: layout.RemoteTurnsLevel, Zone: h.o.Zone, Weight: h.o.Weight, Host: true,
 	}})
 	switch {
 	case answer.Refused != "":

@@ -51,7 +51,7 @@ func (p *leaseRefusalPolicy) isTransient(e *agent.Error) bool {
 		p.takenSince = time.Time{}
 		return true
 	case agent.CodeConflict:
-		// Different handlers are compatible from agent.RemoteTurnsLevel on. A
+		// Different handlers are compatible from layout.RemoteTurnsLevel on. A
 		// new cluster, or one that is being upgraded, has yet to reach it.
 		p.takenSince = time.Time{}
 		return true

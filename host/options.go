@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
@@ -34,7 +35,7 @@ type Options struct {
 	Network  transport.Network // replaces TCP and TLS, for tests
 
 	Instance instance.Options // Handlers, Webhooks, Storage, AwakeMax; Open sets the other fields
-	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows
+	Client   client.Options   // for the host's own reads and commits; without Endpoints it uses the nodes that it knows. A token needs read, write and run in the scopes of its instances
 
 	LeaseTTL time.Duration // how long it keeps its partitions without contact; 0 means 5 s
 	Zone     string        // shown to operators
@@ -69,10 +70,10 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case len(o.Join) == 0:
 		return o, errors.New("a host needs the peer address of a node to join")
-	case o.LeaseTTL < agent.NodeLeaseTTLMin || o.LeaseTTL > agent.NodeLeaseTTLMax:
-		return o, fmt.Errorf("a lease of %v: it must be from %v to %v", o.LeaseTTL, agent.NodeLeaseTTLMin, agent.NodeLeaseTTLMax)
-	case o.Weight < 0 || o.Weight > agent.HostWeightMax:
-		return o, fmt.Errorf("weight %d: it must be from 1 to %d", o.Weight, agent.HostWeightMax)
+	case o.LeaseTTL < layout.NodeLeaseTTLMin || o.LeaseTTL > layout.NodeLeaseTTLMax:
+		return o, fmt.Errorf("a lease of %v: it must be from %v to %v", o.LeaseTTL, layout.NodeLeaseTTLMin, layout.NodeLeaseTTLMax)
+	case o.Weight < 0 || o.Weight > layout.HostWeightMax:
+		return o, fmt.Errorf("weight %d: it must be from 1 to %d", o.Weight, layout.HostWeightMax)
 	}
 	if err := o.readKey(); err != nil {
 		return o, err

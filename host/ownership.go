@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 )
 
@@ -17,12 +17,12 @@ type ownership struct {
 
 func (o ownership) LeaseUntil() time.Time { return o.host.lease.Until() }
 
-func (o ownership) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+func (o ownership) ReleasePartitions(ctx context.Context, all []layout.Partition) error {
 	return o.retryUntilReleased(ctx, assign.Request{Kind: assign.Release, Held: held(all)})
 }
 
-func (o ownership) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
-	return o.retryUntilReleased(ctx, assign.Request{Kind: assign.Keep, Held: held([]agent.Partition{p}), Why: why})
+func (o ownership) KeepPartition(ctx context.Context, p layout.Partition, why string) error {
+	return o.retryUntilReleased(ctx, assign.Request{Kind: assign.Keep, Held: held([]layout.Partition{p}), Why: why})
 }
 
 func (o ownership) retryUntilReleased(ctx context.Context, r assign.Request) error {
@@ -32,7 +32,7 @@ func (o ownership) retryUntilReleased(ctx context.Context, r assign.Request) err
 	})
 }
 
-func held(all []agent.Partition) []assign.Held {
+func held(all []layout.Partition) []assign.Held {
 	var out []assign.Held
 	for _, p := range all {
 		out = append(out, assign.Held{Partition: p.ID, Epoch: p.Epoch})

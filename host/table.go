@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
 	"dormouse/internal/pause"
@@ -27,11 +28,11 @@ type table struct {
 	index      uint64 // the table includes all changes up to it
 	wanted     uint64 // the highest index that a caller has waited for
 	leader     string // the leader's address
-	members    []agent.Member
-	leases     []agent.NodeLease
-	partitions [agent.Partitions]agent.Partition
-	draining   agent.PartitionSet // the partitions that drain
-	ownedNow   []agent.Partition  // the partitions that this host owns in the run ownedLife; nil if it must be computed
+	members    []layout.Member
+	leases     []layout.NodeLease
+	partitions [layout.Partitions]layout.Partition
+	draining   layout.PartitionSet // the partitions that drain
+	ownedNow   []layout.Partition  // the partitions that this host owns in the run ownedLife; nil if it must be computed
 	ownedLife  string
 	name       string        // of this host; never changes
 	changed    chan struct{} // closed and replaced when a partition or a lease changes
@@ -41,23 +42,23 @@ type table struct {
 func newTable(name string) *table {
 	t := &table{name: name, changed: make(chan struct{}), progress: make(chan struct{})}
 	for n := range t.partitions {
-		t.partitions[n] = agent.Partition{ID: n, State: agent.PartitionFree}
+		t.partitions[n] = layout.Partition{ID: n, State: layout.PartitionFree}
 	}
 	return t
 }
 
 // Partition implements instance.Ownership and router.Table.
-func (t *table) Partition(n int) agent.Partition {
+func (t *table) Partition(n int) layout.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.partitions[n]
 }
 
 // PartitionsDraining implements instance.Ownership.
-func (t *table) PartitionsDraining() []agent.Partition {
+func (t *table) PartitionsDraining() []layout.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []agent.Partition
+	var all []layout.Partition
 	for n := range t.draining.All() {
 		all = append(all, t.partitions[n])
 	}
@@ -67,11 +68,11 @@ func (t *table) PartitionsDraining() []agent.Partition {
 // owned returns the partitions that this host owns in one run of its process.
 // It computes them only after a change, because callers poll it. The caller
 // must not change the slice.
-func (t *table) owned(run string) []agent.Partition {
+func (t *table) owned(run string) []layout.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ownedNow == nil || t.ownedLife != run {
-		t.ownedNow, t.ownedLife = []agent.Partition{}, run
+		t.ownedNow, t.ownedLife = []layout.Partition{}, run
 		for n := range t.partitions {
 			if p := &t.partitions[n]; p.Owner == t.name && p.Incarnation == run {
 				t.ownedNow = append(t.ownedNow, *p)
@@ -81,9 +82,9 @@ func (t *table) owned(run string) []agent.Partition {
 	return t.ownedNow
 }
 
-func (t *table) setLocked(p agent.Partition) {
+func (t *table) setLocked(p layout.Partition) {
 	t.partitions[p.ID], t.ownedNow = p, nil
-	if p.State == agent.PartitionDraining {
+	if p.State == layout.PartitionDraining {
 		t.draining.Add(p.ID)
 	} else {
 		t.draining.Remove(p.ID)
@@ -98,14 +99,14 @@ func (t *table) PartitionsChanged() <-chan struct{} {
 }
 
 // Members implements router.Table. The caller must not change the slice.
-func (t *table) Members() []agent.Member {
+func (t *table) Members() []layout.Member {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.members
 }
 
 // NodeLeases implements router.Leases. The caller must not change the slice.
-func (t *table) NodeLeases() []agent.NodeLease {
+func (t *table) NodeLeases() []layout.NodeLease {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.leases
@@ -155,7 +156,7 @@ func (t *table) update(u assign.TableUpdate) {
 			changed = true
 		}
 	}
-	if !slices.EqualFunc(t.leases, u.Leases, func(a, b agent.NodeLease) bool { return a.Node == b.Node && a.Life == b.Life }) {
+	if !slices.EqualFunc(t.leases, u.Leases, func(a, b layout.NodeLease) bool { return a.Node == b.Node && a.Life == b.Life }) {
 		changed = true
 	}
 	t.leader, t.members, t.leases = u.LeaderAddr, u.Members, u.Leases

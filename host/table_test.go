@@ -3,27 +3,27 @@ package host
 import (
 	"testing"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 )
 
 // The cached list of owned partitions follows each change of the table.
 func TestOwnedPartitionsFollowTheTable(t *testing.T) {
 	table := newTable("h")
-	owned := func(n int, owner, life string) agent.Partition {
-		return agent.Partition{ID: n, Owner: owner, Incarnation: life, Epoch: 1, State: agent.PartitionOwned}
+	owned := func(n int, owner, life string) layout.Partition {
+		return layout.Partition{ID: n, Owner: owner, Incarnation: life, Epoch: 1, State: layout.PartitionOwned}
 	}
 	draining := owned(2, "h", "L1")
-	draining.State, draining.To = agent.PartitionDraining, "g"
+	draining.State, draining.To = layout.PartitionDraining, "g"
 	for i, step := range []struct {
-		changed     []agent.Partition
+		changed     []layout.Partition
 		ours, drain int
 	}{
 		{changed: nil, ours: 0},
-		{changed: []agent.Partition{owned(1, "h", "L1"), owned(2, "h", "L1"), owned(3, "h", "L0"), owned(4, "g", "L1")}, ours: 2},
-		{changed: []agent.Partition{owned(4, "h", "L1")}, ours: 3},
-		{changed: []agent.Partition{draining}, ours: 3, drain: 1},
-		{changed: []agent.Partition{owned(2, "g", "L1"), owned(1, "g", "L1")}, ours: 1},
+		{changed: []layout.Partition{owned(1, "h", "L1"), owned(2, "h", "L1"), owned(3, "h", "L0"), owned(4, "g", "L1")}, ours: 2},
+		{changed: []layout.Partition{owned(4, "h", "L1")}, ours: 3},
+		{changed: []layout.Partition{draining}, ours: 3, drain: 1},
+		{changed: []layout.Partition{owned(2, "g", "L1"), owned(1, "g", "L1")}, ours: 1},
 	} {
 		table.update(assign.TableUpdate{Index: uint64(i + 1), Partitions: step.changed})
 		for range 2 {

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // ScopeStore is a store that scopes can be exported from and imported into.
 type ScopeStore interface {
 	agent.Service
-	agent.Operator
+	layout.Operator
 }
 
 // ScopeOptions configure the export, import and verification of a scope.

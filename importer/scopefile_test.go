@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/agent/memstore"
 	"dormouse/importer"
 )
@@ -16,9 +17,9 @@ import (
 // rowStore has one scope with the given rows.
 type rowStore struct {
 	*memstore.Store
-	agent.Operator // nil: only ExportScope is called
-	rows           []agent.ScopeRow
-	err            error // after the rows
+	layout.Operator // nil: only ExportScope is called
+	rows            []agent.ScopeRow
+	err             error // after the rows
 }
 
 func (s *rowStore) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
 )
@@ -65,7 +66,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 	c.Scope = i.manager.scope
 	if service == st.o.Service {
 		c.Fence = &agent.Fence{
-			Claim: agent.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
+			Claim: layout.PartitionClaim(i.partition), Epoch: i.epoch, Agent: i.ref().Checkpoint(), Since: i.stored.index,
 		}
 	}
 	st.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // drainTimeout is how long the instances of a partition may take to hibernate
@@ -39,7 +39,7 @@ func (h *Host) reconcile(ctx context.Context) {
 			}
 		}
 	}
-	var empty []agent.Partition
+	var empty []layout.Partition
 	for _, p := range h.o.Ownership.PartitionsDraining() {
 		if !h.leases.isOwned(p) || h.draining[p.ID] == p.Epoch {
 			continue
@@ -58,7 +58,7 @@ func (h *Host) reconcile(ctx context.Context) {
 
 // drain hibernates a partition's instances and releases it. If an instance
 // cannot hibernate, drain cancels the move and records why.
-func (h *Host) drain(ctx context.Context, p agent.Partition) {
+func (h *Host) drain(ctx context.Context, p layout.Partition) {
 	h.mu.Lock()
 	var all []*instance
 	if held := h.table.partitions[p.ID]; held != nil && held.epoch == p.Epoch {
@@ -71,22 +71,22 @@ func (h *Host) drain(ctx context.Context, p agent.Partition) {
 	err := h.mailbox.hibernateAll(drainCtx, all, lifecycleShutdown)
 	cancel()
 	if err == nil {
-		h.release(ctx, []agent.Partition{p})
+		h.release(ctx, []layout.Partition{p})
 		return
 	}
-	why := fmt.Sprintf("the move to %s was cancelled: %v", ownerName(agent.Partition{Owner: p.To}), err)
+	why := fmt.Sprintf("the move to %s was cancelled: %v", ownerName(layout.Partition{Owner: p.To}), err)
 	h.o.Logger.Warn("instances of a partition could not hibernate; the partition stays on this node", "partition", p.ID, "error", err)
 	h.drainEnded(h.o.Ownership.KeepPartition(ctx, p, why), p)
 }
 
 // release gives up partitions that have no instances.
-func (h *Host) release(ctx context.Context, all []agent.Partition) {
+func (h *Host) release(ctx context.Context, all []layout.Partition) {
 	h.drainEnded(h.o.Ownership.ReleasePartitions(ctx, all), all...)
 }
 
 // drainEnded ends the drain of partitions. An error means that their outcome is
 // unknown and this host has stopped asking.
-func (h *Host) drainEnded(err error, all ...agent.Partition) {
+func (h *Host) drainEnded(err error, all ...layout.Partition) {
 	if err != nil {
 		h.o.Logger.Info("partitions were not moved", "partitions", len(all), "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/clip"
 	"dormouse/internal/seededbug"
 )
@@ -54,7 +55,7 @@ type GoHandler struct {
 func Registered(handlers map[string]GoHandler) []string {
 	var names []string
 	for name, g := range handlers {
-		names = append(names, agent.HandlerVersion(name, g.Version))
+		names = append(names, layout.HandlerVersion(name, g.Version))
 	}
 	slices.Sort(names)
 	return names

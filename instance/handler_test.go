@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/instance"
 )
 
@@ -80,7 +81,7 @@ func (f *funcs) register(o *instance.Options) {
 }
 
 // lateHost is a host that is set later.
-type lateHost struct{ agent.RemoteHandlers }
+type lateHost struct{ layout.RemoteHandlers }
 
 // simRemote runs a test whose host lacks the handler that host n2 registers.
 func simRemote(t *testing.T, register func(*instance.Options), test func(k *kit)) {

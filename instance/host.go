@@ -12,24 +12,25 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // Ownership returns partitions and their owners, as this node has applied them.
 // Its methods may be called concurrently. Those without a context return at
 // once.
 type Ownership interface {
-	Partition(n int) agent.Partition
-	PartitionsDraining() []agent.Partition
+	Partition(n int) layout.Partition
+	PartitionsDraining() []layout.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any partition
 	LeaseUntil() time.Time              // the end of this node's lease, by the monotonic clock
 
 	// ReleasePartitions gives up draining partitions. It returns when this node
 	// sees that none of them drains at its epoch any more, or when ctx ends.
-	ReleasePartitions(ctx context.Context, all []agent.Partition) error
+	ReleasePartitions(ctx context.Context, all []layout.Partition) error
 
 	// KeepPartition cancels a drain that cannot finish, for the given reason.
 	// The partition stays with this node. It returns as ReleasePartitions does.
-	KeepPartition(ctx context.Context, p agent.Partition, why string) error
+	KeepPartition(ctx context.Context, p layout.Partition, why string) error
 }
 
 // Options configure a Host.
@@ -38,8 +39,8 @@ type Options struct {
 	Incarnation string // the incarnation under which this node owns partitions
 	Service     agent.Service
 	Ownership   Ownership
-	Handlers    map[string]GoHandler // Go handlers by the name that managers use
-	Remote      agent.RemoteHandlers // handles turns for which Handlers lacks the handler; may be nil
+	Handlers    map[string]GoHandler  // Go handlers by the name that managers use
+	Remote      layout.RemoteHandlers // handles turns for which Handlers lacks the handler; may be nil
 	Webhooks    Webhooks
 	// Storage returns the store of a manager's instances; nil means the
 	// cluster, as does a nil Storage. Another store ignores fences, so only

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // mailbox queues the calls of instances, and runs a worker for each instance
@@ -200,7 +201,7 @@ func (tb *table) callDone(i *instance, c *call) {
 
 // getOrCreate returns the instance under a key in partition p, and creates it
 // if necessary. The caller holds mu.
-func (mb *mailbox) getOrCreate(ms *managerState, key string, p agent.Partition) (*instance, error) {
+func (mb *mailbox) getOrCreate(ms *managerState, key string, p layout.Partition) (*instance, error) {
 	i := ms.instances[key]
 	if i != nil && i.epoch == p.Epoch {
 		return i, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 	"dormouse/internal/seededbug"
 )
@@ -26,7 +27,7 @@ type leases struct {
 
 // ownedPartition returns a partition that this node may answer for. The error
 // is not_owner, or unavailable if the node's lease has expired.
-func (ls *leases) ownedPartition(n int) (agent.Partition, error) {
+func (ls *leases) ownedPartition(n int) (layout.Partition, error) {
 	p := ls.o.Ownership.Partition(n)
 	if err := ls.checkOwner(p); err != nil {
 		return p, err
@@ -46,7 +47,7 @@ func (ls *leases) leaseLeft() time.Duration {
 }
 
 // checkOwner returns not_owner for a partition that this node does not own.
-func (ls *leases) checkOwner(p agent.Partition) error {
+func (ls *leases) checkOwner(p layout.Partition) error {
 	if ls.isOwned(p) {
 		return nil
 	}
@@ -54,19 +55,19 @@ func (ls *leases) checkOwner(p agent.Partition) error {
 }
 
 // isOwned reports whether this node owns a partition.
-func (ls *leases) isOwned(p agent.Partition) bool {
+func (ls *leases) isOwned(p layout.Partition) bool {
 	return p.Epoch != 0 && p.Owner == ls.o.Node && p.Incarnation == ls.o.Incarnation
 }
 
 var errLeaseExpired = agent.Errorf(agent.CodeUnavailable, "this node's lease has expired: it may no longer own the instance")
 
-func notOwner(p agent.Partition, node string) *agent.Error {
+func notOwner(p layout.Partition, node string) *agent.Error {
 	e := agent.Errorf(agent.CodeNotOwner, "node %s does not own partition %d; %s does, at epoch %d", node, p.ID, ownerName(p), p.Epoch)
 	e.Holder, e.Epoch = p.Owner, p.Epoch
 	return e
 }
 
-func ownerName(p agent.Partition) string {
+func ownerName(p layout.Partition) string {
 	if p.Owner == "" {
 		return "no node"
 	}
@@ -75,10 +76,10 @@ func ownerName(p agent.Partition) string {
 
 // openPartition is ownedPartition for new work. It refuses a partition that
 // drains.
-func (ls *leases) openPartition(n int) (agent.Partition, error) {
+func (ls *leases) openPartition(n int) (layout.Partition, error) {
 	p, err := ls.ownedPartition(n)
-	if err == nil && p.State == agent.PartitionDraining {
-		e := agent.Errorf(agent.CodeNotOwner, "partition %d is moving from %s to %s: retry shortly", n, p.Owner, ownerName(agent.Partition{Owner: p.To}))
+	if err == nil && p.State == layout.PartitionDraining {
+		e := agent.Errorf(agent.CodeNotOwner, "partition %d is moving from %s to %s: retry shortly", n, p.Owner, ownerName(layout.Partition{Owner: p.To}))
 		e.Holder, e.Epoch, e.Reason, e.RetryAfterMS = p.Owner, p.Epoch, "draining", drainRetryMS
 		return p, e
 	}
@@ -232,7 +233,7 @@ func (ls *leases) ownedPartitions() (partitions int, lease time.Duration) {
 	if lease = time.Until(ls.o.Ownership.LeaseUntil()); lease <= 0 {
 		return 0, 0
 	}
-	for n := range agent.Partitions {
+	for n := range layout.Partitions {
 		if p := ls.o.Ownership.Partition(n); p.Owner == ls.o.Node && p.Incarnation == ls.o.Incarnation {
 			partitions++
 		}

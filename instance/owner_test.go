@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/instance"
 )
 
@@ -90,7 +91,7 @@ func TestOwnerConformance(t *testing.T) {
 			k.world.drain(partition("a"), "n2")
 			time.Sleep(time.Minute)
 			p := k.world.partition(partition("a"))
-			if p.Owner != "n1" || p.State != agent.PartitionOwned || len(k.world.kept) != 1 || !strings.Contains(p.Why, "cut off") {
+			if p.Owner != "n1" || p.State != layout.PartitionOwned || len(k.world.kept) != 1 || !strings.Contains(p.Why, "cut off") {
 				k.Errorf("%+v, %v", p, k.world.kept)
 			}
 			hook(k.store, &k.store.before, nil)

@@ -9,24 +9,25 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // world is the actual ownership of partitions, which the store's fences use.
 type world struct {
 	mu      sync.Mutex
 	index   uint64
-	parts   map[int]agent.Partition
+	parts   map[int]layout.Partition
 	expired map[string]bool // :: node → the log has expired its lease
 	changed chan struct{}
 	kept    []string // reasons of cancelled drains
 }
 
 func newWorld() *world {
-	return &world{parts: map[int]agent.Partition{}, expired: map[string]bool{}, changed: make(chan struct{})}
+	return &world{parts: map[int]layout.Partition{}, expired: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // set changes a partition. The caller holds mu.
-func (w *world) set(p agent.Partition) agent.Partition {
+func (w *world) set(p layout.Partition) layout.Partition {
 	w.index++
 	p.SinceIndex = w.index
 	w.parts[p.ID] = p
@@ -36,19 +37,19 @@ func (w *world) set(p agent.Partition) agent.Partition {
 }
 
 // give assigns a partition to a node, under a new epoch.
-func (w *world) give(n int, node string) agent.Partition {
+func (w *world) give(n int, node string) layout.Partition {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.set(agent.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index + 1, State: agent.PartitionOwned})
+	return w.set(layout.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index + 1, State: layout.PartitionOwned})
 }
 
 // giveAll assigns all partitions to a node.
 func (w *world) giveAll(node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for n := range agent.Partitions {
+	for n := range layout.Partitions {
 		w.index++
-		w.parts[n] = agent.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index, State: agent.PartitionOwned, SinceIndex: w.index}
+		w.parts[n] = layout.Partition{ID: n, Owner: node, Incarnation: "1", Epoch: w.index, State: layout.PartitionOwned, SinceIndex: w.index}
 	}
 }
 
@@ -57,11 +58,11 @@ func (w *world) drain(n int, to string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.parts[n]
-	p.State, p.To = agent.PartitionDraining, to
+	p.State, p.To = layout.PartitionDraining, to
 	w.set(p)
 }
 
-func (w *world) partition(n int) agent.Partition {
+func (w *world) partition(n int) layout.Partition {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.parts[n]
@@ -75,7 +76,7 @@ func (w *world) fenced(f *agent.Fence) *agent.Error {
 	defer w.mu.Unlock()
 	n, err := strconv.Atoi(strings.TrimPrefix(f.Claim, "partition:"))
 	if p, ok := w.parts[n]; err == nil && ok {
-		if p.Epoch == f.Epoch && p.State != agent.PartitionFree && !w.expired[p.Owner] {
+		if p.Epoch == f.Epoch && p.State != layout.PartitionFree && !w.expired[p.Owner] {
 			return nil
 		}
 		return &agent.Error{Code: agent.CodeFenced, Op: -1, Final: true, Epoch: p.Epoch, Holder: p.Owner}
@@ -88,14 +89,14 @@ type nodeView struct {
 	*world
 	node   string
 	seen   sync.Mutex
-	frozen map[int]agent.Partition // the node's last view while it is cut off; nil otherwise
-	until  time.Time               // end of a lease that is not renewed; zero if it is renewed
+	frozen map[int]layout.Partition // the node's last view while it is cut off; nil otherwise
+	until  time.Time                // end of a lease that is not renewed; zero if it is renewed
 }
 
 // cut freezes the node's view, and ends its lease after a time.
 func (g *nodeView) cut(lease time.Duration) {
 	g.mu.Lock()
-	frozen := map[int]agent.Partition{}
+	frozen := map[int]layout.Partition{}
 	for n, p := range g.parts {
 		frozen[n] = p
 	}
@@ -116,7 +117,7 @@ func (g *nodeView) mend() {
 	g.mu.Unlock()
 }
 
-func (g *nodeView) Partition(n int) agent.Partition {
+func (g *nodeView) Partition(n int) layout.Partition {
 	g.seen.Lock()
 	frozen := g.frozen
 	g.seen.Unlock()
@@ -143,7 +144,7 @@ func (g *nodeView) LeaseUntil() time.Time {
 	return time.Now().Add(5 * time.Second)
 }
 
-func (g *nodeView) PartitionsDraining() (all []agent.Partition) {
+func (g *nodeView) PartitionsDraining() (all []layout.Partition) {
 	g.seen.Lock()
 	parts := g.frozen
 	g.seen.Unlock()
@@ -153,7 +154,7 @@ func (g *nodeView) PartitionsDraining() (all []agent.Partition) {
 		parts = g.parts
 	}
 	for n, p := range parts {
-		if p.State == agent.PartitionDraining {
+		if p.State == layout.PartitionDraining {
 			p.ID = n
 			all = append(all, p)
 		}
@@ -161,19 +162,19 @@ func (g *nodeView) PartitionsDraining() (all []agent.Partition) {
 	return all
 }
 
-func (g *nodeView) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+func (g *nodeView) ReleasePartitions(ctx context.Context, all []layout.Partition) error {
 	for _, p := range all {
-		if now := g.partition(p.ID); now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
+		if now := g.partition(p.ID); now.Epoch == p.Epoch && now.State == layout.PartitionDraining {
 			g.give(p.ID, now.To)
 		}
 	}
 	return g.drained(ctx, all...)
 }
 
-func (g *nodeView) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+func (g *nodeView) KeepPartition(ctx context.Context, p layout.Partition, why string) error {
 	g.mu.Lock()
-	if now := g.parts[p.ID]; now.Epoch == p.Epoch && now.State == agent.PartitionDraining {
-		now.State, now.To, now.Why = agent.PartitionOwned, "", why
+	if now := g.parts[p.ID]; now.Epoch == p.Epoch && now.State == layout.PartitionDraining {
+		now.State, now.To, now.Why = layout.PartitionOwned, "", why
 		g.kept = append(g.kept, why)
 		g.set(now)
 	}
@@ -182,12 +183,12 @@ func (g *nodeView) KeepPartition(ctx context.Context, p agent.Partition, why str
 }
 
 // drained waits until the node sees none of the partitions drain at its epoch.
-func (g *nodeView) drained(ctx context.Context, all ...agent.Partition) error {
+func (g *nodeView) drained(ctx context.Context, all ...layout.Partition) error {
 	for {
 		changed := g.PartitionsChanged()
-		if !slices.ContainsFunc(all, func(p agent.Partition) bool {
+		if !slices.ContainsFunc(all, func(p layout.Partition) bool {
 			now := g.Partition(p.ID)
-			return now.Epoch == p.Epoch && now.State == agent.PartitionDraining
+			return now.Epoch == p.Epoch && now.State == layout.PartitionDraining
 		}) {
 			return nil
 		}

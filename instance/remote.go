@@ -5,18 +5,19 @@ import (
 	"errors"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // remoteHandler is the Handler of an instance whose Go handler this process
 // lacks. It sends each turn to a process that has the handler.
 type remoteHandler struct {
 	runner *runner
-	turn   agent.RemoteTurn // without the fields that each turn sets
+	turn   layout.RemoteTurn // without the fields that each turn sets
 }
 
 // remoteTurn returns the fields that all remote turns of an instance share.
-func (rn *runner) remoteTurn(i *instance, manager agent.Manager) agent.RemoteTurn {
-	return agent.RemoteTurn{
+func (rn *runner) remoteTurn(i *instance, manager agent.Manager) layout.RemoteTurn {
+	return layout.RemoteTurn{
 		InstanceRef: i.ref(), Handler: manager.Handler.Name, Version: manager.Version, Storage: manager.Storage, Schedules: manager.Schedules, From: manager.Version,
 		Run: rn.store.runOf(i),
 	}
@@ -65,7 +66,7 @@ func (a *remoteHandler) Handle(ctx context.Context, t *Turn) error {
 
 // apply copies a remote result into the turn. It validates the result like a
 // local handler's changes.
-func (t *Turn) apply(done agent.RemoteTurnResult) error {
+func (t *Turn) apply(done layout.RemoteTurnResult) error {
 	err := t.SetState(done.State)
 	if err == nil && done.Reply != nil {
 		err = t.Reply(done.Reply)
@@ -84,23 +85,23 @@ func (t *Turn) apply(done agent.RemoteTurnResult) error {
 	return nil
 }
 
-var _ agent.RemoteHandlers = (*Host)(nil)
+var _ layout.RemoteHandlers = (*Host)(nil)
 
-// Handle implements agent.RemoteHandlers: it handles a turn for the owner of an
+// Handle implements layout.RemoteHandlers: it handles a turn for the owner of an
 // instance. It makes a new Handler for each turn. The owner validates and
 // stores the result.
-func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+func (h *Host) Handle(ctx context.Context, e layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	ctx, done, err := h.beginRemoteTurn(ctx)
 	if err != nil {
-		return agent.RemoteTurnResult{}, err
+		return layout.RemoteTurnResult{}, err
 	}
 	defer done()
 	i, manager := remoteInstance(e)
 	if _, err := h.runner.registeredHandler(manager); err != nil {
-		return agent.RemoteTurnResult{}, err
+		return layout.RemoteTurnResult{}, err
 	}
 	if h.o.Storage != nil && h.o.Storage(e.Scope, e.Manager) != nil {
-		return agent.RemoteTurnResult{Refusal: failed("stored_elsewhere",
+		return layout.RemoteTurnResult{Refusal: failed("stored_elsewhere",
 			"the program of node %s stores manager %q in a store of its own, which the instance's owner cannot access", h.o.Node, e.Manager)}, nil
 	}
 	state := e.State
@@ -114,17 +115,17 @@ func (h *Host) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurn
 		return remoteFailure(err), nil
 	}
 	if e.Signal == nil {
-		return agent.RemoteTurnResult{State: state}, nil
+		return layout.RemoteTurnResult{State: state}, nil
 	}
 	t := newTurn(h.runner, i, *e.Signal, agent.HandlerGo)
 	t.state = state
 	if err := h.runner.runHandler(ctx, i, handler, t); err != nil || ctx.Err() != nil {
 		if cause := context.Cause(ctx); cause != nil { // the owner knows the reason better
-			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the remote turn was interrupted: %v", cause)
+			return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the remote turn was interrupted: %v", cause)
 		}
 		return remoteFailure(err), nil
 	}
-	handled := agent.RemoteTurnResult{State: t.state, Durable: t.durable, Entries: t.entries, Ops: t.ops, Reply: t.reply}
+	handled := layout.RemoteTurnResult{State: t.state, Durable: t.durable, Entries: t.entries, Ops: t.ops, Reply: t.reply}
 	for _, job := range t.cronPatches {
 		handled.Jobs = append(handled.Jobs, job.Specs)
 	}
@@ -154,7 +155,7 @@ func (h *Host) beginRemoteTurn(ctx context.Context) (_ context.Context, done fun
 
 // remoteInstance returns an instance and a manager that exist only for one
 // remote turn.
-func remoteInstance(e agent.RemoteTurn) (*instance, agent.Manager) {
+func remoteInstance(e layout.RemoteTurn) (*instance, agent.Manager) {
 	manager := agent.Manager{
 		Name: e.Manager, Version: e.Version, Storage: e.Storage, Schedules: e.Schedules, Handler: agent.Handler{Kind: agent.HandlerGo, Name: e.Handler},
 	}
@@ -167,10 +168,10 @@ func remoteInstance(e agent.RemoteTurn) (*instance, agent.Manager) {
 }
 
 // remoteFailure returns the result of a remote turn that failed.
-func remoteFailure(err error) agent.RemoteTurnResult {
+func remoteFailure(err error) layout.RemoteTurnResult {
 	var crash *crashError
 	if errors.As(err, &crash) {
-		return agent.RemoteTurnResult{Refusal: crash.refusal, Crashed: true}
+		return layout.RemoteTurnResult{Refusal: crash.refusal, Crashed: true}
 	}
-	return agent.RemoteTurnResult{Refusal: handlerError(err)}
+	return layout.RemoteTurnResult{Refusal: handlerError(err)}
 }

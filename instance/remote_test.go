@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/instance"
 )
 
@@ -129,7 +130,7 @@ func TestARemoteTurnWhoseProcessEndsIsNotApplied(t *testing.T) {
 func TestARemoteTurnNeedsAProcessWithItsHandler(t *testing.T) {
 	f := &funcs{handle: func(*instance.Turn) error { return nil }}
 	sim(t, f.register, func(k *kit) {
-		for _, e := range []agent.RemoteTurn{
+		for _, e := range []layout.RemoteTurn{
 			{InstanceRef: ref("a"), Handler: "other", State: agent.JSON(`{}`)},
 			{InstanceRef: ref("a"), Handler: "", State: agent.JSON(`{}`)},
 		} {
@@ -137,7 +138,7 @@ func TestARemoteTurnNeedsAProcessWithItsHandler(t *testing.T) {
 				k.Errorf("%+v: %+v", e, done)
 			}
 		}
-		e := agent.RemoteTurn{InstanceRef: ref("a"), Handler: "f", Version: 9, From: 9, State: agent.JSON(`{"n":1}`), Signal: &agent.Signal{Type: "x"}}
+		e := layout.RemoteTurn{InstanceRef: ref("a"), Handler: "f", Version: 9, From: 9, State: agent.JSON(`{"n":1}`), Signal: &agent.Signal{Type: "x"}}
 		if done, err := k.host.Handle(k.Context(), e); err != nil || string(done.State) != `{"n":1}` {
 			k.Errorf("%+v, %v", done, err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
@@ -72,7 +72,7 @@ func openTarget(ctx context.Context, o Options) (*targetStage, error) {
 	return s, nil
 }
 
-func (s *targetStage) status(ctx context.Context, addr string) (status agent.ClusterStatus, err error) {
+func (s *targetStage) status(ctx context.Context, addr string) (status layout.ClusterStatus, err error) {
 	c, err := s.dial("", false, addr)
 	if err != nil {
 		return status, err

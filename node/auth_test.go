@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -175,6 +176,41 @@ func TestTokensWaitForTheirFeatureLevelSim(t *testing.T) {
 		w.start("n1")
 		if root := <-w.roots; putWith(t, w.dialWith(t, root, true, "n1")) != "" {
 			t.Error("the root token does not work")
+		}
+	})
+}
+
+// A host reads and commits with a token of its own.
+func TestAHostRunsInstancesWithItsTokenSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newPlacedCluster(t, 0)
+		w.auth.Mode = config.AuthTokens
+		w.found(1)
+		admin := w.dialWith(t, <-w.roots, true, "n1")
+		put := &agent.PutManager{Manager: agent.Manager{Name: "tallies", Handler: agent.Handler{Kind: agent.HandlerGo, Name: "tally"}, Untracked: true}}
+		if _, err := admin.Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
+			t.Fatal(err)
+		}
+		_, secret, err := admin.CreateToken(t.Context(), agent.PutToken{
+			Principal: "host", Grants: []agent.Grant{{Scopes: []string{agent.DefaultScope}, Verbs: []agent.Verb{agent.VerbRead, agent.VerbWrite, agent.VerbRun}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.hostToken = secret
+		w.startHost("h1", recordingHandlers("tally", 1))
+		signal := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "tallies", Key: "k"}
+			_, err := admin.Instances().Signal(ctx, ref, agent.Signal{Type: "add", Data: agent.JSON(`{}`)})
+			return err
+		}
+		w.await("a turn of the host", func() bool { return signal() == nil })
+		entries, err := admin.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.ListThreads{}}})
+		if err != nil || len(entries.Answers[0].Found.(*agent.ThreadList).Items) == 0 {
+			t.Fatalf("no turn was stored: %+v, %v", entries, err)
 		}
 	})
 }

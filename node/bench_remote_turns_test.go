@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/config"
 	"dormouse/host"
 	"dormouse/instance"
@@ -69,7 +70,7 @@ func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 		b.Fatal(err)
 	}
 	background(b, n.Run)
-	for n.Ready() != nil || n.Machine().FeatureLevel() < agent.RemoteTurnsLevel { // below it these hosts are incompatible
+	for n.Ready() != nil || n.Machine().FeatureLevel() < layout.RemoteTurnsLevel { // below it these hosts are incompatible
 		time.Sleep(10 * time.Millisecond)
 	}
 	w := &remoteTurnHosts{hosts: map[string]*host.Host{}}
@@ -89,7 +90,7 @@ func openRemoteTurnHosts(b *testing.B) *remoteTurnHosts {
 	if _, err := n.Service().Commit(b.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		b.Fatal(err)
 	}
-	for len(w.hosts["able"].Owned()) < agent.Partitions*4/10 || len(w.hosts["lacking"].Owned()) < agent.Partitions*4/10 {
+	for len(w.hosts["able"].Owned()) < layout.Partitions*4/10 || len(w.hosts["lacking"].Owned()) < layout.Partitions*4/10 {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return w

@@ -13,6 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // call and answer are one operation on one key, for porcupine.
@@ -203,7 +204,7 @@ func (w *chaosCluster) trouble(rng *rand.Rand) {
 		w.lock()
 		through := w.awake[victim]
 		w.unlock()
-		_, _ = through.Operator().Change(ctx, agent.ChangeTransfer, "") // it may fail now
+		_, _ = through.Operator().Change(ctx, layout.ChangeTransfer, "") // it may fail now
 		cancel()
 	}
 	time.Sleep(time.Duration(500+rng.IntN(4000)) * time.Millisecond)

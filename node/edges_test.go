@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/node"
 	"dormouse/storage"
@@ -117,7 +118,7 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 		leave := func(name string) {
 			t.Helper()
 			victim := w.awake[name]
-			if _, err := victim.Operator().Change(t.Context(), agent.ChangeLeave, name); err != nil {
+			if _, err := victim.Operator().Change(t.Context(), layout.ChangeLeave, name); err != nil {
 				t.Fatalf("%s leaves: %v", name, err)
 			}
 			for _, what := range []string{"stopped", "came back"} {
@@ -140,7 +141,7 @@ func TestANodeThatWasRemovedStopsAndStaysOutSim(t *testing.T) {
 			t.Error(err)
 		}
 		// The founder leads when it leaves, and knows addresses only from its own data.
-		if _, err := w.awake["n3"].Operator().Change(t.Context(), agent.ChangeTransfer, "n1"); err != nil {
+		if _, err := w.awake["n3"].Operator().Change(t.Context(), layout.ChangeTransfer, "n1"); err != nil {
 			t.Fatal(err)
 		}
 		leave("n1")

@@ -57,6 +57,8 @@ func fault(doing string, err error, otherwise int) error {
 		code = codeConfig
 	case errors.Is(err, raftlog.ErrDamaged):
 		code = codeDamaged
+	case errors.Is(err, errUnfinished):
+		code = codeDamaged
 	case errors.Is(err, storage.ErrDamaged): // the part that found it does not know how to repair it
 		code, err = codeDamaged, fmt.Errorf("%w: %s", err, raftlog.Rebuild)
 	case errors.Is(err, transport.ErrListen), errors.Is(err, gossip.ErrListen):

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // scraped returns what Prometheus reads from a host, as its program serves it.
@@ -45,7 +45,7 @@ func TestAHostHasMetricsSim(t *testing.T) {
 		w := newHostCluster(t, 3)
 		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
-		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
+		w.await("the host to own everything", func() bool { return len(h1.Owned()) == layout.Partitions })
 		for i := range 6 {
 			w.signal(w.awake["n1"].Instances(), fmt.Sprint("k", i%3))
 		}
@@ -56,7 +56,7 @@ func TestAHostHasMetricsSim(t *testing.T) {
 			`dormouse_instance_attachments`:                  0,
 			`dormouse_instance_events_total{event="signal"}`: 6,
 			`dormouse_instance_events_total{event="wake"}`:   3,
-			`dormouse_partitions_owned`:                      agent.Partitions,
+			`dormouse_partitions_owned`:                      layout.Partitions,
 		} {
 			if got := now(series); got != want {
 				t.Errorf("%s is %v, want %v", series, got, want)

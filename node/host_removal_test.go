@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/membership"
 )
 
@@ -17,7 +17,7 @@ func (w *hostCluster) removeHost(name string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), rehomedMax+rehomedMax)
 	defer cancel()
-	if _, err := w.awake["n2"].Operator().Change(ctx, agent.ChangeLeave, name); err != nil {
+	if _, err := w.awake["n2"].Operator().Change(ctx, layout.ChangeLeave, name); err != nil {
 		w.t.Fatalf("remove %s: %v", name, err)
 	}
 }
@@ -37,7 +37,7 @@ func TestAHostThatIsRemovedEndsSim(t *testing.T) {
 		if err := <-h1.done; !errors.Is(err, membership.ErrRefused) {
 			t.Errorf("the removed one ended with: %v", err)
 		}
-		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
+		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == layout.Partitions })
 		if members := w.leader().Machine().Members(); len(members) != 4 {
 			t.Errorf("the members are %+v", members)
 		}
@@ -72,7 +72,7 @@ func TestAHostThatIsRemovedWhileItIsCutOffDoesNotComeBackSim(t *testing.T) {
 		}
 		w.cutOff("h1")
 		w.removeHost("h1")
-		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
+		w.await("the other host to own everything", func() bool { return len(h2.Owned()) == layout.Partitions })
 		if len(h1.Owned()) != 0 {
 			t.Errorf("it still answers for %d partitions", len(h1.Owned()))
 		}

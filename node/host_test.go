@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/clustertest"
@@ -70,7 +71,7 @@ func (w *simCluster) startHostAt(name, at string, handlers map[string]instance.G
 	h, err := host.Open(ctx, host.Options{
 		Name: name, Join: []string{"n1:raft", "n2:raft"}, Key: testHostKey, Listen: at, Network: links, Logger: w.hostLog,
 		Instance: instance.Options{Handlers: handlers},
-		Client: client.Options{DialOptions: []grpc.DialOption{
+		Client: client.Options{Token: w.hostToken, Insecure: true, DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return links.Dial(ctx, addr) }),
 		}},
 	})
@@ -187,7 +188,7 @@ func TestAHostKeepsInstancesAndLeavesInOrderSim(t *testing.T) {
 		w := newHostCluster(t, 3)
 		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
-		w.await("the host to own everything", func() bool { return len(h1.Owned()) == agent.Partitions })
+		w.await("the host to own everything", func() bool { return len(h1.Owned()) == layout.Partitions })
 		w.pod()
 		for i := range 12 {
 			key := fmt.Sprint("k", i)
@@ -281,7 +282,7 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		h2 := w.startHost("h2", recordingHandlers("tally", 1))
 		w.await("both hosts to own a half", func() bool { return len(h1.Owned()) > 1800 && len(h2.Owned()) > 1800 })
 		var of int
-		for of = range agent.Partitions {
+		for of = range layout.Partitions {
 			if h1.Ownership().Partition(of).Owner == "h1" {
 				break
 			}
@@ -297,7 +298,7 @@ func TestAHostThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 			t.Errorf("another owns partition %d, and the host answers for it for another %v", of, left)
 		}
 		_, err := w.awake["n1"].Service().Commit(t.Context(), agent.Commit{
-			Fence: &agent.Fence{Claim: agent.PartitionClaim(of), Epoch: old.Epoch}, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}},
+			Fence: &agent.Fence{Claim: layout.PartitionClaim(of), Epoch: old.Epoch}, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}},
 		})
 		if agent.CodeOf(err) != agent.CodeFenced {
 			t.Errorf("its write: %v", err)

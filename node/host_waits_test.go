@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/config"
 	"dormouse/host"
 )
@@ -114,7 +114,7 @@ func TestAHostWaitsUntilItsHandlersGoWithAnothersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, logs := singleNodeCluster(t)
-		w.level = agent.RemoteTurnsLevel - 1
+		w.level = layout.RemoteTurnsLevel - 1
 		w.found(1)
 		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
@@ -148,7 +148,7 @@ func TestAHostWaitsUntilAnotherHasGoneSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := singleNodeCluster(t)
-		w.level = agent.RemoteTurnsLevel - 1
+		w.level = layout.RemoteTurnsLevel - 1
 		w.found(1)
 		h1 := w.startHost("h1", recordingHandlers("tally", 1))
 		<-h1.Ready()
@@ -163,7 +163,7 @@ func TestAHostWaitsUntilAnotherHasGoneSim(t *testing.T) {
 		if err := <-h1.done; err != nil {
 			t.Error(err)
 		}
-		w.await("the other one to own everything", func() bool { return len(h2.Owned()) == agent.Partitions })
+		w.await("the other one to own everything", func() bool { return len(h2.Owned()) == layout.Partitions })
 		h2.stop()
 		if err := <-h2.done; err != nil {
 			t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/peer"
@@ -32,7 +33,7 @@ type ownership struct {
 func (o ownership) LeaseUntil() time.Time { return o.group.Partitions().LeaseUntil() }
 
 // ReleasePartitions implements instance.Ownership.
-func (o ownership) ReleasePartitions(ctx context.Context, all []agent.Partition) error {
+func (o ownership) ReleasePartitions(ctx context.Context, all []layout.Partition) error {
 	held := make([]assign.Held, len(all))
 	for i, p := range all {
 		held[i] = assign.Held{Partition: p.ID, Epoch: p.Epoch}
@@ -41,7 +42,7 @@ func (o ownership) ReleasePartitions(ctx context.Context, all []agent.Partition)
 }
 
 // KeepPartition implements instance.Ownership.
-func (o ownership) KeepPartition(ctx context.Context, p agent.Partition, why string) error {
+func (o ownership) KeepPartition(ctx context.Context, p layout.Partition, why string) error {
 	return o.group.Partitions().Keep(ctx, assign.Held{Partition: p.ID, Epoch: p.Epoch}, why)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/instance"
 	"dormouse/placement"
@@ -42,7 +43,7 @@ func newInstanceCluster(t *testing.T, size, keys int) *instanceCluster {
 func (s *instanceCluster) owned() {
 	s.t.Helper()
 	s.await("every partition to be owned", func() bool {
-		for n := range agent.Partitions {
+		for n := range layout.Partitions {
 			for _, r := range s.awake {
 				if s.awake[r.Machine().Partition(n).Owner] == nil {
 					return false
@@ -177,7 +178,7 @@ func leaves(t *testing.T, leads bool) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if _, err := s.awake[stays].Operator().Change(ctx, agent.ChangeLeave, goes); err != nil {
+	if _, err := s.awake[stays].Operator().Change(ctx, layout.ChangeLeave, goes); err != nil {
 		t.Fatal(err)
 	}
 	if got := shares(s.leader()); got[goes] != 0 || got[""] != 0 {

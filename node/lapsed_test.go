@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -23,7 +24,7 @@ func guesses(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	owner, ref := w.follower(), agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents"}
-	kept := func(seen *testNode) agent.Partition {
+	kept := func(seen *testNode) layout.Partition {
 		return seen.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 	}
 	for n := 0; kept(owner).Owner != owner.name; n++ {

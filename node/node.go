@@ -15,6 +15,7 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/peer"
@@ -117,6 +118,8 @@ func (n *Node) openMachine() error {
 		if fs == nil {
 			fs = storage.MemFS()
 		}
+	} else if err := unfinishedRecovery(c.Node.DataDir); err != nil {
+		return fault("open the data directory", err, codeDamaged)
 	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
 	}
@@ -167,7 +170,7 @@ func (n *Node) openGroup() error {
 		NodeID: c.Node.ID, Dir: dir(c, "raft"), LogStore: c.Raft.LogStore, ReadBarrier: c.Raft.ReadBarrier,
 		Keys: n.secrets.ring, Roots: roots, Network: network, Listen: c.Raft.Addr, Advertise: c.Raft.Advertise,
 		Machine: n.machine, Snapshots: n.machine.Snapshots(),
-		Self: agent.Member{
+		Self: layout.Member{
 			GRPCAddr: c.GRPC.Advertise, HTTPAddr: c.HTTP.Advertise, GossipAddr: c.Gossip.Advertise,
 			WantVote: true, Version: version.String(), FeatureLevelMax: n.o.featureLevel(),
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
@@ -234,7 +237,7 @@ func (n *Node) HostKey() string { return n.secrets.ring.Current().Host().Encode(
 func (n *Node) Store() agent.Submitter { return n.store }
 
 // Operator returns the operations for operators of this node.
-func (n *Node) Operator() agent.Operator { return n.operator }
+func (n *Node) Operator() layout.Operator { return n.operator }
 
 // Group returns this node's part of the Raft group.
 func (n *Node) Group() *cluster.Group { return n.group }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
+	"dormouse/cluster/keys"
 	"dormouse/fsm"
 	"dormouse/internal/retry"
 )
@@ -15,14 +17,14 @@ import (
 // askMax bounds the status request to each other member.
 const askMax = 500 * time.Millisecond
 
-// operator implements agent.Operator on one node.
+// operator implements layout.Operator on one node.
 type operator struct{ node *Node }
 
-// Status implements agent.Operator.
-func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
+// Status implements layout.Operator.
+func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	n := o.node
 	local := n.group.LocalStatus()
-	status := agent.ClusterStatus{
+	status := layout.ClusterStatus{
 		ClusterID: local.ClusterID, Node: local.Node, Leader: local.Leader, Term: local.Term,
 		CommitIndex: local.CommitIndex, AppliedIndex: local.AppliedIndex, Chain: local.Chain,
 		FeatureLevel: n.machine.FeatureLevel(), Version: local.Version, Members: n.group.Members(),
@@ -54,8 +56,8 @@ func (o *operator) Status(ctx context.Context) (agent.ClusterStatus, error) {
 	return status, nil
 }
 
-// Change implements agent.Operator: the leader makes the change, whichever node is called.
-func (o *operator) Change(ctx context.Context, change agent.Change, node string) (string, error) {
+// Change implements layout.Operator: the leader makes the change, whichever node is called.
+func (o *operator) Change(ctx context.Context, change layout.Change, node string) (string, error) {
 	attempts := retry.New(50*time.Millisecond, time.Second)
 	n := o.node
 	for {
@@ -81,10 +83,30 @@ func (o *operator) Change(ctx context.Context, change agent.Change, node string)
 
 // knows reports whether the log has a member of that name.
 func (n *Node) knows(name string) bool {
-	return slices.ContainsFunc(n.machine.Members(), func(m agent.Member) bool { return m.ID == name })
+	return slices.ContainsFunc(n.machine.Members(), func(m layout.Member) bool { return m.ID == name })
 }
 
-// ExportScope implements agent.Operator. It first brings this node's state up to date, and exports
+// JoinToken implements layout.Operator. The token names the Raft addresses of all nodes, this one's
+// first.
+func (o *operator) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	if ttl == 0 {
+		ttl = keys.TokenTTL
+	}
+	if ttl < time.Second || ttl > layout.JoinTokenTTLMax {
+		return layout.JoinToken{}, agent.Invalid("ttl_ms", "a join token is valid for 1 s to %v, not for %v", layout.JoinTokenTTLMax, ttl)
+	}
+	n := o.node
+	addrs := []string{n.group.Addr()}
+	for _, m := range n.machine.Members() {
+		if m.ID != n.o.Config.Node.ID && !m.Host && m.RaftAddr != "" {
+			addrs = append(addrs, m.RaftAddr)
+		}
+	}
+	token := n.secrets.ring.NewToken(time.Now().Add(ttl), addrs)
+	return layout.JoinToken{Secret: token.Encode(), ExpiresAt: token.Expires().UnixMilli()}, nil
+}
+
+// ExportScope implements layout.Operator. It first brings this node's state up to date, and exports
 // a view of it.
 func (o *operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	n := o.node
@@ -110,7 +132,7 @@ func (o *operator) ExportScope(ctx context.Context, scope string, write func(age
 	return view.ExportScope(ctx, scope, n.group.LocalStatus().ClusterID, level, write)
 }
 
-// Backup implements agent.Operator. It first brings this node's state up to date, and writes a cut
+// Backup implements layout.Operator. It first brings this node's state up to date, and writes a cut
 // of it.
 func (o *operator) Backup(ctx context.Context, w io.Writer) error {
 	n := o.node

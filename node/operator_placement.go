@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	"dormouse/placement"
 )
 
-// Placement implements agent.Operator, from the state that this node has applied.
-func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+// Placement implements layout.Operator, from the state that this node has applied.
+func (o *operator) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	if err := q.Validate(); err != nil {
-		return agent.Placement{}, err
+		return layout.Placement{}, err
 	}
 	m := o.node.machine
-	out := agent.Placement{Index: m.Applied()} // the rest is no older
+	out := layout.Placement{Index: m.Applied()} // the rest is no older
 	table, nodes := m.Partitions(), o.node.placed()
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, n.PlacedNode)
@@ -22,7 +23,7 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 	count(&out, table)
 	events, err := m.PlacementEvents(q.Events)
 	if err != nil {
-		return agent.Placement{}, agent.Errorf(agent.CodeCorrupt, "%v", err)
+		return layout.Placement{}, agent.Errorf(agent.CodeCorrupt, "%v", err)
 	}
 	out.Events = events
 	of := -1
@@ -31,7 +32,7 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 		p := *table[of]
 		out.Partition = &p
 		for _, c := range placement.Candidates(of, leased(nodes)) {
-			out.Candidates = append(out.Candidates, agent.PlacementCandidate{
+			out.Candidates = append(out.Candidates, layout.PlacementCandidate{
 				Node: c.Node.Name, Zone: c.Node.Zone, Weight: c.Node.Weight, Score: c.Score,
 			})
 		}
@@ -42,13 +43,13 @@ func (o *operator) Placement(_ context.Context, q agent.PlacementQuery) (agent.P
 
 // candidate is a member, in the forms for operators and for placement.
 type candidate struct {
-	agent.PlacedNode
+	layout.PlacedNode
 	placement.Node
 }
 
 // placed returns the members, in id order.
 func (n *Node) placed() []candidate {
-	leases := map[string]agent.NodeLease{}
+	leases := map[string]layout.NodeLease{}
 	for _, l := range n.machine.NodeLeases() {
 		leases[l.Node+"/"+l.Incarnation] = l
 	}
@@ -60,7 +61,7 @@ func (n *Node) placed() []candidate {
 		}
 		lease, leased := leases[m.ID+"/"+m.Incarnation]
 		out = append(out, candidate{
-			agent.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leased, Host: m.Host, Handlers: lease.Handlers},
+			layout.PlacedNode{Node: m.ID, Zone: m.Zone, Weight: weight, Leased: leased, Host: m.Host, Handlers: lease.Handlers},
 			placement.Node{Name: m.ID, Zone: m.Zone, Weight: weight},
 		})
 	}
@@ -79,8 +80,8 @@ func leased(nodes []candidate) []placement.Node {
 }
 
 // count sets each node's share.
-func count(out *agent.Placement, table []*agent.Partition) {
-	at := map[string]*agent.PlacedNode{}
+func count(out *layout.Placement, table []*layout.Partition) {
+	at := map[string]*layout.PlacedNode{}
 	for i := range out.Nodes {
 		at[out.Nodes[i].Node] = &out.Nodes[i]
 	}
@@ -89,9 +90,9 @@ func count(out *agent.Placement, table []*agent.Partition) {
 			n.Owned++
 		}
 		switch p.State {
-		case agent.PartitionFree:
+		case layout.PartitionFree:
 			out.Free++
-		case agent.PartitionDraining:
+		case layout.PartitionDraining:
 			out.Moving = append(out.Moving, *p)
 			if n := at[p.Owner]; n != nil {
 				n.Draining++
@@ -99,14 +100,14 @@ func count(out *agent.Placement, table []*agent.Partition) {
 			if n := at[p.To]; n != nil {
 				n.Coming++
 			}
-		case agent.PartitionOwned:
+		case layout.PartitionOwned:
 		}
 	}
 }
 
 // forecast returns the placement with one node more or less; nil if none is named. It is what the
 // leader would do, as far as this node knows the leader's view.
-func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes []candidate, of int) *agent.PlacementForecast {
+func (n *Node) forecast(q layout.PlacementQuery, table []*layout.Partition, nodes []candidate, of int) *layout.PlacementForecast {
 	if q.With == "" && q.Without == "" {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (n *Node) forecast(q agent.PlacementQuery, table []*agent.Partition, nodes 
 		then = placement.With(then, more)
 	}
 	target, owners := assign.Target(table, then)
-	out := &agent.PlacementForecast{}
+	out := &layout.PlacementForecast{}
 	for i, owner := range target {
 		if owner != "" && owner != owners[i] {
 			out.Moves++

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // nodeLease is the lease of the clusters' nodes, followed by the additional time until other nodes
@@ -20,7 +21,7 @@ const (
 // partitions returns the table of partitions, as a node sees it, and how many each node owns: ""
 // counts free ones, "*" draining ones. Tests call it often, so it is cached until it changes;
 // callers must not change it.
-func (r *testNode) partitions() (table []*agent.Partition, shares map[string]int) {
+func (r *testNode) partitions() (table []*layout.Partition, shares map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if moved := r.Machine().PartitionsChanged(); moved != r.moved {
@@ -28,7 +29,7 @@ func (r *testNode) partitions() (table []*agent.Partition, shares map[string]int
 		for _, p := range r.table {
 			r.shares[p.Owner]++
 			switch {
-			case p.State == agent.PartitionDraining:
+			case p.State == layout.PartitionDraining:
 				r.shares["*"]++
 			case p.Owner == r.name:
 				r.mine = append(r.mine, p)
@@ -39,7 +40,7 @@ func (r *testNode) partitions() (table []*agent.Partition, shares map[string]int
 }
 
 // own returns the partitions that a node owns, as it sees it, in any process, and does not drain.
-func (r *testNode) own() []*agent.Partition {
+func (r *testNode) own() []*layout.Partition {
 	r.partitions()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +61,7 @@ func (w *simCluster) even(names ...string) {
 			if got[""] != 0 || got["*"] != 0 || len(got) != len(names) {
 				return false
 			}
-			fair := float64(agent.Partitions) / float64(len(names))
+			fair := float64(layout.Partitions) / float64(len(names))
 			for _, name := range names {
 				if n := float64(got[name]); n > 1.1*fair+1 || n < 0.9*fair-1 {
 					return false
@@ -75,7 +76,7 @@ func (w *simCluster) even(names ...string) {
 // decreases; seen has the greatest of each.
 func (w *simCluster) believers(seen []uint64) {
 	w.t.Helper()
-	owner := make([]string, agent.Partitions)
+	owner := make([]string, layout.Partitions)
 	for name, r := range w.awake {
 		if !time.Now().Before(r.Group().Partitions().LeaseUntil()) {
 			continue
@@ -98,13 +99,13 @@ func (w *simCluster) believers(seen []uint64) {
 }
 
 // fencedPut writes with a partition's fence, through a node.
-func fencedPut(ctx context.Context, r *testNode, p agent.Partition) error {
+func fencedPut(ctx context.Context, r *testNode, p layout.Partition) error {
 	_, err := r.Service().Commit(ctx, agent.Commit{Fence: p.Fence(), Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}}})
 	return err
 }
 
 // someOf returns a partition that a node owns, as another sees it.
-func someOf(w *simCluster, owner string, seen *testNode) agent.Partition {
+func someOf(w *simCluster, owner string, seen *testNode) layout.Partition {
 	w.t.Helper()
 	for _, p := range seen.Machine().Partitions() {
 		if p.Owner == owner {
@@ -112,7 +113,7 @@ func someOf(w *simCluster, owner string, seen *testNode) agent.Partition {
 		}
 	}
 	w.t.Fatalf("%s owns nothing", owner)
-	return agent.Partition{}
+	return layout.Partition{}
 }
 
 func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
@@ -124,7 +125,7 @@ func TestALoneNodeOwnsAllPartitionsAtOnceSim(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		began := time.Now()
-		for shares(r)["n1"] != agent.Partitions {
+		for shares(r)["n1"] != layout.Partitions {
 			if time.Since(began) > 100*time.Millisecond {
 				t.Fatalf("after %v it owns %v", time.Since(began), shares(r))
 			}
@@ -189,7 +190,7 @@ func TestAnOwnerThatIsCutOffStopsBeforeTheNextBeginsSim(t *testing.T) {
 		w.even("n1", "n2", "n3")
 		cut := w.awake[w.follower().name]
 		theirs := someOf(w, cut.name, cut)
-		seen := make([]uint64, agent.Partitions)
+		seen := make([]uint64, layout.Partitions)
 		w.isolate(cut.name)
 		for began := time.Now(); time.Since(began) < rehomedMax; time.Sleep(100 * time.Millisecond) {
 			w.believers(seen)
@@ -254,7 +255,7 @@ func TestNoPartitionHasTwoOwnersSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
-		seen := make([]uint64, agent.Partitions)
+		seen := make([]uint64, layout.Partitions)
 		watch := func(d time.Duration) {
 			for began := time.Now(); time.Since(began) < d; time.Sleep(100 * time.Millisecond) {
 				w.believers(seen)
@@ -292,7 +293,7 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newPlacedCluster(t, 3)
 		w.even("n1", "n2", "n3")
-		ask := func(q agent.PlacementQuery) agent.Placement {
+		ask := func(q layout.PlacementQuery) layout.Placement {
 			q.Manager, q.Key, q.Events = "chat", "user-1", 5
 			p, err := w.awake["n2"].Operator().Placement(t.Context(), q)
 			if err != nil {
@@ -300,8 +301,8 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 			}
 			return p
 		}
-		now := ask(agent.PlacementQuery{})
-		if now.Partition == nil || now.Partition.ID != 682 || now.Partition.State != agent.PartitionOwned || now.Free != 0 ||
+		now := ask(layout.PlacementQuery{})
+		if now.Partition == nil || now.Partition.ID != 682 || now.Partition.State != layout.PartitionOwned || now.Free != 0 ||
 			len(now.Candidates) != 3 || len(now.Nodes) != 3 || now.Forecast != nil || len(now.Events) == 0 || now.Index == 0 {
 			t.Fatalf("%+v", now)
 		}
@@ -312,17 +313,17 @@ func TestAnOperatorIsToldWhereAKeyLivesAndWhySim(t *testing.T) {
 				t.Errorf("%+v", n)
 			}
 		}
-		if owned != agent.Partitions {
+		if owned != layout.Partitions {
 			t.Errorf("%d partitions are owned", owned)
 		}
-		gone := ask(agent.PlacementQuery{Without: now.Partition.Owner}).Forecast
-		if gone == nil || gone.Owner == now.Partition.Owner || gone.Moves < agent.Partitions/4 || gone.Moves > agent.Partitions/2 {
+		gone := ask(layout.PlacementQuery{Without: now.Partition.Owner}).Forecast
+		if gone == nil || gone.Owner == now.Partition.Owner || gone.Moves < layout.Partitions/4 || gone.Moves > layout.Partitions/2 {
 			t.Errorf("without its owner: %+v", gone)
 		}
-		if more := ask(agent.PlacementQuery{With: "n9"}).Forecast; more == nil || more.Moves != agent.Partitions/4 {
+		if more := ask(layout.PlacementQuery{With: "n9"}).Forecast; more == nil || more.Moves != layout.Partitions/4 {
 			t.Errorf("with one more: %+v", more)
 		}
-		if _, err := w.awake["n2"].Operator().Placement(t.Context(), agent.PlacementQuery{With: "a", Without: "b"}); agent.CodeOf(err) != agent.CodeInvalid {
+		if _, err := w.awake["n2"].Operator().Placement(t.Context(), layout.PlacementQuery{With: "a", Without: "b"}); agent.CodeOf(err) != agent.CodeInvalid {
 			t.Errorf("with one and without another: %v", err)
 		}
 	})
@@ -346,7 +347,7 @@ func TestAForecastIsWhatTheLeaderDoesSim(t *testing.T) {
 		w.talk.Split([]string{gossipOf(dead)}, others)
 		time.Sleep(45 * time.Second)
 		before := w.leader().Machine().Partitions()
-		said, err := w.leader().Operator().Placement(t.Context(), agent.PlacementQuery{With: "n4"})
+		said, err := w.leader().Operator().Placement(t.Context(), layout.PlacementQuery{With: "n4"})
 		if err != nil {
 			t.Fatal(err)
 		}

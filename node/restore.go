@@ -15,6 +15,9 @@ import (
 // Restore makes c's empty data directory the one node of a new cluster, with the state of a backup.
 // No process may use the directory. Other nodes join the new cluster with empty directories.
 func Restore(_ context.Context, c config.Config, backup string) error {
+	if err := unfinishedRecovery(c.Node.DataDir); err != nil {
+		return fault("open the data directory", err, codeDamaged)
+	}
 	file, err := os.Open(backup)
 	if err != nil {
 		return fault("open the backup", err, codeFailed)

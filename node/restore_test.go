@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/node"
 	"dormouse/storage"
 )
@@ -54,7 +55,7 @@ func TestARestoredClusterForgetsWhoOwnedWhatSim(t *testing.T) {
 		old := newInstanceCluster(t, 3, 1)
 		old.even("n1", "n2", "n3")
 		reply := old.signal("n1", old.keys[0])
-		var owned []agent.Partition
+		var owned []layout.Partition
 		for _, owner := range []string{"n1", "n2", "n3"} {
 			owned = append(owned, someOf(old.simCluster, owner, old.leader()))
 		}

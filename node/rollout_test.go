@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -61,7 +62,7 @@ func (w *rollout) owned() map[string]int {
 // and none is moving.
 func (w *rollout) shared() bool {
 	owned := w.owned()
-	fair := agent.Partitions / len(w.guests)
+	fair := layout.Partitions / len(w.guests)
 	for name := range w.guests {
 		if owned[name] < fair*9/10 || owned[name] > fair*11/10+1 {
 			return false
@@ -133,7 +134,7 @@ func TestAProgramWithANewHandlerIsRolledOutProcessByProcessSim(t *testing.T) {
 				t.Fatalf("partition %d went from %s to %s, which is not new", n, before[n].Owner, p.Owner)
 			}
 		}
-		if moved > agent.Partitions/4*11/10+1 {
+		if moved > layout.Partitions/4*11/10+1 {
 			t.Errorf("%d partitions moved", moved)
 		}
 		if at := w.handledBy("one has it", "scores", "h4"); len(at) < 3 {

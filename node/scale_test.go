@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/instance"
 )
@@ -150,7 +151,7 @@ func (c *loadCluster) leave(name string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if _, err := c.awake["n1"].Operator().Change(ctx, agent.ChangeLeave, name); err != nil {
+	if _, err := c.awake["n1"].Operator().Change(ctx, layout.ChangeLeave, name); err != nil {
 		c.t.Errorf("leave: %v", err)
 	}
 	if err := <-c.awake[name].done; !errors.Is(err, transport.ErrRemoved) {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"dormouse/access"
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
@@ -29,8 +29,8 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
-	var service agent.Submitter = n.service
-	var operator agent.Operator = n.operator
+	service := n.service
+	var operator layout.Operator = n.operator
 	instances := n.Instances()
 	var auth *access.Authenticator
 	if n.o.authenticating() {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/clustertest"
 	"dormouse/cluster/gossip/gossiptest"
 	"dormouse/config"
@@ -40,7 +41,8 @@ type simCluster struct {
 	level    uint32      // their newest feature level; 0: this build's
 	auth     config.Auth // the zero value means off
 
-	hostLog hclog.Logger // of hosts that are started from now on; nil: silent
+	hostToken string
+	hostLog   hclog.Logger // of hosts that are started from now on; nil: silent
 }
 
 // testNode is one running node of a cluster.
@@ -50,11 +52,11 @@ type testNode struct {
 	stop context.CancelFunc
 	done chan error // capacity one: what Run returned
 
-	mu     sync.Mutex         // guards the next fields
-	moved  <-chan struct{}    // from before table was read
-	table  []*agent.Partition // all partitions
-	shares map[string]int     // number of partitions by owner
-	mine   []*agent.Partition // of table: see own
+	mu     sync.Mutex          // guards the next fields
+	moved  <-chan struct{}     // from before table was read
+	table  []*layout.Partition // all partitions
+	shares map[string]int      // number of partitions by owner
+	mine   []*layout.Partition // of table: see own
 }
 
 // newSimCluster returns a cluster in a bubble of virtual time.

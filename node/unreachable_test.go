@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -31,7 +32,7 @@ func TestCallsGoRoundACutSim(t *testing.T) {
 			}
 		}
 		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents"}
-		owning := func() agent.Partition {
+		owning := func() layout.Partition {
 			return caller.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 		}
 		for n := 0; owning().Owner != owner.name; n++ {

@@ -18,7 +18,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Partitions is the number of partitions of the keys; agent.Partitions.
+// Partitions is the number of partitions of the keys; layout.Partitions.
 const Partitions = 4096
 
 // WeightDefault is the weight of a node without its own.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -18,9 +19,9 @@ const statsTimeout = 2 * time.Second
 
 // Table holds the owners of partitions, as this node has applied them.
 type Table interface {
-	Partition(n int) agent.Partition
+	Partition(n int) layout.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any of them
-	Members() []agent.Member
+	Members() []layout.Member
 }
 
 // InstancePeers reaches the instances of other nodes by their peer addresses.
@@ -71,7 +72,7 @@ type path struct {
 
 // path returns the path to the owner of p after failed attempts that did not reach it: first the
 // direct path, then through one other node after the other, then the direct path again.
-func (r *Instances) path(p agent.Partition, failed int) (path, error) {
+func (r *Instances) path(p layout.Partition, failed int) (path, error) {
 	if p.Owner == "" {
 		return path{}, agent.Errorf(agent.CodeUnavailable, "partition %d has no owner now; are a majority of the voters and a node that keeps instances up?", p.ID)
 	}
@@ -97,14 +98,14 @@ func (r *Instances) path(p agent.Partition, failed int) (path, error) {
 }
 
 // direct returns the direct path to the instances of one node.
-func (r *Instances) direct(node string, members []agent.Member) (path, error) {
+func (r *Instances) direct(node string, members []layout.Member) (path, error) {
 	if node == r.node {
 		if r.local == nil {
 			return path{}, agent.Errorf(agent.CodeUnavailable, "this node keeps no instances")
 		}
 		return path{instances: r.local}, nil
 	}
-	at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == node })
+	at := slices.IndexFunc(members, func(m layout.Member) bool { return m.ID == node })
 	if at < 0 {
 		return path{}, agent.Errorf(agent.CodeUnavailable, "the owner %q is no member", node)
 	}
@@ -121,7 +122,7 @@ func (r *Instances) Elsewhere(ref agent.InstanceRef) string {
 		return ""
 	}
 	members := r.table.Members()
-	if at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == p.Owner }); at >= 0 {
+	if at := slices.IndexFunc(members, func(m layout.Member) bool { return m.ID == p.Owner }); at >= 0 {
 		return members[at].GRPCAddr
 	}
 	return ""

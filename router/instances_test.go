@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 	"dormouse/router"
 )
@@ -25,10 +26,10 @@ type table struct {
 
 func newTable(owner string) *table { return &table{owner: owner, changed: make(chan struct{})} }
 
-func (t *table) Partition(n int) agent.Partition {
+func (t *table) Partition(n int) layout.Partition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return agent.Partition{ID: n, Owner: t.owner}
+	return layout.Partition{ID: n, Owner: t.owner}
 }
 
 func (t *table) PartitionsChanged() <-chan struct{} {
@@ -37,8 +38,8 @@ func (t *table) PartitionsChanged() <-chan struct{} {
 	return t.changed
 }
 
-func (t *table) Members() []agent.Member {
-	return []agent.Member{{ID: "b", RaftAddr: "b:1"}, {ID: "a", RaftAddr: "a:1"}}
+func (t *table) Members() []layout.Member {
+	return []layout.Member{{ID: "b", RaftAddr: "b:1"}, {ID: "a", RaftAddr: "a:1"}}
 }
 
 func (t *table) move(owner string) {
@@ -189,7 +190,7 @@ func TestAWrongReferenceIsRefusedBeforeItIsRouted(t *testing.T) {
 	if _, err := r.Signal(t.Context(), agent.InstanceRef{Manager: "m"}, agent.Signal{}); agent.CodeOf(err) != agent.CodeInvalid {
 		t.Error(err)
 	}
-	if n := placement.Partition("default", "m", "k"); n < 0 || n >= agent.Partitions {
+	if n := placement.Partition("default", "m", "k"); n < 0 || n >= layout.Partitions {
 		t.Error(n)
 	}
 }
@@ -304,10 +305,10 @@ func (c *cutOff) Ping(ctx context.Context, addr string) error {
 // members is a table with more members.
 type members struct {
 	*table
-	more []agent.Member
+	more []layout.Member
 }
 
-func (m members) Members() []agent.Member { return append(m.table.Members(), m.more...) }
+func (m members) Members() []layout.Member { return append(m.table.Members(), m.more...) }
 
 // An owner with a lease that only this node cannot reach delays its callers by a few seconds: they
 // reach it through another node.
@@ -366,7 +367,7 @@ func TestHostsDoNotRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		through := &host{name: "a"}
 		peers := &cutOff{hosts: hosts{"a:1": &hung{}, "through b:1": &hung{}, "through d:1": &hung{}, "through e:1": through}}
-		at := members{newTable("a"), []agent.Member{{ID: "d", RaftAddr: "d:1", Host: true}, {ID: "e", RaftAddr: "e:1"}, {ID: "c"}}}
+		at := members{newTable("a"), []layout.Member{{ID: "d", RaftAddr: "d:1", Host: true}, {ID: "e", RaftAddr: "e:1"}, {ID: "c"}}}
 		r := router.NewInstances("c", nil, at, peers)
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 		defer cancel()
@@ -423,7 +424,7 @@ type movesAfterLook struct {
 	looked sync.Once
 }
 
-func (m *movesAfterLook) Partition(n int) agent.Partition {
+func (m *movesAfterLook) Partition(n int) layout.Partition {
 	p := m.table.Partition(n)
 	m.looked.Do(func() { m.move("b") })
 	return p

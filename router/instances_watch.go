@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/retry"
 	"dormouse/placement"
 )
@@ -102,7 +103,7 @@ func (f *fanIn) begin() {
 }
 
 // follow starts to follow new members, and stops following former members, which it returns.
-func (f *fanIn) follow(members []agent.Member) (gone []string) {
+func (f *fanIn) follow(members []layout.Member) (gone []string) {
 	for _, m := range members {
 		if f.followed[m.ID] != nil || m.ID == f.router.node && f.router.local == nil {
 			continue
@@ -117,7 +118,7 @@ func (f *fanIn) follow(members []agent.Member) (gone []string) {
 		f.work.Go(func() { f.member(ctx, m.ID, answered) })
 	}
 	for id, cancel := range f.followed {
-		if !slices.ContainsFunc(members, func(m agent.Member) bool { return m.ID == id }) {
+		if !slices.ContainsFunc(members, func(m layout.Member) bool { return m.ID == id }) {
 			cancel()
 			delete(f.followed, id)
 			gone = append(gone, id)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/router"
 )
 
@@ -115,11 +116,11 @@ type changingMembers struct {
 	all []string
 }
 
-func (c *changingMembers) Members() (members []agent.Member) {
+func (c *changingMembers) Members() (members []layout.Member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range c.all {
-		members = append(members, agent.Member{ID: id, RaftAddr: id + ":1"})
+		members = append(members, layout.Member{ID: id, RaftAddr: id + ":1"})
 	}
 	return members
 }

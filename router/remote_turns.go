@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
 // Leases holds the processes that keep instances and their handlers, as this node has applied them.
 type Leases interface {
-	NodeLeases() []agent.NodeLease
-	Members() []agent.Member
+	NodeLeases() []layout.NodeLease
+	Members() []layout.Member
 	PartitionsChanged() <-chan struct{} // closed when a lease begins or ends, too
 }
 
@@ -20,10 +21,10 @@ type Leases interface {
 type HandlerPeers interface {
 	Pinger
 
-	Handlers(addr string) agent.RemoteHandlers // of the process at that peer address
+	Handlers(addr string) layout.RemoteHandlers // of the process at that peer address
 }
 
-// RemoteTurns implements agent.RemoteHandlers by sending turns to other
+// RemoteTurns implements layout.RemoteHandlers by sending turns to other
 // processes. The remote turns of a partition go to one process with the
 // handler. If that process does not answer or loses its lease, the next one
 // gets them.
@@ -41,15 +42,15 @@ func NewRemoteTurns(node string, leases Leases, peers HandlerPeers) *RemoteTurns
 
 // candidate is a process that can handle a remote turn.
 type candidate struct {
-	lease agent.NodeLease
+	lease layout.NodeLease
 	addr  string
 }
 
-// Handle implements agent.RemoteHandlers.
-func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+// Handle implements layout.RemoteHandlers.
+func (r *RemoteTurns) Handle(ctx context.Context, e layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	all := r.candidates(&e)
 	if len(all) == 0 {
-		return agent.RemoteTurnResult{}, r.errNoCandidate(&e)
+		return layout.RemoteTurnResult{}, r.errNoCandidate(&e)
 	}
 	var last error
 	for _, a := range all {
@@ -58,26 +59,26 @@ func (r *RemoteTurns) Handle(ctx context.Context, e agent.RemoteTurn) (agent.Rem
 			return done, nil
 		}
 		if ctx.Err() != nil {
-			return agent.RemoteTurnResult{}, context.Cause(ctx)
+			return layout.RemoteTurnResult{}, context.Cause(ctx)
 		}
 		last = err
 	}
 	err := agent.Errorf(agent.CodeUnavailable, "none of the %d processes with Go handler %q, which manager %q names at version %d, handled the turn: %v",
 		len(all), e.Handler, e.Manager, e.Version, last)
 	err.Reason = "not_registered"
-	return agent.RemoteTurnResult{}, err
+	return layout.RemoteTurnResult{}, err
 }
 
 // candidates returns the processes that can handle a remote turn, in the order
 // of its partition.
-func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
+func (r *RemoteTurns) candidates(e *layout.RemoteTurn) []candidate {
 	wanted := e.HandlerNames()
 	has := func(handler string) bool { return handler == wanted[0] || handler == wanted[1] }
 	members := r.leases.Members()
 	var nodes []placement.Node
 	of := map[string]candidate{}
 	for _, l := range r.leases.NodeLeases() {
-		at := slices.IndexFunc(members, func(m agent.Member) bool { return m.ID == l.Node })
+		at := slices.IndexFunc(members, func(m layout.Member) bool { return m.ID == l.Node })
 		if l.Node == r.node || at < 0 || !slices.ContainsFunc(l.Handlers, has) {
 			continue
 		}
@@ -93,7 +94,7 @@ func (r *RemoteTurns) candidates(e *agent.RemoteTurn) []candidate {
 
 // errNoCandidate returns the error for a remote turn that no process can handle
 // now.
-func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
+func (r *RemoteTurns) errNoCandidate(e *layout.RemoteTurn) error {
 	err := agent.Errorf(agent.CodeUnavailable, "no process of the cluster has Go handler %q for version %d, which manager %q names: start a program that has it",
 		e.Handler, e.Version, e.Manager)
 	err.Reason = "not_registered"
@@ -102,7 +103,7 @@ func (r *RemoteTurns) errNoCandidate(e *agent.RemoteTurn) error {
 
 // send sends a remote turn to one process. It fails when the process's lease
 // ends or the process stops answering pings.
-func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+func (r *RemoteTurns) send(ctx context.Context, a candidate, e layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { r.untilLapsed(ctx, a.lease, cancel) })
@@ -114,7 +115,7 @@ func (r *RemoteTurns) send(ctx context.Context, a candidate, e agent.RemoteTurn)
 }
 
 // untilLapsed ends a call once the lease has ended. It returns when ctx ends, too.
-func (r *RemoteTurns) untilLapsed(ctx context.Context, l agent.NodeLease, end context.CancelCauseFunc) {
+func (r *RemoteTurns) untilLapsed(ctx context.Context, l layout.NodeLease, end context.CancelCauseFunc) {
 	for {
 		changed := r.leases.PartitionsChanged() // taken before the leases are read
 		if !r.isCurrent(l) {
@@ -129,6 +130,6 @@ func (r *RemoteTurns) untilLapsed(ctx context.Context, l agent.NodeLease, end co
 	}
 }
 
-func (r *RemoteTurns) isCurrent(l agent.NodeLease) bool {
-	return slices.ContainsFunc(r.leases.NodeLeases(), func(now agent.NodeLease) bool { return now.Node == l.Node && now.Life == l.Life })
+func (r *RemoteTurns) isCurrent(l layout.NodeLease) bool {
+	return slices.ContainsFunc(r.leases.NodeLeases(), func(now layout.NodeLease) bool { return now.Node == l.Node && now.Life == l.Life })
 }

@@ -12,39 +12,40 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/router"
 )
 
 // remoteProcesses is a set of processes with handlers, each of which returns what it did.
 type remoteProcesses struct {
 	mu      sync.Mutex
-	leases  []agent.NodeLease
+	leases  []layout.NodeLease
 	changed chan struct{}
-	play    map[string]func(ctx context.Context) (agent.RemoteTurnResult, error)
+	play    map[string]func(ctx context.Context) (layout.RemoteTurnResult, error)
 	asked   []string
 	cut     string // the process that cannot be reached
 }
 
 func newRemoteProcesses(leases ...string) *remoteProcesses {
-	r := &remoteProcesses{changed: make(chan struct{}), play: map[string]func(context.Context) (agent.RemoteTurnResult, error){}}
+	r := &remoteProcesses{changed: make(chan struct{}), play: map[string]func(context.Context) (layout.RemoteTurnResult, error){}}
 	for _, l := range leases {
 		name, handlers, _ := strings.Cut(l, ":")
-		r.leases = append(r.leases, agent.NodeLease{Node: name, Life: "1", Handlers: strings.Split(handlers, ",")})
+		r.leases = append(r.leases, layout.NodeLease{Node: name, Life: "1", Handlers: strings.Split(handlers, ",")})
 	}
 	return r
 }
 
-func (r *remoteProcesses) NodeLeases() []agent.NodeLease {
+func (r *remoteProcesses) NodeLeases() []layout.NodeLease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.leases)
 }
 
-func (r *remoteProcesses) Members() []agent.Member {
-	var members []agent.Member
+func (r *remoteProcesses) Members() []layout.Member {
+	var members []layout.Member
 	for _, l := range r.NodeLeases() {
 		if l.Node != "stranger" {
-			members = append(members, agent.Member{ID: l.Node, RaftAddr: "at-" + l.Node})
+			members = append(members, layout.Member{ID: l.Node, RaftAddr: "at-" + l.Node})
 		}
 	}
 	return members
@@ -60,12 +61,12 @@ func (r *remoteProcesses) PartitionsChanged() <-chan struct{} {
 func (r *remoteProcesses) leave(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.leases = slices.DeleteFunc(r.leases, func(l agent.NodeLease) bool { return l.Node == name })
+	r.leases = slices.DeleteFunc(r.leases, func(l layout.NodeLease) bool { return l.Node == name })
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-func (r *remoteProcesses) Handlers(addr string) agent.RemoteHandlers {
+func (r *remoteProcesses) Handlers(addr string) layout.RemoteHandlers {
 	return player{r, strings.TrimPrefix(addr, "at-")}
 }
 
@@ -83,19 +84,19 @@ type player struct {
 	name string
 }
 
-func (p player) Handle(ctx context.Context, _ agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+func (p player) Handle(ctx context.Context, _ layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	p.r.mu.Lock()
 	p.r.asked = append(p.r.asked, p.name)
 	play := p.r.play[p.name]
 	p.r.mu.Unlock()
 	if play == nil {
-		return agent.RemoteTurnResult{Reply: agent.JSON(p.name)}, nil
+		return layout.RemoteTurnResult{Reply: agent.JSON(p.name)}, nil
 	}
 	return play(ctx)
 }
 
-func remoteTurnFor(key, handler string, version uint64) agent.RemoteTurn {
-	return agent.RemoteTurn{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Handler: handler, Version: version}
+func remoteTurnFor(key, handler string, version uint64) layout.RemoteTurn {
+	return layout.RemoteTurn{InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: key}, Handler: handler, Version: version}
 }
 
 func TestARemoteTurnGoesToAProcessWithItsHandler(t *testing.T) {
@@ -136,8 +137,8 @@ func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 	if len(first) != 3 || first["h1"] < 70 || first["h2"] < 70 || first["h3"] < 70 {
 		t.Errorf("they were shared as %v", first)
 	}
-	away := func(context.Context) (agent.RemoteTurnResult, error) {
-		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "not there")
+	away := func(context.Context) (layout.RemoteTurnResult, error) {
+		return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "not there")
 	}
 	r.play["h1"], r.play["h2"], r.play["h3"] = away, away, away
 	r.asked = nil
@@ -146,8 +147,8 @@ func TestRemoteTurnsAreSharedAndPassedOn(t *testing.T) {
 		t.Errorf("%v were asked: %v", r.asked, err)
 	}
 	last := r.asked[2]
-	r.play[last] = func(context.Context) (agent.RemoteTurnResult, error) {
-		return agent.RemoteTurnResult{Refusal: agent.Errorf(agent.CodeUnavailable, "the handler says so")}, nil
+	r.play[last] = func(context.Context) (layout.RemoteTurnResult, error) {
+		return layout.RemoteTurnResult{Refusal: agent.Errorf(agent.CodeUnavailable, "the handler says so")}, nil
 	}
 	r.asked = nil
 	if done, err := remote.Handle(t.Context(), remoteTurnFor("k", "f", 1)); err != nil || done.Refusal == nil || len(r.asked) != 3 {
@@ -169,9 +170,9 @@ func TestARemoteTurnDoesNotOutliveALease(t *testing.T) {
 		if string(done.Reply) == "h2" {
 			gone, other = other, gone
 		}
-		r.play[gone] = func(ctx context.Context) (agent.RemoteTurnResult, error) {
+		r.play[gone] = func(ctx context.Context) (layout.RemoteTurnResult, error) {
 			<-ctx.Done()
-			return agent.RemoteTurnResult{}, ctx.Err()
+			return layout.RemoteTurnResult{}, ctx.Err()
 		}
 		go func() {
 			synctest.Wait() // the turn has been sent
@@ -204,9 +205,9 @@ func TestARemoteTurnLeavesAProcessThatAnswersNoPings(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.cut = string(done.Reply)
-		r.play[r.cut] = func(ctx context.Context) (agent.RemoteTurnResult, error) {
+		r.play[r.cut] = func(ctx context.Context) (layout.RemoteTurnResult, error) {
 			<-ctx.Done()
-			return agent.RemoteTurnResult{}, ctx.Err()
+			return layout.RemoteTurnResult{}, ctx.Err()
 		}
 		began := time.Now()
 		done, err = turns.Handle(t.Context(), remoteTurnFor("k", "f", 1))

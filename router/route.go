@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 	"dormouse/placement"
 )
@@ -88,7 +89,7 @@ func route[T any](ctx context.Context, r *Instances, ref agent.InstanceRef, may 
 // callBy makes a call by a path to the owner that owning names. It returns errMoved if the owner
 // changed before an answer arrived, and errSilent if the node of the path stopped answering pings.
 // In both cases the call may have been handled.
-func callBy[T any](ctx context.Context, r *Instances, owning agent.Partition, to path, call func(context.Context, agent.Instances) (T, error)) (T, error) {
+func callBy[T any](ctx context.Context, r *Instances, owning layout.Partition, to path, call func(context.Context, agent.Instances) (T, error)) (T, error) {
 	if to.addr == "" {
 		return call(ctx, to.instances) // it ends its calls itself when its lease ends
 	}
@@ -113,7 +114,7 @@ const movedGrace = 500 * time.Millisecond
 
 // untilMoved ends an attempt under owning once the partition has had another owner or epoch for
 // movedGrace, including a change before the call.
-func (r *Instances) untilMoved(ctx context.Context, owning agent.Partition, end context.CancelCauseFunc) {
+func (r *Instances) untilMoved(ctx context.Context, owning layout.Partition, end context.CancelCauseFunc) {
 	for {
 		changed := r.table.PartitionsChanged() // taken before the owner is read
 		if p := r.table.Partition(owning.ID); p.Owner != owning.Owner || p.Epoch != owning.Epoch {

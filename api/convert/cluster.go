@@ -1,12 +1,12 @@
 package convert
 
 import (
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	apipb "dormouse/proto/api"
 )
 
 // StatusToProto converts the state of a cluster.
-func StatusToProto(s *agent.ClusterStatus) *apipb.ClusterStatus {
+func StatusToProto(s *layout.ClusterStatus) *apipb.ClusterStatus {
 	out := &apipb.ClusterStatus{
 		ClusterId: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term, CommitIndex: s.CommitIndex,
 		AppliedIndex: s.AppliedIndex, Chain: s.Chain, FeatureLevel: s.FeatureLevel, Version: s.Version, Auth: s.Auth, Insecure: s.Insecure,
@@ -23,15 +23,15 @@ func StatusToProto(s *agent.ClusterStatus) *apipb.ClusterStatus {
 }
 
 // StatusFromProto converts the state of a cluster.
-func StatusFromProto(s *apipb.ClusterStatus) agent.ClusterStatus {
-	out := agent.ClusterStatus{
+func StatusFromProto(s *apipb.ClusterStatus) layout.ClusterStatus {
+	out := layout.ClusterStatus{
 		ClusterID: s.GetClusterId(), Node: s.GetNode(), Leader: s.GetLeader(), Term: s.GetTerm(),
 		CommitIndex: s.GetCommitIndex(), AppliedIndex: s.GetAppliedIndex(), Chain: s.GetChain(),
 		FeatureLevel: s.GetFeatureLevel(), Version: s.GetVersion(), Auth: s.GetAuth(), Insecure: s.GetInsecure(),
 	}
 	for _, m := range s.GetMembers() {
-		out.Members = append(out.Members, agent.MemberStatus{
-			Member: agent.Member{
+		out.Members = append(out.Members, layout.MemberStatus{
+			Member: layout.Member{
 				ID: m.GetId(), Incarnation: m.GetIncarnation(), RaftAddr: m.GetRaftAddr(), GRPCAddr: m.GetGrpcAddr(),
 				HTTPAddr: m.GetHttpAddr(), GossipAddr: m.GetGossipAddr(), WantVote: m.GetWantVote(), Version: m.GetVersion(),
 				Host: m.GetHost(),

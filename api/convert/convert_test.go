@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	opsconv "dormouse/api/ops"
 	apipb "dormouse/proto/api"
@@ -443,7 +444,7 @@ func TestEventsSurviveTheWire(t *testing.T) {
 
 func TestStatusSurvivesTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := *make1[agent.ClusterStatus](t)
+		s := *make1[layout.ClusterStatus](t)
 		for i := range s.Members {
 			s.Members[i].FeatureLevelMax, s.Members[i].Zone, s.Members[i].Weight = 0, "", 0 // stay behind
 		}

@@ -20,7 +20,7 @@ func RefFromProto(r *apipb.InstanceRef) (agent.InstanceRef, error) {
 // InstanceToProto converts an instance.
 func InstanceToProto(i *agent.Instance) *apipb.Instance {
 	return &apipb.Instance{
-		Ref: RefToProto(i.InstanceRef), Partition: int32(i.Partition), Node: i.Node, Epoch: i.Epoch, Status: string(i.Status), //nolint:gosec // below agent.Partitions
+		Ref: RefToProto(i.InstanceRef), Partition: int32(i.Partition), Node: i.Node, Epoch: i.Epoch, Status: string(i.Status), //nolint:gosec // below layout.Partitions
 		Source: string(i.Source), Attachments: int64(i.Attachments), Revision: i.Revision, Thread: i.Thread, Rev: i.Rev,
 	}
 }

@@ -1,27 +1,27 @@
 package convert
 
 import (
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	apipb "dormouse/proto/api"
 )
 
 // PlacementQueryToProto converts a query of the placement.
-func PlacementQueryToProto(q agent.PlacementQuery) *apipb.PlacementRequest {
+func PlacementQueryToProto(q layout.PlacementQuery) *apipb.PlacementRequest {
 	return &apipb.PlacementRequest{
 		Scope: q.Scope, Manager: q.Manager, Key: q.Key, With: q.With, Without: q.Without, Events: uint64(max(q.Events, 0)),
 	}
 }
 
 // PlacementQueryFromProto converts a query of the placement.
-func PlacementQueryFromProto(q *apipb.PlacementRequest) agent.PlacementQuery {
-	return agent.PlacementQuery{
+func PlacementQueryFromProto(q *apipb.PlacementRequest) layout.PlacementQuery {
+	return layout.PlacementQuery{
 		Scope: q.GetScope(), Manager: q.GetManager(), Key: q.GetKey(), With: q.GetWith(), Without: q.GetWithout(),
-		Events: int(min(q.GetEvents(), agent.PlacementEventsMax+1)),
+		Events: int(min(q.GetEvents(), layout.PlacementEventsMax+1)),
 	}
 }
 
 // PlacementToProto converts the placement of partitions.
-func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
+func PlacementToProto(p *layout.Placement) *apipb.PlacementReport {
 	out := &apipb.PlacementReport{Index: p.Index, Free: uint32(p.Free)}
 	for _, n := range p.Nodes {
 		out.Nodes = append(out.Nodes, &apipb.PlacedNode{
@@ -54,10 +54,10 @@ func PlacementToProto(p *agent.Placement) *apipb.PlacementReport {
 }
 
 // PlacementFromProto converts the placement of partitions.
-func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
-	out := agent.Placement{Index: p.GetIndex(), Free: int(p.GetFree())}
+func PlacementFromProto(p *apipb.PlacementReport) layout.Placement {
+	out := layout.Placement{Index: p.GetIndex(), Free: int(p.GetFree())}
 	for _, n := range p.GetNodes() {
-		out.Nodes = append(out.Nodes, agent.PlacedNode{
+		out.Nodes = append(out.Nodes, layout.PlacedNode{
 			Node: n.GetNode(), Zone: n.GetZone(), Weight: int(n.GetWeight()), Leased: n.GetLeased(),
 			Owned: int(n.GetOwned()), Draining: int(n.GetDraining()), Coming: int(n.GetComing()), Host: n.GetHost(), Handlers: n.GetHandlers(),
 		})
@@ -66,8 +66,8 @@ func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
 		out.Moving = append(out.Moving, partitionFromProto(m))
 	}
 	for _, e := range p.GetEvents() {
-		event := agent.PlacementEvent{
-			Index: e.GetIndex(), Time: e.GetTime(), Kind: agent.PlacementEventKind(e.GetKind()),
+		event := layout.PlacementEvent{
+			Index: e.GetIndex(), Time: e.GetTime(), Kind: layout.PlacementEventKind(e.GetKind()),
 			From: e.GetFrom(), To: e.GetTo(), Epoch: e.GetEpoch(), Why: e.GetWhy(),
 		}
 		for _, n := range e.GetPartitions() {
@@ -80,26 +80,26 @@ func PlacementFromProto(p *apipb.PlacementReport) agent.Placement {
 		out.Partition = &one
 	}
 	for _, c := range p.GetCandidates() {
-		out.Candidates = append(out.Candidates, agent.PlacementCandidate{
+		out.Candidates = append(out.Candidates, layout.PlacementCandidate{
 			Node: c.GetNode(), Zone: c.GetZone(), Weight: int(c.GetWeight()), Score: c.GetScore(),
 		})
 	}
 	if f := p.GetForecast(); f != nil {
-		out.Forecast = &agent.PlacementForecast{Moves: int(f.GetMoves()), Owner: f.GetOwner()}
+		out.Forecast = &layout.PlacementForecast{Moves: int(f.GetMoves()), Owner: f.GetOwner()}
 	}
 	return out
 }
 
-func partitionToProto(p agent.Partition) *apipb.PlacedPartition {
+func partitionToProto(p layout.Partition) *apipb.PlacedPartition {
 	return &apipb.PlacedPartition{
 		Partition: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, State: string(p.State), To: p.To,
 		SinceIndex: p.SinceIndex, Since: p.Since, Why: p.Why,
 	}
 }
 
-func partitionFromProto(p *apipb.PlacedPartition) agent.Partition {
-	return agent.Partition{
+func partitionFromProto(p *apipb.PlacedPartition) layout.Partition {
+	return layout.Partition{
 		ID: int(p.GetPartition()), Owner: p.GetOwner(), Incarnation: p.GetLife(), Epoch: p.GetEpoch(),
-		State: agent.PartitionState(p.GetState()), To: p.GetTo(), SinceIndex: p.GetSinceIndex(), Since: p.GetSince(), Why: p.GetWhy(),
+		State: layout.PartitionState(p.GetState()), To: p.GetTo(), SinceIndex: p.GetSinceIndex(), Since: p.GetSince(), Why: p.GetWhy(),
 	}
 }

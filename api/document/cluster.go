@@ -3,7 +3,7 @@ package document
 import (
 	"fmt"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // Member is a node with its current status, as the answering node sees it.
@@ -44,7 +44,7 @@ type ClusterStatus struct {
 }
 
 // ClusterStatusOf returns the document of s.
-func ClusterStatusOf(s agent.ClusterStatus) ClusterStatus {
+func ClusterStatusOf(s layout.ClusterStatus) ClusterStatus {
 	out := ClusterStatus{
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
@@ -69,6 +69,17 @@ type ChangeBody struct {
 // Changed is the result of a change.
 type Changed struct {
 	Leader string `json:"leader" doc:"After the change"`
+}
+
+// JoinTokenBody asks for a join token.
+type JoinTokenBody struct {
+	TTLMS uint64 `json:"ttl_ms,omitempty" doc:"How long the token is valid, at most 30 days; an hour if absent"`
+}
+
+// JoinToken lets a node that has no cluster key receive it.
+type JoinToken struct {
+	Token     string `json:"token"`
+	ExpiresAt int64  `json:"expires_at"`
 }
 
 // Health is the answer of a probe that succeeds; a failed probe answers with a

@@ -1,7 +1,7 @@
 package document
 
 import (
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // placementCandidate is a node that may own a key's partition.
@@ -33,11 +33,11 @@ type PlacementAnswer struct {
 }
 
 // PlacementAnswerOf returns the document of the placement of a key.
-func PlacementAnswerOf(p agent.Placement) PlacementAnswer {
+func PlacementAnswerOf(p layout.Placement) PlacementAnswer {
 	at := p.Partition
 	out := PlacementAnswer{
 		Partition: at.ID, Owner: at.Owner, Epoch: at.Epoch, State: string(at.State), To: at.To, Since: at.Since, SinceIndex: at.SinceIndex, Why: at.Why,
-		Candidates: rowsOf(p.Candidates, func(c agent.PlacementCandidate) placementCandidate { return placementCandidate(c) }),
+		Candidates: rowsOf(p.Candidates, func(c layout.PlacementCandidate) placementCandidate { return placementCandidate(c) }),
 	}
 	if f := p.Forecast; f != nil {
 		out.Forecast = &placementForecast{Moves: f.Moves, Owner: f.Owner}
@@ -74,10 +74,10 @@ type PlacementShares struct {
 }
 
 // PlacementSharesOf returns the document of the placement of all partitions.
-func PlacementSharesOf(p agent.Placement) PlacementShares {
+func PlacementSharesOf(p layout.Placement) PlacementShares {
 	return PlacementShares{
-		Nodes: rowsOf(p.Nodes, func(n agent.PlacedNode) placedNode { return placedNode(n) }), Free: p.Free,
-		Moving: rowsOf(p.Moving, func(m agent.Partition) movingPartition {
+		Nodes: rowsOf(p.Nodes, func(n layout.PlacedNode) placedNode { return placedNode(n) }), Free: p.Free,
+		Moving: rowsOf(p.Moving, func(m layout.Partition) movingPartition {
 			return movingPartition{Partition: m.ID, From: m.Owner, To: m.To, Why: m.Why}
 		}),
 	}

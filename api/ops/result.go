@@ -137,23 +137,23 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 		if o.Timer != nil {
 			return &agent.TimerResult{Timer: *TimerFromProto(o.Timer)}, nil
 		}
-	case *oppb.OpResult_Token:
-		if o.Token != nil {
-			return &agent.TokenResult{Token: *TokenFromProto(o.Token)}, nil
-		}
 	case *oppb.OpResult_Erasure:
 		return ErasureFromProto(o.Erasure)
 	}
-	return importResultFromProto(res.GetImport())
+	return rareResultFromProto(res)
 }
 
-// importResultFromProto converts the result of an import. It returns nil for unknown
-// kinds.
-func importResultFromProto(p *oppb.ImportResult) (agent.OpResult, error) {
-	if p == nil {
+// rareResultFromProto converts the result of an import or of an op on a token. It returns
+// an error for unknown kinds.
+func rareResultFromProto(p *oppb.OpResult) (agent.OpResult, error) {
+	if t := p.GetToken(); t != nil {
+		return &agent.TokenResult{Token: *TokenFromProto(t)}, nil
+	}
+	done := p.GetImport()
+	if done == nil {
 		return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
 	}
-	return &agent.ImportResult{Chunks: p.Chunks, Done: p.Done}, nil
+	return &agent.ImportResult{Chunks: done.Chunks, Done: done.Done}, nil
 }
 
 func stampsFromProto(stamps []*oppb.EntryStamp) []agent.EntryStamp {

@@ -57,7 +57,7 @@ func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
 	return &agent.PutScope{Policy: policyFromProto(p.Policy)}, nil
 }
 
-func encodeDeleteScope(out *oppb.Op, o *agent.DeleteScope) {
+func encodeDeleteScope(out *oppb.Op, _ *agent.DeleteScope) {
 	out.Op = &oppb.Op_DeleteScope{DeleteScope: &oppb.DeleteScope{}}
 }
 

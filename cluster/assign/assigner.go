@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
 	"dormouse/placement"
@@ -32,7 +32,7 @@ type Placement struct {
 	// a lease must release the partitions that drain.
 	LeaseTTL time.Duration
 	// Handlers are the Go handlers of this process, formatted by
-	// agent.HandlerVersion, in order.
+	// layout.HandlerVersion, in order.
 	Handlers []string
 	// Alive reports whether a node seems to be alive; nil means that all do. A
 	// node that does not is given no partitions, and loses none.
@@ -43,25 +43,25 @@ type Placement struct {
 
 // Table is the table of partitions as this node has applied it.
 type Table interface {
-	Partition(n int) agent.Partition
+	Partition(n int) layout.Partition
 	// Partitions returns all partitions by number. Callers must not change them. A
 	// partition that does not change stays the same pointer.
-	Partitions() []*agent.Partition
-	NodeLeases() []agent.NodeLease
+	Partitions() []*layout.Partition
+	NodeLeases() []layout.NodeLease
 	// PartitionsChanged returns a channel that is closed after the next change of
 	// owners or leases.
 	PartitionsChanged() <-chan struct{}
 
 	// The encoders return whole commits.
 
-	EncodeRenewNodeLease(l agent.NodeLease, host *agent.Member) []byte
+	EncodeRenewNodeLease(l layout.NodeLease, host *layout.Member) []byte
 	EncodeEndNodeLease(node, process string) []byte
-	EncodeMovePartitions(moves []agent.PartitionMove, why string) []byte
+	EncodeMovePartitions(moves []layout.PartitionMove, why string) []byte
 }
 
 // Machine is the part of the state machine that an Assigner uses.
 type Machine interface {
-	Members() []agent.Member
+	Members() []layout.Member
 	FeatureLevel() uint32
 	Applied() uint64
 	WaitApplied(ctx context.Context, index uint64) error
@@ -160,12 +160,12 @@ func (a *Assigner) assignOnce(ctx context.Context, moved <-chan struct{}, last *
 // younger than its TTL, is closed, since it may be unstable. If all nodes are
 // closed, young ones are open. On the leader, Eligible is the input of its plans.
 func (a *Assigner) Eligible(without string) []placement.Node {
-	members := make(map[string]agent.Member)
+	members := make(map[string]layout.Member)
 	for _, m := range a.Machine.Members() {
 		members[m.ID] = m
 	}
 	tick := a.Leadership.Tick()
-	remoteTurns := a.Machine.FeatureLevel() >= agent.RemoteTurnsLevel
+	remoteTurns := a.Machine.FeatureLevel() >= layout.RemoteTurnsLevel
 	var all []candidate
 	var young []string
 	open := 0
@@ -183,7 +183,7 @@ func (a *Assigner) Eligible(without string) []placement.Node {
 		if !n.Closed {
 			open++
 		}
-		all = append(all, candidate{n, l.Handlers, remoteTurns && m.FeatureLevelMax >= agent.RemoteTurnsLevel})
+		all = append(all, candidate{n, l.Handlers, remoteTurns && m.FeatureLevelMax >= layout.RemoteTurnsLevel})
 	}
 	nodes := eligible(all)
 	for i := range nodes {

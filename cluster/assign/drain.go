@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // isLeaving reports whether Vacate empties the node.
@@ -33,7 +33,7 @@ func (a *Assigner) Vacate(ctx context.Context, node string) (done func()) {
 	}
 	for {
 		changed := a.Table.PartitionsChanged()
-		if !slices.ContainsFunc(a.Table.Partitions(), func(p *agent.Partition) bool { return p.Owner == node }) {
+		if !slices.ContainsFunc(a.Table.Partitions(), func(p *layout.Partition) bool { return p.Owner == node }) {
 			return done
 		}
 		select {

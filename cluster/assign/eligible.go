@@ -3,7 +3,7 @@ package assign
 import (
 	"slices"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -31,7 +31,7 @@ func eligible(all []candidate) []placement.Node {
 		}
 	}
 	lacks := func(c candidate) bool {
-		return !c.remoteTurns && agent.MissingHandlers(c.handlers, known) != nil
+		return !c.remoteTurns && layout.MissingHandlers(c.handlers, known) != nil
 	}
 	fit := slices.DeleteFunc(slices.Clone(all), lacks)
 	local := slices.ContainsFunc(fit, func(c candidate) bool { return counts(c) && len(c.handlers) > 0 })

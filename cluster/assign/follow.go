@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 )
 
@@ -15,10 +16,10 @@ const updateGap = 20 * time.Millisecond
 // TableUpdate is the table of partitions as of an index or later.
 type TableUpdate struct {
 	Index      uint64
-	LeaderAddr string            // "" if the node knows no leader
-	Members    []agent.Member    // all of them: name, peer address, gRPC address, and whether it is a host
-	Leases     []agent.NodeLease // all of them: node, process, handlers
-	Partitions []agent.Partition // those that have changed since the update before; all in the first
+	LeaderAddr string             // "" if the node knows no leader
+	Members    []layout.Member    // all of them: name, peer address, gRPC address, and whether it is a host
+	Leases     []layout.NodeLease // all of them: node, process, handlers
+	Partitions []layout.Partition // those that have changed since the update before; all in the first
 }
 
 // FollowTable sends the whole table, then its changes, until ctx ends or send
@@ -28,7 +29,7 @@ func (a *Assigner) FollowTable(ctx context.Context, asked <-chan uint64, send fu
 	if a.Table == nil {
 		return agent.Errorf(agent.CodeUnavailable, "this cluster assigns no partitions")
 	}
-	var sent []*agent.Partition
+	var sent []*layout.Partition
 	var moved, led <-chan struct{}
 	for {
 		select {
@@ -60,10 +61,10 @@ func (a *Assigner) FollowTable(ctx context.Context, asked <-chan uint64, send fu
 
 // changedSince returns the partitions of now that differ from before; all of them
 // if before is nil.
-func changedSince(before, now []*agent.Partition) []agent.Partition {
-	var changed []agent.Partition
+func changedSince(before, now []*layout.Partition) []layout.Partition {
+	var changed []layout.Partition
 	if before == nil {
-		changed = make([]agent.Partition, 0, len(now))
+		changed = make([]layout.Partition, 0, len(now))
 	}
 	for n, p := range now {
 		if before == nil || p != before[n] {

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -56,15 +56,15 @@ func (k *kept) none() bool {
 // step is moves that share a reason.
 type step struct {
 	why   string
-	moves []agent.PartitionMove
+	moves []layout.PartitionMove
 }
 
 // plan returns the moves by which the nodes come to own the partitions that
 // placement gives them.
-func plan(table []*agent.Partition, nodes []placement.Node, kept func(n int) bool, target *target) []step {
+func plan(table []*layout.Partition, nodes []placement.Node, kept func(n int) bool, target *target) []step {
 	drains := 0
 	for _, p := range table {
-		if p.State == agent.PartitionDraining {
+		if p.State == layout.PartitionDraining {
 			drains++
 		}
 	}
@@ -73,24 +73,24 @@ func plan(table []*agent.Partition, nodes []placement.Node, kept func(n int) boo
 	stay := step{why: "its next owner is gone, or has enough"}
 	for i, to := range target.of(ownersOf(table, nodes), nodes) {
 		p := table[i]
-		if to == p.Owner && p.State == agent.PartitionOwned {
+		if to == p.Owner && p.State == layout.PartitionOwned {
 			continue
 		}
-		move := agent.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}
+		move := layout.PartitionMove{Partition: p.ID, Epoch: p.Epoch, To: to}
 		switch {
 		case to == "":
-		case p.State == agent.PartitionFree:
-			move.Action = agent.PartitionAssign
+		case p.State == layout.PartitionFree:
+			move.Action = layout.PartitionAssign
 			free.moves = append(free.moves, move)
-		case to == p.Owner && p.State == agent.PartitionDraining:
-			move.Action, move.To = agent.PartitionKeep, ""
+		case to == p.Owner && p.State == layout.PartitionDraining:
+			move.Action, move.To = layout.PartitionKeep, ""
 			stay.moves = append(stay.moves, move)
 		case to == p.Owner || to == p.To || kept(p.ID):
-		case p.State == agent.PartitionDraining || drains < drainsMax:
-			if p.State != agent.PartitionDraining {
+		case p.State == layout.PartitionDraining || drains < drainsMax:
+			if p.State != layout.PartitionDraining {
 				drains++
 			}
-			move.Action = agent.PartitionDrain
+			move.Action = layout.PartitionDrain
 			drain.moves = append(drain.moves, move)
 		}
 	}

@@ -4,28 +4,28 @@ import (
 	"slices"
 	"testing"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
 // owned is a table in which node a owns so many partitions.
-func owned(n int) (table []*agent.Partition) {
+func owned(n int) (table []*layout.Partition) {
 	for i := range n {
-		table = append(table, &agent.Partition{ID: i, Owner: "a", Epoch: uint64(i + 1), State: agent.PartitionOwned})
+		table = append(table, &layout.Partition{ID: i, Owner: "a", Epoch: uint64(i + 1), State: layout.PartitionOwned})
 	}
 	return table
 }
 
 // drained has the first so many drain for another node.
-func drained(table []*agent.Partition, n int, to string) []*agent.Partition {
+func drained(table []*layout.Partition, n int, to string) []*layout.Partition {
 	for i := range n {
-		table[i].State, table[i].To = agent.PartitionDraining, to
+		table[i].State, table[i].To = layout.PartitionDraining, to
 	}
 	return table
 }
 
 // movesOf returns the moves of steps, in their order.
-func movesOf(steps []step) (moves []agent.PartitionMove) {
+func movesOf(steps []step) (moves []layout.PartitionMove) {
 	for _, s := range steps {
 		moves = append(moves, s.moves...)
 	}
@@ -37,25 +37,25 @@ func TestWhatTheLeaderPlans(t *testing.T) {
 	const many = 4 * drainsMax // of which the half is b's to have
 	free := owned(3)
 	for i := range free {
-		free[i] = &agent.Partition{ID: i, State: agent.PartitionFree}
+		free[i] = &layout.Partition{ID: i, State: layout.PartitionFree}
 	}
 	for name, c := range map[string]struct {
-		table  []*agent.Partition
+		table  []*layout.Partition
 		nodes  []placement.Node
 		kept   bool // all of them were, lately
-		action agent.PartitionAction
+		action layout.PartitionAction
 		to     string
 		moves  int
 	}{
-		"what is free is given away":              {table: free, nodes: []placement.Node{a}, action: agent.PartitionAssign, to: "a", moves: 3},
+		"what is free is given away":              {table: free, nodes: []placement.Node{a}, action: layout.PartitionAssign, to: "a", moves: 3},
 		"no node may own it":                      {table: free},
 		"all is as it should be":                  {table: owned(many), nodes: []placement.Node{a}},
-		"no more drain at once than may":          {table: owned(many), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax},
-		"those that drain count":                  {table: drained(owned(many), 28, "b"), nodes: []placement.Node{a, b}, action: agent.PartitionDrain, to: "b", moves: drainsMax - 28},
+		"no more drain at once than may":          {table: owned(many), nodes: []placement.Node{a, b}, action: layout.PartitionDrain, to: "b", moves: drainsMax},
+		"those that drain count":                  {table: drained(owned(many), 28, "b"), nodes: []placement.Node{a, b}, action: layout.PartitionDrain, to: "b", moves: drainsMax - 28},
 		"what drains is its next owner's already": {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a, b}},
 		"one that is closed gets nothing":         {table: owned(many), nodes: []placement.Node{a, {Name: "b", Closed: true}}},
 		"what could not be let go is let alone":   {table: owned(many), nodes: []placement.Node{a, b}, kept: true},
-		"what drains for one that is gone stays":  {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a}, action: agent.PartitionKeep, moves: 5},
+		"what drains for one that is gone stays":  {table: drained(owned(10), 5, "b"), nodes: []placement.Node{a}, action: layout.PartitionKeep, moves: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			moves := movesOf(plan(c.table, c.nodes, func(int) bool { return c.kept }, &target{}))

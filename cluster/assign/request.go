@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/internal/clip"
 	"dormouse/internal/invariant"
@@ -34,9 +35,9 @@ type Request struct {
 	TTL         time.Duration
 	Held        []Held // to release or keep: all of them, or none
 	Why         string
-	Handlers    []string      // Renew: of the process, in order
-	Host        *agent.Member // Renew, of a host: its member row; nil for a node
-	FromHost    bool          // the sender has proved that it is a host; it may not be a node
+	Handlers    []string       // Renew: of the process, in order
+	Host        *layout.Member // Renew, of a host: its member row; nil for a node
+	FromHost    bool           // the sender has proved that it is a host; it may not be a node
 }
 
 // Held is a partition and the epoch under which its owner holds it.
@@ -74,7 +75,7 @@ func (a *Assigner) Keep(ctx context.Context, held Held, why string) error {
 
 // clipWhy returns the part of a reason that is stored.
 func clipWhy(why string) string {
-	return clip.Text(why, agent.PlacementWhyBytesMax)
+	return clip.Text(why, layout.PlacementWhyBytesMax)
 }
 
 func (a *Assigner) retry(ctx context.Context, r Request) error {
@@ -89,7 +90,7 @@ func (a *Assigner) retry(ctx context.Context, r Request) error {
 
 // Owners is the table of partitions as this process knows it.
 type Owners interface {
-	Partition(n int) agent.Partition
+	Partition(n int) layout.Partition
 	PartitionsChanged() <-chan struct{} // closed at the next change of any of them
 }
 
@@ -100,9 +101,9 @@ type Owners interface {
 func RetryUntilReleased(ctx context.Context, table Owners, r Request, ask func(context.Context, Request) bool) error {
 	r.Why = clipWhy(r.Why)
 	drains := func(h Held) bool {
-		invariant.Check(h.Partition >= 0 && h.Partition < agent.Partitions, "partition %d", h.Partition)
+		invariant.Check(h.Partition >= 0 && h.Partition < layout.Partitions, "partition %d", h.Partition)
 		p := table.Partition(h.Partition)
-		return p.Epoch == h.Epoch && p.State == agent.PartitionDraining
+		return p.Epoch == h.Epoch && p.State == layout.PartitionDraining
 	}
 	for attempts := retry.New(renewRetry, time.Second); ; {
 		changed := table.PartitionsChanged()
@@ -161,7 +162,7 @@ func (a *Assigner) Handle(ctx context.Context, r Request) Response {
 	var cmd []byte
 	switch r.Kind {
 	case Renew:
-		cmd = a.Table.EncodeRenewNodeLease(agent.NodeLease{
+		cmd = a.Table.EncodeRenewNodeLease(layout.NodeLease{
 			Node: r.Node, Incarnation: r.Incarnation, Life: r.Process, TTL: r.TTL, Handlers: r.Handlers,
 		}, r.Host)
 	case End:
@@ -187,18 +188,18 @@ func (a *Assigner) Handle(ctx context.Context, r Request) Response {
 
 // isNode reports whether a member that is a node has this name.
 func (a *Assigner) isNode(name string) bool {
-	return slices.ContainsFunc(a.Machine.Members(), func(m agent.Member) bool { return m.ID == name && !m.Host })
+	return slices.ContainsFunc(a.Machine.Members(), func(m layout.Member) bool { return m.ID == name && !m.Host })
 }
 
 // notOwner returns why the sender does not own a partition that it names, or "" if
 // it owns all of them. All nodes know the epochs, so an epoch alone proves
 // nothing. The state machine checks again.
 func (a *Assigner) notOwner(r Request) string {
-	if len(r.Held) > agent.Partitions {
-		return fmt.Sprintf("%d partitions named, of %d", len(r.Held), agent.Partitions)
+	if len(r.Held) > layout.Partitions {
+		return fmt.Sprintf("%d partitions named, of %d", len(r.Held), layout.Partitions)
 	}
 	for _, h := range r.Held {
-		if h.Partition < 0 || h.Partition >= agent.Partitions {
+		if h.Partition < 0 || h.Partition >= layout.Partitions {
 			return fmt.Sprintf("there is no partition %d", h.Partition)
 		}
 		if p := a.Table.Partition(h.Partition); p.Epoch != h.Epoch || p.Owner != r.Node || p.Incarnation != r.Process {
@@ -210,13 +211,13 @@ func (a *Assigner) notOwner(r Request) string {
 
 // encodeHeld encodes the moves of a Release or Keep.
 func (a *Assigner) encodeHeld(r Request) []byte {
-	action, why := agent.PartitionRelease, "node "+r.Node+" released it"
+	action, why := layout.PartitionRelease, "node "+r.Node+" released it"
 	if r.Kind == Keep {
-		action, why = agent.PartitionKeep, clipWhy(r.Why)
+		action, why = layout.PartitionKeep, clipWhy(r.Why)
 	}
-	moves := make([]agent.PartitionMove, len(r.Held))
+	moves := make([]layout.PartitionMove, len(r.Held))
 	for i, h := range r.Held {
-		moves[i] = agent.PartitionMove{Partition: h.Partition, Epoch: h.Epoch, Action: action}
+		moves[i] = layout.PartitionMove{Partition: h.Partition, Epoch: h.Epoch, Action: action}
 		if r.Kind == Keep {
 			a.kept.note(h.Partition)
 		}

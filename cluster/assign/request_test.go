@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // leads is a Leadership of the node that leads.
@@ -20,19 +20,21 @@ type twoMembers struct {
 	Table
 }
 
-func (twoMembers) Members() []agent.Member {
-	return []agent.Member{{ID: "n1"}, {ID: "h1", Host: true}}
+func (twoMembers) Members() []layout.Member {
+	return []layout.Member{{ID: "n1"}, {ID: "h1", Host: true}}
 }
 
-func (twoMembers) EncodeRenewNodeLease(agent.NodeLease, *agent.Member) []byte { return []byte("renew") }
+func (twoMembers) EncodeRenewNodeLease(layout.NodeLease, *layout.Member) []byte {
+	return []byte("renew")
+}
 
 func (twoMembers) EncodeEndNodeLease(string, string) []byte { return []byte("end") }
 
-func (twoMembers) Partition(int) agent.Partition {
-	return agent.Partition{Owner: "n1", Incarnation: "p", Epoch: 1}
+func (twoMembers) Partition(int) layout.Partition {
+	return layout.Partition{Owner: "n1", Incarnation: "p", Epoch: 1}
 }
 
-func (twoMembers) EncodeMovePartitions([]agent.PartitionMove, string) []byte { return []byte("move") }
+func (twoMembers) EncodeMovePartitions([]layout.PartitionMove, string) []byte { return []byte("move") }
 
 // A process that has proved only the host key cannot act for a node, nor become one.
 func TestAHostActsForNoNode(t *testing.T) {
@@ -41,7 +43,7 @@ func TestAHostActsForNoNode(t *testing.T) {
 		Placement: Placement{Table: twoMembers{}}, Machine: twoMembers{}, Leadership: leads{},
 		Commit: func(context.Context, []byte) (uint64, error) { committed++; return 7, nil },
 	})
-	row := &agent.Member{ID: "h1", Host: true}
+	row := &layout.Member{ID: "h1", Host: true}
 	for _, c := range []struct {
 		what    string
 		r       Request

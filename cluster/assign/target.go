@@ -3,26 +3,26 @@ package assign
 import (
 	"slices"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
 // Target returns the node that is to own each partition, and the node that counts
 // as its owner now. The owner of a partition that drains is its next owner, if
 // that is one of nodes.
-func Target(table []*agent.Partition, nodes []placement.Node) (target, owners []string) {
+func Target(table []*layout.Partition, nodes []placement.Node) (target, owners []string) {
 	owners = ownersOf(table, nodes)
 	return placement.Assign(owners, nodes), owners
 }
 
-func ownersOf(table []*agent.Partition, nodes []placement.Node) []string {
+func ownersOf(table []*layout.Partition, nodes []placement.Node) []string {
 	among := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
 		among[n.Name] = true
 	}
 	owners := make([]string, len(table))
 	for i, p := range table {
-		if owners[i] = p.Owner; p.State == agent.PartitionDraining && among[p.To] {
+		if owners[i] = p.Owner; p.State == layout.PartitionDraining && among[p.To] {
 			owners[i] = p.To
 		}
 	}

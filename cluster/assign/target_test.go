@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/placement"
 )
 
@@ -17,7 +17,7 @@ func TestTheLeaderAimsAtWhatPlacementGives(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var aim target
 		var nodes []placement.Node
-		owners := make([]string, agent.Partitions)
+		owners := make([]string, layout.Partitions)
 		for step := range 8 {
 			before := nodes
 			nodes = someNodes(rng)

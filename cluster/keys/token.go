@@ -18,8 +18,6 @@ const (
 	tokenIDSize = idSize + 8 + 16 // the key's id, the expiry, random bytes
 	// TokenTTL is how long a join token is valid unless the operator says otherwise.
 	TokenTTL = time.Hour
-	// TokenTTLMax bounds the validity of a join token.
-	TokenTTLMax = 30 * 24 * time.Hour
 	// tokenAddrsMax bounds the addresses in a token.
 	tokenAddrsMax = 16
 )

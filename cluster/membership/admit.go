@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 )
@@ -86,8 +86,8 @@ func (l *Leader) admit(ctx context.Context, r JoinRequest) (JoinResponse, error)
 }
 
 // writeRow writes the member row of r's node if it differs from old.
-func (l *Leader) writeRow(ctx context.Context, r JoinRequest, old agent.Member, known bool) error {
-	row := agent.Member{
+func (l *Leader) writeRow(ctx context.Context, r JoinRequest, old layout.Member, known bool) error {
+	row := layout.Member{
 		ID: r.Node, Incarnation: r.Incarnation, RaftAddr: r.RaftAddr, GRPCAddr: r.GRPCAddr, HTTPAddr: r.HTTPAddr,
 		GossipAddr: r.GossipAddr, WantVote: r.WantVote, Version: r.Version, FeatureLevelMax: r.FeatureLevelMax,
 		Zone: r.Zone, Weight: r.Weight,
@@ -144,7 +144,7 @@ func (l *Leader) admission(ctx context.Context) (raftlog.Admission, error) {
 // replace removes the earlier incarnation of a node that comes back with an empty
 // directory. The earlier one loses its vote before the new one can take part: a
 // node that has forgotten its votes could vote twice in a term.
-func (l *Leader) replace(ctx context.Context, old agent.Member, r JoinRequest) (refused string, err error) {
+func (l *Leader) replace(ctx context.Context, old layout.Member, r JoinRequest) (refused string, err error) {
 	if old.Host {
 		return fmt.Sprintf("node id %s is that of a host: choose another, or stop the host", r.Node), nil
 	}

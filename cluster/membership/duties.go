@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/seededbug"
 )
 
@@ -77,7 +77,7 @@ func (l *Leader) reconcile(ctx context.Context) {
 }
 
 // answered reports whether a member answered the last request.
-func (l *Leader) answered(row agent.Member) bool {
+func (l *Leader) answered(row layout.Member) bool {
 	_, answered := l.Followers.applied(row.Incarnation)
 	return answered
 }
@@ -91,7 +91,7 @@ func (l *Leader) finish(ctx context.Context, what, node string, f changeFunc) {
 }
 
 // raiseFeatureLevel raises the feature level to what all members support.
-func (l *Leader) raiseFeatureLevel(ctx context.Context, rows map[string]agent.Member) {
+func (l *Leader) raiseFeatureLevel(ctx context.Context, rows map[string]layout.Member) {
 	level := uint32(0)
 	for _, m := range rows {
 		if m.Host { // it applies nothing

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 const (
@@ -77,10 +77,10 @@ func (f *Followers) note(incarnation string, answered bool, applied uint64, caug
 }
 
 // keepOnly removes all nodes that are not members.
-func (f *Followers) keepOnly(members []agent.Member) {
+func (f *Followers) keepOnly(members []layout.Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	maps.DeleteFunc(f.nodes, func(incarnation string, _ follower) bool {
-		return !slices.ContainsFunc(members, func(m agent.Member) bool { return m.Incarnation == incarnation })
+		return !slices.ContainsFunc(members, func(m layout.Member) bool { return m.Incarnation == incarnation })
 	})
 }

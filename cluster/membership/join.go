@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
 	"dormouse/internal/pause"
@@ -36,12 +36,12 @@ type Joiner struct {
 	Contacts *Contacts
 	Logger   hclog.Logger
 
-	Member    agent.Member // this node's row; ID, Incarnation and RaftAddr are ignored
-	Empty     bool         // this node's directory held no state when it was opened
-	Bootstrap bool         // found a cluster once every address of Join has answered that it knows none
-	Expect    int          // found a cluster once this many nodes have met; 0 means never
-	Alone     bool         // no other node can exist: found at once
-	Join      []string     // Raft addresses of nodes to ask
+	Member    layout.Member // this node's row; ID, Incarnation and RaftAddr are ignored
+	Empty     bool          // this node's directory held no state when it was opened
+	Bootstrap bool          // found a cluster once every address of Join has answered that it knows none
+	Expect    int           // found a cluster once this many nodes have met; 0 means never
+	Alone     bool          // no other node can exist: found at once
+	Join      []string      // Raft addresses of nodes to ask
 	Learned   func() []string
 	Lookup    func(ctx context.Context, host string) ([]string, error)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
@@ -149,13 +150,13 @@ func (l *Leader) HandleChange(ctx context.Context, kind, node string) ChangeResp
 	var refused string
 	var err error
 	switch kind {
-	case string(agent.ChangeLeave), "remove":
+	case string(layout.ChangeLeave), "remove":
 		refused, err = l.remove(ctx, node)
-	case string(agent.ChangeDemote):
+	case string(layout.ChangeDemote):
 		refused, err = l.takeVote(ctx, node)
-	case string(agent.ChangePromote):
+	case string(layout.ChangePromote):
 		refused, err = l.setWantVote(ctx, node, true)
-	case string(agent.ChangeTransfer):
+	case string(layout.ChangeTransfer):
 		refused, err = l.transfer(ctx, node)
 	default:
 		refused = fmt.Sprintf("unknown change %q: want leave, promote, demote or transfer", kind)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 )
 
@@ -21,7 +21,7 @@ type Machine interface {
 	Chain() (index uint64, chain uint32)
 
 	// Members returns the member rows of the log.
-	Members() []agent.Member
+	Members() []layout.Member
 	// Removed reports whether the node with that incarnation was removed for good.
 	Removed(incarnation string) bool
 	// FeatureLevel returns the level that all members supported when it was raised.
@@ -29,7 +29,7 @@ type Machine interface {
 
 	// The encoders return whole commits.
 
-	EncodePutMember(agent.Member) []byte
+	EncodePutMember(layout.Member) []byte
 	EncodeRemoveMember(id, incarnation string) []byte
 	EncodeFeatureLevel(level uint32) []byte
 }
@@ -46,12 +46,12 @@ type Roster struct {
 // Members returns the members, sorted by id: their rows, who has a vote and who
 // leads. The applied index is known of this node and, on the leader, of the
 // followers that answered its last request.
-func (r *Roster) Members(followers *Followers) []agent.MemberStatus {
+func (r *Roster) Members(followers *Followers) []layout.MemberStatus {
 	servers := r.servers()
 	_, leader := r.Raft.LeaderWithID()
-	members := make([]agent.MemberStatus, 0, len(servers))
+	members := make([]layout.MemberStatus, 0, len(servers))
 	for _, m := range r.Machine.Members() {
-		s := agent.MemberStatus{Member: m, Leader: m.ID == string(leader), Status: "unknown"}
+		s := layout.MemberStatus{Member: m, Leader: m.ID == string(leader), Status: "unknown"}
 		s.Voter = servers[m.ID].Suffrage == raft.Voter && servers[m.ID].ID != ""
 		if m.ID == r.Self.Node {
 			s.Status, s.AppliedIndex = "alive", r.Machine.Applied()
@@ -63,7 +63,7 @@ func (r *Roster) Members(followers *Followers) []agent.MemberStatus {
 		}
 		members = append(members, s)
 	}
-	slices.SortFunc(members, func(a, b agent.MemberStatus) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(members, func(a, b layout.MemberStatus) int { return strings.Compare(a.ID, b.ID) })
 	return members
 }
 
@@ -99,18 +99,18 @@ func (r *Roster) isVoter(node string) bool {
 	return known && s.Suffrage == raft.Voter
 }
 
-func (r *Roster) member(id string) (agent.Member, bool) {
+func (r *Roster) member(id string) (layout.Member, bool) {
 	for _, m := range r.Machine.Members() {
 		if m.ID == id {
 			return m, true
 		}
 	}
-	return agent.Member{}, false
+	return layout.Member{}, false
 }
 
 // rows returns the member rows by id.
-func (r *Roster) rows() map[string]agent.Member {
-	rows := make(map[string]agent.Member)
+func (r *Roster) rows() map[string]layout.Member {
+	rows := make(map[string]layout.Member)
 	for _, m := range r.Machine.Members() {
 		rows[m.ID] = m
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
@@ -16,13 +17,13 @@ import (
 )
 
 // RegisterHandlers serves remote turns of peers.
-func RegisterHandlers(s *grpc.Server, handlers agent.RemoteHandlers) {
+func RegisterHandlers(s *grpc.Server, handlers layout.RemoteHandlers) {
 	peerpb.RegisterHandlersServer(s, handlersServer{handlers: handlers})
 }
 
 type handlersServer struct {
 	peerpb.UnimplementedHandlersServer
-	handlers agent.RemoteHandlers
+	handlers layout.RemoteHandlers
 }
 
 // Handle implements peerpb.HandlersServer.
@@ -37,11 +38,11 @@ func (s handlersServer) Handle(ctx context.Context, r *peerpb.HandleRequest) (*p
 	}
 	answer, err := resultToProto(&e, done)
 	if err != nil { // it would fail on any process
-		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("invalid_change", err)})
+		return resultToProto(&e, layout.RemoteTurnResult{Refusal: unfit("invalid_change", err)})
 	}
 	if n := proto.Size(answer); n > convert.ReplyMessageBytesMax {
 		err := agent.TooLarge("turn", "errand_bytes_max", n, convert.ReplyMessageBytesMax)
-		return resultToProto(&e, agent.RemoteTurnResult{Refusal: unfit("too_large", err)})
+		return resultToProto(&e, layout.RemoteTurnResult{Refusal: unfit("too_large", err)})
 	}
 	return answer, nil
 }
@@ -54,26 +55,26 @@ func unfit(reason string, err error) *agent.Error {
 }
 
 // Handlers returns the handlers of the process at addr.
-func (p *Pool) Handlers(addr string) agent.RemoteHandlers {
+func (p *Pool) Handlers(addr string) layout.RemoteHandlers {
 	return handlersAt{peerpb.NewHandlersClient(connected{pool: p, addr: addr})}
 }
 
 type handlersAt struct{ api peerpb.HandlersClient }
 
-// Handle implements agent.RemoteHandlers.
-func (h handlersAt) Handle(ctx context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+// Handle implements layout.RemoteHandlers.
+func (h handlersAt) Handle(ctx context.Context, e layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	r, err := remoteTurnToProto(&e)
 	if err != nil {
-		return agent.RemoteTurnResult{}, err
+		return layout.RemoteTurnResult{}, err
 	}
 	answer, err := h.api.Handle(ctx, r)
 	if err != nil {
-		return agent.RemoteTurnResult{}, fromStatus(err)
+		return layout.RemoteTurnResult{}, fromStatus(err)
 	}
 	return resultFromProto(answer)
 }
 
-func remoteTurnToProto(e *agent.RemoteTurn) (*peerpb.HandleRequest, error) {
+func remoteTurnToProto(e *layout.RemoteTurn) (*peerpb.HandleRequest, error) {
 	out := &peerpb.HandleRequest{
 		Scope: e.Scope, Manager: e.Manager, Key: e.Key, Handler: e.Handler, Version: e.Version, Storage: string(e.Storage),
 		Schedules: e.Schedules, Cron: e.Cron, State: e.State, From: e.From, Life: e.Run, Rev: e.Rev, Revision: e.Revision,
@@ -88,8 +89,8 @@ func remoteTurnToProto(e *agent.RemoteTurn) (*peerpb.HandleRequest, error) {
 	return out, nil
 }
 
-func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
-	e := agent.RemoteTurn{
+func remoteTurnFromProto(r *peerpb.HandleRequest) (layout.RemoteTurn, error) {
+	e := layout.RemoteTurn{
 		InstanceRef: agent.InstanceRef{Scope: r.Scope, Manager: r.Manager, Key: r.Key},
 		Handler:     r.Handler, Version: r.Version, Storage: agent.Keeping(r.Storage),
 		Schedules: r.Schedules, Cron: r.Cron, State: r.State, From: r.From, Run: r.Life, Rev: r.Rev, Revision: r.Revision,
@@ -108,7 +109,7 @@ func remoteTurnFromProto(r *peerpb.HandleRequest) (agent.RemoteTurn, error) {
 
 // resultToProto returns an error if no message can hold the result, such as a kind
 // that is not UTF-8.
-func resultToProto(e *agent.RemoteTurn, done agent.RemoteTurnResult) (*peerpb.HandleResponse, error) {
+func resultToProto(e *layout.RemoteTurn, done layout.RemoteTurnResult) (*peerpb.HandleResponse, error) {
 	out := &peerpb.HandleResponse{State: done.State, Durable: done.Durable, Reply: done.Reply, Crashed: done.Crashed}
 	var err error
 	if done.Refusal != nil {
@@ -139,15 +140,15 @@ func first(ops []agent.Op) agent.Op {
 
 // resultFromProto returns a refusal, as if the handler had failed, for a result that
 // no turn can have.
-func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
+func resultFromProto(r *peerpb.HandleResponse) (layout.RemoteTurnResult, error) {
 	if len(r.Refusal) > 0 {
 		var p oppb.Error
 		if err := proto.Unmarshal(r.Refusal, &p); err != nil {
-			return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
+			return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 		}
-		return agent.RemoteTurnResult{Refusal: ops.ErrorFromProto(&p), Crashed: r.Crashed}, nil
+		return layout.RemoteTurnResult{Refusal: ops.ErrorFromProto(&p), Crashed: r.Crashed}, nil
 	}
-	done := agent.RemoteTurnResult{State: r.State, Durable: r.Durable, Reply: r.Reply}
+	done := layout.RemoteTurnResult{State: r.State, Durable: r.Durable, Reply: r.Reply}
 	for _, specs := range r.Jobs {
 		done.Jobs = append(done.Jobs, specs)
 	}
@@ -156,7 +157,7 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 	}
 	var p apipb.CommitRequest
 	if err := proto.Unmarshal(r.Wants, &p); err != nil {
-		return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
+		return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn is damaged: %v", err)
 	}
 	wants, err := convert.CommitFromProto(&p)
 	if err != nil {
@@ -164,7 +165,7 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 		if errors.Is(err, agent.ErrTooLarge) {
 			reason = "too_large"
 		}
-		return agent.RemoteTurnResult{Refusal: unfit(reason, err)}, nil
+		return layout.RemoteTurnResult{Refusal: unfit(reason, err)}, nil
 	}
 	done.Ops = wants.Ops
 	if !r.Appends {
@@ -174,5 +175,5 @@ func resultFromProto(r *peerpb.HandleResponse) (agent.RemoteTurnResult, error) {
 		done.Entries, done.Ops = appended.Entries, done.Ops[1:]
 		return done, nil
 	}
-	return agent.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn lacks the entries that it announces")
+	return layout.RemoteTurnResult{}, agent.Errorf(agent.CodeUnavailable, "the result of a remote turn lacks the entries that it announces")
 }

@@ -11,19 +11,20 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	"dormouse/cluster/peer"
 	peerpb "dormouse/proto/peer"
 )
 
-type doer func(e agent.RemoteTurn) (agent.RemoteTurnResult, error)
+type doer func(e layout.RemoteTurn) (layout.RemoteTurnResult, error)
 
-func (d doer) Handle(_ context.Context, e agent.RemoteTurn) (agent.RemoteTurnResult, error) {
+func (d doer) Handle(_ context.Context, e layout.RemoteTurn) (layout.RemoteTurnResult, error) {
 	return d(e)
 }
 
 // handlersTo are handlers at a process that register serves.
-func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.RemoteHandlers {
+func handlersTo(t *testing.T, register func(s *grpc.Server)) layout.RemoteHandlers {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(convert.RequestMessageBytesMax), grpc.MaxSendMsgSize(convert.ReplyMessageBytesMax))
@@ -41,8 +42,8 @@ func handlersTo(t *testing.T, register func(s *grpc.Server)) agent.RemoteHandler
 	return pool.Handlers("there")
 }
 
-func remoteTurn() agent.RemoteTurn {
-	return agent.RemoteTurn{
+func remoteTurn() layout.RemoteTurn {
+	return layout.RemoteTurn{
 		InstanceRef: agent.InstanceRef{Scope: "s", Manager: "m", Key: "k"}, Handler: "f", Version: 3, Storage: agent.KeepNone,
 		Schedules: agent.JSON(`{"j":{}}`), Cron: agent.JSON(`{"i":{}}`),
 		State: agent.JSON(`{"n":1}`), From: 2, Run: "l", Rev: 4, Revision: 5,
@@ -54,7 +55,7 @@ func TestARemoteTurnArrivesWhole(t *testing.T) {
 	at := int64(9)
 	refusal := agent.Invalid("amount", "too much")
 	wants := []agent.Op{&agent.PutValue{Key: "v", Bytes: []byte("x")}, &agent.AppendThread{Thread: remoteTurn().Checkpoint(), Entries: []agent.Draft{{Kind: "own"}}}}
-	for what, want := range map[string]agent.RemoteTurnResult{
+	for what, want := range map[string]layout.RemoteTurnResult{
 		"nothing":            {State: agent.JSON(`{}`)},
 		"all":                {State: agent.JSON(`{"n":2}`), Durable: true, Reply: agent.JSON(`{"r":1}`), Entries: []agent.Draft{{ID: "i", At: &at, Kind: "x", Payload: agent.JSON(`{}`)}}, Ops: wants},
 		"entries alone":      {State: agent.JSON(`{}`), Entries: []agent.Draft{{}, {Kind: "x"}}},
@@ -64,10 +65,10 @@ func TestARemoteTurnArrivesWhole(t *testing.T) {
 		"a crash":            {Refusal: agent.Errorf(agent.CodeHandlerFailed, "ouch"), Crashed: true},
 		"a refusal as wordy": {Refusal: agent.Errorf(agent.CodeUnavailable, "not me")},
 	} {
-		for _, sent := range []agent.RemoteTurn{remoteTurn(), {InstanceRef: remoteTurn().InstanceRef, Handler: "f", State: agent.JSON(`{}`)}} {
-			var got agent.RemoteTurn
+		for _, sent := range []layout.RemoteTurn{remoteTurn(), {InstanceRef: remoteTurn().InstanceRef, Handler: "f", State: agent.JSON(`{}`)}} {
+			var got layout.RemoteTurn
 			done, err := handlersTo(t, func(s *grpc.Server) {
-				peer.RegisterHandlers(s, doer(func(e agent.RemoteTurn) (agent.RemoteTurnResult, error) { got = e; return want, nil }))
+				peer.RegisterHandlers(s, doer(func(e layout.RemoteTurn) (layout.RemoteTurnResult, error) { got = e; return want, nil }))
 			}).Handle(t.Context(), sent)
 			if err != nil || !reflect.DeepEqual(got, sent) {
 				t.Errorf("%s: %v, sent %+v, and %+v arrived", what, err, sent, got)
@@ -86,12 +87,12 @@ func TestARemoteTurnArrivesWhole(t *testing.T) {
 // not come to be is not.
 func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
 	big := agent.JSON(`"` + strings.Repeat("x", convert.ReplyMessageBytesMax/2) + `"`)
-	for reason, want := range map[string]agent.RemoteTurnResult{
+	for reason, want := range map[string]layout.RemoteTurnResult{
 		"invalid_change": {State: agent.JSON(`{}`), Entries: []agent.Draft{{Kind: "\xff"}}},
 		"too_large":      {State: big, Ops: []agent.Op{&agent.PutValue{Key: "v", Bytes: big}}},
 	} {
 		handlers := handlersTo(t, func(s *grpc.Server) {
-			peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return want, nil }))
+			peer.RegisterHandlers(s, doer(func(layout.RemoteTurn) (layout.RemoteTurnResult, error) { return want, nil }))
 		})
 		done, err := handlers.Handle(t.Context(), remoteTurn())
 		if err != nil || done.Refusal == nil || done.Refusal.Code != agent.CodeHandlerFailed || done.Refusal.Reason != reason {
@@ -100,8 +101,8 @@ func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
 	}
 	many := make([]agent.Draft, agent.CommitEntriesMax+1)
 	handlers := handlersTo(t, func(s *grpc.Server) {
-		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) {
-			return agent.RemoteTurnResult{Entries: many}, nil
+		peer.RegisterHandlers(s, doer(func(layout.RemoteTurn) (layout.RemoteTurnResult, error) {
+			return layout.RemoteTurnResult{Entries: many}, nil
 		}))
 	})
 	if done, err := handlers.Handle(t.Context(), remoteTurn()); err != nil || done.Refusal == nil || done.Refusal.Reason != "too_large" {
@@ -110,7 +111,7 @@ func TestWhatNoMessageHoldsIsTheHandlersFault(t *testing.T) {
 
 	stopping := agent.Errorf(agent.CodeUnavailable, "the node is stopping")
 	handlers = handlersTo(t, func(s *grpc.Server) {
-		peer.RegisterHandlers(s, doer(func(agent.RemoteTurn) (agent.RemoteTurnResult, error) { return agent.RemoteTurnResult{}, stopping }))
+		peer.RegisterHandlers(s, doer(func(layout.RemoteTurn) (layout.RemoteTurnResult, error) { return layout.RemoteTurnResult{}, stopping }))
 	})
 	if _, err := handlers.Handle(t.Context(), remoteTurn()); !reflect.DeepEqual(err, stopping) {
 		t.Errorf("%v", err)

@@ -1,11 +1,11 @@
 package peer
 
 import (
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	peerpb "dormouse/proto/peer"
 )
 
-func hostToProto(row *agent.Member) *peerpb.Host {
+func hostToProto(row *layout.Member) *peerpb.Host {
 	if row == nil {
 		return nil
 	}
@@ -15,12 +15,12 @@ func hostToProto(row *agent.Member) *peerpb.Host {
 }
 
 // hostFromProto returns the member row of the host that sent the request.
-func hostFromProto(r *peerpb.OwnRequest) *agent.Member {
+func hostFromProto(r *peerpb.OwnRequest) *layout.Member {
 	p := r.Host
 	if p == nil {
 		return nil
 	}
-	return &agent.Member{
+	return &layout.Member{
 		ID: r.Node, Incarnation: r.Incarnation, RaftAddr: p.Addr, Version: p.Version, FeatureLevelMax: p.FeatureLevelMax, Zone: p.Zone, Weight: int(p.Weight), Host: true,
 	}
 }

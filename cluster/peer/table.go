@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/assign"
 	peerpb "dormouse/proto/peer"
 )
@@ -82,7 +83,7 @@ func updateToProto(u assign.TableUpdate) *peerpb.TableUpdate {
 	}
 	for _, p := range u.Partitions {
 		out.Partitions = append(out.Partitions, &peerpb.TablePartition{
-			Id: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == agent.PartitionDraining,
+			Id: uint32(p.ID), Owner: p.Owner, Life: p.Incarnation, Epoch: p.Epoch, To: p.To, Draining: p.State == layout.PartitionDraining,
 		})
 	}
 	return out
@@ -91,21 +92,21 @@ func updateToProto(u assign.TableUpdate) *peerpb.TableUpdate {
 func updateFromProto(u *peerpb.TableUpdate) (assign.TableUpdate, error) {
 	out := assign.TableUpdate{Index: u.Index, LeaderAddr: u.LeaderAddr}
 	for _, m := range u.Members {
-		out.Members = append(out.Members, agent.Member{ID: m.Id, RaftAddr: m.Addr, GRPCAddr: m.GrpcAddr, Host: m.Host})
+		out.Members = append(out.Members, layout.Member{ID: m.Id, RaftAddr: m.Addr, GRPCAddr: m.GrpcAddr, Host: m.Host})
 	}
 	for _, l := range u.Leases {
-		out.Leases = append(out.Leases, agent.NodeLease{Node: l.Node, Life: l.Life, Handlers: l.Handlers})
+		out.Leases = append(out.Leases, layout.NodeLease{Node: l.Node, Life: l.Life, Handlers: l.Handlers})
 	}
 	for _, row := range u.Partitions {
-		if row.Id >= agent.Partitions {
-			return out, agent.Errorf(agent.CodeCorrupt, "the peer sent partition %d, of %d", row.Id, agent.Partitions)
+		if row.Id >= layout.Partitions {
+			return out, agent.Errorf(agent.CodeCorrupt, "the peer sent partition %d, of %d", row.Id, layout.Partitions)
 		}
-		p := agent.Partition{ID: int(row.Id), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch, To: row.To, State: agent.PartitionOwned}
+		p := layout.Partition{ID: int(row.Id), Owner: row.Owner, Incarnation: row.Life, Epoch: row.Epoch, To: row.To, State: layout.PartitionOwned}
 		switch {
 		case row.Owner == "":
-			p.State = agent.PartitionFree
+			p.State = layout.PartitionFree
 		case row.Draining:
-			p.State = agent.PartitionDraining
+			p.State = layout.PartitionDraining
 		}
 		out.Partitions = append(out.Partitions, p)
 	}

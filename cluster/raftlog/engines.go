@@ -70,6 +70,16 @@ func (e *Engines) open() error {
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return fmt.Errorf("make the log directory: %w", err)
 	}
+	if err := e.openStable(); err != nil {
+		return err
+	}
+	var err error
+	e.Logs, err = e.openLog(e.kind)
+	return err
+}
+
+// openStable locks the directory and opens the stable store.
+func (e *Engines) openStable() error {
 	lock := flock.New(filepath.Join(e.dir, "lock"))
 	held, err := lock.TryLock()
 	if err != nil {
@@ -85,9 +95,6 @@ func (e *Engines) open() error {
 	}
 	e.Stable = stable
 	e.closers = append(e.closers, stable.Close)
-	if e.Logs, err = e.openLog(e.kind); err != nil {
-		return err
-	}
 	return nil
 }
 

@@ -79,6 +79,15 @@ func LoadSelf(node string, stable raft.StableStore) (*Self, error) {
 	return s, nil
 }
 
+// ReadSelf returns the identity of the node that stable holds, and changes nothing.
+func ReadSelf(stable raft.StableStore) (node, cluster string, err error) {
+	if node, err = raftlog.GetString(stable, keyNode); err != nil {
+		return "", "", err
+	}
+	cluster, err = raftlog.GetString(stable, keyClusterID)
+	return node, cluster, err
+}
+
 // checkFormat refuses a directory that a newer version wrote.
 func checkFormat(stable raft.StableStore) error {
 	switch format, err := stable.GetUint64(keyFormat); {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/instance/pod"
 )
@@ -189,7 +190,7 @@ func completeNodes(ctx context.Context, _ *kit.App, s kit.Store, _ []string, pre
 	if err != nil {
 		return nil, err
 	}
-	return withPrefix(each(status.Members, func(m *agent.MemberStatus) string { return m.ID }), prefix), nil
+	return withPrefix(each(status.Members, func(m *layout.MemberStatus) string { return m.ID }), prefix), nil
 }
 
 // complete has shells offer ids of the cluster for the arguments of cmd and of all

@@ -9,6 +9,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/agent/memstore"
 )
 
@@ -16,10 +17,10 @@ import (
 // numbers, so that tests know its output exactly.
 type fakeNode struct {
 	*memstore.Store
-	cluster  agent.ClusterStatus // the result of Status
-	changed  []string            // the calls of Change
-	feed     []agent.Changed     // the changes that a watch of changes yields
-	snapshot []byte              // what Backup writes
+	cluster  layout.ClusterStatus // the result of Status
+	changed  []string             // the calls of Change
+	feed     []agent.Changed      // the changes that a watch of changes yields
+	snapshot []byte               // what Backup writes
 }
 
 // fakeStart is the log time at index 0. Each log entry takes one millisecond.
@@ -105,11 +106,11 @@ func (f *fakeNode) watchFeed(w agent.Watch, yield func(agent.Event, error) bool)
 	}
 }
 
-// Status implements agent.Operator.
-func (f *fakeNode) Status(context.Context) (agent.ClusterStatus, error) { return f.cluster, nil }
+// Status implements layout.Operator.
+func (f *fakeNode) Status(context.Context) (layout.ClusterStatus, error) { return f.cluster, nil }
 
-// Change implements agent.Operator.
-func (f *fakeNode) Change(_ context.Context, change agent.Change, node string) (string, error) {
+// Change implements layout.Operator.
+func (f *fakeNode) Change(_ context.Context, change layout.Change, node string) (string, error) {
 	f.changed = append(f.changed, string(change)+" "+node)
 	if node == "unknown" {
 		return "", agent.Errorf(agent.CodeNotFound, "there is no node %q", node)
@@ -117,20 +118,25 @@ func (f *fakeNode) Change(_ context.Context, change agent.Change, node string) (
 	return "n2", nil
 }
 
-// Backup implements agent.Operator.
+// Backup implements layout.Operator.
 func (f *fakeNode) Backup(_ context.Context, w io.Writer) error {
 	_, err := w.Write(f.snapshot)
 	return err
 }
 
-// ExportScope implements agent.Operator; this node has no rows.
+// ExportScope implements layout.Operator; this node has no rows.
 func (*fakeNode) ExportScope(context.Context, string, func(agent.ScopePart) error) error {
 	return agent.Errorf(agent.CodeInternal, "the fake store cannot export scopes")
 }
 
-// Placement implements agent.Operator.
-func (*fakeNode) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
-	return agent.Placement{}, q.Validate()
+// JoinToken implements layout.Operator.
+func (*fakeNode) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	return layout.JoinToken{Secret: "dormjoin_for_" + ttl.String() + "@127.0.0.1:7602", ExpiresAt: 1_700_000_000_000}, nil
+}
+
+// Placement implements layout.Operator.
+func (*fakeNode) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
+	return layout.Placement{}, q.Validate()
 }
 
 // Instances returns no instances.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/node/nodetest"
@@ -36,18 +37,18 @@ type console struct {
 
 func newConsole() *console {
 	s := newFakeNode()
-	member := func(n int, voter, leader bool, status string) agent.MemberStatus {
+	member := func(n int, voter, leader bool, status string) layout.MemberStatus {
 		port := func(p int) string { return fmt.Sprintf("127.0.0.1:%d", 7600+10*(n-1)+p) }
-		m := agent.MemberStatus{Voter: voter, Leader: leader, Status: status, AppliedIndex: uint64(40 + n)}
-		m.Member = agent.Member{
+		m := layout.MemberStatus{Voter: voter, Leader: leader, Status: status, AppliedIndex: uint64(40 + n)}
+		m.Member = layout.Member{
 			ID: fmt.Sprintf("n%d", n), Incarnation: fmt.Sprintf("inc%d", n), Version: "v1", WantVote: true,
 			HTTPAddr: port(0), GRPCAddr: port(1), RaftAddr: port(2), GossipAddr: port(3),
 		}
 		return m
 	}
-	s.cluster = agent.ClusterStatus{
+	s.cluster = layout.ClusterStatus{
 		ClusterID: "c-1", Node: "n1", Leader: "n2", Term: 7, CommitIndex: 43, AppliedIndex: 42, Chain: 0xbeef, FeatureLevel: 1, Version: "v1",
-		Members: []agent.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
+		Members: []layout.MemberStatus{member(1, true, false, "alive"), member(2, true, true, "alive"), member(3, false, false, "failed")},
 	}
 	s.snapshot = []byte("a snapshot")
 	s.feed = []agent.Changed{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/node/nodetest"
 )
@@ -87,9 +88,9 @@ type mute struct {
 	looks atomic.Int64
 }
 
-func (m *mute) Status(ctx context.Context) (agent.ClusterStatus, error) {
+func (m *mute) Status(ctx context.Context) (layout.ClusterStatus, error) {
 	if m.looks.Add(1) > 1 {
-		return agent.ClusterStatus{}, agent.Errorf(agent.CodeUnavailable, "nobody is there")
+		return layout.ClusterStatus{}, agent.Errorf(agent.CodeUnavailable, "nobody is there")
 	}
 	return m.Store.Status(ctx)
 }

@@ -69,7 +69,7 @@ func (p process) command() *cobra.Command {
 	root.Flags().BoolVar(&printConfig, "print-config", false, "print the effective settings, and exit")
 	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "loopback address that serves Go's profiles, for debugging (default off)")
 	config.Flags(root.Flags())
-	root.AddCommand(p.restoreCommand(&file))
+	root.AddCommand(p.restoreCommand(&file), p.recoverCommand(&file), p.backupCommand())
 	return root
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/config"
 	"dormouse/examples/companion"
 	"dormouse/host"
@@ -106,7 +107,7 @@ func talk(ctx context.Context, h *host.Host, say printer) error {
 func settle(ctx context.Context, h *host.Host) error {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	for len(h.Owned()) < agent.Partitions {
+	for len(h.Owned()) < layout.Partitions {
 		select {
 		case <-look.C:
 		case <-ctx.Done():

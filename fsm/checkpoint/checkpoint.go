@@ -13,6 +13,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on checkpoints.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Patch), txn.OpOf(Delete)}
+
+// Reads are the reads of checkpoints.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(History)}
+
 // Load returns the row of the checkpoint under a key, or nil.
 func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindCheckpoint, c.Scope, key))

@@ -12,6 +12,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on claims.
+var Ops = []txn.Op{txn.OpOf(Take), txn.OpOf(Renew), txn.OpOf(Release)}
+
+// Reads are the reads of claims.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
+
 // A claim has a row while it is held, and then until the sweep removes it. It leaves no tombstone:
 // epochs are never reused, so the epoch of a removed claim never matches again.
 

@@ -12,6 +12,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on conversations.
+var Ops = []txn.Op{txn.OpOf(Save), txn.OpOf(SetInterrupted), txn.OpOf(PendMessage), txn.OpOf(SaveMessages), txn.OpOf(UpdateMessage), txn.OpOf(Delete)}
+
+// Reads are the reads of conversations.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(ListMessages)}
+
 // A conversation's row is small and has all listed fields. Its state, its pending messages and its
 // messages are separate rows, so that a new message or status does not write the state again.
 

@@ -11,6 +11,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on erasures.
+var Ops = []txn.Op{txn.OpOf(EraseAgent)}
+
+// Reads are the reads of erasures.
+var Reads = []txn.Read{txn.ReadOf(Get)}
+
 // The op removes all rows under the agent's own key, with a few range deletes. The rows of its
 // sessions and conversations are not contiguous: the op removes EraseRowsMax of them, and the
 // following entries the rest. Until then reads and ops treat them as deleted: see txn/erased.go.

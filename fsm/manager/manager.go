@@ -8,6 +8,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on managers.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Delete), txn.OpOf(AnswerSignal)}
+
+// Reads are the reads of managers.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
+
 // Load returns the row of a manager, or nil.
 func Load(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
 	if err := agent.ValidID("name", name); err != nil {

@@ -13,6 +13,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on memories.
+var Ops = []txn.Op{txn.OpOf(Write), txn.OpOf(Delete)}
+
+// Reads are the reads of memories.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(Recall)}
+
 // Each write of a memory gets the next number of its agent's writes, and each delete the next of
 // its deletes. So an in-memory index is updated by the changes since its last update: see
 // recall.Source.

@@ -12,6 +12,16 @@ import (
 	oppb "dormouse/proto/op"
 )
 
+// Ops are the ops on sessions and reviews.
+var Ops = []txn.Op{
+	txn.OpOf(Put), txn.OpOf(Claim), txn.OpOf(Resume), txn.OpOf(Recover), txn.OpOf(Checkpoint),
+	txn.OpOf(Commit), txn.OpOf(Renew), txn.OpOf(Cancel), txn.OpOf(Fork), txn.OpOf(Delete),
+	txn.OpOf(DecideReview),
+}
+
+// Reads are the reads of sessions and reviews.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(GetReview), txn.ReadOf(ListReviews)}
+
 // Session is a session while a commit works on it. The commit may change and store its row.
 type Session struct {
 	Id     string

@@ -14,6 +14,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on threads.
+var Ops = []txn.Op{txn.OpOf(Append), txn.OpOf(Hibernate), txn.OpOf(Delete), txn.OpOf(Compact), txn.OpOf(Fork)}
+
+// Reads are the reads of threads.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(LoadEntries), txn.ReadOf(GetEntry), txn.ReadOf(Verify)}
+
 // Load returns the row of a thread, or nil. The caller may change it. It first removes an expired
 // one.
 func Load(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {

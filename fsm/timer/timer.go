@@ -12,6 +12,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on timers.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Delete), txn.OpOf(Ack), txn.OpOf(Fail), txn.OpOf(PatchCron)}
+
+// Reads are the reads of timers.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
+
 // A timer is in the wall queue until its occurrence falls due. Then it is in the index of due
 // timers, which the leader fires, until the occurrence is acknowledged or an attempt fails. A cron
 // timer whose first time has not been computed yet is due at once. A parked timer is in neither.

@@ -181,3 +181,9 @@ func Expire(c *txn.Tx, id string, when int64) error {
 	}
 	return drop(c, id, row)
 }
+
+// Ops are the ops on tokens.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Revoke)}
+
+// Reads are the reads of tokens.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}

@@ -10,6 +10,12 @@ import (
 	logpb "dormouse/proto/log"
 )
 
+// Ops are the ops on values.
+var Ops = []txn.Op{txn.OpOf(Put), txn.OpOf(Delete), txn.OpOf(Revise)}
+
+// Reads are the reads of values.
+var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
+
 // loadValue returns the row of a value, or nil.
 func loadValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindValue, c.Scope, key))

@@ -14,6 +14,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/client"
 	apipb "dormouse/proto/api"
 )
@@ -147,10 +148,10 @@ func TestATokenOfAScopeGetsNothingOfAnotherOverGRPC(t *testing.T) {
 			return failed
 		},
 		"status":    func() error { _, err := c.Status(ctx); return err },
-		"change":    func() error { _, err := c.Change(ctx, agent.ChangeLeave, "n1"); return err },
+		"change":    func() error { _, err := c.Change(ctx, layout.ChangeLeave, "n1"); return err },
 		"backup":    func() error { return c.Backup(ctx, &strings.Builder{}) },
 		"export":    func() error { return c.ExportScope(ctx, "theirs", func(agent.ScopePart) error { return nil }) },
-		"placement": func() error { _, err := c.Placement(ctx, agent.PlacementQuery{}); return err },
+		"placement": func() error { _, err := c.Placement(ctx, layout.PlacementQuery{}); return err },
 		"tokens": func() error {
 			_, _, err := c.CreateToken(ctx, agent.PutToken{Principal: "mine", Grants: agent.Everything()})
 			return err

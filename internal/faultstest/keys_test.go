@@ -31,7 +31,11 @@ func TestANodeJoinsWithATokenAndNotWithoutAKey(t *testing.T) {
 	}
 
 	token := filepath.Join(t.TempDir(), "token")
-	if err := keys.WriteFile(token, ring.NewToken(time.Now().Add(time.Minute), []string{first.raft}).Encode()); err != nil {
+	made, err := dial(t, first).JoinToken(t.Context(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.WriteFile(token, made.Secret); err != nil {
 		t.Fatal(err)
 	}
 	second := keyless(t, "n2", "--join-token-file", token)

@@ -35,15 +35,15 @@ var mayImport = map[string][]string{
 	// What translates between the domain and the wire, and what reads the
 	// header of a snapshot's stream without the state machine that wrote it.
 	"api/ops":        {"agent", "proto/op"},
-	"api/convert":    {"agent", "api/ops", "proto/api", "proto/op"},
+	"api/convert":    {"agent", "agent/layout", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
 	"proto/snapfile": {"proto/log"},
 
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
-	"api/document": {"agent", "agent/replay", "instance/pod"},
+	"api/document": {"agent", "agent/layout", "agent/replay", "instance/pod"},
 
 	// Who may do what: pure.
-	"access": {"agent"},
+	"access": {"agent", "agent/layout"},
 
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
@@ -52,18 +52,18 @@ var mayImport = map[string][]string{
 	"placement": nil,
 
 	// The replicated state, and the group that replicates it.
-	"cluster":                   {"agent", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
-	"cluster/assign":            {"agent", "cluster/transport", "placement"},
-	"cluster/membership":        {"agent", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
+	"cluster":                   {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
+	"cluster/assign":            {"agent", "agent/layout", "cluster/transport", "placement"},
+	"cluster/membership":        {"agent", "agent/layout", "cluster/proposer", "cluster/raftlog", "cluster/transport"},
 	"cluster/proposer":          {"agent", "cluster/raftlog"},
 	"cluster/transport":         {"cluster/keys", "cluster/raftlog"},
 	"cluster/raftlog":           {"agent"},
 	"cluster/clustertest":       {"cluster/keys"},
 	"cluster/keys":              nil,
-	"cluster/peer":              {"agent", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
+	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -91,11 +91,11 @@ var mayImport = map[string][]string{
 	"eraser": {"agent"},
 
 	// The surface of a node.
-	"router":      {"agent", "placement"},
-	"server/grpc": {"access", "agent", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
-	"server/rest": {"access", "agent", "agent/replay", "api/document", "instance/pod"},
+	"router":      {"agent", "agent/layout", "placement"},
+	"server/grpc": {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
+	"server/rest": {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "agent", "agent/layout", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -104,21 +104,22 @@ var mayImport = map[string][]string{
 	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
-	"host": {"agent", "client", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
+	"host": {"agent", "agent/layout", "client", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
 
 	// Programs that show how Dormouse is used inside of others.
 	"examples/companion": {"agent", "instance"},
 	"examples/embedded":  {"agent", "config", "examples/companion", "node"},
-	"examples/host":      {"agent", "config", "examples/companion", "host", "instance", "node"},
+	"examples/host":      {"agent", "agent/layout", "config", "examples/companion", "host", "instance", "node"},
 
 	// A session's turns as signed strings, for anybody.
 	"agent/turnsnap": {"agent"},
-	"instance":       {"agent", "api/document", "placement"},
+	"instance":       {"agent", "agent/layout", "api/document", "placement"},
 	"instance/pod":   {"agent"},
 	// …at work, and what every way to pods must do.
 	"instance/pod/controller": {"agent", "instance", "instance/pod"},
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
+	"agent/layout":            {"agent"},
 
 	// The plainest agent.Service, in memory: it shares no code with the state machine.
 	"agent/memstore": {"agent", "recall"},
@@ -127,15 +128,15 @@ var mayImport = map[string][]string{
 	"agent/agenttest": {"agent"},
 
 	// Outside a node: these see only the public contract.
-	"client":        {"access", "agent", "instance/pod", "placement", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
-	"turn":          {"agent"},           // over any Service
-	"client/stores": {"agent", "client"}, // the interfaces that a program has already
-	"importer":      {"agent", "turn"},   // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"client":        {"access", "agent", "agent/layout", "instance/pod", "placement", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
+	"turn":          {"agent"},                         // over any Service
+	"client/stores": {"agent", "client"},               // the interfaces that a program has already
+	"importer":      {"agent", "agent/layout", "turn"}, // transcripts in, and what is stored against them
+	"cmd/dormctl":   {"agent", "agent/layout", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
-	"cmd/dormctl/kit":      {"access", "agent", "api/document", "client"},
-	"cmd/dormctl/identity": {"access", "agent", "api/document", "cmd/dormctl/kit"},
-	"cmd/dormctl/operator": {"agent", "api/document", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
+	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
+	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
@@ -150,9 +151,9 @@ var mayImport = map[string][]string{
 	"jepsen/history": nil,
 	"jepsen/check":   {"jepsen/history"},
 	"jepsen/model":   {"jepsen/history"},
-	"jepsen/nemesis": {"agent", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
+	"jepsen/nemesis": {"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/testbed", "jepsen/testbed/disk"},
 	"jepsen": {
-		"agent", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
+		"agent", "agent/layout", "client", "jepsen/check", "jepsen/history", "jepsen/nemesis", "jepsen/report", "jepsen/testbed", "jepsen/workload",
 		"jepsen/workload/catalog", "jepsen/workload/instance",
 	},
 	"cmd/dormjepsen": {

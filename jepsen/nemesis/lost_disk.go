@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
 )
@@ -86,7 +86,7 @@ func wipeAtOnce(ctx context.Context, a *act) (undo, error) {
 // old node leaves first and the new one gets another name.
 func (a *act) refill(ctx context.Context, h *testbed.Host, fresh bool) error {
 	if fresh {
-		if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
+		if err := a.ask(ctx, layout.ChangeLeave, h.Node()); err != nil {
 			return errors.Join(err, a.run(ctx, h)) // keep the old name then
 		}
 		h.Rename(a.name(h))

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/testbed"
 	"dormouse/jepsen/testbed/disk"
@@ -46,7 +46,7 @@ func (a *act) join(ctx context.Context) (h *testbed.Host, release func(), err er
 // itself.
 func (a *act) part(ctx context.Context, h *testbed.Host) error {
 	a.mayExit(h, "exit code 7")
-	if err := a.ask(ctx, agent.ChangeLeave, h.Node()); err != nil {
+	if err := a.ask(ctx, layout.ChangeLeave, h.Node()); err != nil {
 		if h.Running() {
 			a.mustRun(h)
 		}
@@ -93,10 +93,10 @@ func demotePromote(role string) func(ctx context.Context, a *act) (undo, error) 
 			return nil, err
 		}
 		a.begins("%s", h.Name())
-		err = a.ask(ctx, agent.ChangeDemote, h.Node())
+		err = a.ask(ctx, layout.ChangeDemote, h.Node())
 		return func(ctx context.Context) error {
 			defer release()
-			if err := a.ask(ctx, agent.ChangePromote, h.Node()); err != nil {
+			if err := a.ask(ctx, layout.ChangePromote, h.Node()); err != nil {
 				return err
 			}
 			return a.votes(ctx, h)

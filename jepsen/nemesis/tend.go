@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/testbed"
 )
@@ -55,7 +56,7 @@ func (f *field) kill(hosts ...*testbed.Host) error {
 }
 
 // ask requests a change of membership until it is made or definitely fails.
-func (f *field) ask(ctx context.Context, change agent.Change, node string) error {
+func (f *field) ask(ctx context.Context, change layout.Change, node string) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 10*time.Second)
 		_, err := f.operator.Change(attempt, change, node)
@@ -64,7 +65,7 @@ func (f *field) ask(ctx context.Context, change agent.Change, node string) error
 		case "":
 			return nil
 		case agent.CodeNotFound:
-			if change == agent.ChangeLeave {
+			if change == layout.ChangeLeave {
 				return nil // an earlier attempt did it
 			}
 			return err

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/pause"
 	"dormouse/jepsen/check"
 	"dormouse/jepsen/testbed"
@@ -32,7 +32,7 @@ func transferStorm(ctx context.Context, a *act) (undo, error) {
 			if a.draw.IntN(4) > 0 {
 				to = a.any().Node()
 			}
-			if _, err := a.operator.Change(ctx, agent.ChangeTransfer, to); err != nil {
+			if _, err := a.operator.Change(ctx, layout.ChangeTransfer, to); err != nil {
 				refused++
 			} else {
 				made++

@@ -4113,6 +4113,102 @@ func (x *NodeResponse) GetLeader() string {
 	return ""
 }
 
+type JoinTokenRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TtlMs         uint64                 `protobuf:"varint,1,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JoinTokenRequest) Reset() {
+	*x = JoinTokenRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JoinTokenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JoinTokenRequest) ProtoMessage() {}
+
+func (x *JoinTokenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JoinTokenRequest.ProtoReflect.Descriptor instead.
+func (*JoinTokenRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *JoinTokenRequest) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type JoinTokenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Secret        string                 `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
+	ExpiresAt     int64                  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"` // Unix milliseconds
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JoinTokenResponse) Reset() {
+	*x = JoinTokenResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JoinTokenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JoinTokenResponse) ProtoMessage() {}
+
+func (x *JoinTokenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JoinTokenResponse.ProtoReflect.Descriptor instead.
+func (*JoinTokenResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *JoinTokenResponse) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
+func (x *JoinTokenResponse) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -4121,7 +4217,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4133,7 +4229,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4146,7 +4242,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
 }
 
 type BackupChunk struct {
@@ -4158,7 +4254,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4170,7 +4266,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4183,7 +4279,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4202,7 +4298,7 @@ type ExportScopeRequest struct {
 
 func (x *ExportScopeRequest) Reset() {
 	*x = ExportScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4310,7 @@ func (x *ExportScopeRequest) String() string {
 func (*ExportScopeRequest) ProtoMessage() {}
 
 func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4323,7 @@ func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
 func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ExportScopeRequest) GetScope() string {
@@ -4247,7 +4343,7 @@ type ExportScopeChunk struct {
 
 func (x *ExportScopeChunk) Reset() {
 	*x = ExportScopeChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4259,7 +4355,7 @@ func (x *ExportScopeChunk) String() string {
 func (*ExportScopeChunk) ProtoMessage() {}
 
 func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4272,7 +4368,7 @@ func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
 func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
@@ -4305,7 +4401,7 @@ type ScopeHeader struct {
 
 func (x *ScopeHeader) Reset() {
 	*x = ScopeHeader{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4317,7 +4413,7 @@ func (x *ScopeHeader) String() string {
 func (*ScopeHeader) ProtoMessage() {}
 
 func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4330,7 +4426,7 @@ func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
 func (*ScopeHeader) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ScopeHeader) GetClusterId() string {
@@ -4712,7 +4808,13 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\vNodeRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\"&\n" +
 	"\fNodeResponse\x12\x16\n" +
-	"\x06leader\x18\x01 \x01(\tR\x06leader\"\x0f\n" +
+	"\x06leader\x18\x01 \x01(\tR\x06leader\")\n" +
+	"\x10JoinTokenRequest\x12\x15\n" +
+	"\x06ttl_ms\x18\x01 \x01(\x04R\x05ttlMs\"J\n" +
+	"\x11JoinTokenResponse\x12\x16\n" +
+	"\x06secret\x18\x01 \x01(\tR\x06secret\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\x03R\texpiresAt\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"+\n" +
@@ -4736,7 +4838,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
 	"\x04Read\x12\x1c.dormouse.api.v1.ReadRequest\x1a\x1d.dormouse.api.v1.ReadResponse\x12E\n" +
-	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xac\x05\n" +
+	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\x80\x06\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
@@ -4746,7 +4848,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12W\n" +
 	"\vExportScope\x12#.dormouse.api.v1.ExportScopeRequest\x1a!.dormouse.api.v1.ExportScopeChunk0\x01\x12P\n" +
 	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReport\x12D\n" +
-	"\x06WhoAmI\x12\x1e.dormouse.api.v1.WhoAmIRequest\x1a\x1a.dormouse.api.v1.PrincipalB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
+	"\x06WhoAmI\x12\x1e.dormouse.api.v1.WhoAmIRequest\x1a\x1a.dormouse.api.v1.Principal\x12R\n" +
+	"\tJoinToken\x12!.dormouse.api.v1.JoinTokenRequest\x1a\".dormouse.api.v1.JoinTokenResponseB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"
 
 var (
 	file_proto_api_api_proto_rawDescOnce sync.Once
@@ -4760,7 +4863,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
 	(*Call)(nil),               // 1: dormouse.api.v1.Call
@@ -4806,56 +4909,58 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*Member)(nil),             // 41: dormouse.api.v1.Member
 	(*NodeRequest)(nil),        // 42: dormouse.api.v1.NodeRequest
 	(*NodeResponse)(nil),       // 43: dormouse.api.v1.NodeResponse
-	(*BackupRequest)(nil),      // 44: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),        // 45: dormouse.api.v1.BackupChunk
-	(*ExportScopeRequest)(nil), // 46: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),   // 47: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),        // 48: dormouse.api.v1.ScopeHeader
-	(*op.Error)(nil),           // 49: dormouse.op.v1.Error
-	(*op.Op)(nil),              // 50: dormouse.op.v1.Op
-	(*op.OpResult)(nil),        // 51: dormouse.op.v1.OpResult
-	(*GetMemory)(nil),          // 52: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),       // 53: dormouse.api.v1.ListMemories
-	(*Recall)(nil),             // 54: dormouse.api.v1.Recall
-	(*GetSession)(nil),         // 55: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),       // 56: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 57: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 58: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),         // 59: dormouse.api.v1.GetErasure
-	(*op.ConversationRef)(nil), // 60: dormouse.op.v1.ConversationRef
-	(*ListConversations)(nil),  // 61: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 62: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),           // 63: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),         // 64: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),         // 65: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),          // 66: dormouse.api.v1.GetAnswer
-	(*GetToken)(nil),           // 67: dormouse.api.v1.GetToken
-	(*op.Thread)(nil),          // 68: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 69: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 70: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 71: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 72: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 73: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 74: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 75: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 76: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 77: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 78: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 79: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 80: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 81: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 82: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 83: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 84: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 85: dormouse.api.v1.ManagerList
-	(*op.Token)(nil),           // 86: dormouse.op.v1.Token
-	(*TokenList)(nil),          // 87: dormouse.api.v1.TokenList
-	(*op.Pointer)(nil),         // 88: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 89: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 90: dormouse.api.v1.PlacementRequest
-	(*WhoAmIRequest)(nil),      // 91: dormouse.api.v1.WhoAmIRequest
-	(*PlacementReport)(nil),    // 92: dormouse.api.v1.PlacementReport
-	(*Principal)(nil),          // 93: dormouse.api.v1.Principal
+	(*JoinTokenRequest)(nil),   // 44: dormouse.api.v1.JoinTokenRequest
+	(*JoinTokenResponse)(nil),  // 45: dormouse.api.v1.JoinTokenResponse
+	(*BackupRequest)(nil),      // 46: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),        // 47: dormouse.api.v1.BackupChunk
+	(*ExportScopeRequest)(nil), // 48: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),   // 49: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),        // 50: dormouse.api.v1.ScopeHeader
+	(*op.Error)(nil),           // 51: dormouse.op.v1.Error
+	(*op.Op)(nil),              // 52: dormouse.op.v1.Op
+	(*op.OpResult)(nil),        // 53: dormouse.op.v1.OpResult
+	(*GetMemory)(nil),          // 54: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),       // 55: dormouse.api.v1.ListMemories
+	(*Recall)(nil),             // 56: dormouse.api.v1.Recall
+	(*GetSession)(nil),         // 57: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 58: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 59: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 60: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),         // 61: dormouse.api.v1.GetErasure
+	(*op.ConversationRef)(nil), // 62: dormouse.op.v1.ConversationRef
+	(*ListConversations)(nil),  // 63: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 64: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),           // 65: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),         // 66: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),         // 67: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),          // 68: dormouse.api.v1.GetAnswer
+	(*GetToken)(nil),           // 69: dormouse.api.v1.GetToken
+	(*op.Thread)(nil),          // 70: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 71: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 72: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 73: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 74: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 75: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 76: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 77: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 78: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 79: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 80: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 81: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 82: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 83: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 84: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 85: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 86: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 87: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),           // 88: dormouse.op.v1.Token
+	(*TokenList)(nil),          // 89: dormouse.api.v1.TokenList
+	(*op.Pointer)(nil),         // 90: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 91: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 92: dormouse.api.v1.PlacementRequest
+	(*WhoAmIRequest)(nil),      // 93: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),    // 94: dormouse.api.v1.PlacementReport
+	(*Principal)(nil),          // 95: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -4864,11 +4969,11 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
 	7,   // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
 	21,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	49,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
+	51,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
-	50,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
-	51,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
+	52,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
+	53,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
 	9,   // 11: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
 	10,  // 12: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
 	11,  // 13: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
@@ -4885,78 +4990,78 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	19,  // 24: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
 	20,  // 25: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	11,  // 26: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	52,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	53,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	54,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	55,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	56,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	57,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	58,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	59,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	60,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
-	61,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	62,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	63,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	64,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	65,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	54,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	55,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	56,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	57,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	58,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	59,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	60,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	61,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	62,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
+	63,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	64,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	65,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	66,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	67,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	11,  // 41: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	66,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	67,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
+	68,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	69,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
 	11,  // 44: dormouse.api.v1.Read.list_tokens:type_name -> dormouse.api.v1.ListPage
 	22,  // 45: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	49,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	51,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
 	24,  // 47: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
 	26,  // 48: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
 	27,  // 49: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
 	29,  // 50: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	68,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	70,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
 	30,  // 52: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
 	32,  // 53: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
 	31,  // 54: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
 	33,  // 55: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
 	34,  // 56: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
 	35,  // 57: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	69,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
-	70,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	71,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	72,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
 	36,  // 60: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	71,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	72,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	73,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	74,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	75,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	76,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
-	77,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	78,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
-	79,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	80,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	81,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	82,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
-	83,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	84,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
-	85,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	73,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	74,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	75,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	76,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	77,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	78,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	79,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	80,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	81,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	82,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	83,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	84,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	85,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	86,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	87,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
 	23,  // 76: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	86,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
-	87,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
+	88,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
+	89,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
 	7,   // 79: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	49,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	51,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
 	25,  // 81: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	88,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
-	88,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	90,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	90,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
 	28,  // 84: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	68,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
-	68,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	70,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	70,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
 	31,  // 87: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
 	27,  // 88: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	68,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	70,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
 	31,  // 90: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	69,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
-	70,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	71,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	72,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
 	31,  // 93: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	70,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
-	89,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	72,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	91,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
 	41,  // 96: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	48,  // 97: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	69,  // 98: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	50,  // 97: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	71,  // 98: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
 	0,   // 99: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
 	4,   // 100: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
 	8,   // 101: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
@@ -4966,25 +5071,27 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	42,  // 105: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
 	42,  // 106: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
 	42,  // 107: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	44,  // 108: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	46,  // 109: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	90,  // 110: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	91,  // 111: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	2,   // 112: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 113: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	21,  // 114: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	38,  // 115: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	40,  // 116: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	43,  // 117: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 118: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 119: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 120: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	45,  // 121: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	47,  // 122: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	92,  // 123: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	93,  // 124: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	112, // [112:125] is the sub-list for method output_type
-	99,  // [99:112] is the sub-list for method input_type
+	46,  // 108: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	48,  // 109: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	92,  // 110: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	93,  // 111: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	44,  // 112: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 113: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 114: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	21,  // 115: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	38,  // 116: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	40,  // 117: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	43,  // 118: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 119: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 120: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 121: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	47,  // 122: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	49,  // 123: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	94,  // 124: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	95,  // 125: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	45,  // 126: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	113, // [113:127] is the sub-list for method output_type
+	99,  // [99:113] is the sub-list for method input_type
 	99,  // [99:99] is the sub-list for extension type_name
 	99,  // [99:99] is the sub-list for extension extendee
 	0,   // [0:99] is the sub-list for field type_name
@@ -5099,7 +5206,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   49,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

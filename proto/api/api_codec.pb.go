@@ -3455,6 +3455,104 @@ func (m *NodeResponse) Decode(raw []byte) (err error) {
 }
 
 // Encode returns the encoding.
+func (m *JoinTokenRequest) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *JoinTokenRequest) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeInt(1, m.TtlMs)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *JoinTokenRequest) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 1, m.TtlMs)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *JoinTokenRequest) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Int(&f, &m.TtlMs)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *JoinTokenResponse) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *JoinTokenResponse) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Secret)
+	n += protocode.SizeInt(2, m.ExpiresAt)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *JoinTokenResponse) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 2, m.ExpiresAt)
+	i = protocode.PutText(b, i, 1, m.Secret)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *JoinTokenResponse) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Secret)
+		case 2:
+			err = protocode.Int(&f, &m.ExpiresAt)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
 func (m *BackupRequest) Encode() []byte {
 	b := make([]byte, m.EncodedSize())
 	m.EncodeBackward(b)

@@ -255,6 +255,7 @@ const (
 	Cluster_ExportScope_FullMethodName = "/dormouse.api.v1.Cluster/ExportScope"
 	Cluster_Placement_FullMethodName   = "/dormouse.api.v1.Cluster/Placement"
 	Cluster_WhoAmI_FullMethodName      = "/dormouse.api.v1.Cluster/WhoAmI"
+	Cluster_JoinToken_FullMethodName   = "/dormouse.api.v1.Cluster/JoinToken"
 )
 
 // ClusterClient is the client API for Cluster service.
@@ -274,6 +275,7 @@ type ClusterClient interface {
 	ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error)
 	Placement(ctx context.Context, in *PlacementRequest, opts ...grpc.CallOption) (*PlacementReport, error)
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*Principal, error)
+	JoinToken(ctx context.Context, in *JoinTokenRequest, opts ...grpc.CallOption) (*JoinTokenResponse, error)
 }
 
 type clusterClient struct {
@@ -392,6 +394,16 @@ func (c *clusterClient) WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...g
 	return out, nil
 }
 
+func (c *clusterClient) JoinToken(ctx context.Context, in *JoinTokenRequest, opts ...grpc.CallOption) (*JoinTokenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(JoinTokenResponse)
+	err := c.cc.Invoke(ctx, Cluster_JoinToken_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ClusterServer is the server API for Cluster service.
 // All implementations must embed UnimplementedClusterServer
 // for forward compatibility.
@@ -409,6 +421,7 @@ type ClusterServer interface {
 	ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error
 	Placement(context.Context, *PlacementRequest) (*PlacementReport, error)
 	WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error)
+	JoinToken(context.Context, *JoinTokenRequest) (*JoinTokenResponse, error)
 	mustEmbedUnimplementedClusterServer()
 }
 
@@ -445,6 +458,9 @@ func (UnimplementedClusterServer) Placement(context.Context, *PlacementRequest) 
 }
 func (UnimplementedClusterServer) WhoAmI(context.Context, *WhoAmIRequest) (*Principal, error) {
 	return nil, status.Error(codes.Unimplemented, "method WhoAmI not implemented")
+}
+func (UnimplementedClusterServer) JoinToken(context.Context, *JoinTokenRequest) (*JoinTokenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method JoinToken not implemented")
 }
 func (UnimplementedClusterServer) mustEmbedUnimplementedClusterServer() {}
 func (UnimplementedClusterServer) testEmbeddedByValue()                 {}
@@ -615,6 +631,24 @@ func _Cluster_WhoAmI_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Cluster_JoinToken_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(JoinTokenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).JoinToken(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_JoinToken_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).JoinToken(ctx, req.(*JoinTokenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Cluster_ServiceDesc is the grpc.ServiceDesc for Cluster service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -649,6 +683,10 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WhoAmI",
 			Handler:    _Cluster_WhoAmI_Handler,
+		},
+		{
+			MethodName: "JoinToken",
+			Handler:    _Cluster_JoinToken_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	"dormouse/internal/budget"
 	apipb "dormouse/proto/api"
@@ -18,7 +19,7 @@ import (
 // api is the state that all services share.
 type api struct {
 	service   agent.Submitter
-	operator  agent.Operator
+	operator  layout.Operator
 	instances agent.Instances // nil if there are none
 	owner     func(agent.InstanceRef) string
 	draining  context.Context //nolint:containedctx // ends when Shutdown begins
@@ -76,7 +77,7 @@ func once(ask func() metadata.MD) func() metadata.MD {
 const othersMax = 500 * time.Millisecond
 
 // otherMembers returns the addresses of the other members.
-func otherMembers(operator agent.Operator) metadata.MD {
+func otherMembers(operator layout.Operator) metadata.MD {
 	md := metadata.MD{}
 	if operator == nil {
 		return md

@@ -6,7 +6,9 @@ import (
 	"context"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
+	"dormouse/api/ops"
 	apipb "dormouse/proto/api"
 )
 
@@ -26,22 +28,22 @@ func (s *cluster) Status(ctx context.Context, _ *apipb.StatusRequest) (*apipb.Cl
 }
 
 func (s *cluster) Leave(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
-	return s.change(ctx, agent.ChangeLeave, req)
+	return s.change(ctx, layout.ChangeLeave, req)
 }
 
 func (s *cluster) Transfer(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
-	return s.change(ctx, agent.ChangeTransfer, req)
+	return s.change(ctx, layout.ChangeTransfer, req)
 }
 
 func (s *cluster) Promote(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
-	return s.change(ctx, agent.ChangePromote, req)
+	return s.change(ctx, layout.ChangePromote, req)
 }
 
 func (s *cluster) Demote(ctx context.Context, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
-	return s.change(ctx, agent.ChangeDemote, req)
+	return s.change(ctx, layout.ChangeDemote, req)
 }
 
-func (s *cluster) change(ctx context.Context, change agent.Change, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
+func (s *cluster) change(ctx context.Context, change layout.Change, req *apipb.NodeRequest) (*apipb.NodeResponse, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	leader, err := s.operator.Change(ctx, change, req.Node)
@@ -49,6 +51,20 @@ func (s *cluster) change(ctx context.Context, change agent.Change, req *apipb.No
 		return nil, statusOf(errorOf(err, true))
 	}
 	return &apipb.NodeResponse{Leader: leader}, nil
+}
+
+func (s *cluster) JoinToken(ctx context.Context, req *apipb.JoinTokenRequest) (*apipb.JoinTokenResponse, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	ttl, err := ops.Duration("ttl_ms", req.TtlMs)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	token, err := s.operator.JoinToken(ctx, ttl)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return &apipb.JoinTokenResponse{Secret: token.Secret, ExpiresAt: token.ExpiresAt}, nil
 }
 
 // backupChunkBytes is the size of one chunk, below every message limit.

@@ -1,4 +1,4 @@
-// Package grpc serves an agent.Submitter and an agent.Operator over gRPC.
+// Package grpc serves an agent.Submitter and an layout.Operator over gRPC.
 //
 // Store.Exchange is the fast path: many commits and reads on one stream. A commit costs no
 // goroutine, and the stream's one writer collects replies into frames. Calls in flight are bounded

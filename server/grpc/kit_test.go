@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	apipb "dormouse/proto/api"
 	"dormouse/server/grpc"
@@ -55,11 +56,11 @@ func (f *fake) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
 
 func (f *fake) Watch(context.Context, agent.Watch) iter.Seq2[agent.Event, error] { return f.watch }
 
-func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
-	return agent.ClusterStatus{Node: "n1", Leader: "n1"}, nil
+func (f *fake) Status(context.Context) (layout.ClusterStatus, error) {
+	return layout.ClusterStatus{Node: "n1", Leader: "n1"}, nil
 }
 
-func (f *fake) Change(_ context.Context, c agent.Change, node string) (string, error) {
+func (f *fake) Change(_ context.Context, c layout.Change, node string) (string, error) {
 	if node == "" {
 		return "", agent.Invalid("node", "which?")
 	}
@@ -163,9 +164,13 @@ func fine(index uint64) agent.Result {
 
 func atOnce(_ context.Context, _ agent.Commit, done func(agent.Result, error)) { done(fine(1), nil) }
 
-func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	return layout.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
+func (f *fake) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	if err := q.Validate(); err != nil {
-		return agent.Placement{}, err
+		return layout.Placement{}, err
 	}
-	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+	return layout.Placement{Index: 7, Partition: &layout.Partition{ID: 42, Owner: "n1", Epoch: 9, State: layout.PartitionOwned, Why: q.Key}}, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/convert"
 	"dormouse/internal/budget"
 	"dormouse/internal/listener"
@@ -107,7 +108,7 @@ type Server struct {
 
 // New returns a server of service and operator. It starts nothing, and health checks get "not
 // serving" until SetServing.
-func New(service agent.Submitter, operator agent.Operator, o Options) *Server {
+func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	o.fill()
 	draining, drain := context.WithCancel(context.Background())
 	s := &Server{

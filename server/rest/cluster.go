@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 )
 
@@ -13,17 +14,21 @@ func routeCluster(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: path, id: "get-cluster", tag: tag, summary: "The cluster as this node sees it", answers: document.ClusterStatus{},
 	}, clusterStatus)
-	for change, summary := range map[agent.Change]string{
-		agent.ChangeLeave:    "Remove a node for good",
-		agent.ChangeTransfer: "Transfer leadership to a node, or to any node",
-		agent.ChangePromote:  "Let a node vote once it has caught up",
-		agent.ChangeDemote:   "Make a voter a non-voter",
+	for change, summary := range map[layout.Change]string{
+		layout.ChangeLeave:    "Remove a node for good",
+		layout.ChangeTransfer: "Transfer leadership to a node, or to any node",
+		layout.ChangePromote:  "Let a node vote once it has caught up",
+		layout.ChangeDemote:   "Make a voter a non-voter",
 	} {
 		register(f, route{
 			method: http.MethodPost, path: path + "/" + string(change), id: string(change) + "-node", tag: tag, summary: summary,
-			bodyNeeded: change != agent.ChangeTransfer, answers: document.Changed{},
+			bodyNeeded: change != layout.ChangeTransfer, answers: document.Changed{},
 		}, func(c *request, body *document.ChangeBody) error { return changeMembers(c, change, body.Node) })
 	}
+	register(f, route{
+		method: http.MethodPost, path: path + "/join-tokens", id: "create-join-token", tag: tag,
+		summary: "A token with which a node that has no cluster key joins", status: http.StatusCreated, answers: document.JoinToken{},
+	}, joinToken)
 	register(f, route{
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
 		media: "application/octet-stream", streams: true,
@@ -39,8 +44,8 @@ func clusterStatus(c *request, _ *none) error {
 	return c.answer(reply{body: document.ClusterStatusOf(status)})
 }
 
-func changeMembers(c *request, change agent.Change, node string) error {
-	if node == "" && change != agent.ChangeTransfer {
+func changeMembers(c *request, change layout.Change, node string) error {
+	if node == "" && change != layout.ChangeTransfer {
 		return agent.Invalid("node", "name the node to %s", change)
 	}
 	leader, err := c.api.operator.Change(c.r.Context(), change, node)
@@ -48,6 +53,18 @@ func changeMembers(c *request, change agent.Change, node string) error {
 		return writeOutcome(err)
 	}
 	return c.answer(reply{body: document.Changed{Leader: leader}})
+}
+
+func joinToken(c *request, body *document.JoinTokenBody) error {
+	ttl, err := document.Duration("ttl_ms", body.TTLMS)
+	if err != nil {
+		return err
+	}
+	token, err := c.api.operator.JoinToken(c.r.Context(), ttl)
+	if err != nil {
+		return readOutcome(err)
+	}
+	return c.answer(reply{body: document.JoinToken{Token: token.Secret, ExpiresAt: token.ExpiresAt}})
 }
 
 // backup streams. An error after the first byte closes the connection, so that a truncated backup

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/server/rest"
 )
 
@@ -26,7 +27,7 @@ func TestTheClusterIsShownAndChanged(t *testing.T) {
 		t.Errorf("it is %s, index %s", got.Body, got.Header().Get("Dormouse-Index"))
 	}
 	var asked string
-	k.fake.onChange = func(change agent.Change, node string) error {
+	k.fake.onChange = func(change layout.Change, node string) error {
 		asked = fmt.Sprintf("%s %s", change, node)
 		return nil
 	}
@@ -41,9 +42,9 @@ func TestTheClusterIsShownAndChanged(t *testing.T) {
 	k.call("POST", "/v1/cluster/leave", "").problem(400, "invalid")
 	k.call("POST", "/v1/cluster/leave", "{}").problem(400, "invalid")
 	k.call("POST", "/v1/cluster/explode", "{}").problem(404, "not_found")
-	k.fake.onChange = func(agent.Change, string) error { return agent.Errorf(agent.CodeUnavailable, "no leader") }
+	k.fake.onChange = func(layout.Change, string) error { return agent.Errorf(agent.CodeUnavailable, "no leader") }
 	k.call("POST", "/v1/cluster/promote", `{"node":"n3"}`).problem(503, "unavailable")
-	k.fake.onChange = func(agent.Change, string) error { return agent.Errorf(agent.CodeConflict, "the last voter") }
+	k.fake.onChange = func(layout.Change, string) error { return agent.Errorf(agent.CodeConflict, "the last voter") }
 	if refused := k.call("POST", "/v1/cluster/demote", `{"node":"n3"}`).problem(409, "conflict"); refused["rev"] != nil || refused["head"] != nil {
 		t.Errorf("a change of members speaks of a thread: %v", refused)
 	}

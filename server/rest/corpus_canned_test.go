@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/instance/pod"
 )
 
@@ -162,7 +163,7 @@ func (c *canned) Watch(_ context.Context, w agent.Watch) iter.Seq2[agent.Event, 
 	}
 }
 
-func (c *canned) Status(context.Context) (status agent.ClusterStatus, err error) {
+func (c *canned) Status(context.Context) (status layout.ClusterStatus, err error) {
 	filled(&status, c.fill)
 	return status, nil
 }
@@ -172,7 +173,12 @@ func (c *canned) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
-func (c *canned) Placement(_ context.Context, _ agent.PlacementQuery) (p agent.Placement, err error) {
+func (c *canned) JoinToken(context.Context, time.Duration) (token layout.JoinToken, err error) {
+	filled(&token, c.fill)
+	return token, nil
+}
+
+func (c *canned) Placement(_ context.Context, _ layout.PlacementQuery) (p layout.Placement, err error) {
 	filled(&p, c.fill)
 	return p, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/server/rest"
 )
 
@@ -118,7 +119,7 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 		canned.fill = 1
 	}
 	var service agent.Service = canned
-	var operator agent.Operator = canned
+	var operator layout.Operator = canned
 	commits := func() []agent.Op {
 		ops := canned.ops
 		canned.ops = nil

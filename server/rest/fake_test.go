@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/agent/memstore"
 )
 
@@ -24,7 +25,7 @@ type fake struct {
 	onCommit    func(ctx context.Context) error           // runs first
 	onRead      func(ctx context.Context) error           // runs first
 	onBackup    func(w io.Writer) error                   // is the backup
-	onChange    func(agent.Change, string) error          // is the change
+	onChange    func(layout.Change, string) error         // is the change
 	onWatch     func(yield func(agent.Event, error) bool) // instead of the store's own
 }
 
@@ -100,17 +101,17 @@ func stored[F agent.Found](k *kit, read agent.Read) F {
 	return answers.Answers[0].Found.(F)
 }
 
-func (f *fake) Status(context.Context) (agent.ClusterStatus, error) {
+func (f *fake) Status(context.Context) (layout.ClusterStatus, error) {
 	if f.readFault != nil {
-		return agent.ClusterStatus{}, f.readFault
+		return layout.ClusterStatus{}, f.readFault
 	}
-	return agent.ClusterStatus{
+	return layout.ClusterStatus{
 		ClusterID: "c1", Node: "n1", Leader: "n1", Term: 3, CommitIndex: 8, AppliedIndex: 7, Chain: 0xbeef,
-		Members: []agent.MemberStatus{{Member: agent.Member{ID: "n1", HTTPAddr: "127.0.0.1:7600"}, Voter: true, Leader: true, Status: "alive", AppliedIndex: 7}},
+		Members: []layout.MemberStatus{{Member: layout.Member{ID: "n1", HTTPAddr: "127.0.0.1:7600"}, Voter: true, Leader: true, Status: "alive", AppliedIndex: 7}},
 	}, nil
 }
 
-func (f *fake) Change(_ context.Context, change agent.Change, node string) (string, error) {
+func (f *fake) Change(_ context.Context, change layout.Change, node string) (string, error) {
 	if f.onChange != nil {
 		if err := f.onChange(change, node); err != nil {
 			return "", err
@@ -134,15 +135,19 @@ func (*fake) ExportScope(_ context.Context, scope string, write func(agent.Scope
 	return write(agent.ScopePart{Rows: agent.AppendScopeRow(nil, agent.ScopeRow{Key: []byte("k"), Value: []byte("v")})})
 }
 
-func (f *fake) Placement(_ context.Context, q agent.PlacementQuery) (agent.Placement, error) {
+func (*fake) JoinToken(_ context.Context, ttl time.Duration) (layout.JoinToken, error) {
+	return layout.JoinToken{Secret: "dormjoin_for_" + ttl.String(), ExpiresAt: 17}, nil
+}
+
+func (f *fake) Placement(_ context.Context, q layout.PlacementQuery) (layout.Placement, error) {
 	if err := q.Validate(); err != nil {
-		return agent.Placement{}, err
+		return layout.Placement{}, err
 	}
 	if q.Manager == "" {
-		return agent.Placement{
-			Index: 7, Nodes: []agent.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 4000, Draining: 1}}, Free: 96,
-			Moving: []agent.Partition{{ID: 5, Owner: "n1", To: "n2", Why: "n2 joined"}},
+		return layout.Placement{
+			Index: 7, Nodes: []layout.PlacedNode{{Node: "n1", Weight: 100, Leased: true, Owned: 4000, Draining: 1}}, Free: 96,
+			Moving: []layout.Partition{{ID: 5, Owner: "n1", To: "n2", Why: "n2 joined"}},
 		}, nil
 	}
-	return agent.Placement{Index: 7, Partition: &agent.Partition{ID: 42, Owner: "n1", Epoch: 9, State: agent.PartitionOwned, Why: q.Key}}, nil
+	return layout.Placement{Index: 7, Partition: &layout.Partition{ID: 42, Owner: "n1", Epoch: 9, State: layout.PartitionOwned, Why: q.Key}}, nil
 }

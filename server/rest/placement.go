@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 )
 
@@ -20,7 +21,7 @@ func routePlacement(f *api) {
 }
 
 func placement(c *request, _ *none) error {
-	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{})
+	found, err := c.api.operator.Placement(c.r.Context(), layout.PlacementQuery{})
 	if err != nil {
 		return readOutcome(err)
 	}
@@ -29,7 +30,7 @@ func placement(c *request, _ *none) error {
 }
 
 func explainPlacement(c *request, _ *none) error {
-	found, err := c.api.operator.Placement(c.r.Context(), agent.PlacementQuery{
+	found, err := c.api.operator.Placement(c.r.Context(), layout.PlacementQuery{
 		Scope: c.scope, Manager: c.id("manager"), Key: c.id("key"), With: c.text("with"), Without: c.text("without"),
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/budget"
 )
 
@@ -66,7 +67,7 @@ const (
 // api is the state that the routes share.
 type api struct {
 	service  agent.Service
-	operator agent.Operator
+	operator layout.Operator
 	options  Options
 	api      huma.API
 	mux      *http.ServeMux
@@ -84,7 +85,7 @@ type api struct {
 }
 
 // New returns the handler that serves service and operator.
-func New(service agent.Service, operator agent.Operator, o Options) (http.Handler, error) {
+func New(service agent.Service, operator layout.Operator, o Options) (http.Handler, error) {
 	if service == nil || operator == nil {
 		return nil, errors.New("rest: a service and an operator are needed")
 	}

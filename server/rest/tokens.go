@@ -5,6 +5,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 )
 
@@ -83,10 +84,10 @@ func revokeToken(c *request, _ *none) error {
 }
 
 func whoAmI(c *request, _ *none) error {
-	out := document.Principal{Grants: []document.Grant{}, Auth: agent.AuthOff}
+	out := document.Principal{Grants: []document.Grant{}, Auth: layout.AuthOff}
 	if p := access.From(c.r.Context()); p != nil {
 		out = document.Principal{
-			Principal: p.Name, Grants: document.GrantsOf(p.Grants), TokenID: p.TokenID, Source: string(p.Source), Auth: agent.AuthTokens,
+			Principal: p.Name, Grants: document.GrantsOf(p.Grants), TokenID: p.TokenID, Source: string(p.Source), Auth: layout.AuthTokens,
 		}
 	}
 	return c.answer(reply{body: out})

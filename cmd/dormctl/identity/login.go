@@ -14,6 +14,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
@@ -113,10 +114,10 @@ func whoAmI(a *kit.App) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := document.Principal{Principal: who.Name, Grants: document.GrantsOf(who.Grants), TokenID: who.TokenID, Source: string(who.Source), Auth: agent.AuthTokens}
+				out := document.Principal{Principal: who.Name, Grants: document.GrantsOf(who.Grants), TokenID: who.TokenID, Source: string(who.Source), Auth: layout.AuthTokens}
 				var g cli.Grid
 				if who.Name == "" {
-					out.Auth = agent.AuthOff
+					out.Auth = layout.AuthOff
 					g.Add("principal", "none: the node asks for no credentials, and every caller may do everything")
 					return a.Print(out, g)
 				}

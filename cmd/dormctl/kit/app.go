@@ -13,13 +13,14 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/internal/cli"
 )
 
 // Store is the connection to a cluster.
 type Store interface {
 	agent.Service
-	agent.Operator
+	layout.Operator
 	Instances() agent.Instances
 	WhoAmI(ctx context.Context) (access.Principal, error)
 	io.Closer

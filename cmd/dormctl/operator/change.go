@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
@@ -18,7 +18,7 @@ first. Then the node is no longer a member, and its process ends with exit code 
 command returns once all of that is committed. The cluster refuses the node's data
 directory from then on; a node with an empty one may join under the same name. A host
 may join again with a new process. To stop a node for a while, stop its process.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangeLeave, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangeLeave, args[0]) },
 	}
 }
 
@@ -30,7 +30,7 @@ func transferCommand(a *kit.App) *cobra.Command {
 			if len(args) > 0 {
 				node = args[0]
 			}
-			return change(a, cmd, agent.ChangeTransfer, node)
+			return change(a, cmd, layout.ChangeTransfer, node)
 		},
 	}
 }
@@ -38,18 +38,18 @@ func transferCommand(a *kit.App) *cobra.Command {
 func promoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "promote NODE", Short: "Give a node a vote once it has caught up", Args: cli.Exactly("NODE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangePromote, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangePromote, args[0]) },
 	}
 }
 
 func demoteCommand(a *kit.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "demote NODE", Short: "Take a node's vote", Args: cli.Exactly("NODE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, agent.ChangeDemote, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return change(a, cmd, layout.ChangeDemote, args[0]) },
 	}
 }
 
-func change(a *kit.App, cmd *cobra.Command, change agent.Change, node string) error {
+func change(a *kit.App, cmd *cobra.Command, change layout.Change, node string) error {
 	return a.With(cmd, func(ctx context.Context, s kit.Store) error {
 		leader, err := s.Change(ctx, change, node)
 		if err != nil {
@@ -62,17 +62,17 @@ func change(a *kit.App, cmd *cobra.Command, change agent.Change, node string) er
 		}
 		g.Add("leader", cli.OrDash(leader))
 		return a.Print(struct {
-			Change agent.Change `json:"change"`
-			Node   string       `json:"node"`
-			Leader string       `json:"leader"`
+			Change layout.Change `json:"change"`
+			Node   string        `json:"node"`
+			Leader string        `json:"leader"`
 		}{change, node, leader}, g)
 	})
 }
 
 // changed describes the result of each change.
-var changed = map[agent.Change]string{
-	agent.ChangeLeave:    "it is no longer a member: its partitions have moved, its process ends, and its data directory is refused",
-	agent.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
-	agent.ChangeDemote:   "it has no vote any more, and still receives the log",
-	agent.ChangeTransfer: "leadership was handed over",
+var changed = map[layout.Change]string{
+	layout.ChangeLeave:    "it is no longer a member: its partitions have moved, its process ends, and its data directory is refused",
+	layout.ChangePromote:  "it votes once it has caught up: dormctl members shows when",
+	layout.ChangeDemote:   "it has no vote any more, and still receives the log",
+	layout.ChangeTransfer: "leadership was handed over",
 }

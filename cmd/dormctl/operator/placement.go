@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
@@ -25,7 +25,7 @@ owner, under an epoch that is never used again, while that node renews its lease
 }
 
 func placementLs(a *kit.App) *cobra.Command {
-	q := agent.PlacementQuery{}
+	q := layout.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "ls", Short: "Show each node's share, and the latest changes of owners", Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ func placementLs(a *kit.App) *cobra.Command {
 }
 
 func placementExplain(a *kit.App) *cobra.Command {
-	q := agent.PlacementQuery{}
+	q := layout.PlacementQuery{}
 	cmd := &cobra.Command{
 		Use: "explain MANAGER KEY", Short: "Show which node owns a key's instance, and why", Args: cli.Exactly("MANAGER", "KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +83,7 @@ type moveDoc struct {
 	Why        string `json:"why"`
 }
 
-func printShares(a *kit.App, p agent.Placement) error {
+func printShares(a *kit.App, p layout.Placement) error {
 	doc := struct {
 		Nodes  []shareDoc `json:"nodes"`
 		Free   int        `json:"free"`
@@ -137,7 +137,7 @@ type explainedDoc struct {
 	ThenOwner  *string        `json:"then_owner,omitempty"`
 }
 
-func printExplained(a *kit.App, p agent.Placement) error {
+func printExplained(a *kit.App, p layout.Placement) error {
 	if p.Partition == nil {
 		return fmt.Errorf("the answer names no partition: does the node run an older version?")
 	}

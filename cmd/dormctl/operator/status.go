@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/api/document"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
@@ -27,7 +27,7 @@ func statusCommand(a *kit.App) *cobra.Command {
 	}
 }
 
-func printStatus(a *kit.App, status agent.ClusterStatus) error {
+func printStatus(a *kit.App, status layout.ClusterStatus) error {
 	chain := fmt.Sprintf("%08x", status.Chain)
 	if a.Output != kit.OutputTable {
 		return a.Print(document.ClusterStatusOf(status), cli.Grid{})
@@ -44,7 +44,7 @@ func printStatus(a *kit.App, status agent.ClusterStatus) error {
 	g.Add("commit index", cli.Number(status.CommitIndex))
 	g.Add("applied index", fmt.Sprintf("%d (chain %s)", status.AppliedIndex, chain))
 	g.Add("version", fmt.Sprintf("%s (feature level %d)", status.Version, status.FeatureLevel))
-	if status.Auth == agent.AuthOff {
+	if status.Auth == layout.AuthOff {
 		g.Add("auth", "off: every caller may do everything"+insecure(status.Insecure))
 	} else {
 		g.Add("auth", cli.OrDash(status.Auth)+insecure(status.Insecure))
@@ -65,7 +65,7 @@ func insecure(set bool) string {
 	return ""
 }
 
-func membersGrid(members []agent.MemberStatus) cli.Grid {
+func membersGrid(members []layout.MemberStatus) cli.Grid {
 	g := cli.Grid{Head: []string{"node", "role", "status", "applied", "version", "http", "grpc", "raft", "gossip"}}
 	for _, m := range members {
 		role := "non-voter"

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 	"dormouse/internal/pause"
@@ -49,8 +50,8 @@ time to time, so their number is older than the others.`,
 // sample is the state of the cluster at one time.
 type sample struct {
 	At        time.Time
-	status    agent.ClusterStatus
-	Placement agent.Placement
+	status    layout.ClusterStatus
+	Placement layout.Placement
 	Stats     agent.ManagerStats // of all managers of all scopes
 }
 
@@ -61,7 +62,7 @@ func look(ctx context.Context, a *kit.App, s kit.Store) (*sample, error) {
 	var out sample
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { out.status, err = s.Status(ctx); return err })
-	g.Go(func() (err error) { out.Placement, err = s.Placement(ctx, agent.PlacementQuery{}); return err })
+	g.Go(func() (err error) { out.Placement, err = s.Placement(ctx, layout.PlacementQuery{}); return err })
 	g.Go(func() (err error) { out.Stats, err = s.Instances().Stats(ctx, "", ""); return err })
 	err := g.Wait()
 	out.At = time.Now()

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/internal/cli"
 )
@@ -119,7 +120,7 @@ func counterOf(s *sample, node string, counter func(agent.NodeStats) uint64) (ui
 }
 
 // movesOf groups the draining partitions by source, target and reason.
-func movesOf(moving []agent.Partition) []topMoveDoc {
+func movesOf(moving []layout.Partition) []topMoveDoc {
 	type way struct{ from, to, why string }
 	sums := map[way]int{}
 	for _, p := range moving {
@@ -146,7 +147,7 @@ func topText(doc topDoc) string {
 		moving += m.Partitions
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "leader: %s   nodes: %d   partitions: %d, %d moving, %d free   %s\n", cli.Clean(cli.OrDash(doc.Leader)), len(doc.Nodes), agent.Partitions, moving, doc.Free, cli.When(doc.Time))
+	fmt.Fprintf(&b, "leader: %s   nodes: %d   partitions: %d, %d moving, %d free   %s\n", cli.Clean(cli.OrDash(doc.Leader)), len(doc.Nodes), layout.Partitions, moving, doc.Free, cli.When(doc.Time))
 	fmt.Fprintf(&b, "instances: %d awake, %s dormant   %.1f signals/s\n\n", doc.Awake, dormant, doc.SignalsPerSecond)
 	g := cli.Grid{Head: []string{"node", "status", "lease", "partitions", "share", "leaving", "coming", "awake", "waking", "attached", "signals/s", "wakes/s", "failed", "crashed"}}
 	for _, n := range doc.Nodes {
@@ -154,7 +155,7 @@ func topText(doc topDoc) string {
 		if n.Leader {
 			name += " *"
 		}
-		row := []string{name, n.Status, kit.Yes(n.Leased), cli.Number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/agent.Partitions), cli.Number(n.Draining), cli.Number(n.Coming)}
+		row := []string{name, n.Status, kit.Yes(n.Leased), cli.Number(n.Partitions), fmt.Sprintf("%.1f%%", 100*float64(n.Partitions)/layout.Partitions), cli.Number(n.Draining), cli.Number(n.Coming)}
 		if n.Error != "" {
 			row = append(row, "?", "?", "?", "?", "?", "?", "?")
 		} else {

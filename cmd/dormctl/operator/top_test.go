@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 // A counter that was reset has no rate, and neither has a node that did not answer.
@@ -32,8 +33,8 @@ func TestRates(t *testing.T) {
 
 func TestMovesAreSummedUp(t *testing.T) {
 	now := &sample{}
-	now.Placement.Nodes = []agent.PlacedNode{{Node: "n1", Owned: 3}, {Node: "n2"}}
-	now.Placement.Moving = []agent.Partition{
+	now.Placement.Nodes = []layout.PlacedNode{{Node: "n1", Owned: 3}, {Node: "n2"}}
+	now.Placement.Moving = []layout.Partition{
 		{ID: 1, Owner: "n1", To: "n2", Why: "n2 joined"}, {ID: 2, Owner: "n1", To: "n2", Why: "n2 joined"}, {ID: 3, Owner: "n1", Why: "n1 leaves"},
 	}
 	text := topText(topOf(nil, now, nil))

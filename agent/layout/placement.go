@@ -1,9 +1,12 @@
-package agent
+package layout
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
+
+	"dormouse/agent"
 )
 
 // NodeLease is a node's right to the partitions that it owns, for as long as it renews
@@ -66,7 +69,7 @@ const (
 
 // ClaimedPartition returns the partition that a fence's claim names.
 func ClaimedPartition(claim string) (n int, ok bool) {
-	digits, ok := strings.CutPrefix(claim, partitionClaimPrefix)
+	digits, ok := strings.CutPrefix(claim, agent.PartitionClaimPrefix)
 	if !ok {
 		return 0, false
 	}
@@ -76,7 +79,7 @@ func ClaimedPartition(claim string) (n int, ok bool) {
 
 // PlacementQuery asks for the owners of partitions.
 type PlacementQuery struct {
-	Scope   string // "" means DefaultScope
+	Scope   string // "" means agent.DefaultScope
 	Manager string // "" for no particular key
 	Key     string
 	With    string // a node: which partitions would move if it joined; "" for none
@@ -128,24 +131,24 @@ type PlacementForecast struct {
 // Validate validates a query, and fills in the default scope.
 func (q *PlacementQuery) Validate() error {
 	if q.Scope == "" {
-		q.Scope = DefaultScope
+		q.Scope = agent.DefaultScope
 	}
 	if q.Events < 0 || q.Events > PlacementEventsMax {
-		return Invalid("events", "events = %d must be from 0 to %d", q.Events, PlacementEventsMax)
+		return agent.Invalid("events", "events = %d must be from 0 to %d", q.Events, PlacementEventsMax)
 	}
 	if q.With != "" && q.Without != "" {
-		return Invalid("with", "with and without exclude each other: send two queries")
+		return agent.Invalid("with", "with and without exclude each other: send two queries")
 	}
 	for field, node := range map[string]string{"with": q.With, "without": q.Without} {
 		if node == "" {
 			continue
 		}
-		if err := ValidID(field, node); err != nil {
+		if err := agent.ValidID(field, node); err != nil {
 			return err
 		}
 	}
 	if q.Manager == "" && q.Key == "" {
 		return nil
 	}
-	return firstOf(ValidID("scope", q.Scope), ValidID("manager", q.Manager), ValidID("key", q.Key))
+	return cmp.Or(agent.ValidID("scope", q.Scope), agent.ValidID("manager", q.Manager), agent.ValidID("key", q.Key))
 }

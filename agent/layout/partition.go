@@ -1,10 +1,12 @@
-package agent
+package layout
 
 import (
 	"iter"
 	"math/bits"
 	"slices"
 	"strconv"
+
+	"dormouse/agent"
 )
 
 // Partitions is the number of partitions of the instances' keys. It is part of the
@@ -39,15 +41,15 @@ const (
 // PartitionClaim returns the name of a partition in a commit's fence. The commit
 // applies only while the owner of that epoch owns the partition and has a valid node
 // lease.
-func PartitionClaim(n int) string { return partitionClaimPrefix + strconv.Itoa(n) }
+func PartitionClaim(n int) string { return agent.PartitionClaimPrefix + strconv.Itoa(n) }
 
 // Fence returns the fence of a commit that applies only during this ownership; nil if
 // the partition has no owner.
-func (p Partition) Fence() *Fence {
+func (p Partition) Fence() *agent.Fence {
 	if p.Epoch == 0 {
 		return nil
 	}
-	return &Fence{Claim: PartitionClaim(p.ID), Epoch: p.Epoch}
+	return &agent.Fence{Claim: PartitionClaim(p.ID), Epoch: p.Epoch}
 }
 
 // PartitionSet is a set of partition numbers. The zero value is empty. Listing a few

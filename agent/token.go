@@ -1,97 +1,13 @@
 package agent
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 )
-
-// Member is a node as stored in the cluster's membership.
-type Member struct {
-	ID              string // the name that the operator gave it
-	Incarnation     string // random, stored in its data directory
-	RaftAddr        string // for Raft and other traffic between nodes
-	GRPCAddr        string
-	HTTPAddr        string
-	GossipAddr      string
-	WantVote        bool // becomes a voter once it has caught up
-	Version         string
-	FeatureLevelMax uint32
-	Zone            string // its location, for people
-	Weight          int    // its share of the partitions; 0 for the default
-	Host            bool   // it runs instances and stores no data; it is a member while its lease is valid
-}
-
-// MemberStatus is the current status of a member, as the answering node sees it.
-type MemberStatus struct {
-	Member
-	Voter        bool
-	Leader       bool
-	Status       string // alive, suspect, failed, left or unknown, from gossip
-	AppliedIndex uint64 // 0 if the member did not answer
-}
-
-// ClusterStatus is the status of the cluster, as one node sees it; it may lag.
-type ClusterStatus struct {
-	ClusterID    string
-	Node         string // the answering node
-	Leader       string // "" if none is known
-	Term         uint64
-	CommitIndex  uint64
-	AppliedIndex uint64
-	Chain        uint32 // CRC chain over all batches up to AppliedIndex: equal on equal nodes
-	FeatureLevel uint32
-	Version      string
-	Auth         string // of the answering node: one of the auth modes
-	Insecure     bool   // the answering node was started with --insecure
-	Members      []MemberStatus
-}
-
-// The auth modes of a node.
-const (
-	AuthOff    = "off"    // the node asks for no credentials
-	AuthTokens = "tokens" // the node asks each caller for a token
-)
-
-// Change is a change of the membership by an operator.
-type Change string
-
-// The changes.
-const (
-	ChangeLeave    Change = "leave"    // remove a node permanently; its data directory is refused afterwards, its name can be used again
-	ChangePromote  Change = "promote"  // make a node a voter once it has caught up
-	ChangeDemote   Change = "demote"   // remove a node's vote
-	ChangeTransfer Change = "transfer" // transfer leadership to the node, or to any node if none is named
-)
-
-// Operator is the contract for operators, served by any node. Errors are *Error. All
-// methods may be called concurrently.
-type Operator interface {
-	// Status returns the status of the cluster; it never waits for a quorum.
-	Status(ctx context.Context) (ClusterStatus, error)
-
-	// Change sends a change to the leader, waits until it is committed, and returns
-	// the leader after it. If the error is unknown, the change may still take effect.
-	Change(ctx context.Context, change Change, node string) (leader string, err error)
-
-	// Backup writes a consistent snapshot of the whole store to w, at an index no
-	// older than the call.
-	Backup(ctx context.Context, w io.Writer) error
-
-	// ExportScope calls write with all rows of a scope in key order, at one index no
-	// older than the call. The first part holds the header. Claims, stored answers of
-	// requests and the feed of changes are not exported. A missing scope is not_found.
-	ExportScope(ctx context.Context, scope string, write func(ScopePart) error) error
-
-	// Placement returns the owners of partitions, as the answering node has applied
-	// them. It never waits for a quorum.
-	Placement(ctx context.Context, q PlacementQuery) (Placement, error)
-}
 
 // Verb is a right: what a principal may do. A scope verb applies to the scopes of its
 // grant, a cluster verb to the whole cluster.

@@ -1,20 +1,20 @@
-package agent_test
+package layout_test
 
 import (
 	"slices"
 	"testing"
 
-	"dormouse/agent"
+	"dormouse/agent/layout"
 )
 
 func TestASetOfPartitionsListsWhatIsInItInOrder(t *testing.T) {
-	var s agent.PartitionSet
-	for _, n := range []int{agent.Partitions - 1, 64, 0, 63, 700, 64} {
+	var s layout.PartitionSet
+	for _, n := range []int{layout.Partitions - 1, 64, 0, 63, 700, 64} {
 		s.Add(n)
 	}
 	s.Remove(700)
 	s.Remove(701) // not a member
-	if got, want := slices.Collect(s.All()), []int{0, 63, 64, agent.Partitions - 1}; !slices.Equal(got, want) {
+	if got, want := slices.Collect(s.All()), []int{0, 63, 64, layout.Partitions - 1}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for n := range s.All() {
@@ -23,10 +23,10 @@ func TestASetOfPartitionsListsWhatIsInItInOrder(t *testing.T) {
 		}
 		break
 	}
-	for _, n := range []int{0, 63, 64, agent.Partitions - 1} {
+	for _, n := range []int{0, 63, 64, layout.Partitions - 1} {
 		s.Remove(n)
 	}
-	if s != (agent.PartitionSet{}) {
+	if s != (layout.PartitionSet{}) {
 		t.Errorf("%v are left", slices.Collect(s.All()))
 	}
 }
