@@ -82,7 +82,7 @@ func TestGeneratedIDReadsOnlyWhatIsGenerated(t *testing.T) {
 }
 
 func TestValidID(t *testing.T) {
-	for _, id := range []string{"a", "...", ".a", "a/b", "a b", "é", strings.Repeat("x", agent.IDBytesMax), "\x01", "{MyApp.Agent,1}"} {
+	for _, id := range []string{"a", "...", ".a", "a/b", "a b", "é", strings.Repeat("x", agent.IDBytesMax), "{MyApp.Agent,1}"} {
 		if err := agent.ValidID("key", id); err != nil {
 			t.Errorf("%.20q: %v", id, err)
 		}
@@ -96,6 +96,8 @@ func TestValidID(t *testing.T) {
 		{"..", agent.CodeInvalid},
 		{"a\x00b", agent.CodeInvalid},
 		{"\xff", agent.CodeInvalid},
+		{"\x01", agent.CodeInvalid},
+		{"a\u202eb", agent.CodeInvalid},
 		{strings.Repeat("x", agent.IDBytesMax+1), agent.CodeTooLarge},
 		{strings.Repeat("é", agent.IDBytesMax/2+1), agent.CodeTooLarge},
 	} {

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"dormouse/internal/compactjson"
 )
 
 // ValidID returns an error if an id, key or scope is invalid. It must be 1 to
-// IDBytesMax bytes of UTF-8 without NUL, and neither "." nor "..". The error is an
+// IDBytesMax bytes of UTF-8 without control and bidirectional formatting characters, which
+// make an id look like another, and neither "." nor "..". The error is an
 // *Error that names field.
 func ValidID(field, id string) error {
 	switch {
@@ -25,7 +27,19 @@ func ValidID(field, id string) error {
 	case !utf8.ValidString(id):
 		return Invalid(field, "%s is not UTF-8: encode it, for example as base64", field)
 	}
+	if i := strings.IndexFunc(id, hidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(id[i:])
+		return Invalid(field, "%s must not hold the control or bidirectional formatting character %U: remove it", field, r)
+	}
 	return nil
+}
+
+// hidden reports whether a character is not shown, or changes how the others are shown.
+func hidden(r rune) bool {
+	if r < unicode.MaxASCII { // all but DEL
+		return r < ' '
+	}
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // generatedPrefix begins every generated entry id; callers may use it too.

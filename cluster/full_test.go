@@ -55,11 +55,14 @@ func TestALoneNodeWhoseDiskIsNearlyFullIsReadOnlyUntilThereIsRoom(t *testing.T) 
 		if got, err := n.read("x"); err != nil || got < 1 {
 			t.Errorf("read %d, %v", got, err)
 		}
+		if err := n.group.Ready(); agent.CodeOf(err) != agent.CodeReadOnly {
+			t.Errorf("the node is ready, or says something else: %v", err)
+		}
 		if got := gauge(t, n.group, "dormouse_cluster_read_only"); got != 1 {
 			t.Errorf("the metric says %v", got)
 		}
 		free.Store(1 << 40)
-		l.until("there is room again", func() bool { return n.put("x", 3) == nil })
+		l.until("there is room again", func() bool { return n.put("x", 3) == nil && n.group.Ready() == nil })
 		if got := gauge(t, n.group, "dormouse_cluster_disk_free_bytes"); got != 1<<40 {
 			t.Errorf("%v bytes are free", got)
 		}

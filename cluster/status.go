@@ -59,7 +59,7 @@ func (g *Group) Process() string { return g.self.Process }
 func (g *Group) Addr() string { return g.stream.Addr() }
 
 // Ready returns nil if this node can serve: it leads and may propose, or it follows
-// a leader closely. The distance is measured against the leader's commit index
+// a leader closely, and its disk is not nearly full. The distance is measured against the leader's commit index
 // from AppendEntries, because a node's own commit index never exceeds its last
 // entry.
 func (g *Group) Ready() error {
@@ -67,7 +67,7 @@ func (g *Group) Ready() error {
 	case g.self.Removed():
 		return agent.Errorf(agent.CodeUnavailable, "%v", transport.ErrRemoved)
 	case g.IsLeader():
-		return nil
+		return g.stores.Writable()
 	case g.self.ClusterID() == "":
 		return agent.Errorf(agent.CodeUnavailable, "this node belongs to no cluster yet")
 	}
@@ -86,7 +86,7 @@ func (g *Group) Ready() error {
 	case behind > membership.LagMax:
 		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
 	}
-	return nil
+	return g.stores.Writable()
 }
 
 // LocalStatus returns what this node knows of itself.

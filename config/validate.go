@@ -21,6 +21,8 @@ const (
 	cacheBytesMin       = 1 << 20
 	cacheBytesMax       = 1 << 40
 	diskReserveBytesMax = 1 << 40
+	inFlightBytesMin    = 64 << 20 // the largest answers fit
+	inFlightBytesMax    = 1 << 40
 	logBytesMin         = 64 << 10 // the log's bytes are counted in these units
 	logBytesMax         = 1 << 40
 	snapshotEntriesMin  = 100 // a snapshot is a flush: too expensive for a handful of writes
@@ -56,6 +58,9 @@ func (c Config) validate() error {
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
 	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)
+	if b := c.Limits.InFlightBytes; b != 0 {
+		between(&v, "limits.in_flight_bytes", b, inFlightBytesMin, inFlightBytesMax)
+	}
 	between(&v, "limits.disk_reserve_bytes", c.Limits.DiskReserveBytes, 0, diskReserveBytesMax)
 	if v.problems == nil {
 		return nil

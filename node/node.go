@@ -20,6 +20,7 @@ import (
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/peer"
 	"dormouse/fsm"
+	"dormouse/internal/descriptors"
 	"dormouse/internal/version"
 	"dormouse/router"
 	"dormouse/server/grpc"
@@ -50,6 +51,7 @@ type Node struct {
 	operator     *operator
 	tokens       *tokens // nil if the servers ask for no credentials
 
+	descriptors  *descriptors.Guard
 	grpc         *grpc.Server // nil if headless, as the next three
 	http         *http.Server
 	grpcListener net.Listener
@@ -85,7 +87,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}

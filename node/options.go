@@ -88,7 +88,7 @@ func dir(c config.Config, name string) string {
 
 func newLogger(c config.Config) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: os.Stderr,
+		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: os.Stderr, Exclude: newRepeats().exclude,
 	}).With("node", c.Node.ID)
 }
 

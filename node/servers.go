@@ -28,7 +28,7 @@ func (n *Node) openServers() error {
 	if n.o.Headless {
 		return nil
 	}
-	c := n.o.Config
+	c, bytes := n.o.Config, inFlight(n.o.Config)
 	service := n.service
 	var operator layout.Operator = n.operator
 	instances := n.Instances()
@@ -41,7 +41,7 @@ func (n *Node) openServers() error {
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Auth: auth, OpenMetrics: c.Private(),
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, OpenMetrics: c.Private(),
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
@@ -54,7 +54,7 @@ func (n *Node) openServers() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Instances: instances, Auth: auth, Owner: n.instanceHost.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}
@@ -81,6 +81,7 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	if err != nil {
 		return nil, nil, fault("listen for "+what, err, codeListen)
 	}
+	listener = n.limitConnections(listener)
 	if t != nil && !own {
 		listener = tls.NewListener(listener, t)
 	}

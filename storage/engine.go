@@ -14,6 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/hashicorp/go-hclog"
+
+	"dormouse/internal/descriptors"
 )
 
 // Options configure an engine. The zero value is on disk with default sizes.
@@ -109,7 +111,7 @@ func (e *Engine) options(fs FS, cache *pebble.Cache, dir string, o Options) *peb
 		MemTableStopWritesThreshold: memTablesMax,
 		L0CompactionThreshold:       l0CompactAt,
 		L0StopWritesThreshold:       l0StopAt,
-		MaxOpenFiles:                openFilesMax,
+		MaxOpenFiles:                descriptors.EngineFiles(descriptors.Limit(), openFilesMax),
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		Logger:                      logger{log: o.Logger, alarm: e.alarm},
 	}

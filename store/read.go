@@ -41,35 +41,42 @@ func (s *Store) ReadAt(ctx context.Context, index uint64, r agent.Reads) (agent.
 	if scope == "" {
 		scope = agent.DefaultScope
 	}
+	leave, err := s.enter(ctx, r.Reads)
+	if err != nil {
+		return agent.Answers{}, err
+	}
+	defer leave()
 	age := s.age(r.Stale)
-	answers, ok := s.answer(scope, r.Reads, true)
+	answers, ok, err := s.answer(scope, r.Reads, true)
 	for range hastyTries {
-		if ok {
+		if ok || err != nil {
 			break
 		}
-		answers, ok = s.answer(scope, r.Reads, true)
+		answers, ok, err = s.answer(scope, r.Reads, true)
 	}
-	if !ok {
-		answers, _ = s.answer(scope, r.Reads, false)
+	if !ok && err == nil {
+		answers, _, err = s.answer(scope, r.Reads, false)
 	}
 	answers.AgeMS = age
-	return answers, nil
+	return answers, err
 }
 
 // hastyTries is how often a read whose index was overtaken is retried at once.
 const hastyTries = 3
 
-// answer answers all reads from one view. If hasty it may fail: see fsm.View.TryAnswer.
-func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers agent.Answers, ok bool) {
+// answer answers all reads from one view. If hasty it may fail: see fsm.View.TryAnswer. Answers that
+// are too large together are an error.
+func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers agent.Answers, ok bool, err error) {
 	view := s.o.Machine.View()
 	defer view.Close()
 	answers = agent.Answers{Index: view.Index(), Node: s.o.Node, Answers: make([]agent.Answer, len(reads))}
+	size := 0
 	for i, read := range reads {
 		var answer agent.Answer
 		if !hasty {
 			answer = view.Answer(scope, read)
 		} else if answer, ok = view.TryAnswer(scope, read); !ok {
-			return agent.Answers{}, false
+			return agent.Answers{}, false, nil
 		}
 		if answer.Err != nil && answer.Err.Op < 0 {
 			refusal := *answer.Err
@@ -77,8 +84,13 @@ func (s *Store) answer(scope string, reads []agent.Read, hasty bool) (answers ag
 			answer.Err = &refusal
 		}
 		answers.Answers[i] = answer
+		if len(reads) > 1 {
+			if size += answerBytes(answer.Found); size > answerBytesMax {
+				return agent.Answers{}, false, agent.TooLarge("answer", "reply_bytes_max", size, answerBytesMax)
+			}
+		}
 	}
-	return answers, true
+	return answers, true, nil
 }
 
 // await waits until this node has applied index. A read that times out has no answer, so the error

@@ -13,6 +13,7 @@ import (
 	"dormouse/agent"
 	"dormouse/fsm"
 	"dormouse/fsm/command"
+	"dormouse/internal/budget"
 	"dormouse/internal/seededbug"
 )
 
@@ -43,10 +44,13 @@ type Options struct {
 }
 
 // Store implements agent.Submitter on one node. It may be used concurrently.
-type Store struct{ o Options }
+type Store struct {
+	o    Options
+	gate *budget.Gate
+}
 
 // New returns a store; it need not be closed.
-func New(o Options) *Store { return &Store{o} }
+func New(o Options) *Store { return &Store{o, newGate()} }
 
 // Submit implements agent.Submitter. It does not wait for ctx: done always gets the true outcome.
 func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result, error)) {

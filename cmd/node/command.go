@@ -130,6 +130,7 @@ func (p process) serve(ctx context.Context, c config.Config) error {
 				_, _ = fmt.Fprint(p.stdout, next(p.name, c)) // a failure to print is not important
 			}
 		}()
+		p.limitMemory(c)
 		err := p.run(ctx, c)
 		cancel()
 		<-told

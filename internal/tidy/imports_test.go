@@ -205,6 +205,7 @@ var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
+	"github.com/KimMachineGun/automemlimit":   {"cmd/node"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},

@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
+	"dormouse/internal/budget"
 	apipb "dormouse/proto/api"
 )
 
@@ -27,7 +28,8 @@ type api struct {
 
 	others func() metadata.MD // the addresses of the other members; read once, when the first stream ends
 
-	inFlightMax      int64 // of one Exchange stream
+	bytes            *budget.Pool // of all calls in flight; nil has no bound
+	inFlightMax      int64        // of one Exchange stream
 	inFlightBytesMax int64
 	logger           hclog.Logger
 }

@@ -29,8 +29,9 @@ const (
 type exchange struct {
 	*api
 	stream  apipb.Store_ExchangeServer
+	caller  string              // whose share of the node's bytes the stream uses
 	slots   *semaphore.Weighted // calls
-	bytes   *semaphore.Weighted // of the calls
+	room    *semaphore.Weighted // bytes of the calls
 	reads   *semaphore.Weighted // reads, by weight
 	windows *windows
 	batch   *readBatch     // reads that wait to be answered together; used only by the reading goroutine
@@ -42,6 +43,8 @@ type exchange struct {
 	mu       sync.Mutex
 	inFlight flight      // guarded by mu; the head of a ring of the calls in flight
 	count    int         // guarded by mu; the length of that ring
+	held     int64       // guarded by mu; bytes of calls and replies that the node counts
+	ended    bool        // guarded by mu; nothing more is counted
 	ready    []completed // guarded by mu; replies not sent yet
 	refusing bool        // guarded by mu; the stream is ending: new calls are refused
 }
@@ -51,6 +54,7 @@ type flight struct {
 	id         uint64
 	bytes      int64
 	weight     int64 // of a read; 0 for a commit
+	replyBytes int64 // that the node counts; set with settled
 	window     *window
 	settled    bool    // guarded by exchange.mu; it has its reply
 	prev, next *flight // guarded by exchange.mu
@@ -68,10 +72,11 @@ type completed struct {
 func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 	x := &exchange{
 		api: s.api, stream: stream,
-		slots: semaphore.NewWeighted(s.inFlightMax), bytes: semaphore.NewWeighted(s.inFlightBytesMax),
+		slots: semaphore.NewWeighted(s.inFlightMax), room: semaphore.NewWeighted(s.inFlightBytesMax),
 		reads: semaphore.NewWeighted(readWeightMax),
 		wake:  make(chan struct{}, 1), input: make(chan error, 1),
 	}
+	x.caller, _ = callerOf(stream.Context())
 	x.inFlight.prev, x.inFlight.next = &x.inFlight, &x.inFlight
 	x.windows = newWindows(stream.Context(), x.expire)
 	defer x.windows.close()
@@ -80,6 +85,7 @@ func (s *store) Exchange(stream apipb.Store_ExchangeServer) error {
 	go func() { x.input <- x.receive(stream.Context()) }()
 	err := x.send()
 	x.refuseNew()
+	x.stopCounting()
 	x.windows.close() // cancels the remaining reads
 	x.readers.Wait()
 	if x.draining.Err() != nil {
@@ -113,8 +119,8 @@ func (x *exchange) receive(ctx context.Context) (err error) {
 	}
 }
 
-// room acquires n of s. Before it waits it flushes the collected reads, because they hold room.
-func (x *exchange) room(ctx context.Context, s *semaphore.Weighted, n int64) error {
+// await acquires n of s. Before it waits it flushes the collected reads, because they hold room.
+func (x *exchange) await(ctx context.Context, s *semaphore.Weighted, n int64) error {
 	if s.TryAcquire(n) {
 		return nil
 	}
@@ -125,10 +131,13 @@ func (x *exchange) room(ctx context.Context, s *semaphore.Weighted, n int64) err
 // begin waits for room and starts one call. An error ends the stream.
 func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	f := &flight{id: call.GetId(), bytes: min(int64(call.EncodedSize()), x.inFlightBytesMax)}
-	if err := x.room(ctx, x.slots, 1); err != nil {
+	if err := x.await(ctx, x.slots, 1); err != nil {
 		return err
 	}
-	if err := x.room(ctx, x.bytes, f.bytes); err != nil {
+	if err := x.await(ctx, x.room, f.bytes); err != nil {
+		return err
+	}
+	if err := x.countCall(ctx, f.bytes); err != nil {
 		return err
 	}
 	timeout := x.timeout
@@ -138,7 +147,7 @@ func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	f.window = x.windows.at(timeout)
 	if read := call.GetRead(); read != nil {
 		f.weight = weigh(read)
-		if err := x.room(ctx, x.reads, f.weight); err != nil {
+		if err := x.await(ctx, x.reads, f.weight); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 			err = statusOf(s.api.panicked(info.FullMethod, r))
 		}
 	}()
-	return handler(ctx, req)
+	return s.room.call(ctx, req, info.FullMethod, func(ctx context.Context) (any, error) { return handler(ctx, req) })
 }
 
 func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServerInfo, handler rpc.StreamHandler) (err error) {
@@ -79,7 +79,12 @@ func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServer
 			err = statusOf(s.api.panicked(info.FullMethod, r))
 		}
 	}()
-	return handler(srv, stream)
+	limited, end, err := s.room.stream(stream, info.FullMethod)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return handler(srv, limited)
 }
 
 // panicked logs a panic and returns the error for the client, which has no internal details.

@@ -1,8 +1,11 @@
 package grpc
 
 import (
+	"context"
+
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/budget"
 	apipb "dormouse/proto/api"
 )
 
@@ -91,9 +94,15 @@ func (x *exchange) answerBatch(b *readBatch) {
 			}
 		}
 	}()
-	answers, err := x.service.Read(b.window.ctx, b.Reads)
+	ctx, work := budget.WithWork(b.window.ctx, x.api.bytes, x.caller)
+	defer work.Done()
+	answers, err := x.service.Read(ctx, b.Reads)
 	if err == nil && len(answers.Answers) != len(b.Reads.Reads) {
 		err = agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(b.Reads.Reads), len(answers.Answers))
+	}
+	if len(b.calls) > 1 && agent.CodeOf(err) == agent.CodeTooLarge {
+		x.answerAlone(ctx, b)
+		return
 	}
 	first := 0
 	for _, call := range b.calls {
@@ -106,6 +115,22 @@ func (x *exchange) answerBatch(b *readBatch) {
 		number(own.Answers, first)
 		first += call.reads
 		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&own)}})
+	}
+}
+
+// answerAlone answers the calls of a batch one by one, because their answers are too large together.
+func (x *exchange) answerAlone(ctx context.Context, b *readBatch) {
+	first := 0
+	for _, call := range b.calls {
+		own := b.Reads
+		own.Reads = b.Reads.Reads[first : first+call.reads : first+call.reads]
+		first += call.reads
+		answers, err := x.service.Read(ctx, own)
+		if err != nil {
+			x.refuse(call.flight, errorOf(err, false))
+			continue
+		}
+		x.complete(call.flight, &apipb.Reply{Id: call.id, Reply: &apipb.Reply_Read{Read: convert.AnswersToProto(&answers)}})
 	}
 }
 

@@ -45,6 +45,10 @@ func (x *exchange) complete(f *flight, reply *apipb.Reply) {
 		return
 	}
 	f.settled = true
+	if !x.countReply(f, int64(size)) {
+		reply = &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Error{Error: ops.ErrorToProto(overloaded())}}
+		size = reply.EncodedSize()
+	}
 	f.prev.next, f.next.prev = f.next, f.prev
 	f.prev, f.next = nil, nil
 	x.count--
@@ -125,8 +129,9 @@ func (x *exchange) sendFrames(batch []completed) error {
 		if err := x.stream.Send(frame); err != nil {
 			return err
 		}
+		x.uncount(batch[:n])
 		for _, l := range batch[:n] {
-			x.bytes.Release(l.bytes)
+			x.room.Release(l.bytes)
 			if l.weight > 0 {
 				x.reads.Release(l.weight)
 			}

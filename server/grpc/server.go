@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/net/netutil"
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
@@ -22,6 +21,8 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/api/convert"
+	"dormouse/internal/budget"
+	"dormouse/internal/listener"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	StreamsMax       uint32                           // calls and streams of one connection at once; 0 means 1,024
 	InFlightMax      int                              // calls in flight on one Exchange stream; 0 means 4,096
 	InFlightBytesMax int64                            // and their bytes; 0 means 64 MiB
+	Bytes            *budget.Pool                     // of requests and answers in flight, shared with other servers; nil means 192 MiB
+	WatchesMax       int64                            // watches at once; 0 means 16,384
 	Timeout          time.Duration                    // of a call without its own timeout; 0 means 10 s
 	Logger           hclog.Logger                     // nil means silent
 	ClusterID        func() string                    // of the node's cluster, "" while it belongs to none; nil means that answers do not name a cluster
@@ -52,7 +55,11 @@ func (o *Options) fill() {
 	setDefault(&o.StreamsMax, 1024)
 	setDefault(&o.InFlightMax, inFlightMaxDefault)
 	setDefault(&o.InFlightBytesMax, inFlightBytesMaxDefault)
+	setDefault(&o.WatchesMax, 16384)
 	setDefault(&o.Timeout, timeoutDefault)
+	if o.Bytes == nil {
+		o.Bytes = budget.New(bytesDefault)
+	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
@@ -70,6 +77,7 @@ const (
 	timeoutMax              = 5 * time.Minute // longest timeout that a client may set
 	inFlightMaxDefault      = 4096
 	inFlightBytesMaxDefault = 64 << 20
+	bytesDefault            = 192 << 20
 
 	handshakeTimeout   = 10 * time.Second
 	headerBytesMax     = 16 << 10
@@ -87,6 +95,7 @@ type Server struct {
 	health  *health.Server
 	api     *api
 	connsN  int
+	room    *room
 	cluster func() string // nil: answers do not name a cluster
 	auth    *access.Authenticator
 
@@ -105,16 +114,18 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 	s := &Server{
 		health:  health.NewServer(),
 		connsN:  o.ConnectionsMax,
+		room:    &room{bytes: o.Bytes, watches: budget.New(o.WatchesMax)},
 		cluster: o.ClusterID,
 		auth:    o.Auth,
 		drain:   drain,
 		api: &api{
-			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout,
+			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout, bytes: o.Bytes,
 			inFlightMax: int64(o.InFlightMax), inFlightBytesMax: o.InFlightBytesMax, logger: o.Logger,
 			others: once(func() metadata.MD { return otherMembers(operator) }),
 		},
 	}
 	options := append(MessageLimits(),
+		rpc.ForceServerCodecV2(counting),
 		rpc.MaxConcurrentStreams(o.StreamsMax),
 		rpc.MaxHeaderListSize(headerBytesMax),
 		rpc.ConnectionTimeout(handshakeTimeout),
@@ -174,7 +185,10 @@ func (s *Server) SetServing(serving bool) {
 // Serve accepts connections until Shutdown, which makes it return nil, or until the listener fails.
 // It closes the listener. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.rpc.Serve(netutil.LimitListener(l, s.connsN))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go s.room.conns.closeStalled(ctx, s.api.logger)
+	err := s.rpc.Serve(trackingListener{listener.Limit(l, s.connsN, nil), &s.room.conns})
 	if err != nil && !errors.Is(err, rpc.ErrServerStopped) {
 		return fmt.Errorf("serve gRPC on %s: %w", l.Addr(), err)
 	}

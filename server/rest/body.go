@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -15,36 +16,69 @@ import (
 // MiB for white space, names and escapes.
 const jsonBodyBytesMax = agent.CommitBytesMax/3*4 + 1<<20
 
-// readBody reads a whole body of at most limit bytes, which the caller has counted against the
-// bodies in memory.
+// readBody reads a whole body of at most limit bytes. It counts them until the request ends.
 func (c *request) readBody(limit int64) ([]byte, error) {
 	if c.r.ContentLength > limit {
 		return nil, agent.TooLarge("body", "body_bytes_max", int(c.r.ContentLength), int(limit))
 	}
-	size := limit
-	if c.r.ContentLength >= 0 {
-		size = c.r.ContentLength
-	}
-	if size == 0 {
+	if c.r.ContentLength == 0 {
 		return nil, nil
 	}
 	if err := c.accept(); err != nil {
 		return nil, err
 	}
-	if !c.api.bodies.TryAcquire(size) {
-		return nil, overloaded()
+	size := limit
+	if c.r.ContentLength > 0 {
+		size = c.r.ContentLength
 	}
-	c.releases = append(c.releases, func() { c.api.bodies.Release(size) })
-
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	body, err := c.receive(http.MaxBytesReader(c.w, c.r.Body, limit), size)
 	var over *http.MaxBytesError
 	switch {
+	case errors.Is(err, errNoRoom):
+		return nil, overloaded()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, agent.Invalid("body", "the body arrives too slowly: send at least %d KiB a second", bodyRate>>10)
 	case errors.As(err, &over):
 		return nil, agent.TooLarge("body", "body_bytes_max", int(limit)+1, int(limit))
 	case err != nil:
 		return nil, agent.Invalid("body", "the body is incomplete: %v", err)
 	}
 	return body, nil
+}
+
+// errNoRoom means that the bytes in flight of the node, or of the caller, are at their limit.
+var errNoRoom = errors.New("no room for the body")
+
+// bodyFirstBytes is the room for a body before any of it has arrived.
+const bodyFirstBytes = 16 << 10
+
+// receive reads a body of at most size bytes. Room for it grows with what has arrived: a client that
+// only announces a large body takes none from others.
+func (c *request) receive(from io.Reader, size int64) ([]byte, error) {
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			room := min(max(2*int64(cap(body)), bodyFirstBytes), size+1) // one more, to find the end
+			more := room - int64(cap(body))
+			if more <= 0 {
+				more = 1 << 10 // the reader says what is too much
+			}
+			if !c.api.bytes.Try(c.w.caller(), more) {
+				return nil, errNoRoom
+			}
+			c.releases = append(c.releases, func() { c.api.bytes.Give(c.w.caller(), more) })
+			body = append(make([]byte, 0, int64(cap(body))+more), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		}
+		c.w.expectMore(int64(len(body)))
+	}
 }
 
 // decodeBody reads a JSON body into B; nil if there is none.

@@ -233,7 +233,7 @@ func (f *api) routeDocument() {
 		if err != nil {
 			return err
 		}
-		c.w.send(http.StatusOK, "application/json", document)
+		f.send(c.w, http.StatusOK, "application/json", document)
 		return nil
 	})
 	schemas := f.api.OpenAPI().Components.Schemas

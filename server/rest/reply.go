@@ -78,5 +78,5 @@ func (f *api) writeJSON(w *writer, status int, contentType string, body any) {
 		status, contentType = http.StatusInternalServerError, "application/problem+json"
 		encoded = []byte(`{"type":"urn:dormouse:problem:internal","title":"A bug","status":500,"detail":"the answer does not encode","code":"internal"}`)
 	}
-	w.send(status, contentType, encoded)
+	f.send(w, status, contentType, encoded)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sync/semaphore"
 
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/internal/budget"
 )
 
 // Options configure the API. The zero value of a field is its default.
@@ -25,8 +25,9 @@ type Options struct {
 	Ready     func() error  // returns why the node is not ready; nil means it always is
 	Metrics   http.Handler  // serves /metrics; nil means there are none
 	Timeout   time.Duration // of a call without its own timeout; 0 means 10 s
-	Calls     int64         // concurrent calls, except watches; 0 means 8,192
-	Watches   int64         // watches and backups at once; 0 means 4,096
+	Calls     int64         // concurrent calls, except watches and calls of operators; 0 means 8,192
+	Watches   int64         // watches at once; 0 means 4,096
+	Bytes     *budget.Pool  // of requests and answers in flight, shared with other servers; nil means 192 MiB
 	Logger    hclog.Logger  // nil means no logs
 
 	// Hosts are the names that this node is known by. Requests for other names are
@@ -50,12 +51,15 @@ const (
 	timeoutMax      = 10 * time.Minute
 	watchesDefault  = 4096
 	callsDefault    = 8192
-	bodiesBytesMax  = 256 << 20 // request bodies in memory: about 20 of the largest
+	operatorsMax    = 64        // calls on the cluster and backups at once: they have room whatever the other calls do
+	bytesDefault    = 192 << 20 // of requests and answers in flight
 	headersBytesMax = 64 << 10  // all headers of one request: an id of 512 bytes is 1.5 KiB when percent-encoded
 	headersTimeout  = 10 * time.Second
 	idleTimeout     = 2 * time.Minute
-	bodyTimeout     = 60 * time.Second             // to send a whole request body
-	writeTimeout    = 60*time.Second + bodyTimeout // for the client to read an answer, or one piece of a stream; an answer may first wait until the body has been read
+	bodyTimeout     = 60 * time.Second // to send a whole request body
+	bodyGrace       = 10 * time.Second // to begin it
+	bodyRate        = 64 << 10         // bytes a second at which it must arrive after that
+	writeTimeout    = 30 * time.Second // for the client to read a piece of an answer or of a stream
 	retryAfterMS    = 1000
 	keepWatchOpen   = 15 * time.Second // between the comments of an idle watch
 )
@@ -71,9 +75,10 @@ type api struct {
 	taken    []*huma.Schema         // schemas of request bodies
 	origins  *http.CrossOriginProtection
 
-	calls   *semaphore.Weighted // one per call
-	watches *semaphore.Weighted // one per watch
-	bodies  *semaphore.Weighted // bytes of request bodies
+	calls     *budget.Pool // one per call
+	watches   *budget.Pool // one per watch
+	operators *budget.Pool // one per call on the cluster
+	bytes     *budget.Pool // of bodies and answers in memory
 
 	closing   chan struct{} // closed when the server shuts down: watches end, calls continue
 	closeOnce sync.Once
@@ -96,6 +101,9 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	if o.Watches == 0 {
 		o.Watches = watchesDefault
 	}
+	if o.Bytes == nil {
+		o.Bytes = budget.New(bytesDefault)
+	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
@@ -106,9 +114,11 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 		mux:      http.NewServeMux(),
 		closing:  make(chan struct{}),
 		origins:  http.NewCrossOriginProtection(),
-		calls:    semaphore.NewWeighted(o.Calls),
-		watches:  semaphore.NewWeighted(o.Watches),
-		bodies:   semaphore.NewWeighted(bodiesBytesMax),
+		calls:    budget.New(o.Calls),
+		watches:  budget.New(o.Watches),
+		bytes:    o.Bytes,
+
+		operators: budget.New(operatorsMax),
 	}
 	f.api = humago.New(f.mux, documentConfig(o.Version))
 	routeCommits(f)

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"dormouse/agent"
+	"dormouse/internal/budget"
 )
 
 // effect is the effect of a route on the store, which determines its headers.
@@ -91,7 +92,12 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	f.api.Adapter().Handle(op, func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		out := w.(*writer) // ServeHTTP created it
-		out.operation = rt.id
+		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
+		if out.read {
+			ctx, work := budget.WithWork(r.Context(), f.bytes, out.caller())
+			r, out.work = r.WithContext(ctx), work
+			defer work.Done()
+		}
 		if err := run(f, &rt, r, out, handle); err != nil {
 			f.refuseOp(out, err, rt.numbered)
 		}
@@ -104,17 +110,11 @@ func run[B any](f *api, rt *route, r *http.Request, w *writer, handle func(*requ
 	if err != nil {
 		return err
 	}
-	bound, weight := f.calls, int64(1)
-	switch {
-	case rt.streams:
-		bound = f.watches
-	case rt.probe:
-		weight = 0
-	}
-	if !bound.TryAcquire(weight) {
+	pool := f.poolOf(rt)
+	if !pool.Try(w.caller(), 1) {
 		return overloaded()
 	}
-	defer bound.Release(weight)
+	defer pool.Give(w.caller(), 1)
 	c, err := f.newRequest(rt, r, w)
 	if err != nil {
 		return err

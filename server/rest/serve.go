@@ -18,7 +18,7 @@ import (
 // ServeHTTP answers one request.
 func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &writer{ResponseWriter: w, applied: f.options.Applied}
+	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr}
 	defer func() {
 		if cause := recover(); cause != nil {
 			f.recovered(out, r, cause)
@@ -41,7 +41,7 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Header().Set("Cache-Control", "no-store") // revisions start again with each incarnation: an ETag is no reason to reuse an answer
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.ContentLength != 0 {
-		out.expectBody()
+		out.expectBody(r.ContentLength)
 	}
 	r = withSlashIDs(r)
 	if err := f.admit(r); err != nil {

@@ -78,7 +78,7 @@ func sendValue(c *request, key string) error {
 	// A value must not become a page of this origin in a browser.
 	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	c.w.Header().Set("ETag", etag(found.Revision))
-	c.w.send(http.StatusOK, contentType, found.Bytes)
+	c.api.send(c.w, http.StatusOK, contentType, found.Bytes)
 	return nil
 }
 

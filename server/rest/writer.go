@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"dormouse/internal/budget"
 )
 
 // writer records the answer.
@@ -12,6 +14,12 @@ type writer struct {
 	applied   func() uint64 // the index for answers without their own; nil if there is none
 	operation string        // set by the route
 	status    int           // 0 until the header is written
+	remote    string        // the client's address
+	read      bool          // the request changes nothing
+	from      string        // the caller's name; see caller
+	work      *budget.Work  // of a read, until its answer is counted; nil if it is none
+	bodied    bool          // the request has a body
+	began     time.Time     // when the request with the body began
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -35,21 +43,33 @@ func (w *writer) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController set deadlines and flush.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// send writes a complete answer. It ignores errors, since the client has disconnected then.
-func (w *writer) send(status int, contentType string, body []byte) {
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+// caller returns the caller whose share of the node's limits the request uses.
+func (w *writer) caller() string {
+	if w.from == "" {
+		w.from = budget.Caller(w.remote)
+	}
+	return w.from
 }
 
-// extend extends the deadline for the client to read the next piece.
+// extend extends the deadline for the client to read the next piece. net/http may first wait for the
+// rest of the body.
 func (w *writer) extend() {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
+	patience := writeTimeout
+	if w.bodied {
+		patience += bodyTimeout
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // not every writer has one
 }
 
 // expectBody bounds the time in which the request's body must arrive, read or not: net/http drains
 // the rest, and clears the deadline once the body is complete.
-func (w *writer) expectBody() {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
+func (w *writer) expectBody(announced int64) {
+	w.bodied, w.began = true, time.Now()
+	w.expectMore(max(0, announced))
+}
+
+// expectMore extends the deadline of the body for bytes, as many as the client may send until then.
+func (w *writer) expectMore(bytes int64) {
+	within := min(bodyTimeout, bodyGrace+time.Duration(bytes)*time.Second/bodyRate)
+	_ = http.NewResponseController(w).SetReadDeadline(w.began.Add(within)) // not every writer has one
 }
