@@ -316,11 +316,11 @@ func (o *UpdateMessage) validateOp(t *tally) error {
 
 func (o *ReviseValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key) + len(o.To) + len(o.ContentType)
-	if err := firstOf(ValidID("key", o.Key), validContentType(o.ContentType), settleMetadata(&o.Metadata)); err != nil {
+	if err := firstOf(ValidKey("key", o.Key), validContentType(o.ContentType), settleMetadata(&o.Metadata)); err != nil {
 		return err
 	}
 	if o.To != "" {
-		if err := validKey("to", o.To); err != nil {
+		if err := validValueKey("to", o.To); err != nil {
 			return err
 		}
 	}

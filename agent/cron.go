@@ -74,7 +74,7 @@ func readSpec(job string, raw JSON, options ...json.Options) (CronSpec, error) {
 	switch {
 	case len(raw) == 0 || raw[0] != '{':
 		return spec, errors.New("a job must be a JSON object")
-	case ValidID("job", job) != nil || len(job) > CronJobBytesMax:
+	case ValidKey("job", job) != nil || len(job) > CronJobBytesMax:
 		return spec, errors.New("the job id is invalid")
 	case spec.Expression == "" || len(spec.Expression) > cronTextMax || len(spec.TimeZone) > cronTextMax:
 		return spec, errors.New("cron_expression is missing, or a text is too long")

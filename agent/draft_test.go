@@ -107,4 +107,9 @@ func TestValidID(t *testing.T) {
 			t.Errorf("%.20q: %v; want %s of the field", c.id, err, c.code)
 		}
 	}
+	for _, key := range []string{"\x01", "a\u202eb", "a\nb"} { // a key is data
+		if err := agent.ValidKey("key", key); err != nil {
+			t.Errorf("key %q: %v", key, err)
+		}
+	}
 }

@@ -59,5 +59,5 @@ func optionalSession(field, id string) error {
 	if id == "" {
 		return nil
 	}
-	return ValidSessionID(field, id)
+	return validSessionID(field, id)
 }

@@ -10,26 +10,36 @@ import (
 	"dormouse/internal/compactjson"
 )
 
-// ValidID returns an error if an id, key or scope is invalid. It must be 1 to
-// IDBytesMax bytes of UTF-8 without control and bidirectional formatting characters, which
-// make an id look like another, and neither "." nor "..". The error is an
-// *Error that names field.
+// ValidID returns an error if an id or scope is invalid. It must be a valid key without
+// control and bidirectional formatting characters, which make an id look like another.
+// The error is an *Error that names field.
 func ValidID(field, id string) error {
-	switch {
-	case id == "":
-		return Invalid(field, "%s is missing: give 1 to %d bytes of UTF-8", field, IDBytesMax)
-	case len(id) > IDBytesMax:
-		return TooLarge(field, "id_bytes_max", len(id), IDBytesMax)
-	case id == "." || id == "..":
-		return Invalid(field, "%s must not be %q: choose another", field, id)
-	case strings.IndexByte(id, 0) >= 0:
-		return Invalid(field, "%s must not hold a NUL byte: remove it", field)
-	case !utf8.ValidString(id):
-		return Invalid(field, "%s is not UTF-8: encode it, for example as base64", field)
+	if err := ValidKey(field, id); err != nil {
+		return err
 	}
 	if i := strings.IndexFunc(id, hidden); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(id[i:])
 		return Invalid(field, "%s must not hold the control or bidirectional formatting character %U: remove it", field, r)
+	}
+	return nil
+}
+
+// ValidKey returns an error if the key of a checkpoint or value is invalid. It must be 1
+// to IDBytesMax bytes of UTF-8 without NUL, and neither "." nor "..". The error is an
+// *Error that names field. The state machine applies this rule to ids too, and must go on
+// to do so: all nodes of a cluster refuse the same entries, whatever their version.
+func ValidKey(field, key string) error {
+	switch {
+	case key == "":
+		return Invalid(field, "%s is missing: give 1 to %d bytes of UTF-8", field, IDBytesMax)
+	case len(key) > IDBytesMax:
+		return TooLarge(field, "id_bytes_max", len(key), IDBytesMax)
+	case key == "." || key == "..":
+		return Invalid(field, "%s must not be %q: choose another", field, key)
+	case strings.IndexByte(key, 0) >= 0:
+		return Invalid(field, "%s must not hold a NUL byte: remove it", field)
+	case !utf8.ValidString(key):
+		return Invalid(field, "%s is not UTF-8: encode it, for example as base64", field)
 	}
 	return nil
 }

@@ -260,13 +260,13 @@ func validFeed(w *Watch) error {
 func validRead(read Read) error {
 	switch r := read.(type) {
 	case *GetValue:
-		return ValidID("key", r.Key)
+		return ValidKey("key", r.Key)
 	case *GetCheckpoint:
-		return ValidID("key", r.Key)
+		return ValidKey("key", r.Key)
 	case *CheckpointHistory:
-		return ValidID("key", r.Key)
+		return ValidKey("key", r.Key)
 	case *Thaw:
-		return ValidID("key", r.Key)
+		return ValidKey("key", r.Key)
 	case *GetThread:
 		return ValidID("thread", r.Thread)
 	case *VerifyThread:

@@ -158,7 +158,7 @@ func (*ImportResult) isOpResult() {}
 
 func (o *ImportScope) validateOp(t *tally) error {
 	t.bytes += len(o.ID) + len(o.Rows)
-	if err := ValidID("import", o.ID); err != nil {
+	if err := ValidKey("import", o.ID); err != nil {
 		return err
 	}
 	switch {

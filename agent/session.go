@@ -208,13 +208,17 @@ const (
 // lease's epoch as its fence applies only while the lease is valid.
 func SessionClaim(session string) string { return sessionClaimPrefix + session }
 
-// ValidSessionID is ValidID for a session: the name of its lease must be a valid id
+// ValidSessionKey is ValidKey for a session: the name of its lease must be a valid key
 // too.
-func ValidSessionID(field, id string) error {
+func ValidSessionKey(field, id string) error {
 	if len(id) > SessionIDBytesMax {
 		return TooLarge(field, "session_id_bytes_max", len(id), SessionIDBytesMax)
 	}
-	return ValidID(field, id)
+	return ValidKey(field, id)
+}
+
+func validSessionID(field, id string) error {
+	return firstOf(ValidSessionKey(field, id), ValidID(field, id))
 }
 
 // ClaimedSession returns the session whose lease a claim is.

@@ -53,7 +53,7 @@ func (*ReviewList) isFound()  {}
 func validSessionRead(read Read) error {
 	switch r := read.(type) {
 	case *GetSession:
-		return ValidSessionID("session", r.Session)
+		return validSessionID("session", r.Session)
 	case *ListSessions:
 		return r.validate()
 	case *GetReview:

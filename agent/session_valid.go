@@ -35,7 +35,7 @@ func (o *CancelSession) validateOp(t *tally) error {
 
 func (o *DeleteSession) validateOp(t *tally) error {
 	t.bytes += len(o.Session)
-	return firstOf(ValidSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
+	return firstOf(validSessionID("session", o.Session), validSpan("seal", o.Seal, SealMax))
 }
 
 // contents adds the size of an op's contents to the tally and checks it against the
@@ -55,7 +55,7 @@ func (t *tally) contents(field string, bound int, limit string, parts ...JSON) e
 func (o *PutSession) validateOp(t *tally) error {
 	t.bytes += len(o.Session) + len(o.Agent) + o.settingsSize()
 	if err := firstOf(
-		ValidSessionID("session", o.Session),
+		validSessionID("session", o.Session),
 		ValidID("agent_id", o.Agent),
 		validWord("mode", o.Mode, SessionModeLease, SessionModeClassic, ""),
 		o.CheckSettings(o.Mode),
@@ -188,14 +188,14 @@ func (t *tally) runner(session, owner string, ttl *time.Duration) error {
 	if *ttl == 0 {
 		*ttl = ClaimTTLDefault
 	}
-	return firstOf(ValidSessionID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
+	return firstOf(validSessionID("session", session), ValidID("owner_id", owner), validClaimTTL(*ttl))
 }
 
 // lease validates a reference to a lease. It may be empty: the state machine decides
 // whether a lease is needed.
 func (t *tally) lease(session, lease, owner string) error {
 	t.bytes += len(session) + len(lease) + len(owner)
-	return firstOf(ValidSessionID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))
+	return firstOf(validSessionID("session", session), optionalID("lease_id", lease), optionalID("owner_id", owner))
 }
 
 func (t *tally) request(r *SessionRequest) error {
@@ -244,7 +244,7 @@ func (o *CommitSession) validateOp(t *tally) error {
 func (o *ForkSession) validateOp(t *tally) error {
 	t.bytes += len(o.Session) + len(o.NewSession) + len(o.Snapshot)
 	if err := firstOf(
-		ValidSessionID("session", o.Session), ValidSessionID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),
+		validSessionID("session", o.Session), validSessionID("new_session", o.NewSession), optionalID("snapshot", o.Snapshot),
 	); err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func (g Grant) validate() error {
 		return Invalid("verbs", "verbs has %d elements, more than there are verbs: name each once", n)
 	}
 	for _, scope := range g.Scopes {
-		if err := ValidID("scopes", scope); err != nil {
+		if err := ValidKey("scopes", scope); err != nil {
 			return err
 		}
 	}

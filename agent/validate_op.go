@@ -9,7 +9,7 @@ import (
 
 func (o *DeleteCheckpoint) validateOp(t *tally) error {
 	t.bytes += len(o.Key)
-	return firstOf(ValidID("key", o.Key), validSpan("seal", o.Seal, SealMax))
+	return firstOf(ValidKey("key", o.Key), validSpan("seal", o.Seal, SealMax))
 }
 
 func (o *DeleteThread) validateOp(t *tally) error {
@@ -37,7 +37,7 @@ func firstOf(errs ...error) error {
 func (o *PutValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key) + len(o.ContentType) + len(o.Bytes)
 	if err := firstOf(
-		validKey("key", o.Key),
+		validValueKey("key", o.Key),
 		validContentType(o.ContentType),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.ifBytes(o.IfBytes),
@@ -54,7 +54,7 @@ func (o *PutValue) validateOp(t *tally) error {
 
 func (o *DeleteValue) validateOp(t *tally) error {
 	t.bytes += len(o.Key)
-	return firstOf(ValidID("key", o.Key), t.ifBytes(o.IfBytes), validSpan("seal", o.Seal, SealMax))
+	return firstOf(ValidKey("key", o.Key), t.ifBytes(o.IfBytes), validSpan("seal", o.Seal, SealMax))
 }
 
 func (t *tally) ifBytes(want *[]byte) error {
@@ -80,7 +80,7 @@ func validContentType(text string) error {
 
 func (o *PutCheckpoint) validateOp(t *tally) error {
 	if err := firstOf(
-		ValidID("key", o.Key),
+		ValidKey("key", o.Key),
 		validLifecycle(o.Lifecycle),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
@@ -114,7 +114,7 @@ func validLifecycle(lifecycle string) error {
 }
 
 func (o *PatchCheckpoint) validateOp(t *tally) error {
-	if err := firstOf(ValidID("key", o.Key), settle("patch", &o.Patch)); err != nil {
+	if err := firstOf(ValidKey("key", o.Key), settle("patch", &o.Patch)); err != nil {
 		return err
 	}
 	if o.Patch == nil {

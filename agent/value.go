@@ -87,9 +87,9 @@ func ValidFilePath(field, path string) error {
 	return nil
 }
 
-// validKey validates the key of a value to write, which may be a file's.
-func validKey(field, key string) error {
-	if err := ValidID(field, key); err != nil {
+// validValueKey validates the key of a value to write, which may be a file's.
+func validValueKey(field, key string) error {
+	if err := ValidKey(field, key); err != nil {
 		return err
 	}
 	if path, ok := FilePath(key); ok {

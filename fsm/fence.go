@@ -14,7 +14,7 @@ func (b *batch) fenced(scope string, fence *logpb.Fence) error {
 	if fence == nil || seededbug.Is(seededbug.NoFenceCheck) || seededbug.Is(seededbug.FenceCheckedEarly) {
 		return nil
 	}
-	if err := agent.ValidID("fence.claim", fence.Claim); err != nil {
+	if err := agent.ValidKey("fence.claim", fence.Claim); err != nil {
 		return err
 	}
 	if n, ok := layout.ClaimedPartition(fence.Claim); ok {
@@ -46,7 +46,7 @@ func erasedSince(b *txn.Entry, scope string, fence *logpb.Fence) error {
 	if fence.Agent == "" {
 		return nil
 	}
-	if err := agent.ValidID("fence.agent", fence.Agent); err != nil {
+	if err := agent.ValidKey("fence.agent", fence.Agent); err != nil {
 		return err
 	}
 	if gone, err := scopeGone(b, scope); err != nil {

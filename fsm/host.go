@@ -67,7 +67,7 @@ func validHost(row layout.Member) error {
 	for _, fact := range []struct{ field, value string }{
 		{"node", row.ID}, {"incarnation", row.Incarnation}, {"host.addr", row.RaftAddr}, {"host.version", row.Version},
 	} {
-		if err := agent.ValidID(fact.field, fact.value); err != nil {
+		if err := agent.ValidKey(fact.field, fact.value); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func validHost(row layout.Member) error {
 	if row.Zone == "" {
 		return nil
 	}
-	return agent.ValidID("host.zone", row.Zone)
+	return agent.ValidKey("host.zone", row.Zone)
 }
 
 // inTheWay returns an error if a host has the name or the address of another member. The error is
@@ -123,7 +123,7 @@ func (b *batch) agreeable(node string, handlers []string) error {
 		return agent.TooLarge("handlers", "lease_handlers_max", len(handlers), layout.LeaseHandlersMax)
 	}
 	for i, handler := range handlers {
-		if err := agent.ValidID("handlers", handler); err != nil {
+		if err := agent.ValidKey("handlers", handler); err != nil {
 			return err
 		}
 		if i > 0 && handlers[i-1] >= handler {

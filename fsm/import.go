@@ -134,7 +134,7 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 	if !alone {
 		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
 	}
-	whole := agent.Commit{Scope: c.Scope, Ops: []agent.Op{op}}
+	whole := agent.Commit{Ops: []agent.Op{op}} // the scope is validated by now
 	if err := whole.Validate(); err != nil { // the entry may come from another build
 		return nil, err
 	}

@@ -163,10 +163,10 @@ func (c machineCommit) putMember(p *logpb.PutMember) (agent.OpResult, error) {
 }
 
 func validMember(id, incarnation string) error {
-	if err := agent.ValidID("member.id", id); err != nil {
+	if err := agent.ValidKey("member.id", id); err != nil {
 		return err
 	}
-	return agent.ValidID("member.incarnation", incarnation)
+	return agent.ValidKey("member.incarnation", incarnation)
 }
 
 func (c machineCommit) removeMember(p *logpb.RemoveMember) (agent.OpResult, error) {

@@ -91,10 +91,10 @@ func (c machineCommit) endNodeLease(p *logpb.EndNodeLease) (agent.OpResult, erro
 }
 
 func validLease(node, life string, ttl time.Duration) error {
-	if err := agent.ValidID("node", node); err != nil {
+	if err := agent.ValidKey("node", node); err != nil {
 		return err
 	}
-	if err := agent.ValidID("life", life); err != nil {
+	if err := agent.ValidKey("life", life); err != nil {
 		return err
 	}
 	if ttl < layout.NodeLeaseTTLMin || ttl > layout.NodeLeaseTTLMax {

@@ -56,10 +56,10 @@ func (b *batch) request(p *logpb.Commit) (agent.Decided, error) {
 }
 
 func validRequest(p *logpb.Commit) *agent.Error {
-	if err := agent.ValidID("scope", p.Scope); err != nil {
+	if err := agent.ValidKey("scope", p.Scope); err != nil {
 		return agent.Invalid("scope", "%v", err)
 	}
-	if err := agent.ValidID("client", p.Client); err != nil {
+	if err := agent.ValidKey("client", p.Client); err != nil {
 		return agent.Invalid("request.client", "%v", err)
 	}
 	if p.Seq == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // validScope rejects names that would break a key.
-func validScope(c *txn.Tx) error { return agent.ValidID("scope", c.Scope) }
+func validScope(c *txn.Tx) error { return agent.ValidKey("scope", c.Scope) }
 
 func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {

@@ -71,7 +71,7 @@ func isInstance(id string) bool {
 	return ok
 }
 
-func idTail(tail string) bool { return agent.ValidID("id", tail) == nil }
+func idTail(tail string) bool { return agent.ValidKey("id", tail) == nil }
 
 // endedTail reports whether a tail is an id that ends with a NUL.
 func endedTail(tail string) bool {

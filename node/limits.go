@@ -15,7 +15,7 @@ import (
 const (
 	connectionsMax   = 4096 // of each server: one address may have half of them
 	inFlightBytesMin = 64 << 20
-	inFlightBytesMax = 192 << 20
+	inFlightBytesMax = 128 << 20
 	inFlightPart     = 8 // of the memory limit
 )
 

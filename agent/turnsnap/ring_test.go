@@ -229,7 +229,7 @@ func TestWhatASessionRefusesIsNotSigned(t *testing.T) {
 // escaped, and contents at the limit.
 func TestTheLargestSnapshotTravels(t *testing.T) {
 	r := ring(t, strings.Repeat("k", turnsnap.KeyIDBytesMax))
-	id := strings.Repeat("\x01", agent.IDBytesMax)
+	id := strings.Repeat(`"`, agent.IDBytesMax)
 	s := agent.SessionSnapshot{ID: id, Agent: id, RequestID: id, At: 1 << 60, Cursor: agent.Cursor{Phase: agent.PhaseBeforeEffect, LoopIndex: 1 << 63}}
 	s.Cursor.Metadata, s.Metadata = agent.JSON("{}"), agent.JSON("{}")
 	s.TurnState = agent.JSON(`{"t":"` + strings.Repeat(`\u0001`, (agent.SessionSnapshotBytesMax-12)/6) + `"}`)

@@ -30,7 +30,7 @@ func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 
 // Live returns the checkpoint under a key, or nil. It first removes an expired one.
 func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
-	if err := agent.ValidID("key", key); err != nil {
+	if err := agent.ValidKey("key", key); err != nil {
 		return nil, err
 	}
 	row, err := Load(c, key)

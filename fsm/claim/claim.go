@@ -135,7 +135,7 @@ func Release(c *txn.Tx, op *agent.ReleaseClaim) (agent.OpResult, error) {
 		Drop(c, op.Claim, row)
 		return &agent.ClaimResult{Claim: agent.Claim{Name: op.Claim}}, nil
 	}
-	if err := agent.ValidID("to", op.To); err != nil {
+	if err := agent.ValidKey("to", op.To); err != nil {
 		return nil, err
 	}
 	ttl := op.TTL
@@ -178,7 +178,7 @@ func validClaim(name, holder string, ttl time.Duration) error {
 	if err := agent.CallersClaim(name); err != nil {
 		return err
 	}
-	if err := agent.ValidID("holder", holder); err != nil {
+	if err := agent.ValidKey("holder", holder); err != nil {
 		return err
 	}
 	if ttl < agent.ClaimTTLMin || ttl > agent.ClaimTTLMax {

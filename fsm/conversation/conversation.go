@@ -33,7 +33,7 @@ type Conversation struct {
 // Open opens the conversation of a reference, whether it exists or not. It returns an error if
 // agent or owner do not match. It first removes an expired or erased one.
 func Open(c *txn.Tx, ref *agent.ConversationRef) (*Conversation, error) {
-	if err := agent.ValidID("conversation_id", ref.ID); err != nil {
+	if err := agent.ValidKey("conversation_id", ref.ID); err != nil {
 		return nil, err
 	}
 	w, err := LoadStored(c, ref.ID)

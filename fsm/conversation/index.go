@@ -16,10 +16,10 @@ import (
 // Places returns the index rows of a conversation. An invalid agent or owner would break their
 // keys: it has no index row.
 func Places(scope, id string, row *logpb.ConversationRow) (places []string) {
-	if row.Agent != "" && agent.ValidID("agent_id", row.Agent) == nil {
+	if row.Agent != "" && agent.ValidKey("agent_id", row.Agent) == nil {
 		places = append(places, kv.IndexKey(kv.KindConversationAgent, scope, row.Agent, id))
 	}
-	if row.Owner != "" && agent.ValidID("owner_id", row.Owner) == nil {
+	if row.Owner != "" && agent.ValidKey("owner_id", row.Owner) == nil {
 		places = append(places, kv.IndexKey(kv.KindConversationOwner, scope, row.Owner, id))
 	}
 	return places

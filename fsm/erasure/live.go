@@ -42,7 +42,7 @@ func (e *Erasure) finish() {
 // EndInstance records that the live instance of an erased agent has ended. It does not count for a
 // later erasure.
 func EndInstance(c *txn.Tx, p *logpb.EndInstance) (agent.OpResult, error) {
-	if err := agent.ValidID("agent", p.Agent); err != nil {
+	if err := agent.ValidKey("agent", p.Agent); err != nil {
 		return nil, err
 	}
 	row, err := txn.LoadErasure(c, p.Agent)

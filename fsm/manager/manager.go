@@ -16,7 +16,7 @@ var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List)}
 
 // Load returns the row of a manager, or nil.
 func Load(c *txn.Tx, name string) (*logpb.ManagerRow, error) {
-	if err := agent.ValidID("name", name); err != nil {
+	if err := agent.ValidKey("name", name); err != nil {
 		return nil, err
 	}
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindManager, c.Scope, name))

@@ -37,10 +37,10 @@ type Work struct {
 
 // openMemory reads a memory. It first removes an expired one.
 func openMemory(c *txn.Tx, name, id string) (*Work, error) {
-	if err := agent.ValidID("agent", name); err != nil {
+	if err := agent.ValidKey("agent", name); err != nil {
 		return nil, err
 	}
-	if err := agent.ValidID("id", id); err != nil {
+	if err := agent.ValidKey("id", id); err != nil {
 		return nil, err
 	}
 	w := &Work{Tx: c, Agent: name, Id: id}
@@ -100,7 +100,7 @@ func Write(c *txn.Tx, op *agent.WriteMemory) (agent.OpResult, error) {
 // another build.
 func validMemory(op *agent.WriteMemory) error {
 	if op.Session != "" {
-		if err := agent.ValidID("session_id", op.Session); err != nil {
+		if err := agent.ValidKey("session_id", op.Session); err != nil {
 			return err
 		}
 	}

@@ -89,7 +89,7 @@ func closeRequest(c *txn.Tx, s *Session, outcome agent.RequestOutcome) error {
 
 // addSnapshot makes a snapshot the session's newest, and replaces one of the same id.
 func addSnapshot(c *txn.Tx, s *Session, given *agent.SessionSnapshot) error {
-	if err := agent.ValidID("snapshot_id", given.ID); err != nil {
+	if err := agent.ValidKey("snapshot_id", given.ID); err != nil {
 		return err
 	}
 	p := command.EncodeSessionSnapshot(given)

@@ -33,7 +33,7 @@ func beginLease(c *txn.Tx, s *Session, owner string, ttl time.Duration) error {
 }
 
 func validOwner(owner string, ttl time.Duration) error {
-	if err := agent.ValidID("owner_id", owner); err != nil {
+	if err := agent.ValidKey("owner_id", owner); err != nil {
 		return err
 	}
 	if ttl < agent.ClaimTTLMin || ttl > agent.ClaimTTLMax {

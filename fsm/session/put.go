@@ -45,7 +45,7 @@ func Put(c *txn.Tx, op *agent.PutSession) (agent.OpResult, error) {
 
 // validPutSession repeats the request validation, because an entry may come from another build.
 func validPutSession(op *agent.PutSession) error {
-	if err := agent.ValidID("agent_id", op.Agent); err != nil {
+	if err := agent.ValidKey("agent_id", op.Agent); err != nil {
 		return err
 	}
 	if err := op.CheckSettings(op.Mode); err != nil {
@@ -57,7 +57,7 @@ func validPutSession(op *agent.PutSession) error {
 		return agent.Invalid("status", "a session is not put as %q", op.Status)
 	}
 	if op.Request != nil {
-		return agent.ValidID("request.id", op.Request.ID)
+		return agent.ValidKey("request.id", op.Request.ID)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // loadReview returns the review of an id, or nil. If its session is expired or erased, loadReview
 // first removes both.
 func loadReview(c *txn.Tx, id string) (*logpb.ReviewRow, error) {
-	if err := agent.ValidID("review", id); err != nil {
+	if err := agent.ValidKey("review", id); err != nil {
 		return nil, err
 	}
 	row, err := readReview(c.Rows, c.Scope, id)
@@ -102,7 +102,7 @@ func askReviews(c *txn.Tx, s *Session, drafts []agent.ReviewDraft) error {
 func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 	for _, optional := range []string{d.Assignee, d.EscalateTo} {
 		if optional != "" {
-			if err := agent.ValidID("assignee", optional); err != nil {
+			if err := agent.ValidKey("assignee", optional); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,7 @@ func Open(c *txn.Tx, id string) (*Session, error) {
 
 // LoadStored returns a session whose rows exist, or nil.
 func LoadStored(c *txn.Tx, id string) (*Session, error) {
-	if err := agent.ValidSessionID("session", id); err != nil {
+	if err := agent.ValidSessionKey("session", id); err != nil {
 		return nil, err
 	}
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindSession, c.Scope, id))

@@ -17,7 +17,7 @@ func Claim(c *txn.Tx, op *agent.ClaimSession) (agent.OpResult, error) {
 		return nil, err
 	}
 	if op.Request != nil {
-		if err := agent.ValidID("request.id", op.Request.ID); err != nil {
+		if err := agent.ValidKey("request.id", op.Request.ID); err != nil {
 			return nil, err
 		}
 	}

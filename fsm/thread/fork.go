@@ -16,7 +16,7 @@ import (
 
 // Fork runs fork_thread.
 func Fork(c *txn.Tx, op *agent.ForkThread) (agent.OpResult, error) {
-	if err := agent.ValidID("new_thread", op.NewThread); err != nil {
+	if err := agent.ValidKey("new_thread", op.NewThread); err != nil {
 		return nil, err
 	}
 	t, err := presentThread(c, op.Thread, op.IfIncarnation)

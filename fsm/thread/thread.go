@@ -23,7 +23,7 @@ var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(LoadEntries
 // Load returns the row of a thread, or nil. The caller may change it. It first removes an expired
 // one.
 func Load(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
-	if err := agent.ValidID("thread", id); err != nil {
+	if err := agent.ValidKey("thread", id); err != nil {
 		return nil, err
 	}
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))

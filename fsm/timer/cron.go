@@ -100,7 +100,7 @@ func reschedule(c *txn.Tx, checkpoint string, changes []agent.CronChange, droppe
 			if _, err := setTimer(c, &timer, generation); err != nil {
 				return err
 			}
-		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidID("job", change.Job) == nil: // others have no timer
+		case len(change.Job) <= agent.CronJobBytesMax && agent.ValidKey("job", change.Job) == nil: // others have no timer
 			if _, err := Delete(c, &agent.DeleteTimer{Manager: name, Key: key, ID: agent.CronTimerPrefix + change.Job}); err != nil {
 				return err
 			}

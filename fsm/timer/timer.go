@@ -33,7 +33,7 @@ type Timer struct {
 // Open reads a timer.
 func Open(c *txn.Tx, manager, key, id string) (*Timer, error) {
 	for _, part := range []struct{ field, text string }{{"manager", manager}, {"key", key}, {"timer", id}} {
-		if err := agent.ValidID(part.field, part.text); err != nil {
+		if err := agent.ValidKey(part.field, part.text); err != nil {
 			return nil, err
 		}
 	}

@@ -62,7 +62,7 @@ func Authentic(b *txn.Entry, id string) error {
 
 // Put runs put_token.
 func Put(c *txn.Tx, op *agent.PutToken) (agent.OpResult, error) {
-	if err := agent.ValidID("principal", op.Principal); err != nil {
+	if err := agent.ValidKey("principal", op.Principal); err != nil {
 		return nil, err
 	}
 	if err := agent.ValidGrants(op.Grants); err != nil {
@@ -169,7 +169,7 @@ func drop(c *txn.Tx, id string, row *logpb.TokenRow) error {
 
 // Revoke runs revoke_token.
 func Revoke(c *txn.Tx, op *agent.RevokeToken) (agent.OpResult, error) {
-	if err := agent.ValidID("id", op.ID); err != nil {
+	if err := agent.ValidKey("id", op.ID); err != nil {
 		return nil, err
 	}
 	row, err := load(c.Rows, op.ID)

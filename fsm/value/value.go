@@ -31,7 +31,7 @@ func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 
 // liveValue returns the value under a key, or nil. It first removes an expired one.
 func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
-	if err := agent.ValidID("key", key); err != nil {
+	if err := agent.ValidKey("key", key); err != nil {
 		return nil, err
 	}
 	row, err := loadValue(c, key)
