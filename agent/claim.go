@@ -31,7 +31,7 @@ func (o *TakeClaim) validateOp(t *tally) error {
 	if o.TTL == 0 {
 		o.TTL = ClaimTTLDefault
 	}
-	return firstOf(CallersClaim(o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
+	return firstOf(validClaim(o.Claim), ValidID("holder", o.Holder), validClaimTTL(o.TTL))
 }
 
 func (o *RenewClaim) validateOp(t *tally) error {
@@ -53,12 +53,14 @@ func CallersClaim(name string) error {
 	case strings.HasPrefix(name, PartitionClaimPrefix):
 		return Invalid("claim", "claim %q belongs to the cluster: choose another name", name)
 	}
-	return ValidID("claim", name)
+	return ValidKey("claim", name)
 }
+
+func validClaim(name string) error { return firstOf(CallersClaim(name), ValidID("claim", name)) }
 
 // validHolding validates the name, the holder and the epoch of a holding.
 func validHolding(claim, holder string, epoch uint64) error {
-	if err := firstOf(CallersClaim(claim), ValidID("holder", holder)); err != nil {
+	if err := firstOf(validClaim(claim), ValidID("holder", holder)); err != nil {
 		return err
 	}
 	if epoch == 0 {

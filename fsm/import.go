@@ -135,7 +135,7 @@ func (c machineCommit) importScope(op *agent.ImportScope, alone bool) (agent.OpR
 		return nil, agent.Invalid("ops", "import_scope must be the only op of its commit")
 	}
 	whole := agent.Commit{Ops: []agent.Op{op}} // the scope is validated by now
-	if err := whole.Validate(); err != nil { // the entry may come from another build
+	if err := whole.Validate(); err != nil {   // the entry may come from another build
 		return nil, err
 	}
 	row := c.batch.imports[c.Scope]

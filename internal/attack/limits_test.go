@@ -133,6 +133,7 @@ func TestUnreadAnswersUseBoundedMemory(t *testing.T) {
 		run  func(t *testing.T)
 	}{
 		{"unary calls", func(t *testing.T) {
+			t.Helper()
 			conn := rpcFrom(t, n, "127.0.0.1")
 			for range 100 {
 				stream, err := conn.NewStream(t.Context(), &rpc.StreamDesc{}, apipb.Store_Read_FullMethodName)
@@ -146,6 +147,7 @@ func TestUnreadAnswersUseBoundedMemory(t *testing.T) {
 			}
 		}},
 		{"streams", func(t *testing.T) {
+			t.Helper()
 			for range 3 {
 				stream, err := apipb.NewStoreClient(rpcFrom(t, n, "127.0.0.1")).Exchange(t.Context())
 				if err != nil {
@@ -160,6 +162,7 @@ func TestUnreadAnswersUseBoundedMemory(t *testing.T) {
 			}
 		}},
 		{"many reads in a call", func(t *testing.T) {
+			t.Helper()
 			conn := rpcFrom(t, n, "127.0.0.1")
 			many := readPage()
 			for len(many.Reads) < agent.ReadsMax {
@@ -170,6 +173,7 @@ func TestUnreadAnswersUseBoundedMemory(t *testing.T) {
 			}
 		}},
 		{"HTTP", func(t *testing.T) {
+			t.Helper()
 			addr, _ := n.Addrs()
 			for range 80 {
 				c, err := from("127.0.0.1").DialContext(t.Context(), "tcp", addr)

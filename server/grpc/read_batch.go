@@ -94,7 +94,7 @@ func (x *exchange) answerBatch(b *readBatch) {
 			}
 		}
 	}()
-	ctx, work := budget.WithWork(b.window.ctx, x.api.bytes, x.caller)
+	ctx, work := budget.WithWork(b.window.ctx, x.bytes, x.caller)
 	defer work.Done()
 	answers, err := x.service.Read(ctx, b.Reads)
 	if err == nil && len(answers.Answers) != len(b.Reads.Reads) {
