@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	"cmd/node": {"config", "node"},
 
 	// A real node for tests, and a client of it.
-	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "config", "instance", "node"},
+	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "cluster/keys", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
 	"host": {"agent", "agent/layout", "client", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
