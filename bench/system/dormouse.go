@@ -36,13 +36,9 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	if err := keys.WriteFile(keyFile, key.Encode()); err != nil {
 		return fmt.Errorf("write the cluster key: %w", err)
 	}
-	var secured *security
-	access := []string{"--auth", "off"}
-	if s.Name == DormouseSecured {
-		if secured, err = s.secure(o.Dir, key); err != nil {
-			return err
-		}
-		access = []string{"--auth", "tokens", "--root-token-file", s.TokenFile}
+	secured, access, err := s.secure(o.Dir, key)
+	if err != nil {
+		return err
 	}
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
@@ -51,11 +47,9 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
 		}
 		command = append(append(command, access...), "--expect", strconv.Itoa(o.Nodes))
-		var environ []string
-		if secured != nil {
-			if environ, err = secured.environ(name); err != nil {
-				return err
-			}
+		environ, err := secured.environ(name)
+		if err != nil {
+			return err
 		}
 		for other := range o.Nodes {
 			command = append(command, "--join", local(ports[each*other+2]))

@@ -15,22 +15,29 @@ type security struct {
 	authority *keys.Authority
 }
 
-// secure makes the authority, and the names of the files for clients.
-func (s *System) secure(dir string, key keys.Key) (*security, error) {
+// secure makes the authority and the names of the files for clients, and returns the
+// flags of each node. For systems without security the result is nil.
+func (s *System) secure(dir string, key keys.Key) (*security, []string, error) {
+	if s.Name != DormouseSecured {
+		return nil, []string{"--auth", "off"}, nil
+	}
 	authority, err := key.Authority()
 	if err != nil {
-		return nil, fmt.Errorf("secure %s: %w", s.Name, err)
+		return nil, nil, fmt.Errorf("secure %s: %w", s.Name, err)
 	}
 	s.CAFile, s.TokenFile = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "root.token")
 	if err := keys.WriteFile(s.CAFile, string(authority.PEM())); err != nil {
-		return nil, fmt.Errorf("secure %s: %w", s.Name, err)
+		return nil, nil, fmt.Errorf("secure %s: %w", s.Name, err)
 	}
-	return &security{dir, authority}, nil
+	return &security{dir, authority}, []string{"--auth", "tokens", "--root-token-file", s.TokenFile}, nil
 }
 
 // environ writes a node's certificate, and returns the node's environment: HTTP stays
-// without TLS, for the status and the metrics.
+// without TLS, for the status and the metrics. It returns nothing for a nil security.
 func (c *security) environ(node string) ([]string, error) {
+	if c == nil {
+		return nil, nil
+	}
 	cert, err := c.authority.Issuer(node, "127.0.0.1").Certificate()
 	if err != nil {
 		return nil, fmt.Errorf("certificate of %s: %w", node, err)
