@@ -87,7 +87,7 @@ func (s shell) run(t *testing.T, dir, command string, ports portsOf) *process {
 	return p
 }
 
-// The four commands of docs/operations.md make a cluster of three voters that nobody uses
+// The four commands of docs/operations.md make a cluster of three voters that refuse calls
 // without a token.
 func TestTheDocumentedCommandsMakeASecuredCluster(t *testing.T) {
 	t.Parallel()
