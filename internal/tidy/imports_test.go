@@ -210,6 +210,7 @@ var home = map[string][]string{
 	"github.com/blevesearch":                  {"recall"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
+	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
