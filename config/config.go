@@ -132,7 +132,7 @@ type Placement struct {
 type Instances struct {
 	AwakeMax  int      `yaml:"awake_max"`  // most awake instances, beyond which the least recently used hibernate; 0 means 200,000
 	HTTPAllow []string `yaml:"http_allow"` // allowed hosts of HTTP handlers, with the port if it is not the scheme's default
-	Keys      []string `yaml:"keys"`       // name=file of each secret that signs requests to HTTP handlers
+	Keys      []string `yaml:"keys"`       // name@host/scope=file of each secret that signs requests to HTTP handlers: those of the scope, or of a prefix such as team-*, to the host
 }
 
 // Storage has the settings of the storage engine.
