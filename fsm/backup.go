@@ -20,23 +20,11 @@ import (
 // WriteBackup writes the whole state to w, at an index no older than the call. The machine
 // continues to apply entries meanwhile.
 func (m *Machine) WriteBackup(w io.Writer) error {
-	m.mu.RLock()
-	g := m.gen
-	held := g.acquire()
-	m.mu.RUnlock()
-	if !held {
-		return errStopped
-	}
-	defer g.release()
-	c, err := m.data.cut(g, nil)
+	c, err := m.Cut()
 	if err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}
-	defer c.Release()
-	if err := c.name(); err != nil {
-		return fmt.Errorf("write backup: %w", err)
-	}
-	if err := c.stream(w); err != nil {
+	if err := errors.Join(c.Write(w), c.Close()); err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}
 	return nil

@@ -1,13 +1,14 @@
 package fsm
 
 import (
+	"dormouse/internal/logchain"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
 )
 
 // What the tests look at from outside.
 
-var NextChain = nextChain
+var NextChain = logchain.Next
 
 const (
 	ChainsKept = chainsKept
