@@ -74,6 +74,32 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	})
 }
 
+// Backups returns what the destination of the backups holds; see layout.BackupTaker.
+func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
+	var all layout.Backups
+	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.Backups(ctx, &apipb.BackupsRequest{})
+		all = convert.BackupsFromProto(res)
+		return err
+	})
+	return all, err
+}
+
+// TakeBackup takes a backup now; see layout.BackupTaker. It is retried only if no backup was begun.
+func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	var taken layout.BackupInfo
+	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stream, err := api.TakeBackup(ctx, &apipb.TakeBackupRequest{})
+		if err == nil {
+			taken, err = convert.TakeBackup(stream.Recv, progress)
+		}
+		return err
+	})
+	return taken, err
+}
+
 // ExportScope calls write with the rows of a scope; see layout.Operator. It makes one
 // attempt, on one node, and fails if that node fails. Discard the output after an
 // error and export again.

@@ -159,10 +159,14 @@ func (c *call) done(ctx context.Context, broken error) error {
 		p.mu.Unlock()
 	} else {
 		p.mu.Unlock()
-		broken = c.process.failed(broken)
+		if broken != nil {
+			broken = c.process.failed(broken)
+		} else {
+			c.process.end()
+		}
 	}
 	<-p.slots
-	if broken != nil && ctx.Err() != nil {
+	if !usable && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if broken != nil {
