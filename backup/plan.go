@@ -77,32 +77,46 @@ func (c *Catalog) Plan(ctx context.Context, t Target) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Cluster: c.Cluster, Target: t, catalog: c}
+	var base Manifest
 	for _, m := range all.Backups {
 		if t.before(m.Index, m.Time) {
-			p.Base = m
+			base = m
 		}
 	}
 	for name, why := range all.Damages {
-		return nil, fmt.Errorf("the manifest of backup %s: %w: move the directory %s%s%s away to restore without it", name, why, c.Cluster, backupsDir, name)
+		return nil, fmt.Errorf("the manifest of backup %s: %w: move %s%s%s away to restore without it", name, why, c.Cluster, backupsDir, name)
 	}
 	switch {
 	case len(all.Backups) == 0:
 		return nil, fmt.Errorf("there is no whole backup of cluster %s", c.Cluster)
-	case p.Base.Name == "":
+	case base.Name == "":
 		first := all.Backups[0]
 		return nil, fmt.Errorf("the oldest backup, %s, ends at entry %d of %s, after %v: choose a later point in time", first.Name, first.Index, When(first.Time), t)
 	}
+	return c.plan(ctx, all.Segments, base, t)
+}
+
+// PlanFrom is Plan with a backup that the caller has chosen.
+func (c *Catalog) PlanFrom(ctx context.Context, base Manifest, t Target) (*Plan, error) {
+	all, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.plan(ctx, all.Segments, base, t)
+}
+
+func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest, t Target) (*Plan, error) {
+	p := &Plan{Cluster: c.Cluster, Target: t, Base: base, catalog: c}
 	switch h, err := c.Head(ctx); {
 	case err == nil:
 		p.Head, p.HeadTime = h.To, h.Time
 	case !errors.Is(err, blob.ErrNotFound):
 		return nil, err
-	case len(all.Segments) > 0 && t == (Target{}):
+	case len(segments) > 0 && t == (Target{}):
 		return nil, fmt.Errorf("%s%s is missing, which says where the shipped log ends: name the entry or the instant to restore", c.Cluster, headFile)
 	}
-	for _, s := range all.Segments {
-		if s.To > p.Base.Index && (t.Index == 0 || s.From <= t.Index) {
+	for _, s := range segments {
+		if s.To > base.Index && (t.Index == 0 || s.From <= t.Index) {
 			p.Segments = append(p.Segments, s)
 		}
 	}

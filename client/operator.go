@@ -85,17 +85,20 @@ func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
 	return all, err
 }
 
-// TakeBackup takes a backup now; see layout.BackupTaker. It is retried only if no backup was begun.
+// TakeBackup takes a backup now; see layout.BackupTaker. It makes one attempt, at one node, and has no
+// timeout but that of ctx.
 func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
 	var taken layout.BackupInfo
-	err := c.persist(ctx, true, func(ctx context.Context, api apipb.ClusterClient) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		stream, err := api.TakeBackup(ctx, &apipb.TakeBackupRequest{})
-		if err == nil {
-			taken, err = convert.TakeBackup(stream.Recv, progress)
+	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.TakeBackupEvent], error) {
+		return api.TakeBackup(ctx, &apipb.TakeBackupRequest{})
+	}
+	err := receiveAll(ctx, c, open, func(event *apipb.TakeBackupEvent) error {
+		if event.Backup != nil {
+			taken = convert.BackupFromProto(event.Backup)
+		} else if progress != nil {
+			progress(convert.BackupProgress(event))
 		}
-		return err
+		return nil
 	})
 	return taken, err
 }

@@ -75,9 +75,14 @@ func TakeBackup(receive func() (*apipb.TakeBackupEvent, error), progress func(la
 			return BackupFromProto(event.Backup), nil
 		}
 		if progress != nil {
-			progress(layout.BackupProgress{Phase: event.Phase, Done: event.Done, Total: event.Total})
+			progress(BackupProgress(event))
 		}
 	}
+}
+
+// BackupProgress converts the progress of a backup.
+func BackupProgress(e *apipb.TakeBackupEvent) layout.BackupProgress {
+	return layout.BackupProgress{Phase: e.Phase, Done: e.Done, Total: e.Total}
 }
 
 // TakeBackupEvent converts the progress of a backup.
