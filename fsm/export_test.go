@@ -1,9 +1,9 @@
 package fsm
 
 import (
-	"dormouse/internal/logchain"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
+	"dormouse/internal/logchain"
 )
 
 // What the tests look at from outside.

@@ -71,5 +71,5 @@ func EntryTime(entry []byte) (int64, error) {
 	return b.WallMs, nil
 }
 
-// ChainAt returns the chain after one of the newest entries; false if it is not kept.
-func (m *Machine) ChainAt(index uint64) (uint32, bool) { return m.chains.at(index) }
+// ChainAt returns the chain of a machine after one of its newest entries; false if it is not kept.
+func ChainAt(m *Machine, index uint64) (uint32, bool) { return m.chains.at(index) }

@@ -63,7 +63,7 @@ type backupSource struct{ node *Node }
 
 // Cut implements schedule.Source.
 func (s backupSource) Cut() (schedule.Cut, error) {
-	cut, err := s.node.machine.Cut()
+	cut, err := fsm.TakeCut(s.node.machine)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s backupSource) Entries(after uint64, use func(e backup.Entry, time int64)
 }
 
 // ChainAt implements schedule.Source.
-func (s backupSource) ChainAt(index uint64) (uint32, bool) { return s.node.machine.ChainAt(index) }
+func (s backupSource) ChainAt(index uint64) (uint32, bool) { return fsm.ChainAt(s.node.machine, index) }
 
 // Rehearse implements schedule.Source.
 func (s backupSource) Rehearse(ctx context.Context, stream io.Reader, bytes int64) (hash string, err error) {
@@ -163,7 +163,7 @@ func (o *operator) Backups(ctx context.Context) (layout.Backups, error) {
 	if n.backups == nil {
 		return layout.Backups{}, errNoBackups()
 	}
-	if addr, other := n.otherLeader(); other {
+	if addr, other := otherLeader(n); other {
 		return n.pool.Backups(addr).Backups(ctx)
 	}
 	return n.backups.List(ctx)
@@ -175,14 +175,14 @@ func (o *operator) TakeBackup(ctx context.Context, progress func(layout.BackupPr
 	if n.backups == nil {
 		return layout.BackupInfo{}, errNoBackups()
 	}
-	if addr, other := n.otherLeader(); other {
+	if addr, other := otherLeader(n); other {
 		return n.pool.Backups(addr).TakeBackup(ctx, progress)
 	}
 	return n.backups.Take(ctx, progress)
 }
 
 // otherLeader returns the address of the leader; false if that is this node, or if none is known.
-func (n *Node) otherLeader() (addr string, other bool) {
+func otherLeader(n *Node) (addr string, other bool) {
 	id, addr := n.group.Leader()
 	return addr, addr != "" && id != n.o.Config.Node.ID && !n.group.IsLeader()
 }
@@ -216,12 +216,12 @@ func (p peerBackups) BackupStatus(context.Context) (layout.BackupStatus, error) 
 
 // backupStatus returns the status of the backups as the leader knows it; nil if this node has no
 // destination, or if the leader does not answer soon.
-func (n *Node) backupStatus(ctx context.Context) *layout.BackupStatus {
+func backupStatus(ctx context.Context, n *Node) *layout.BackupStatus {
 	if n.backups == nil {
 		return nil
 	}
 	s := n.backups.Status()
-	if addr, other := n.otherLeader(); other {
+	if addr, other := otherLeader(n); other {
 		ctx, cancel := context.WithTimeout(ctx, askMax)
 		defer cancel()
 		var err error

@@ -31,7 +31,7 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 		Auth: n.o.Config.Auth.Mode, Insecure: n.o.Config.Node.Insecure,
 	}
 	var asked sync.WaitGroup
-	asked.Go(func() { status.Backup = n.backupStatus(ctx) })
+	asked.Go(func() { status.Backup = backupStatus(ctx, n) })
 	seen := map[string]string{}
 	for _, member := range n.gossip.Members() {
 		seen[member.Name] = string(member.Status)

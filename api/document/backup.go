@@ -10,16 +10,16 @@ type BackupStatus struct {
 	Encrypted bool   `json:"encrypted"`
 	ShipsLog  bool   `json:"ships_log" doc:"The log is shipped, for recovery to a point in time"`
 
-	Next          int64  `json:"next,omitempty" doc:"When the next backup is due"`
+	Next          int64  `json:"next,omitzero" doc:"When the next backup is due"`
 	Phase         string `json:"phase,omitempty" doc:"Of the backup under way: writes or verifies"`
 	LastName      string `json:"last_name,omitempty" doc:"The newest whole backup"`
-	LastIndex     uint64 `json:"last_index,omitempty"`
-	LastSuccessAt int64  `json:"last_success_at,omitempty" doc:"When it was verified"`
+	LastIndex     uint64 `json:"last_index,omitzero"`
+	LastSuccessAt int64  `json:"last_success_at,omitzero" doc:"When it was verified"`
 	LastError     string `json:"last_error,omitempty"`
-	LastErrorAt   int64  `json:"last_error_at,omitempty"`
+	LastErrorAt   int64  `json:"last_error_at,omitzero"`
 
-	ShippedTo   uint64 `json:"shipped_to,omitempty" doc:"The last log entry that was shipped"`
-	ShippedTime int64  `json:"shipped_time,omitempty" doc:"The time of the log at that entry"`
+	ShippedTo   uint64 `json:"shipped_to,omitzero" doc:"The last log entry that was shipped"`
+	ShippedTime int64  `json:"shipped_time,omitzero" doc:"The time of the log at that entry"`
 	Gaps        uint64 `json:"gaps" doc:"How often the shipped log lost entries, since the leader's process leads"`
 	LogError    string `json:"log_error,omitempty" doc:"Why the log is not shipped now"`
 }

@@ -109,8 +109,8 @@ func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
 	}
 	var all []Object
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // also what is deleted meanwhile
-			return nil
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil //nolint:nilerr // there is none, or it was deleted meanwhile
 		}
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, context.Cause(ctx))
@@ -125,7 +125,7 @@ func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return nil //nolint:nilerr // it was deleted meanwhile
 		}
 		if err != nil {
 			return err
