@@ -160,8 +160,9 @@ func (r *Runner) takeDue(ctx context.Context) {
 		}
 		due := r.o.Due(last)
 		r.update(func(s *layout.BackupStatus) { s.Next = due.UnixMilli() })
-		if !r.await(ctx, due) {
-			continue
+		needed, ok := r.await(ctx, due)
+		if !ok {
+			return
 		}
 		switch _, err := r.Take(ctx, nil); {
 		case err == nil:
@@ -169,22 +170,29 @@ func (r *Runner) takeDue(ctx context.Context) {
 		case agent.CodeOf(err) == agent.CodeConflict: // the one under way serves as well
 			pause.For(ctx, retryFirst)
 		default:
-			attempts.Wait(ctx)
-			r.want() // what was due still is
+			if attempts.Wait(ctx) && needed { // what was due still is, by the list of backups
+				r.want()
+			}
 		}
 	}
 }
 
-// await waits until a backup is due or needed. It returns false if ctx has ended.
-func (r *Runner) await(ctx context.Context, due time.Time) bool {
+// await waits until a backup is due, or needed by the shipper. It returns false if ctx has ended.
+func (r *Runner) await(ctx context.Context, due time.Time) (needed, ok bool) {
 	timer := time.NewTimer(time.Until(due))
 	defer timer.Stop()
 	select {
 	case <-r.wanted:
+		needed = true
 	case <-timer.C:
+		select {
+		case <-r.wanted: // one backup serves both
+			needed = true
+		default:
+		}
 	case <-ctx.Done():
 	}
-	return ctx.Err() == nil
+	return needed, ctx.Err() == nil
 }
 
 // want makes takeDue take a backup now.
