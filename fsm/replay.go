@@ -36,6 +36,9 @@ func OpenReplica(fs storage.FS, dir string, backup io.Reader) (*Replica, error) 
 
 // Replay applies an entry of the log.
 func (r *Replica) Replay(index, term uint64, entry []byte) error {
+	if applied := r.Applied(); index <= applied {
+		return fmt.Errorf("entry %d comes after entry %d", index, applied)
+	}
 	r.Apply(&raft.Log{Type: raft.LogCommand, Index: index, Term: term, Data: entry})
 	if applied := r.Applied(); applied != index {
 		return r.why(fmt.Errorf("entry %d cannot be applied: the state ends at entry %d", index, applied))
