@@ -116,7 +116,7 @@ func (c *Catalog) plan(ctx context.Context, segments []SegmentRef, base Manifest
 		return nil, fmt.Errorf("%s%s is missing, which says where the shipped log ends: name the entry or the instant to restore", c.Cluster, headFile)
 	}
 	for _, s := range segments {
-		if s.To > base.Index && (t.Index == 0 || s.From <= t.Index) {
+		if s.To > base.Index {
 			p.Segments = append(p.Segments, s)
 		}
 	}

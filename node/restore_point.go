@@ -172,7 +172,7 @@ func (p Point) build(ctx context.Context, fs storage.FS, dir string, done *Resto
 func (p Point) run(ctx context.Context, c *backup.Catalog, plan *backup.Plan, fs storage.FS, dir string, done *Restored, use func(r *fsm.Replica) error) (err error) {
 	base := plan.Base
 	*done = Restored{ClusterID: plan.Cluster, Backup: base.Name, ShippedTo: plan.Head, ShippedTime: plan.HeadTime}
-	p.tell("restoring cluster %s to %v: backup %s (entry %d, %s), and up to %d segments of the log", plan.Cluster, plan.Target, base.Name, base.Index, backup.When(base.Time), len(plan.Segments))
+	p.tell("restoring cluster %s to %v: backup %s (entry %d, %s), and the log after it (%d segments)", plan.Cluster, plan.Target, base.Name, base.Index, backup.When(base.Time), len(plan.Segments))
 	stream, err := c.State(ctx, base)
 	if err != nil {
 		return fault("read the backup", err, codeFailed)

@@ -233,3 +233,29 @@ func TestNothingIsRemovedWhileAManifestIsDamaged(t *testing.T) {
 		}
 	})
 }
+
+// Entries at the destination that are not of this log, as a restored disk could have, count as a gap.
+func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.write(5)
+		c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(time.Minute)
+		c.lead("")
+		c.mu.Lock()
+		for i := range c.chains {
+			c.chains[i] ^= 1
+		}
+		c.mu.Unlock()
+		two := c.run(t, "n2")
+		c.lead("n2")
+		c.write(5)
+		time.Sleep(5 * time.Minute)
+		c.write(5)
+		time.Sleep(time.Minute)
+		if s := two.Status(); s.Gaps != 1 || s.ShippedTo != 15 || s.LogError != "" || len(c.contents(t).Backups) != 2 {
+			t.Errorf("the status is %+v, and there are %d backups", s, len(c.contents(t).Backups))
+		}
+	})
+}

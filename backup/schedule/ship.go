@@ -29,7 +29,7 @@ type shipper struct {
 	segment *backup.SegmentWriter // nil before the start is known
 	began   time.Time             // when the segment got its first entry
 	gapped  bool                  // a gap was recorded, and the log has not begun again
-	wrong   uint64                // a head that the log does not continue: it ended here
+	wrong   map[uint64]bool       // entries at the destination that the log does not continue
 }
 
 // ship ships the log until ctx ends.
@@ -38,7 +38,7 @@ func (r *Runner) ship(ctx context.Context) {
 	if err != nil {
 		return // this node has stopped leading
 	}
-	s := &shipper{Runner: r, catalog: c}
+	s := &shipper{Runner: r, catalog: c, wrong: map[uint64]bool{}}
 	attempts := retry.New(collectEvery, retryMax/10)
 	for ctx.Err() == nil {
 		err := s.step(ctx)
@@ -114,7 +114,7 @@ func (s *shipper) collect() (full bool, err error) {
 	}
 	head := s.segment.Head()
 	if chain, ok := s.o.Source.ChainAt(head.To); ok && chain != head.Chain {
-		s.wrong = head.From - 1
+		s.wrong[head.From-1] = true
 		return false, fmt.Errorf("%w: the entries up to %d give chain %08x, and the state has %08x", ErrCompacted, head.To, head.Chain, chain)
 	}
 	return full, nil
@@ -137,32 +137,34 @@ func (s *shipper) shipped(to uint64, at int64) {
 	s.update(func(status *layout.BackupStatus) { status.ShippedTo, status.ShippedTime, status.LogError = to, at, "" })
 }
 
-// start finds the entry behind which to continue: the last one that was shipped, or else the last
-// one of the newest backup.
+// start finds the entry behind which to continue: the last one that was shipped. If there is none, or
+// if the log lacks the next entry, it is the last one of the oldest backup after it that the log
+// continues.
 func (s *shipper) start(ctx context.Context) error {
 	all, err := s.catalog.List(ctx)
 	if err != nil {
 		return err
 	}
-	if len(all.Backups) == 0 {
-		return errNoStart
-	}
-	newest := all.Backups[len(all.Backups)-1]
+	lost := errNoStart
 	head, err := s.catalog.Head(ctx)
 	switch {
-	case err == nil && head.To != s.wrong:
+	case err == nil && !s.wrong[head.To]:
 		s.shipped(head.To, head.Time)
-		begun := s.begin(head.To, head.Chain, head.Time)
-		if begun == nil || !errors.Is(begun, ErrCompacted) {
-			return begun
-		}
-		if newest.Index <= head.To {
-			return begun
+		if lost = s.begin(head.To, head.Chain, head.Time); !errors.Is(lost, ErrCompacted) {
+			return lost
 		}
 	case err != nil && !errors.Is(err, blob.ErrNotFound):
-		s.o.Logger.Warn("it is not known how far the log was shipped; continuing behind the newest backup", "error", err)
+		s.o.Logger.Warn("it is not known how far the log was shipped; continuing behind a backup", "error", err)
 	}
-	return s.begin(newest.Index, newest.Chain, newest.Time)
+	for _, m := range all.Backups {
+		if s.wrong[m.Index] || err == nil && !s.wrong[head.To] && m.Index <= head.To {
+			continue
+		}
+		if lost = s.begin(m.Index, m.Chain, m.Time); !errors.Is(lost, ErrCompacted) {
+			return lost
+		}
+	}
+	return lost
 }
 
 // begin begins a segment behind an entry, if the log has the next one.
