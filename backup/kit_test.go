@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,19 +34,16 @@ type entry struct {
 	chain uint32 // up to it
 }
 
-func newDestination(t testing.TB) *destination {
+func newDestination(t *testing.T) *destination {
 	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "d") // several, in the cases of a property
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	store, err := blob.OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	return &destination{
-		Catalog: &backup.Catalog{Store: store, Cluster: cluster, Trust: backup.Trust{Keys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}}}, //nolint:errcheck // it is one
+		Catalog: &backup.Catalog{Store: store, Cluster: cluster, Trust: backup.Trust{Keys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}}},
 		dir:     dir, key: key,
 	}
 }
@@ -91,7 +87,7 @@ func (d *destination) before(i int) (index uint64, chain uint32, time int64) {
 }
 
 // ship ships the entries from the i-th up to the j-th of the log, without the latter.
-func (d *destination) ship(t testing.TB, node string, i, j int) backup.SegmentRef {
+func (d *destination) ship(t *testing.T, node string, i, j int) backup.SegmentRef {
 	t.Helper()
 	after, chain, at := d.before(i)
 	w := backup.NewSegment(cluster, node, after, chain, at)
@@ -114,7 +110,7 @@ func (d *destination) state(i int) []byte {
 }
 
 // backUp stores a backup of the state after i entries.
-func (d *destination) backUp(t testing.TB, i int) backup.Manifest {
+func (d *destination) backUp(t *testing.T, i int) backup.Manifest {
 	t.Helper()
 	index, chain, at := d.before(i)
 	var stored bytes.Buffer
@@ -159,7 +155,7 @@ func (m *machine) Replay(index, term uint64, data []byte) error {
 }
 
 // restore restores the state at a target.
-func (d *destination) restore(t testing.TB, target backup.Target) (*machine, error) {
+func (d *destination) restore(t *testing.T, target backup.Target) (*machine, error) {
 	t.Helper()
 	plan, err := d.Plan(t.Context(), target)
 	if err != nil {
@@ -183,7 +179,7 @@ func (d *destination) restore(t testing.TB, target backup.Target) (*machine, err
 }
 
 // objects returns the files of the destination.
-func (d *destination) objects(t testing.TB) (files []string) {
+func (d *destination) objects(t *testing.T) (files []string) {
 	t.Helper()
 	all, err := d.Store.List(t.Context(), "")
 	if err != nil {

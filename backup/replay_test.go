@@ -233,7 +233,7 @@ func TestEncryptedObjectsNeedAnIdentity(t *testing.T) {
 }
 
 func TestKeysAreText(t *testing.T) {
-	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey) //nolint:errcheck // it is one
+	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
 	key, err := backup.ParseKey(" " + backup.EncodeKey(public) + "\n")
 	if err != nil || !bytes.Equal(key, public) {
 		t.Errorf("%x, %v", key, err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
 	"dormouse/cluster"
+	"dormouse/cluster/keys"
 	"dormouse/config"
 	"dormouse/fsm"
 )
@@ -49,6 +51,21 @@ func foundFrom(c config.Config, state io.Reader) (id string, err error) {
 	if err != nil {
 		return "", fault("found the new cluster", err, codeForeignData)
 	}
-	_, err = fsm.RestoreBackup(state, fsm.RestoreOptions{Dir: dir(c, "state"), ClusterID: id, Voter: voter})
-	return id, fault("restore the backup", err, codeFailed)
+	if _, err = fsm.RestoreBackup(state, fsm.RestoreOptions{Dir: dir(c, "state"), ClusterID: id, Voter: voter}); err != nil {
+		return "", fault("restore the backup", err, codeFailed)
+	}
+	return id, fault("write a cluster key", makeClusterKey(c), codeDisk)
+}
+
+// makeClusterKey makes a key for a new cluster, unless the configuration names one or the directory
+// has one. With a new key, nodes of the old cluster fail the handshake.
+func makeClusterKey(c config.Config) error {
+	path := filepath.Join(c.Node.DataDir, clusterKeyFile)
+	if c.Cluster.KeyFile != "" {
+		return nil
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return keys.WriteFile(path, keys.Ring{keys.New()}.Encode())
 }

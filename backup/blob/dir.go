@@ -110,7 +110,7 @@ func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
 	var all []Object
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil //nolint:nilerr // there is none, or it was deleted meanwhile
+			return nil // there is none, or it was deleted meanwhile
 		}
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, context.Cause(ctx))
@@ -120,12 +120,12 @@ func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		if !strings.HasPrefix(name, prefix) || checkName(name) != nil {
+		if !strings.HasPrefix(name, prefix) || !validName(name) {
 			return nil
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil //nolint:nilerr // it was deleted meanwhile
+			return nil // it was deleted meanwhile
 		}
 		if err != nil {
 			return err
@@ -152,12 +152,15 @@ func (d dir) Delete(_ context.Context, name string) error {
 		return fmt.Errorf("delete %s: %w", name, err)
 	}
 	for at := filepath.Dir(path); at != d.root; at = filepath.Dir(at) {
-		if os.Remove(at) != nil { // another object is in it
+		if !removed(at) { // another object is in it
 			break
 		}
 	}
 	return nil
 }
+
+// removed removes a directory if it is empty.
+func removed(path string) bool { return os.Remove(path) == nil }
 
 // Close implements Store.
 func (d dir) Close() error { return nil }

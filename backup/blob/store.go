@@ -102,6 +102,8 @@ func checkName(name string) error {
 	return nil
 }
 
+func validName(name string) bool { return checkName(name) == nil }
+
 func nameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
 }

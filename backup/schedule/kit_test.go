@@ -196,21 +196,21 @@ type member struct {
 }
 
 func (m member) IsLeader() bool {
-	m.cluster.mu.Lock()
-	defer m.cluster.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.leader == m.node
 }
 
 func (m member) LeaderChanged() <-chan struct{} {
-	m.cluster.mu.Lock()
-	defer m.cluster.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.changed
 }
 
 var key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 
 func trusted() []ed25519.PublicKey {
-	return []ed25519.PublicKey{key.Public().(ed25519.PublicKey)} //nolint:errcheck // it is one
+	return []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}
 }
 
 // run runs a node of c until the test ends.
