@@ -25,9 +25,17 @@ type memory struct {
 	objects map[string][]byte // guarded by mu
 	spoil   func(name string, content []byte) []byte
 	fail    error
+	hang    bool // Put waits until its context ends
 }
 
-func (m *memory) Put(_ context.Context, name string, r io.Reader) error {
+func (m *memory) Put(ctx context.Context, name string, r io.Reader) error {
+	m.mu.Lock()
+	hang := m.hang
+	m.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
 	content, err := io.ReadAll(r)
 	if err != nil {
 		return err

@@ -70,6 +70,10 @@ const (
 	retryMax   = 10 * time.Minute
 	// unfinishedMax is how long a backup may take: an older one without a manifest is removed.
 	unfinishedMax = 24 * time.Hour
+	// stalledMax is how long a backup may make no progress, and shipTimeout how long a segment may
+	// take. A destination that hangs must not keep the next attempt waiting.
+	stalledMax  = 30 * time.Minute
+	shipTimeout = 2 * time.Minute
 )
 
 // Runner takes backups and ships the log. Its methods may be called concurrently.

@@ -259,3 +259,32 @@ func TestALogThatDoesNotContinueIsAGap(t *testing.T) {
 		}
 	})
 }
+
+func TestADestinationThatHangsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.write(5)
+		c.hang = true
+		r := c.run(t, "n1")
+		c.lead("n1")
+		time.Sleep(31 * time.Minute)
+		if s := r.Status(); !strings.Contains(s.LastError, "no progress for 30m") {
+			t.Errorf("the status is %+v", s)
+		}
+		c.memory.mu.Lock()
+		c.hang = false
+		c.memory.mu.Unlock()
+		time.Sleep(time.Hour)
+		if s := r.Status(); s.LastIndex != 5 || s.ShippedTo != 5 || s.LogError != "" {
+			t.Errorf("the status is %+v", s)
+		}
+		c.memory.mu.Lock()
+		c.hang = true
+		c.memory.mu.Unlock()
+		c.write(1)
+		time.Sleep(3 * time.Minute)
+		if s := r.Status(); !strings.Contains(s.LogError, "deadline") {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}

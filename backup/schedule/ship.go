@@ -84,7 +84,11 @@ func (s *shipper) step(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.segment.Empty() || !full && time.Since(s.began) < s.o.LogEvery-collectEvery/2 {
+		if s.segment.Empty() {
+			s.update(func(status *layout.BackupStatus) { status.LogError = "" })
+			return nil
+		}
+		if !full && time.Since(s.began) < s.o.LogEvery-collectEvery/2 {
 			return nil
 		}
 		if err := s.put(ctx); err != nil {
@@ -122,6 +126,8 @@ func (s *shipper) collect() (full bool, err error) {
 
 // put ships the segment, and begins the next one.
 func (s *shipper) put(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, shipTimeout)
+	defer cancel()
 	ref, err := s.catalog.PutSegment(ctx, s.o.Key, s.o.Recipients, s.segment)
 	if err != nil {
 		return err
@@ -130,11 +136,12 @@ func (s *shipper) put(ctx context.Context) error {
 	h := s.segment.Head()
 	s.segment = backup.NewSegment(s.catalog.Cluster, s.o.Node, h.To, h.Chain, h.Time)
 	s.shipped(h.To, h.Time)
+	s.update(func(status *layout.BackupStatus) { status.LogError = "" })
 	return nil
 }
 
 func (s *shipper) shipped(to uint64, at int64) {
-	s.update(func(status *layout.BackupStatus) { status.ShippedTo, status.ShippedTime, status.LogError = to, at, "" })
+	s.update(func(status *layout.BackupStatus) { status.ShippedTo, status.ShippedTime = to, at })
 }
 
 // start finds the entry behind which to continue: the last one that was shipped. If there is none, or

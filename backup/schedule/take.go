@@ -90,7 +90,7 @@ func (r *Runner) begin() (*backup.Catalog, context.Context, error) {
 }
 
 // take writes the state, verifies it, and writes the manifest.
-func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, progress func(layout.BackupProgress)) (m backup.Manifest, err error) {
+func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, report func(layout.BackupProgress)) (m backup.Manifest, err error) {
 	to, witness, err := r.o.Recipients.WithWitness()
 	if err != nil {
 		return m, err
@@ -111,6 +111,8 @@ func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, p
 	if m.StateHash, err = cut.StateHash(ctx); err != nil {
 		return m, err
 	}
+	ctx, report, end := watched(ctx, report)
+	defer end()
 	defer func() {
 		if err != nil { // what was written is no backup without its manifest
 			rest, end := context.WithTimeout(context.WithoutCancel(ctx), retryFirst)
@@ -118,18 +120,34 @@ func (r *Runner) take(ctx context.Context, c *backup.Catalog, began time.Time, p
 			_ = c.Delete(rest, m.Name) // prune removes it later
 		}
 	}()
-	if err := r.write(ctx, c, &m, to, cut, progress); err != nil {
+	if err := r.write(ctx, c, &m, to, cut, report); err != nil {
 		return m, err
 	}
 	open = false
 	if err := cut.Close(); err != nil { // its files need room on the disk, as what follows may
 		return m, err
 	}
-	if err := r.verify(ctx, c, m, witness, progress); err != nil {
+	if err := r.verify(ctx, c, m, witness, report); err != nil {
 		return m, fmt.Errorf("verify: %w", err)
 	}
 	m.VerifiedAt = time.Now().UnixMilli()
 	return m, c.PutManifest(ctx, r.o.Key, m)
+}
+
+// errStalled means that a backup made no progress for stalledMax.
+var errStalled = fmt.Errorf("the destination has made no progress for %v", stalledMax)
+
+// watched returns a context that ends with errStalled if no progress is reported for stalledMax.
+func watched(ctx context.Context, report func(layout.BackupProgress)) (context.Context, func(layout.BackupProgress), func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(stalledMax, func() { cancel(errStalled) })
+	return ctx, func(p layout.BackupProgress) {
+			timer.Reset(stalledMax)
+			report(p)
+		}, func() {
+			timer.Stop()
+			cancel(nil)
+		}
 }
 
 // write stores the state, and completes the manifest.
