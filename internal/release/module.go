@@ -51,7 +51,9 @@ func listModules(ctx context.Context, dir string, all map[string]module) error {
 		if err != nil {
 			return fmt.Errorf("list the modules of %s: %w", dir, err)
 		}
-		all[m.Path+"@"+m.Version] = m
+		if name := m.Path + "@" + m.Version; m.Dir != "" || all[name].Dir == "" { // one list may have its source, and another not
+			all[name] = m
+		}
 	}
 }
 
