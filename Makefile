@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,7 @@ build: ## build the binaries into bin/
 	$(BUILD) -o bin/dormoused ./cmd/node
 	$(BUILD) -o bin/dormctl ./cmd/dormctl
 	$(BUILD) -o bin/dormjepsen ./cmd/dormjepsen
+	cd cmd/dormblob && $(BUILD) -o ../../bin/dormblob .
 	cd cmd/dormbench && $(BUILD) -o ../../bin/dormbench .
 
 test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
@@ -52,6 +53,9 @@ sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_IN
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
+
+blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
+	cd cmd/dormblob && go vet ./... && go test ./...
 
 release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=linux/amd64 for one; 5 min)
 	go run ./internal/release --version "$(VERSION)" $(if $(PLATFORMS),--platforms $(PLATFORMS))

@@ -16,6 +16,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/backup/schedule"
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/membership"
@@ -46,6 +47,7 @@ type Node struct {
 	endGossip   context.CancelFunc
 	gossipEnded chan struct{}
 	metrics     *metrics
+	backups     *schedule.Runner // nil without a destination
 
 	service      agent.Submitter // the service of the servers: the router, measured
 	instanceHost *instanceHost   // of instances
@@ -88,7 +90,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -123,6 +125,8 @@ func (n *Node) openMachine() error {
 		return fault("open the data directory", err, codeDamaged)
 	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
+	} else if err := removeRehearsals(c.Node.DataDir); err != nil {
+		return fault("remove what a verification left", err, codeDisk)
 	}
 	var err error
 	if n.secrets, err = openSecrets(n.o, n.logger); err != nil {
@@ -215,6 +219,7 @@ func (n *Node) openService() error {
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
 	grpc.RegisterPeerStore(n.peers, store.New(options))
+	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil
 }
 
