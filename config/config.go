@@ -14,6 +14,7 @@ type Config struct {
 	Node      Node      `yaml:"node"`
 	HTTP      HTTP      `yaml:"http"`
 	GRPC      Listen    `yaml:"grpc"`
+	Redis     Redis     `yaml:"redis"`
 	Raft      Raft      `yaml:"raft"`
 	Gossip    Gossip    `yaml:"gossip"`
 	Cluster   Cluster   `yaml:"cluster"`
@@ -67,6 +68,22 @@ func (h HTTP) Listen() Listen {
 	return Listen{Addr: h.Addr, Advertise: h.Advertise, CertFile: h.CertFile, KeyFile: h.KeyFile, CAFile: h.CAFile}
 }
 
+// Redis has the settings of the server that speaks the protocol of Redis.
+type Redis struct {
+	Addr     string `yaml:"addr"`      // host:port, such as 127.0.0.1:7604; "" means that the node does not serve this protocol
+	CertFile string `yaml:"cert_file"` // PEM; "" means a certificate that the node issues off loopback
+	KeyFile  string `yaml:"key_file"`  // PEM; the certificate's private key
+	CAFile   string `yaml:"ca_file"`   // PEM; clients must have a certificate of this CA; "" means that none is required
+	Scope    string `yaml:"scope"`     // the scope of all keys; "" means the default scope
+}
+
+// RedisListen returns the address of the server that speaks the protocol of Redis. No other node dials
+// it. A certificate that the node issues for it has the advertised name of the HTTP API.
+func (c Config) RedisListen() Listen {
+	r := c.Redis
+	return Listen{Addr: r.Addr, Advertise: c.HTTP.Advertise, CertFile: r.CertFile, KeyFile: r.KeyFile, CAFile: r.CAFile}
+}
+
 // Raft has the settings of the connections between nodes and of the log.
 type Raft struct {
 	Addr         string `yaml:"addr"`          // host:port; no host means every interface
@@ -109,7 +126,7 @@ type Cluster struct {
 	JoinTokenFile string        `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
 }
 
-// Auth sets which credentials the node asks for, over HTTP and gRPC. It should be the same on all
+// Auth sets which credentials the node asks for, over HTTP, gRPC and the protocol of Redis. It should be the same on all
 // nodes.
 type Auth struct {
 	Mode          string `yaml:"mode"`            // tokens, or off; "" means off for a --dev node on loopback and with --insecure, and otherwise tokens
@@ -240,5 +257,7 @@ func (c *Config) Resolve() {
 	}
 }
 
-// Private reports whether only this machine can reach the HTTP and gRPC APIs.
-func (c *Config) Private() bool { return loopback(c.HTTP.Addr) && loopback(c.GRPC.Addr) }
+// Private reports whether only this machine can reach the servers for clients.
+func (c *Config) Private() bool {
+	return loopback(c.HTTP.Addr) && loopback(c.GRPC.Addr) && (c.Redis.Addr == "" || loopback(c.Redis.Addr))
+}

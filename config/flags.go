@@ -14,6 +14,7 @@ var flagKeys = map[string]string{ // :: flag → key
 	"http-advertise":   "http.advertise",
 	"grpc-addr":        "grpc.addr",
 	"grpc-advertise":   "grpc.advertise",
+	"redis-addr":       "redis.addr",
 	"raft-addr":        "raft.addr",
 	"raft-advertise":   "raft.advertise",
 	"log-store":        "raft.log_store",
@@ -45,6 +46,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.String("http-advertise", "", "address at which others reach the HTTP API (default --http-addr)")
 	fs.String("grpc-addr", d.GRPC.Addr, "address of the gRPC API")
 	fs.String("grpc-advertise", "", "address at which others reach the gRPC API (default --grpc-addr)")
+	fs.String("redis-addr", "", "address for clients of Redis, such as 127.0.0.1:7604 (default: none)")
 	fs.String("raft-addr", d.Raft.Addr, "address for other nodes")
 	fs.String("raft-advertise", "", "address at which other nodes reach this one (default --raft-addr)")
 	fs.String("log-store", d.Raft.LogStore, "store of the Raft log: wal or bolt")
@@ -56,7 +58,7 @@ func Flags(fs *pflag.FlagSet) {
 	fs.StringSlice("join", nil, "Raft address of a node; repeatable, and the same list on all nodes")
 	fs.String("cluster-key-file", "", "secret of the cluster, the same on all nodes (default cluster.key in the data directory)")
 	fs.String("join-token-file", "", "join token, with which a node without a cluster key receives it")
-	fs.String("auth", "", "credentials that HTTP and gRPC ask for: tokens, or off (default tokens; off for --dev on loopback and with --insecure)")
+	fs.String("auth", "", "credentials that clients must have: tokens, or off (default tokens; off for --dev on loopback and with --insecure)")
 	fs.String("root-token-file", "", "file of the cluster's first token: read if it exists, otherwise written with mode 0600 (default: the token is printed once)")
 	fs.String("log-level", d.Log.Level, "trace, debug, info, warn or error")
 	fs.String("log-format", d.Log.Format, "text or json")

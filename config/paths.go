@@ -57,6 +57,7 @@ func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
 	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Backup.Program}
 	paths = append(paths, &c.HTTP.CertFile, &c.HTTP.KeyFile, &c.HTTP.CAFile, &c.GRPC.CertFile, &c.GRPC.KeyFile, &c.GRPC.CAFile)
+	paths = append(paths, &c.Redis.CertFile, &c.Redis.KeyFile, &c.Redis.CAFile)
 	for _, path := range append(paths, &c.Raft.CertFile, &c.Raft.KeyFile, &c.Raft.CAFile) {
 		if *path == "" {
 			continue

@@ -130,8 +130,17 @@ func (c Config) validateCluster(v *checks) {
 func (c Config) validateAuth(v *checks) {
 	oneOf(v, "auth.mode", c.Auth.Mode, AuthTokens, AuthOff)
 	if c.Auth.Mode == AuthOff && !c.Private() && !c.Node.Insecure {
-		v.add("auth.mode is off, but other machines can reach http.addr %s or grpc.addr %s: use auth.mode tokens, listen on 127.0.0.1, or allow it by name with --insecure", c.HTTP.Addr, c.GRPC.Addr)
+		v.add("auth.mode is off, but other machines can reach %s: use auth.mode tokens, listen on 127.0.0.1, or allow it by name with --insecure", c.open())
 	}
+}
+
+// open returns the addresses of the servers for clients, for a message.
+func (c Config) open() string {
+	text := fmt.Sprintf("http.addr %s or grpc.addr %s", c.HTTP.Addr, c.GRPC.Addr)
+	if c.Redis.Addr != "" {
+		text = fmt.Sprintf("http.addr %s, grpc.addr %s or redis.addr %s", c.HTTP.Addr, c.GRPC.Addr, c.Redis.Addr)
+	}
+	return text
 }
 
 func (c Config) validatePlacement(v *checks) {
@@ -156,6 +165,9 @@ func (c Config) validateAddresses(v *checks) {
 		{"raft", c.Raft.Addr, c.Raft.Advertise},
 		{"gossip", c.Gossip.Addr, c.Gossip.Advertise},
 	}
+	if c.Redis.Addr != "" {
+		services = append(services, service{"redis", c.Redis.Addr, c.HTTP.Advertise})
+	}
 	taken := map[string]string{} // :: address → service
 	for _, s := range services {
 		_, port, err := splitAddr(s.addr)
@@ -167,10 +179,13 @@ func (c Config) validateAddresses(v *checks) {
 			v.add("%s.addr is %s, which %s already uses: give each its own port", s.name, s.addr, other)
 		}
 		taken[s.addr] = s.name + ".addr"
-		checkAdvertise(v, s)
+		if s.name != "redis" { // no other node dials it
+			checkAdvertise(v, s)
+		}
 	}
 	checkFiles(v, "http", c.HTTP.Listen())
 	checkFiles(v, "grpc", c.GRPC)
+	checkFiles(v, "redis", c.RedisListen())
 	checkFiles(v, "raft", c.Raft.Listen())
 	checkFile(v, "gossip.key_file", c.Gossip.KeyFile)
 	checkFile(v, "cluster.key_file", c.Cluster.KeyFile)
@@ -226,7 +241,7 @@ func between(v *checks, key string, value, low, high int64) {
 }
 
 func defaultPort(name string) int {
-	return map[string]int{"http": 7600, "grpc": 7601, "raft": 7602, "gossip": 7603}[name]
+	return map[string]int{"http": 7600, "grpc": 7601, "raft": 7602, "gossip": 7603, "redis": 7604}[name]
 }
 
 func splitAddr(addr string) (host string, port uint16, err error) {

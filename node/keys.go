@@ -52,7 +52,7 @@ func openSecrets(o Options, logger hclog.Logger) (*secrets, error) {
 		return s, nil
 	}
 	err = keys.WriteFile(filepath.Join(c.Node.DataDir, hostKeyFile), s.ring.Current().Host().Encode()+"\n")
-	if c.Issued(c.HTTP.Listen()) || c.Issued(c.GRPC) {
+	if c.Issued(c.HTTP.Listen()) || c.Issued(c.GRPC) || c.Redis.Addr != "" && c.Issued(c.RedisListen()) {
 		err = errors.Join(err, os.WriteFile(filepath.Join(c.Node.DataDir, authorityFile), s.authority.PEM(), 0o600))
 	}
 	return s, fault("write the data directory", err, codeDisk)

@@ -26,6 +26,7 @@ import (
 	"dormouse/internal/version"
 	"dormouse/router"
 	"dormouse/server/grpc"
+	"dormouse/server/redis"
 	"dormouse/storage"
 	"dormouse/store"
 )
@@ -59,6 +60,9 @@ type Node struct {
 	http         *http.Server
 	grpcListener net.Listener
 	httpListener net.Listener
+
+	redis         *redis.Server // nil unless configured, as the next
+	redisListener net.Listener
 
 	fatalOnce sync.Once
 	fatal     chan error // capacity one: why the node must stop at once
@@ -268,4 +272,12 @@ func (n *Node) Addrs() (httpAddr, grpcAddr string) {
 		return "", ""
 	}
 	return n.httpListener.Addr().String(), n.grpcListener.Addr().String()
+}
+
+// RedisAddr returns the address of the server that speaks the protocol of Redis; "" if there is none.
+func (n *Node) RedisAddr() string {
+	if n.redisListener == nil {
+		return ""
+	}
+	return n.redisListener.Addr().String()
 }

@@ -27,7 +27,7 @@ type Options struct {
 
 	Keys     keys.Ring                     // the cluster key; nil means from the configuration or the data directory
 	Network  transport.Network             // between nodes; nil means TCP, with TLS if configured
-	Servers  transport.Network             // for HTTP and gRPC; nil means TCP
+	Servers  transport.Network             // for HTTP, gRPC and Redis; nil means TCP
 	Gossip   gossip.Transport              // nil means UDP and TCP
 	FS       storage.FS                    // of the state machine; nil means the disk, or memory if ephemeral
 	Alone    bool                          // the process runs only this node: /metrics has the metrics of raft and memberlist, which exist once per process

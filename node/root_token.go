@@ -127,5 +127,5 @@ func warnOpen(n *Node) {
 	if c.Node.Dev && c.Private() {
 		return
 	}
-	n.logger.Warn("this node asks for no credentials: whatever reaches it may do everything", "http", c.HTTP.Addr, "grpc", c.GRPC.Addr, "insecure", c.Node.Insecure)
+	n.logger.Warn("this node asks for no credentials: whatever reaches it may do everything", "http", c.HTTP.Addr, "grpc", c.GRPC.Addr, "redis", c.Redis.Addr, "insecure", c.Node.Insecure)
 }

@@ -24,7 +24,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer end()
 	n.start(life, parts)
 	httpAddr, grpcAddr := n.Addrs()
-	n.logger.Info("awake", "http", httpAddr, "grpc", grpcAddr, "raft", n.group.Addr())
+	n.logger.Info("awake", "http", httpAddr, "grpc", grpcAddr, "redis", n.RedisAddr(), "raft", n.group.Addr())
 
 	var why error
 	grace := n.o.Config.Node.StopTimeout
@@ -96,6 +96,9 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	}
 	parts.Go(func() error { return n.grpc.Serve(n.grpcListener) })
 	parts.Go(n.serveHTTP)
+	if n.redis != nil {
+		parts.Go(func() error { return n.redis.Serve(n.redisListener) })
+	}
 	parts.Go(func() error { return n.tellHealth(life) })
 }
 
@@ -111,7 +114,10 @@ func (n *Node) close(ctx context.Context) error {
 	if n.grpc != nil {
 		errs = append(errs, ignoreDeadline(n.grpc.Shutdown(ctx)))
 	}
-	for _, l := range []net.Listener{n.httpListener, n.grpcListener} {
+	if n.redis != nil {
+		errs = append(errs, ignoreDeadline(n.redis.Shutdown(ctx)))
+	}
+	for _, l := range []net.Listener{n.httpListener, n.grpcListener, n.redisListener} {
 		if l != nil {
 			_ = l.Close() // its server has, unless it never served
 		}

@@ -12,11 +12,13 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"dormouse/access"
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
 	"dormouse/server/grpc"
+	"dormouse/server/redis"
 	"dormouse/server/rest"
 )
 
@@ -59,7 +61,22 @@ func (n *Node) openServers() error {
 		options.Credentials = credentials.NewTLS(t)
 	}
 	n.grpc = grpc.New(service, operator, options)
-	return nil
+	if c.Redis.Addr == "" {
+		return nil
+	}
+	return n.openRedis(service, redis.Options{
+		Scope: c.Redis.Scope, Auth: auth, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
+	})
+}
+
+// openRedis creates the server that speaks the protocol of Redis and opens its listener.
+func (n *Node) openRedis(service agent.Service, o redis.Options) error {
+	var err error
+	if n.redis, err = redis.New(service, o); err != nil {
+		return fault("open the Redis server", err, codeConfig)
+	}
+	n.redisListener, _, err = n.listen("Redis", n.o.Config.RedisListen(), false)
+	return err
 }
 
 // listen opens the listener l. If own is true, the caller must use the returned TLS configuration;

@@ -27,6 +27,7 @@ type Options struct {
 	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
 	Logger   hclog.Logger   // the node's log; nil means silent
 	TLSDir   string         // with Loopback: serve TLS, with files in this directory; "" means no TLS
+	Redis    bool           // serve the protocol of Redis too; see RedisAddr
 	Auth     bool           // ask for tokens; the client has the root token unless it names another
 
 	Handlers map[string]instance.GoHandler // for managers of kind go
@@ -37,13 +38,14 @@ type Options struct {
 type Node struct {
 	*client.Client
 
-	node  *node.Node
-	links *clustertest.Network
-	stop  context.CancelFunc
-	ended chan error  // capacity one: what the node's Run returned
-	root  chan string // capacity one: the root token; nil without Options.Auth
-	token string      // …once it is known
-	tls   *tls.Config // of clients; nil means no TLS
+	node     *node.Node
+	links    *clustertest.Network
+	loopback bool // Options.Loopback
+	stop     context.CancelFunc
+	ended    chan error  // capacity one: what the node's Run returned
+	root     chan string // capacity one: the root token; nil without Options.Auth
+	token    string      // …once it is known
+	tls      *tls.Config // of clients; nil means no TLS
 }
 
 // Start starts a node, which is closed when the test ends. It fails the test if the node does not
@@ -71,7 +73,7 @@ func StartWith(tb testing.TB, o Options) *Node {
 // Open starts a node outside of a test, as in an example, and returns once it serves. The caller
 // must close it.
 func Open(o Options) (*Node, error) {
-	n := &Node{links: clustertest.NewNetwork(), ended: make(chan error, 1)}
+	n := &Node{links: clustertest.NewNetwork(), loopback: o.Loopback, ended: make(chan error, 1)}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
@@ -105,6 +107,12 @@ func (n *Node) wake(o Options) error {
 	var servers transport.Network = host
 	if o.Loopback {
 		c.HTTP.Addr, c.GRPC.Addr, servers = freePort, freePort, nil
+	}
+	if o.Redis {
+		c.Redis.Addr = name + ":redis"
+		if o.Loopback {
+			c.Redis.Addr = freePort
+		}
 	}
 	if o.TLSDir != "" {
 		t, err := serveTLS(&c, o.TLSDir)
@@ -190,6 +198,20 @@ func (n *Node) RootToken() string { return n.token }
 func (n *Node) HTTPAddr() string {
 	addr, _ := n.node.Addrs()
 	return addr
+}
+
+// RedisAddr returns the address for clients of Redis; "" without Options.Redis. See GRPCAddr.
+func (n *Node) RedisAddr() string { return n.node.RedisAddr() }
+
+// DialRedis connects to RedisAddr, with TLS if the node serves it.
+func (n *Node) DialRedis(ctx context.Context) (net.Conn, error) {
+	if !n.loopback {
+		return n.links.Host("client").Dial(ctx, n.RedisAddr())
+	}
+	if n.tls != nil {
+		return (&tls.Dialer{Config: n.tls}).DialContext(ctx, "tcp", n.RedisAddr())
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", n.RedisAddr())
 }
 
 // Close closes the client and stops the node, whose data is lost. It returns once nothing of either

@@ -34,6 +34,7 @@ func serveTLS(c *config.Config, dir string) (*tls.Config, error) {
 		}
 	}
 	c.HTTP.CertFile, c.HTTP.KeyFile = certFile, keyFile
+	c.Redis.CertFile, c.Redis.KeyFile = certFile, keyFile
 	c.GRPC.CertFile, c.GRPC.KeyFile = certFile, keyFile
 	return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: authority.Pool()}, nil
 }
