@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -47,8 +48,8 @@ func newConn(s *Server, connection net.Conn) *conn {
 		Conn: connection, server: s, caller: budget.Caller(connection.RemoteAddr().String()), id: s.last.Add(1),
 		opened: time.Now(), client: "redis-" + uuid.NewString(),
 	}
-	c.requests = newRequests(connection, s.o.Bytes, c.caller)
 	c.replies = newReplies(paced{connection})
+	c.requests = newRequests(flushing{connection, c.replies.to}, s.o.Bytes, c.caller)
 	c.requests.early = c.locked()
 	return c
 }
@@ -70,6 +71,21 @@ func (p paced) Write(b []byte) (int, error) {
 		}
 	}
 	return done, nil
+}
+
+// flushing is a connection that sends all replies before it waits for more requests.
+type flushing struct {
+	net.Conn
+
+	replies *bufio.Writer
+}
+
+// Read implements io.Reader.
+func (f flushing) Read(b []byte) (int, error) {
+	if err := f.replies.Flush(); err != nil {
+		return 0, err
+	}
+	return f.Conn.Read(b)
 }
 
 // end makes the connection end after the command that runs.
@@ -112,13 +128,7 @@ func (c *conn) serve(ctx context.Context) {
 			return
 		}
 		c.dispatch(ctx, command)
-		if c.requests.from.Buffered() == 0 || c.quit {
-			err = c.replies.to.Flush()
-		}
 		c.unload()
-		if err != nil {
-			return
-		}
 	}
 }
 

@@ -181,6 +181,6 @@ func (c *cell) op(key string) agent.Op {
 	case c.changed || revision == 0:
 		return &agent.DeleteValue{Key: key, IfRevision: &revision, IfIncarnation: c.incarnation}
 	default:
-		return &agent.ReviseValue{Key: key, IfRevision: &revision, IfIncarnation: c.incarnation}
+		return &agent.ReviseValue{Key: key, Metadata: agent.JSON("{}"), IfRevision: &revision, IfIncarnation: c.incarnation}
 	}
 }
