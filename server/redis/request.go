@@ -93,7 +93,7 @@ func (r *requests) line() ([]byte, error) {
 }
 
 func inlineCommand(line []byte) *command {
-	c := &command{inline: true}
+	c := &command{inline: true, size: int64(len(line))}
 	for _, word := range bytes.Fields(line) {
 		c.args = append(c.args, bytes.Clone(word))
 	}

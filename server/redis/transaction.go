@@ -37,6 +37,11 @@ func (c *conn) enqueue(cmd *command, spec *spec) {
 		c.fail(agent.TooLarge("transaction", "redis_command_bytes_max", int(t.size+cmd.size), commandBytesMax))
 		return
 	}
+	if more := cmd.size - cmd.counted; !c.server.o.Bytes.Try(c.caller, more) { // small ones are not counted yet
+		c.fail(overloaded())
+		return
+	}
+	cmd.counted = cmd.size
 	item := queued{spec: spec, args: cmd.args}
 	if spec.parse != nil {
 		var err error

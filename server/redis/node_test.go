@@ -1,0 +1,179 @@
+package redis_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"dormouse/agent"
+	"dormouse/node/nodetest"
+)
+
+// clientOf returns a client of go-redis for a node.
+func clientOf(t *testing.T, n *nodetest.Node, o goredis.Options) *goredis.Client {
+	t.Helper()
+	o.Addr = n.RedisAddr()
+	o.Dialer = func(ctx context.Context, _, _ string) (net.Conn, error) { return n.DialRedis(ctx) }
+	c := goredis.NewClient(&o)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// must returns a function that passes a result on, or fails the test.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// go-redis works unchanged, over both versions of the protocol.
+func TestGoRedis(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Redis: true})
+	for _, protocol := range []int{2, 3} {
+		t.Run(fmt.Sprintf("RESP%d", protocol), func(t *testing.T) {
+			ctx := t.Context()
+			c := clientOf(t, n, goredis.Options{Protocol: protocol, ClientName: "test"})
+			key := fmt.Sprintf("k%d:", protocol)
+			text, number := must[string](t), must[int64](t)
+			text(c.Set(ctx, key+"a", "1", time.Hour).Result())
+			if _, err := c.SetArgs(ctx, key+"a", "2", goredis.SetArgs{Mode: "NX"}).Result(); !errors.Is(err, goredis.Nil) {
+				t.Errorf("SET NX of a key that exists: %v", err)
+			}
+			if ttl := must[time.Duration](t)(c.PTTL(ctx, key+"a").Result()); ttl < 59*time.Minute || ttl > 61*time.Minute {
+				t.Errorf("its ttl is %v", ttl)
+			}
+			binary := bytes.Repeat([]byte{0, '\r', '\n', 0xff}, 128<<10)
+			text(c.Set(ctx, key+"b", binary, 0).Result())
+			if got := must[[]byte](t)(c.Get(ctx, key+"b").Bytes()); !bytes.Equal(got, binary) {
+				t.Errorf("%d bytes came back as %d", len(binary), len(got))
+			}
+			text(c.Set(ctx, key+"empty", "", 0).Result())
+			if got, err := c.Get(ctx, key+"empty").Result(); err != nil || got != "" {
+				t.Errorf("an empty value: %q, %v", got, err)
+			}
+			if _, err := c.Get(ctx, key+"none").Result(); !errors.Is(err, goredis.Nil) {
+				t.Errorf("GET of no key: %v", err)
+			}
+			replies := must[[]goredis.Cmder](t)(c.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+				p.Get(ctx, key+"a")
+				p.Set(ctx, key+"a", "3", 0)
+				p.Del(ctx, key+"b", key+"none")
+				return nil
+			}))
+			if got := replies[0].(*goredis.StringCmd).Val(); got != "1" {
+				t.Errorf("GET in a transaction: %q", got)
+			}
+			if got := replies[2].(*goredis.IntCmd).Val(); got != 1 {
+				t.Errorf("DEL in a transaction: %d", got)
+			}
+			swap := goredis.NewScript(jidoScript) // EVALSHA, and EVAL if the server does not know it
+			for i, each := range []struct {
+				mode, previous, value string
+				want                  int64
+			}{{"missing", "", "x", 0}, {"value", "3", "", 1}, {"value", "", "4", 1}, {"value", "3", "5", 0}} {
+				if got := number(swap.Run(ctx, c, []string{key + "a"}, each.mode, each.previous, each.value, "").Int64()); got != each.want {
+					t.Errorf("swap %d: %d", i, got)
+				}
+			}
+			if known := must[[]bool](t)(swap.Exists(ctx, c).Result()); !known[0] {
+				t.Error("the server does not know the script that it has run")
+			}
+			var keys []string
+			for it := c.Scan(ctx, 0, key+"*", 1).Iterator(); it.Next(ctx); {
+				keys = append(keys, it.Val())
+			}
+			if got, want := strings.Join(keys, " "), key+"a "+key+"empty"; got != want {
+				t.Errorf("SCAN: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// A value of Redis is a value of the other APIs.
+func TestValuesAreThoseOfTheOtherAPIs(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Redis: true})
+	c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
+	if got := c.do("SET jido:cp:x v"); got != "OK" {
+		t.Fatal(got)
+	}
+	answers := must[agent.Answers](t)(n.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "jido:cp:x"}}}))
+	if v, ok := answers.Answers[0].Found.(*agent.Value); !ok || string(v.Bytes) != "v" {
+		t.Errorf("the value is %+v", answers.Answers[0])
+	}
+}
+
+// Of concurrent compare-and-sets of one value, exactly one applies each time; of transactions that
+// read and write it, none is lost.
+func TestConcurrentWritersLoseNothing(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Redis: true})
+	const writers, rounds = 4, 25
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
+			for done := 0; done < rounds; {
+				mode, current := "value", strings.Trim(c.do("GET k"), `"`)
+				if current == "nil" {
+					mode, current = "missing", ""
+				}
+				if c.send("EVAL", jidoScript, "1", "k", mode, current, current+"x", "") == "(1)" {
+					done++
+				}
+			}
+		})
+	}
+	all.Wait()
+	c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
+	if got, want := c.do("GET k"), `"`+strings.Repeat("x", writers*rounds)+`"`; got != want {
+		t.Errorf("the value has %d letters, want %d", len(got)-2, len(want)-2)
+	}
+}
+
+// With tokens, the client authenticates and gets what its token may do.
+func TestGoRedisWithATokenAndTLS(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Redis: true, Auth: true, TLSDir: t.TempDir()})
+	for user, want := range map[string]string{"": "", "root": "", "bob": "WRONGPASS"} {
+		c := clientOf(t, n, goredis.Options{Username: user, Password: n.RootToken(), MaxRetries: -1})
+		err := c.Set(t.Context(), "k", "v", 0).Err()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("user %q: %v", user, err)
+		}
+	}
+	if err := clientOf(t, n, goredis.Options{MaxRetries: -1}).Get(t.Context(), "k").Err(); err == nil || !strings.HasPrefix(err.Error(), "NOAUTH") {
+		t.Errorf("without a token: %v", err)
+	}
+}
+
+// redis-cli works unchanged, where it is installed.
+func TestRedisCLI(t *testing.T) {
+	program, err := exec.LookPath("redis-cli")
+	if err != nil {
+		t.Skip("redis-cli is not installed")
+	}
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Redis: true})
+	host, port, _ := net.SplitHostPort(n.RedisAddr())
+	for _, turn := range [][2]string{{"SET k v PX 60000", "OK"}, {"GET k", "v"}, {"TTL k", "60"}, {"--scan", "k"}, {"-3 PING", "PONG"}, {"DEL k", "1"}} {
+		args := append([]string{"-h", host, "-p", port}, strings.Fields(turn[0])...)
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != turn[1] {
+			t.Errorf("%s: %q, %v", turn[0], got, err)
+		}
+	}
+}
