@@ -41,6 +41,7 @@ type simCluster struct {
 	level    uint32      // their newest feature level; 0: this build's
 	auth     config.Auth // the zero value means off
 	backup   config.Backup
+	redis    bool // serve the protocol of Redis
 
 	hostToken string
 	hostLog   hclog.Logger // of hosts that are started from now on; nil: silent
@@ -171,6 +172,9 @@ func (w *simCluster) config(name string) config.Config {
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
 	if c.Auth = w.auth; c.Auth.Mode == "" {
 		c.Auth.Mode = config.AuthOff
+	}
+	if w.redis {
+		c.Redis.Addr = name + ":redis"
 	}
 	if w.backup.URL != "" {
 		c.Backup = w.backup
