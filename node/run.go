@@ -95,7 +95,7 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 		warnOpen(n)
 	}
 	parts.Go(func() error { return n.grpc.Serve(n.grpcListener) })
-	parts.Go(n.serveHTTP)
+	parts.Go(func() error { return serveHTTP(n) })
 	if n.redis != nil {
 		parts.Go(func() error { return n.redis.Serve(n.redisListener) })
 	}

@@ -64,13 +64,13 @@ func (n *Node) openServers() error {
 	if c.Redis.Addr == "" {
 		return nil
 	}
-	return n.openRedis(service, redis.Options{
+	return openRedis(n, service, redis.Options{
 		Scope: c.Redis.Scope, Auth: auth, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
 	})
 }
 
 // openRedis creates the server that speaks the protocol of Redis and opens its listener.
-func (n *Node) openRedis(service agent.Service, o redis.Options) error {
+func openRedis(n *Node, service agent.Service, o redis.Options) error {
 	var err error
 	if n.redis, err = redis.New(service, o); err != nil {
 		return fault("open the Redis server", err, codeConfig)
@@ -106,7 +106,7 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 }
 
 // serveHTTP serves until the server is shut down.
-func (n *Node) serveHTTP() error {
+func serveHTTP(n *Node) error {
 	if err := n.http.Serve(n.httpListener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve HTTP: %w", err)
 	}

@@ -21,10 +21,10 @@
 //   - CL-7, CL-9, CL-11: a second owner while partitions move, reports of moves,
 //     and a move that is cancelled. They need the internals of nodes: package
 //     instance tests them, each by its id.
-//   - the Redis protocol. No
-//     node serves it; values and checkpoints follow its ttl rules (in a case).
+//   - the Redis protocol.
+//     server/redis and node test it; values follow its ttl rules (in a case).
 //   - V-4: the answer of a compare-and-set whose outcome is unknown. It depends on
-//     connections: client and router test the outcomes.
+//     connections: client, router and server/redis test the outcomes.
 //   - T-6: the older Thread.Store, whose append never conflicts. It is S-19.
 //
 // Time is log time, so no case waits for a ttl or a seal to end.

@@ -115,7 +115,7 @@ func (c *conn) serve(ctx context.Context) {
 		c.discard()
 		c.unload()
 		_ = c.replies.to.Flush() // of commands that were made before the connection ended
-		_ = c.Conn.Close()       // the client sees its end
+		_ = c.Close()            // the client sees its end
 	}()
 	for !c.quit {
 		command, err := c.next()

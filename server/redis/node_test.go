@@ -34,6 +34,7 @@ func clientOf(t *testing.T, n *nodetest.Node, o goredis.Options) *goredis.Client
 
 // must returns a function that passes a result on, or fails the test.
 func must[T any](t *testing.T) func(T, error) T {
+	t.Helper()
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {

@@ -143,7 +143,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.cancel()
 	s.mu.Lock()
 	for c := range s.conns {
-		_ = c.Conn.Close() // its goroutine ends
+		_ = c.Close() // its goroutine ends
 	}
 	s.mu.Unlock()
 	return ctx.Err()

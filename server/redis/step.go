@@ -46,7 +46,7 @@ type step struct {
 // writes reports whether a step changes values.
 func (s *step) writes() bool { return s.kind == kindPut || s.kind == kindDelete }
 
-// op returns the ops of a step that writes, with the step's own condition. A put of keys that must
+// ops returns the ops of a step that writes, with the step's own condition. A put of keys that must
 // exist has none.
 func (s *step) ops() []agent.Op {
 	if s.kind == kindPut {
@@ -56,6 +56,7 @@ func (s *step) ops() []agent.Op {
 			put.IfBytes = new([]byte)
 		case equal:
 			put.IfBytes = &s.previous
+		case always, present:
 		}
 		return []agent.Op{put}
 	}

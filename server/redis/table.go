@@ -39,7 +39,7 @@ func init() {
 		"DEL":     {arity: -2, flags: writes, first: 1, end: -1, about: "Deletes keys.", parse: on(parseDelete)},
 		"EVAL":    {arity: -3, flags: writes, first: 3, end: 3, about: "Runs the compare-and-set of Jido.Persistence.Redis.", parse: func(c *conn, args [][]byte) (*step, error) { return c.server.scripts.eval(args) }},
 		"EVALSHA": {arity: -3, flags: writes, first: 3, end: 3, about: "Runs the compare-and-set by its hash.", parse: func(c *conn, args [][]byte) (*step, error) { return c.server.scripts.evalSHA(args) }},
-		"SCRIPT":  {arity: -2, flags: plain, about: "Loads the compare-and-set, or tells whether it is loaded.", run: runScript},
+		"SCRIPT":  {arity: -2, flags: plain, about: "Loads the compare-and-set, or says if it is loaded.", run: runScript},
 
 		"MULTI":   {arity: 1, flags: plain, ends: true, about: "Begins a transaction.", run: runMulti},
 		"EXEC":    {arity: 1, flags: plain, ends: true, about: "Makes a transaction.", run: runExec},
