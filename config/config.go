@@ -18,6 +18,7 @@ type Config struct {
 	Gossip    Gossip    `yaml:"gossip"`
 	Cluster   Cluster   `yaml:"cluster"`
 	Auth      Auth      `yaml:"auth"`
+	Audit     Audit     `yaml:"audit"`
 	Placement Placement `yaml:"placement"`
 	Instances Instances `yaml:"instances"`
 	Storage   Storage   `yaml:"storage"`
@@ -119,6 +120,23 @@ const (
 	AuthTokens = "tokens"
 )
 
+// Audit has the settings of the audit log. An ephemeral node keeps one only if dir is set.
+type Audit struct {
+	Enabled        bool   `yaml:"enabled"`          // keep an audit log of refused calls, administrative calls, backups, deletes, tokens, policies and decisions
+	Dir            string `yaml:"dir"`              // directory of the log alone; audit in the data directory if not set
+	FileBytes      int64  `yaml:"file_bytes"`       // size of a file from which on a new one is begun
+	Files          int    `yaml:"files"`            // files that are kept; the oldest is removed when there are more
+	OnFailure      string `yaml:"on_failure"`       // what happens to administrative calls while the log cannot be written: refuse, or continue without a record
+	WebhookURL     string `yaml:"webhook_url"`      // endpoint that receives the lines; https, or http to this machine
+	WebhookKeyFile string `yaml:"webhook_key_file"` // file of the secret that signs the webhook's requests, 16 bytes or more
+}
+
+// The values of audit.on_failure.
+const (
+	AuditRefuse   = "refuse"
+	AuditContinue = "continue"
+)
+
 // Placement has the settings of this node's part in keeping live instances.
 type Placement struct {
 	Lease  time.Duration `yaml:"lease"`  // time after which a node that does not renew its lease loses its partitions; 0: it keeps no instances
@@ -162,6 +180,7 @@ func Default() Config {
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
+		Audit:     Audit{Enabled: true, FileBytes: 64 << 20, Files: 8, OnFailure: AuditRefuse},
 		Cluster:   Cluster{Join: []string{}, Timing: "default"},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},

@@ -49,7 +49,8 @@ type Node struct {
 	service      agent.Submitter // the service of the servers: the router, measured
 	instanceHost *instanceHost   // of instances
 	operator     *operator
-	tokens       *tokens // nil if the servers ask for no credentials
+	tokens       *tokens   // nil if the servers ask for no credentials
+	audit        *auditLog // nil if there is none
 
 	descriptors  *descriptors.Guard
 	grpc         *grpc.Server // nil if headless, as the next three
@@ -87,7 +88,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openAudit, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}

@@ -64,6 +64,9 @@ func (k Key) GoString() string { return k.String() }
 // Gossip returns the key that encrypts gossip, for AES-256.
 func (k Key) Gossip() []byte { return k.derive("gossip") }
 
+// Audit returns the key of the macs of audit logs.
+func (k Key) Audit() []byte { return k.derive("audit") }
+
 // Host returns the key that the cluster's host processes prove.
 func (k Key) Host() HostKey {
 	h := HostKey{id: k.ID()}

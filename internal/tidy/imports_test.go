@@ -45,6 +45,9 @@ var mayImport = map[string][]string{
 	// Who may do what: pure.
 	"access": {"agent", "agent/layout"},
 
+	// Who did what.
+	"audit": {"access", "agent", "agent/layout"},
+
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
@@ -95,7 +98,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "agent/layout", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "agent", "agent/layout", "audit", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
 	},
 	"cmd/node": {"config", "node"},
