@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -138,4 +139,29 @@ func (f *Follower) leave() error {
 		}
 	}
 	return f.Close()
+}
+
+// LastSeq returns the seq of the last complete line of the log in a directory.
+func LastSeq(dir string) (uint64, error) {
+	segs, err := segments(dir)
+	if err != nil {
+		return 0, err
+	}
+	if len(segs) == 0 {
+		return 0, fmt.Errorf("%s holds no audit log: name the directory of audit.dir, or the audit directory in a node's data directory", dir)
+	}
+	f := NewFollower(dir, segs[len(segs)-1])
+	defer f.Close() //nolint:errcheck // it was only read
+	var last uint64
+	for {
+		line, err := f.Next()
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err == nil { // a bad line is for Verify
+			last = line.Seq
+		} else if !errors.Is(err, errNoLink) {
+			return 0, err
+		}
+	}
 }

@@ -54,6 +54,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		Gossip:    config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
 		Cluster:   config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default"},
 		Auth:      config.Auth{Mode: config.AuthOff},
+		Audit:     config.Audit{Enabled: true, FileBytes: 64 << 20, Files: 8, OnFailure: config.AuditRefuse},
 		Placement: config.Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: config.Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   config.Storage{CacheBytes: 128 << 20},

@@ -25,8 +25,8 @@ type auditLog struct {
 	ran      bool // start has started it
 }
 
-// openAudit opens the audit log, unless the configuration has none.
-func (n *Node) openAudit() error {
+// openAudit opens the audit log of a node, unless the configuration has none.
+func openAudit(n *Node) error {
 	c := n.o.Config
 	where := c.Audit.Dir
 	if where == "" {

@@ -88,7 +88,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openAudit, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}

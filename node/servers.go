@@ -30,7 +30,7 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
-	service, operator, instances, auth, auditor := n.guarded()
+	service, operator, instances, auth, auditor := guarded(n)
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
@@ -57,7 +57,7 @@ func (n *Node) openServers() error {
 
 // guarded returns what the servers serve. The guards are around what records the calls that were
 // allowed, and inside of what records those that were not. auth and auditor are nil if the node has none.
-func (n *Node) guarded() (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
+func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
 	service, operator, instances = n.service, n.operator, n.Instances()
 	if n.audit != nil {
 		auditor = n.audit.recorder

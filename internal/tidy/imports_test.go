@@ -139,7 +139,7 @@ var mayImport = map[string][]string{
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
-	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "audit", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
