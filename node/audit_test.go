@@ -49,6 +49,33 @@ func find(t *testing.T, all []audit.Record, action, outcome string) audit.Record
 	return audit.Record{}
 }
 
+// The principal travels with a commit that a follower forwards, into the feed of changes on each node.
+func TestTheChangeFeedNamesThePrincipalSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, root := newGuardedCluster(t, 3)
+		follower := w.follower().name
+		result, err := w.dialWith(t, root, true, follower).Commit(t.Context(), agent.Commit{Scope: "s", Ops: []agent.Op{&agent.PutValue{Key: "k"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []string{"n1", "n2", "n3"} {
+			var seen []agent.Changed
+			for e, err := range w.dialWith(t, root, true, n).Watch(t.Context(), agent.Watch{Scope: "s", Changes: true, From: result.Index}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if seen = append(seen, e.Changes...); len(seen) > 0 {
+					break
+				}
+			}
+			if len(seen) != 1 || seen[0].Key != "k" || seen[0].Principal != "root" {
+				t.Errorf("on %s: %+v", n, seen)
+			}
+		}
+	})
+}
+
 // Each node records the calls and the refusals of its own callers. A restart continues the chain.
 func TestTheAuditLogTellsWhoDidWhatSim(t *testing.T) {
 	t.Parallel()

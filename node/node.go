@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster"
@@ -49,7 +50,7 @@ type Node struct {
 	service      agent.Submitter // the service of the servers: the router, measured
 	instanceHost *instanceHost   // of instances
 	operator     *operator
-	tokens       *tokens   // nil if the servers ask for no credentials
+	tokens       *tokens   // of this node's state
 	audit        *auditLog // nil if there is none
 
 	descriptors  *descriptors.Guard
@@ -213,7 +214,11 @@ func (n *Node) openService() error {
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
-	grpc.RegisterPeerStore(n.peers, store.New(options))
+	n.tokens = newTokens(n)
+	log := n.logger.Named("auth")
+	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
+		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
+	}))
 	return nil
 }
 

@@ -66,7 +66,6 @@ func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instan
 	if !n.o.authenticating() {
 		return service, operator, instances, nil, auditor
 	}
-	n.tokens = newTokens(n)
 	service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator), access.NewInstances(instances, n.tokens)
 	if n.audit != nil {
 		r := n.audit.recorder
