@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"slices"
+	"time"
 
 	"dormouse/agent"
 )
@@ -13,6 +14,7 @@ type Principal struct {
 	Grants  []agent.Grant
 	TokenID string // "" if it used no token
 	Source  Source
+	Until   time.Time // when its credentials expire, if the state has no token that says so; zero means never
 }
 
 // Source is where a principal comes from.

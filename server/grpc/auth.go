@@ -4,6 +4,7 @@ import (
 	"context"
 
 	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
@@ -48,7 +49,13 @@ func (s *Server) principal(ctx context.Context, address string) (*access.Princip
 	if len(values) == 1 {
 		header = values[0]
 	}
-	return s.auth.Authorization(ctx, address, header)
+	c := access.Credentials{Address: address, Header: header}
+	if from, ok := peer.FromContext(ctx); ok {
+		if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
+			c.Chains = info.State.VerifiedChains
+		}
+	}
+	return s.auth.Authenticate(ctx, c)
 }
 
 // callStream is a stream whose context has the call.

@@ -36,7 +36,11 @@ func (f *api) principal(r *http.Request) (*access.Principal, error) {
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "%v", err)
 	}
-	return f.options.Auth.Authorization(r.Context(), r.RemoteAddr, header)
+	c := access.Credentials{Address: r.RemoteAddr, Header: header}
+	if r.TLS != nil {
+		c.Chains = r.TLS.VerifiedChains
+	}
+	return f.options.Auth.Authenticate(r.Context(), c)
 }
 
 // denied records a refused request.
