@@ -55,7 +55,7 @@ func beside(file string, layer *koanf.Koanf) error {
 // absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
-	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Audit.Dir, &c.Audit.WebhookKeyFile}
+	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Auth.CertificateCAFile, &c.Auth.OIDCCAFile, &c.Audit.Dir, &c.Audit.WebhookKeyFile}
 	paths = append(paths, &c.HTTP.CertFile, &c.HTTP.KeyFile, &c.HTTP.CAFile, &c.GRPC.CertFile, &c.GRPC.KeyFile, &c.GRPC.CAFile)
 	for _, path := range append(paths, &c.Raft.CertFile, &c.Raft.KeyFile, &c.Raft.CAFile) {
 		if *path == "" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -37,6 +36,7 @@ const (
 	auditFileBytesMax   = 1 << 40
 	auditFilesMin       = 2
 	auditFilesMax       = 10_000
+	rulesMax            = 1000 // of certificates, and of OIDC
 )
 
 // checks collects problems, so that one run shows all of them.
@@ -60,6 +60,8 @@ func (c Config) validate() error {
 	between(&v, "raft.trailing_bytes", c.Raft.TrailingBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.trailing_entries", c.Raft.TrailingEntries, 1, logEntriesMax)
 	c.validateAuth(&v)
+	c.validateCertificates(&v)
+	c.validateOIDC(&v)
 	c.validateAudit(&v)
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
@@ -122,36 +124,6 @@ func (c Config) validateCluster(v *checks) {
 		v.add("cluster.expect and cluster.bootstrap are both set: use cluster.expect on all nodes that start together, or cluster.bootstrap on a single one")
 	case expect > 1 && len(c.Cluster.Join) == 0:
 		v.add("cluster.expect is %d, and cluster.join names no node: list the Raft addresses of all of them", expect)
-	}
-}
-
-func (c Config) validateAuth(v *checks) {
-	oneOf(v, "auth.mode", c.Auth.Mode, AuthTokens, AuthOff)
-	if c.Auth.Mode == AuthOff && !c.Private() && !c.Node.Insecure {
-		v.add("auth.mode is off, but other machines can reach http.addr %s or grpc.addr %s: use auth.mode tokens, listen on 127.0.0.1, or allow it by name with --insecure", c.HTTP.Addr, c.GRPC.Addr)
-	}
-}
-
-func (c Config) validateAudit(v *checks) {
-	a := c.Audit
-	between(v, "audit.file_bytes", a.FileBytes, auditFileBytesMin, auditFileBytesMax)
-	between(v, "audit.files", int64(a.Files), auditFilesMin, auditFilesMax)
-	oneOf(v, "audit.on_failure", a.OnFailure, AuditRefuse, AuditContinue)
-	checkFile(v, "audit.webhook_key_file", a.WebhookKeyFile)
-	if a.WebhookURL == "" {
-		if a.WebhookKeyFile != "" {
-			v.add("audit.webhook_key_file is set, and audit.webhook_url is not: set both, or the URL alone")
-		}
-		return
-	}
-	to, err := url.Parse(a.WebhookURL)
-	switch {
-	case err != nil || to.Host == "" || to.Scheme != "https" && to.Scheme != "http":
-		v.add("audit.webhook_url %q is not a URL: write one such as https://logs.example.com/dormouse", a.WebhookURL)
-	case to.Scheme == "http" && !loopback(net.JoinHostPort(to.Hostname(), "80")) && !c.Node.Insecure:
-		v.add("audit.webhook_url %q sends the log without TLS to another machine: use https", a.WebhookURL)
-	case !a.Enabled:
-		v.add("audit.webhook_url is set, and audit.enabled is false: enable the log, or drop the URL")
 	}
 }
 

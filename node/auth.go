@@ -39,16 +39,19 @@ const keepMax = agent.TokensMax
 // barrierMax bounds the wait for a token that this node does not know yet.
 const barrierMax = 5 * time.Second
 
-func newTokens(n *Node) *tokens {
+func newTokens(n *Node) (*tokens, error) {
 	t := &tokens{machine: n.machine, service: n.service, known: map[agent.TokenHash]agent.Token{}, byID: map[string]agent.Token{}}
 	logger := n.logger.Named("auth")
-	t.Authenticator = access.NewAuthenticator(access.Options{
-		Store: t,
-		Refused: func(address, reason string) {
-			logger.Warn("a request was refused", "address", address, "reason", reason)
-		},
-	})
-	return t
+	o, err := credentialsOf(n.o.Config)
+	if err != nil {
+		return nil, err
+	}
+	o.Store = t
+	o.Refused = func(address, reason string) {
+		logger.Warn("a request was refused", "address", address, "reason", reason)
+	}
+	t.Authenticator = access.NewAuthenticator(o)
+	return t, nil
 }
 
 // fresh empties the maps if a token was added or removed since. mu is held.

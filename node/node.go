@@ -214,7 +214,10 @@ func (n *Node) openService() error {
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
-	n.tokens = newTokens(n)
+	var err error
+	if n.tokens, err = newTokens(n); err != nil {
+		return fault("auth", err, codeConfig)
+	}
 	log := n.logger.Named("auth")
 	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
 		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)

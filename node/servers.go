@@ -82,6 +82,9 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	if n.o.Servers == nil || l.TLS() {
 		t, err = n.secrets.serverTLS(l)
 	}
+	if err == nil {
+		err = acceptClients(t, n.o.Config)
+	}
 	if err != nil {
 		return nil, nil, fault(what, err, codeConfig)
 	}
