@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_IN
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
+
+release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=linux/amd64 for one; 5 min)
+	go run ./internal/release --version "$(VERSION)" $(if $(PLATFORMS),--platforms $(PLATFORMS))
+
+check-deploy: ## the Helm chart, the Kubernetes manifest and the systemd unit of deploy/ (2 min)
+	scripts/check_deploy.sh
 
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@go list ./... | while read p; do \

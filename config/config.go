@@ -59,7 +59,7 @@ type HTTP struct {
 	CertFile  string   `yaml:"cert_file"` // PEM; "" means a certificate that the node issues off loopback
 	KeyFile   string   `yaml:"key_file"`  // PEM; the certificate's private key
 	CAFile    string   `yaml:"ca_file"`   // PEM; clients must have a certificate of this CA; "" means that none is required
-	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node; requests for other names are forbidden
+	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node: its certificate has them, and requests for others are forbidden
 }
 
 // Listen returns the address of the HTTP API.

@@ -211,6 +211,7 @@ var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "
 var home = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
 	"github.com/KimMachineGun/automemlimit":   {"cmd/node"},
+	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
