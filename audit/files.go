@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// The files of a log: segments, each named for the seq of its first line, and the head.
+// The files of a log: segments, each named for the seq of its first line, the head, and the lock.
 const (
 	segmentPrefix = "audit-"
 	segmentSuffix = ".jsonl"
 	headName      = "head"
+	lockName      = "lock"
 	seqDigits     = 20
 )
 
@@ -109,7 +110,7 @@ func readHead(dir string) (h head, mac hash, err error) {
 	}
 	same := strings.HasPrefix(string(raw), h.text()+" "+mac.String()+" ") && strings.TrimRight(string(raw), " \n") == h.text()+" "+mac.String()
 	if !sumOK || !macOK || firstErr != nil || lastErr != nil || !same || raw[headSize-1] != '\n' {
-		return h, mac, damaged
+		return head{}, mac, damaged
 	}
 	return h, mac, nil
 }

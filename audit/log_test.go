@@ -46,6 +46,31 @@ func TestTheChainContinuesAcrossRestartsAndFiles(t *testing.T) {
 	}
 }
 
+// A directory that other users may read is refused.
+func TestADirectoryOfOthersIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := audit.Open(options(dir)); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+		t.Error(err)
+	}
+}
+
+// Two processes do not write one log.
+func TestALogHasOneWriter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	s := open(t, options(dir))
+	if _, err := audit.Open(options(dir)); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Error(err)
+	}
+	s.end()
+	open(t, options(dir)).end()
+}
+
 // Only so many files are kept, and the removal of the oldest is not taken for a missing file.
 func TestTheOldestFilesAreRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
@@ -132,6 +157,12 @@ func TestABrokenLogIsContinuedAndStaysBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"mac of the file head is wrong": func(dir string) {
+			path := filepath.Join(dir, "head")
+			text := []byte(read(t, path))
+			text[20] = '9' // a number far beyond the end
+			write(t, path, string(text))
+		},
 		"all files": func(dir string) {
 			for _, path := range files(t, dir) {
 				if err := os.Remove(path); err != nil {
@@ -157,7 +188,7 @@ func TestABrokenLogIsContinuedAndStaysBroken(t *testing.T) {
 		if !told {
 			t.Errorf("%s: no line says what was wrong", name)
 		}
-		if name != "head is missing" && name != "all files" && report.Fault == nil {
+		if strings.Contains(name, "missing at") && report.Fault == nil || name == "hash is wrong" && report.Fault == nil {
 			t.Errorf("%s: the log looks whole", name)
 		}
 		if report.Fault == nil && len(report.Notes) != 1 {

@@ -41,8 +41,8 @@ type Fault struct {
 	Reason string `json:"reason"`
 }
 
-// Error returns what is wrong, and where.
-func (f *Fault) Error() string {
+// String returns what is wrong, and where.
+func (f *Fault) String() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s", f.File, f.Reason)
 	}

@@ -8,11 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // A writer writes the lines of a log. One goroutine uses it.
 type writer struct {
 	o    Options
+	lock *flock.Flock // of the directory: two processes must not write one log
 	head *os.File
 	file *os.File // the last segment; nil before the first write, and if the next line begins one
 	segs []uint64 // the segments, in order
@@ -32,10 +35,29 @@ func openWriter(o Options) (*writer, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	w := &writer{o: o, start: &Record{Kind: KindStart, Key: o.KeyID}}
+	info, err := os.Stat(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("other users may read or write %s (mode %04o): run \"chmod 700 %s\"", o.Dir, mode, o.Dir)
+	}
+	w := &writer{o: o, start: &Record{Kind: KindStart, Key: o.KeyID}, lock: flock.New(filepath.Join(o.Dir, lockName), flock.SetPermissions(0o600))}
+	if ok, err := w.lock.TryLock(); err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("another process writes the audit log in %s: give each node a directory of its own", o.Dir), err)
+	}
+	if err := w.find(); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// find finds the end of the log, and opens or makes the head.
+func (w *writer) find() error {
+	o := w.o
 	var err error
 	if w.segs, err = segments(o.Dir); err != nil {
-		return nil, err
+		return err
 	}
 	kept, mac, err := readHead(o.Dir)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -46,20 +68,21 @@ func openWriter(o Options) (*writer, error) {
 		w.broken("%v", err)
 	case err == nil && kept.key != "" && kept.key == o.KeyID && mac != kept.mac(o.Key):
 		w.broken("the mac of the file %s is wrong", headName)
+		kept = head{} // it may say anything
 	}
 	if err := w.resume(kept); err != nil {
-		return nil, errors.Join(err, w.close())
+		return err
 	}
 	if w.head, err = os.OpenFile(filepath.Join(o.Dir, headName), os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
-		return nil, errors.Join(err, w.close())
+		return err
 	}
 	if !missing || len(w.segs) > 0 {
-		return w, nil // the head stays until the next line: it says what the log had
+		return nil // the head stays until the next line: it says what the log had
 	}
 	if err := errors.Join(w.saveHead(), w.head.Sync(), syncDir(o.Dir)); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the head: %w", err), w.close())
+		return fmt.Errorf("write the head: %w", err)
 	}
-	return w, nil
+	return nil
 }
 
 // broken adds to what the record of KindStart says about the log before.
@@ -277,6 +300,9 @@ func (w *writer) close() error {
 	}
 	if w.head != nil {
 		errs = append(errs, w.head.Sync(), w.head.Close())
+	}
+	if w.lock != nil {
+		errs = append(errs, w.lock.Unlock())
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -13,6 +12,7 @@ import (
 	"dormouse/audit"
 	"dormouse/config"
 	"dormouse/internal/hooksign"
+	"dormouse/internal/secretfile"
 )
 
 // auditLog is this node's audit log, and what writes to it.
@@ -64,14 +64,14 @@ func (a *auditLog) openWebhook() error {
 		a.logger.Warn("the audit webhook does not receive the log", "error", err, "undelivered", a.webhook.Undelivered())
 	}}
 	if c.WebhookKeyFile != "" {
-		secret, err := os.ReadFile(c.WebhookKeyFile)
+		secret, err := secretfile.Read(c.WebhookKeyFile)
 		if err != nil {
 			return err
 		}
 		if len(secret) < hooksign.SecretMin {
 			return fmt.Errorf("%s has %d bytes: use a secret of at least %d", c.WebhookKeyFile, len(secret), hooksign.SecretMin)
 		}
-		o.Secret = secret
+		o.Secret = []byte(secret)
 	}
 	var err error
 	a.webhook, err = audit.NewWebhook(a.log, o)

@@ -104,8 +104,10 @@ func (i *issuer) verifier() *oidc.Verifier {
 	return oidc.New(oidc.Options{
 		Issuer: i.URL, Audience: "dormouse", Algorithms: []string{"RS256", "ES256"}, Claim: "sub",
 		Rules: []oidc.Rule{
-			{Claim: "groups", Value: "dorm-read*", Grants: grant(agent.VerbRead)}, {Claim: "groups", Value: "dorm-ops", Grants: grant(agent.VerbAdmin)},
-			{Claim: "groups", Value: "dorm", Grants: grant(agent.VerbWrite)}, {Claim: "sub", Value: "anna", Grants: grant(agent.VerbRun)},
+			{Claim: "groups", Value: "dorm-read*", Grants: grant(agent.VerbRead)},
+			{Claim: "groups", Value: "dorm-ops", Grants: grant(agent.VerbAdmin)},
+			{Claim: "groups", Value: "dorm", Grants: grant(agent.VerbWrite)},
+			{Claim: "sub", Value: "anna", Grants: grant(agent.VerbRun)},
 		},
 	})
 }
@@ -181,7 +183,8 @@ func TestWrongTokensAreRefused(t *testing.T) {
 		p, err := v.Principal(t.Context(), text)
 		code := agent.CodeOf(err)
 		// A wrong signature may need the keys again, and the issuer is not asked without end.
-		if p != nil || code != agent.CodeUnauthenticated && !(code == agent.CodeUnavailable && strings.Contains(err.Error(), "too often")) {
+		paced := code == agent.CodeUnavailable && strings.Contains(err.Error(), "too often")
+		if p != nil || code != agent.CodeUnauthenticated && !paced {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 		if strings.Contains(err.Error(), text) && len(text) > 3 {

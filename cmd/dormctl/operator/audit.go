@@ -179,13 +179,13 @@ func verify(a *kit.App, path string, known audit.Keys) error {
 		g.Add("note", fmt.Sprintf("line %d says: %s", note.Seq, note.Text))
 	}
 	if report.Fault != nil {
-		g.Add("FAULT", report.Fault.Error())
+		g.Add("FAULT", report.Fault.String())
 	}
 	if err := a.Print(report, g); err != nil {
 		return err
 	}
 	if report.Fault != nil {
-		return kit.Exit(kit.ExitFailed, fmt.Errorf("the audit log is not whole: %w", report.Fault))
+		return kit.Exit(kit.ExitFailed, fmt.Errorf("the audit log is not whole: %s", report.Fault))
 	}
 	return nil
 }
