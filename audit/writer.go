@@ -39,8 +39,10 @@ func openWriter(o Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("other users may read or write %s (mode %04o): run \"chmod 700 %s\"", o.Dir, mode, o.Dir)
+	if info.Mode().Perm()&0o077 != 0 { // a copy, or a directory that an operator made; the chain shows what others have done
+		if err := os.Chmod(o.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("other users may read or write %s: %w", o.Dir, err)
+		}
 	}
 	w := &writer{o: o, start: &Record{Kind: KindStart, Key: o.KeyID}, lock: flock.New(filepath.Join(o.Dir, lockName), flock.SetPermissions(0o600))}
 	if ok, err := w.lock.TryLock(); err != nil || !ok {
