@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -92,31 +93,55 @@ func (a *auditLog) start(life context.Context, do func(func() error)) {
 	a.ran = true
 	do(a.log.Run)
 	do(func() error { a.recorder.Run(life); return nil })
-	do(func() error { a.levels(life); return nil })
+	do(func() error { a.cluster(life); return nil })
 	if a.webhook != nil {
 		do(func() error { a.webhook.Run(life); return nil })
 	}
 }
 
-// levelEvery is the interval at which the node looks at the feature level.
-const levelEvery = time.Second
+// clusterEvery is the interval at which the node looks at the members and the feature level.
+const clusterEvery = time.Second
 
-// levels records changes of the feature level, which the leader makes by itself.
-func (a *auditLog) levels(life context.Context) {
-	ticker := time.NewTicker(levelEvery)
+// cluster records changes of the members and of the feature level that this node has applied, whichever
+// node was asked for them. The leader makes some by itself.
+func (a *auditLog) cluster(life context.Context) {
+	ticker := time.NewTicker(clusterEvery)
 	defer ticker.Stop()
-	known := a.node.machine.FeatureLevel()
+	level, members := a.node.machine.FeatureLevel(), a.members()
 	for {
 		select {
 		case <-ticker.C:
 		case <-life.Done():
 			return
 		}
-		if level := a.node.machine.FeatureLevel(); level != known {
-			a.recorder.Note(audit.KindAdmin, "feature_level", fmt.Sprintf("from %d to %d", known, level), a.node.machine.Applied())
-			known = level
+		index := a.node.machine.Applied()
+		if now := a.node.machine.FeatureLevel(); now != level {
+			a.recorder.Note(audit.KindAdmin, "feature_level", fmt.Sprintf("from %d to %d", level, now), index)
+			level = now
+		}
+		now := a.members()
+		for _, id := range now {
+			if !slices.Contains(members, id) {
+				a.recorder.Note(audit.KindAdmin, "member_joined", id, index)
+			}
+		}
+		for _, id := range members {
+			if !slices.Contains(now, id) {
+				a.recorder.Note(audit.KindAdmin, "member_left", id, index)
+			}
+		}
+		members = now
+	}
+}
+
+// members returns the names of the nodes in the cluster.
+func (a *auditLog) members() (ids []string) {
+	for _, m := range a.node.machine.Members() {
+		if !m.Host {
+			ids = append(ids, m.ID)
 		}
 	}
+	return ids
 }
 
 // close writes what is left, and closes the log.

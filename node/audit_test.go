@@ -131,8 +131,11 @@ func TestTheAuditLogTellsWhoDidWhatSim(t *testing.T) {
 		if r := find(t, all, "backup", "ok"); r.Bytes == 0 || r.Kind != audit.KindBackup {
 			t.Errorf("%+v", r)
 		}
+		if r := find(t, auditOf(t, w, "n1"), "member_joined", "ok"); r.Kind != audit.KindAdmin || r.Detail == "" || r.Index == 0 {
+			t.Errorf("%+v", r)
+		}
 		for _, r := range auditOf(t, w, "n1") {
-			if r.Action != "feature_level" {
+			if r.Action != "feature_level" && r.Action != "member_joined" {
 				t.Errorf("a node recorded a call that it did not get: %+v", r)
 			}
 		}
