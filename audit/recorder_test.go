@@ -74,6 +74,10 @@ func (fakeOperator) Change(_ context.Context, _ layout.Change, node string) (str
 	return "n1", nil
 }
 
+func (fakeOperator) TakeBackup(context.Context, func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	return layout.BackupInfo{Name: "b1", Bytes: 7}, nil
+}
+
 func (fakeOperator) JoinToken(context.Context, time.Duration) (layout.JoinToken, error) {
 	return layout.JoinToken{Secret: "SECRET", ExpiresAt: 1700000000000}, nil
 }
@@ -218,11 +222,16 @@ func TestCallsOfOperatorsAreRecorded(t *testing.T) {
 	if _, err := s.operator.JoinToken(ctx, time.Hour); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.operator.TakeBackup(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
 	recs := s.recs()
-	if len(recs) != 6 {
+	if len(recs) != 8 || recs[7].Bytes != 7 || recs[7].Object[0] != "b1" {
 		t.Fatalf("%+v", recs)
 	}
-	for i, want := range []string{"backup:", "backup:ok", "demote_node:", "demote_node:conflict", "create_join_token:", "create_join_token:ok"} {
+	for i, want := range []string{
+		"backup:", "backup:ok", "demote_node:", "demote_node:conflict", "create_join_token:", "create_join_token:ok", "take_backup:", "take_backup:ok",
+	} {
 		if got := recs[i].Action + ":" + recs[i].Outcome; got != want {
 			t.Errorf("%d: %s", i, got)
 		}
