@@ -80,7 +80,10 @@ func (s *Store) known(c *agent.Commit) error {
 	if level >= fsm.TokensLevel {
 		return nil
 	}
-	if err := knowsTokens(c); err != nil || level >= fsm.ImportLevel {
+	if err := knowsTokens(c); err != nil {
+		return err
+	}
+	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
 	for _, op := range c.Ops {
@@ -108,6 +111,16 @@ func knowsTokens(c *agent.Commit) error {
 	}
 	if refused {
 		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
+	}
+	return nil
+}
+
+// knowsLimits refuses a policy with members that nodes of earlier versions would ignore.
+func knowsLimits(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		if op, ok := op.(*agent.PutScope); ok && (op.Default || op.UseDefault || op.Policy != op.Policy.Legacy()) {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support these limits yet: try again once they all run this version")
+		}
 	}
 	return nil
 }

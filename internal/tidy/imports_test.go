@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
 	"fsm/token":               noun("api/ops"),
 	"fsm/value":               noun(),
-	"fsm/txn":                 {"agent", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
+	"fsm/txn":                 {"agent", "agent/quota", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
 	"store":                   {"agent", "fsm", "fsm/command"},
 
 	// What the leader does about timers, over any Service and instances.
@@ -119,6 +119,7 @@ var mayImport = map[string][]string{
 	"instance/pod/controller": {"agent", "instance", "instance/pod"},
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
+	"agent/quota":             {"agent"},
 	"agent/layout":            {"agent"},
 
 	// The plainest agent.Service, in memory: it shares no code with the state machine.
@@ -132,7 +133,7 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},                         // over any Service
 	"client/stores": {"agent", "client"},               // the interfaces that a program has already
 	"importer":      {"agent", "agent/layout", "turn"}, // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/layout", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
