@@ -51,6 +51,29 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 
+// PolicyOf returns the policy that applies to a scope, as of the newest entry that this node has
+// applied. It has no limits if the state cannot be read.
+func (m *Machine) PolicyOf(scope string) agent.Policy {
+	view := m.View()
+	defer view.Close()
+	if view.err != nil {
+		return agent.Policy{}
+	}
+	defaults, err := txn.ReadDefaultPolicy(view)
+	if err != nil {
+		return agent.Policy{}
+	}
+	raw, err := view.Get(kv.ScopeKey(kv.KindScope, scope))
+	if err != nil || raw == nil {
+		return defaults
+	}
+	stored, err := txn.DecodeScopeRow(scope, raw)
+	if err != nil {
+		return agent.Policy{}
+	}
+	return txn.PolicyOf(&stored, defaults)
+}
+
 func readScope(r txn.Reader, q *agent.GetScope) (agent.Found, error) {
 	defaults, err := txn.ReadDefaultPolicy(r)
 	if err != nil {

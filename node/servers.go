@@ -12,12 +12,15 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"dormouse/access"
+	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/internal/version"
 	"dormouse/server/grpc"
 	"dormouse/server/rest"
+	"dormouse/store"
+	"dormouse/tenant"
 )
 
 // servingEvery is the interval at which gRPC's health status follows readiness.
@@ -29,9 +32,9 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
-	service := n.service
+	var service agent.Submitter = tenant.NewService(n.service, n.limiter, store.SizeOf)
 	var operator layout.Operator = n.operator
-	instances := n.Instances()
+	instances := tenant.NewInstances(n.Instances(), n.limiter)
 	var auth *access.Authenticator
 	if n.o.authenticating() {
 		n.tokens = newTokens(n)

@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 	"server/rest": {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
 		"access", "agent", "agent/layout", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
-		"placement", "router", "server/grpc", "server/rest", "storage", "store", "timer",
+		"placement", "router", "server/grpc", "server/rest", "storage", "store", "tenant", "timer",
 	},
 	"cmd/node": {"config", "node"},
 
@@ -120,6 +120,7 @@ var mayImport = map[string][]string{
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
 	"agent/quota":             {"agent"},
+	"tenant":                  {"agent"},
 	"agent/layout":            {"agent"},
 
 	// The plainest agent.Service, in memory: it shares no code with the state machine.
