@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/leading"
+	"dormouse/internal/pause"
 )
 
 // Source lists due timers. It is implemented by this node's state machine.
@@ -39,6 +40,11 @@ const (
 	backoffMin      = 200 * time.Millisecond // after an attempt that was not handled, or whose outcome is unknown
 	backoffMax      = 10 * time.Second       // doubled up to this
 	backoffPerTimer = time.Millisecond       // minimum wait for each timer in backoff
+
+	// passGap is the least time from the start of one pass over all due timers to
+	// the next. Timers that fall due meanwhile are read together, and their turns
+	// share log entries.
+	passGap = 25 * time.Millisecond
 )
 
 // Waker fires timers while its node leads. Its memory only covers one term of
@@ -139,7 +145,9 @@ func (w *Waker) wait(ctx context.Context, changed <-chan struct{}, began time.Ti
 	case <-w.recheck:
 	case <-retry:
 	case <-ctx.Done():
+		return
 	}
+	pause.For(ctx, passGap-time.Since(began))
 }
 
 // nextRetry returns the time until the first backoff ends, or longer if many
