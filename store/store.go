@@ -19,9 +19,9 @@ import (
 
 // Proposer is the Raft group of a store.
 type Proposer interface {
-	// Submit proposes one encoded commit; done is called exactly once and must
-	// not block.
-	Submit(command []byte, done func(agent.Decided, error))
+	// SubmitFor proposes one encoded commit of a scope; done is called exactly once and must
+	// not block. The log is shared fairly between scopes.
+	SubmitFor(scope string, command []byte, done func(agent.Decided, error))
 
 	// Barrier returns an index such that a read that began before the call is linearizable once
 	// this node has applied it.
@@ -59,7 +59,7 @@ func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result
 		done(agent.Result{}, err)
 		return
 	}
-	s.o.Group.Submit(command, func(d agent.Decided, err error) {
+	s.o.Group.SubmitFor(c.Scope, command, func(d agent.Decided, err error) {
 		if err == nil && d.Err != nil {
 			err = d.Err
 		}
