@@ -22,6 +22,11 @@ var _ load.Driver = (*Driver)(nil)
 // Dial returns a Driver with the given number of clients. If fixed is set they use
 // only the first endpoint; otherwise each prefers the leader.
 func Dial(endpoints []string, clients int, fixed bool) (*Driver, error) {
+	return DialScope(endpoints, clients, fixed, scope)
+}
+
+// DialScope is Dial for agents of a scope.
+func DialScope(endpoints []string, clients int, fixed bool, scope string) (*Driver, error) {
 	d := &Driver{}
 	for range clients {
 		o := client.Options{Endpoints: endpoints, Scope: scope, PreferLeader: !fixed, Fixed: fixed}
