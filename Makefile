@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full
+.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,16 +41,23 @@ lint: ## linters, import direction, stale generated code
 # Under the race detector go: whole clusters by sim, the suite over store and
 # router by the client's runs, which go through both. Judges of made-up
 # histories, the state machine's models and package placement are one goroutine,
-# and the processes of faultstest are built without the detector.
+# and the processes of faultstest are built without the detector. The attacks measure
+# memory, of which the detector needs several times as much: make attack runs them.
 race: ## the unit tests under the race detector, less what runs under it elsewhere
 	$(TEST) -race -shuffle on -skip 'Sim$$|PassesSoundRuns$$|^Test(Store|Router)On(One|Three)|ModelSays$$|KeepToTheModel$$|IsACountOfThem$$|ARecallIsBoundedInBytes$$|LeaveEachAgentItsOwn$$|FindsWhatANewOneDoes$$' \
-	  $$(go list ./... | grep -v -e /internal/faultstest$$ -e /placement$$)
+	  $$(go list ./... | grep -v -e /internal/attack$$ -e /internal/faultstest$$ -e /placement$$)
 
 sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_INSTANCES=n for crowds of n live instances)
 	$(TEST) -race -count $(or $(SIM),200) -run 'Sim$$' ./node/ ./cluster/...
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
+
+release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=linux/amd64 for one; 5 min)
+	go run ./internal/release --version "$(VERSION)" $(if $(PLATFORMS),--platforms $(PLATFORMS))
+
+check-deploy: ## the Helm chart, the Kubernetes manifest and the systemd unit of deploy/ (2 min)
+	scripts/check_deploy.sh
 
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@go list ./... | while read p; do \

@@ -5,28 +5,18 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"dormouse/internal/secretfile"
 )
 
-// ReadSecretFile returns the secret in a file, which only its owner may be able to read. The error
-// is os.ErrNotExist if there is no file.
+// ReadSecretFile returns the secret in a file, which only its owner may be able to read, as
+// secretfile.Read says. The error is os.ErrNotExist if there is no file.
 func ReadSecretFile(path string) (string, error) {
-	f, err := os.Open(path)
+	text, err := secretfile.Read(path)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", fmt.Errorf("other users can access %s (mode %04o): run chmod 600 %s", path, mode, path)
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, authorizeBytes))
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	secret := strings.TrimSpace(string(raw))
+	secret := strings.TrimSpace(text)
 	if err := CheckSecret(secret); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // The whole contract holds with a token.
-func TestTheConformanceSuitePassesWithAuthOn(t *testing.T) {
-	n := nodetest.StartWith(t, nodetest.Options{Auth: true})
+func TestTheConformanceSuitePassesWithTLSAndTokens(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Auth: true, Loopback: true, TLSDir: t.TempDir()})
 	agenttest.Run(t, func(t *testing.T) agent.Service {
 		t.Helper()
 		t.Parallel()

@@ -73,8 +73,9 @@ type Options struct {
 	// ReadBarrier is how reads are linearizable: BarrierIndex or BarrierLog; ""
 	// means BarrierIndex.
 	ReadBarrier string
-	Compaction  Compaction       // when the log is cut; zero means DefaultCompaction
-	Placement   assign.Placement // of the partitions; zero means none
+	Voters      membership.Voters // how many members vote; zero means all
+	Compaction  Compaction        // when the log is cut; zero means DefaultCompaction
+	Placement   assign.Placement  // of the partitions; zero means none
 }
 
 // Timing is how fast a group notices the failure of its leader.

@@ -58,7 +58,7 @@ type HTTP struct {
 	CertFile  string   `yaml:"cert_file"` // PEM; "" means a certificate that the node issues off loopback
 	KeyFile   string   `yaml:"key_file"`  // PEM; the certificate's private key
 	CAFile    string   `yaml:"ca_file"`   // PEM; clients must have a certificate of this CA; "" means that none is required
-	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node; requests for other names are forbidden
+	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node: its certificate has them, and requests for others are forbidden
 }
 
 // Listen returns the address of the HTTP API.
@@ -98,12 +98,14 @@ type Gossip struct {
 // Cluster sets how the node joins or founds a cluster. It is ignored once the data directory
 // belongs to one.
 type Cluster struct {
-	Bootstrap     bool     `yaml:"bootstrap"`       // found a cluster once every address of join has answered that it belongs to none
-	Expect        int      `yaml:"expect"`          // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
-	Join          []string `yaml:"join"`            // Raft addresses of the nodes; this node's own may be among them
-	Timing        string   `yaml:"timing"`          // default, or lan: elections within a second in a fast network
-	KeyFile       string   `yaml:"key_file"`        // the cluster key, the same on all nodes; "" means cluster.key in the data directory
-	JoinTokenFile string   `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
+	Bootstrap     bool          `yaml:"bootstrap"`       // found a cluster once every address of join has answered that it belongs to none
+	Expect        int           `yaml:"expect"`          // number of nodes that must meet, none of which belongs to a cluster, to found one; 0 means never
+	Join          []string      `yaml:"join"`            // Raft addresses of the nodes; this node's own may be among them
+	Timing        string        `yaml:"timing"`          // default, or lan: elections within a second in a fast network
+	KeyFile       string        `yaml:"key_file"`        // the cluster key, the same on all nodes; "" means cluster.key in the data directory
+	Voters        int           `yaml:"voters"`          // number of members that vote, odd; the others are spares, of which one replaces a dead voter; 0 means that all vote
+	DeadAfter     time.Duration `yaml:"dead_after"`      // with voters: how long a voter may not answer before a spare replaces it
+	JoinTokenFile string        `yaml:"join_token_file"` // a join token, with which a node without a cluster key receives it
 }
 
 // Auth sets which credentials the node asks for, over HTTP and gRPC. It should be the same on all
@@ -130,7 +132,7 @@ type Placement struct {
 type Instances struct {
 	AwakeMax  int      `yaml:"awake_max"`  // most awake instances, beyond which the least recently used hibernate; 0 means 200,000
 	HTTPAllow []string `yaml:"http_allow"` // allowed hosts of HTTP handlers, with the port if it is not the scheme's default
-	Keys      []string `yaml:"keys"`       // name=file of each secret that signs requests to HTTP handlers
+	Keys      []string `yaml:"keys"`       // name@host/scope=file of each secret that signs requests to HTTP handlers: those of the scope, or of a prefix such as team-*, to the host
 }
 
 // Storage has the settings of the storage engine.
@@ -162,7 +164,7 @@ func Default() Config {
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
-		Cluster:   Cluster{Join: []string{}, Timing: "default"},
+		Cluster:   Cluster{Join: []string{}, Timing: "default", DeadAfter: 5 * time.Minute},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   Storage{CacheBytes: 128 << 20},

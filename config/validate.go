@@ -16,6 +16,7 @@ const (
 	nodeIDBytesMax      = 64 // it is in every handshake and log line
 	joinMax             = 64
 	expectMax           = 9 // more voters slow down each write
+	deadAfterMin        = 10 * time.Second
 	stopTimeoutMin      = time.Second
 	stopTimeoutMax      = 10 * time.Minute
 	cacheBytesMin       = 1 << 20
@@ -108,6 +109,12 @@ func (c Config) validateCluster(v *checks) {
 	}
 	if c.Node.Ephemeral && !c.Node.Dev && !c.Cluster.Bootstrap && len(c.Cluster.Join) == 0 {
 		v.add("an ephemeral node cannot return to a cluster: use --bootstrap or --join (or --dev)")
+	}
+	if n := c.Cluster.Voters; n < 0 || n > expectMax || n > 0 && n%2 == 0 {
+		v.add("cluster.voters is %d: use an odd number up to %d, since an even one survives no more failures, or 0 so that all members vote", n, expectMax)
+	}
+	if d := c.Cluster.DeadAfter; d < deadAfterMin {
+		v.add("cluster.dead_after is %v: use at least %v, longer than a restart takes", d, deadAfterMin)
 	}
 	switch expect := c.Cluster.Expect; {
 	case expect < 0 || expect > expectMax:

@@ -313,7 +313,7 @@ func TestBeforeRunNothingIsAnswered(t *testing.T) {
 			{},
 			{Node: "n1", Incarnation: "1"},
 			{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g, AwakeMax: -1},
-			{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g, Webhooks: instance.Webhooks{Keys: map[string][]byte{"k": []byte("short")}}},
+			{Node: "n1", Incarnation: "1", Service: k.store, Ownership: k.g, Webhooks: instance.Webhooks{Keys: []instance.WebhookKey{{Name: "k", Secret: []byte("short")}}}},
 		} {
 			if _, err := instance.New(o); err == nil {
 				k.Errorf("made of %+v", o)

@@ -33,9 +33,19 @@ import (
 // must recognise repeats by the header Dormouse-Signal, which all repeats
 // share.
 type Webhooks struct {
-	Allow     []string          // hosts, with the port if it is not the scheme's default; empty allows no HTTP handlers
-	Keys      map[string][]byte // :: name → secret, at least 16 bytes
+	Allow     []string // hosts, with the port if it is not the scheme's default; empty allows no HTTP handlers
+	Keys      []WebhookKey
 	Transport http.RoundTripper // nil means a transport like http.DefaultTransport
+}
+
+// WebhookKey signs requests of the managers that name it. It is bound to a host and to
+// scopes: another scope cannot have its own requests signed with the key, and no scope
+// can send requests signed with it to another host.
+type WebhookKey struct {
+	Name   string
+	Host   string // with the port if it is not the scheme's default
+	Scope  string // or a prefix of scopes, such as team-*
+	Secret []byte // at least 16 bytes
 }
 
 // Limits of a call of an HTTP handler.
@@ -47,9 +57,9 @@ const (
 )
 
 func (w Webhooks) validate() error {
-	for name, secret := range w.Keys {
-		if len(secret) < webhookSecretMin {
-			return fmt.Errorf("key %q of HTTP handlers has %d bytes: use at least %d", name, len(secret), webhookSecretMin)
+	for _, key := range w.Keys {
+		if len(key.Secret) < webhookSecretMin {
+			return fmt.Errorf("key %q of HTTP handlers has %d bytes: use at least %d", key.Name, len(key.Secret), webhookSecretMin)
 		}
 	}
 	return nil
@@ -81,7 +91,7 @@ type webhookReply struct {
 
 // callWebhook calls the HTTP endpoint of a signal's handler.
 func (rn *runner) callWebhook(ctx context.Context, i *instance, manager agent.Manager, t *Turn) error {
-	secret, err := rn.o.Webhooks.secretFor(manager.Handler)
+	secret, err := rn.o.Webhooks.secretFor(i.ref().Scope, manager.Handler)
 	if err != nil {
 		return err
 	}
@@ -126,9 +136,10 @@ func webhookError(ctx context.Context, manager agent.Manager, err error) error {
 	}
 }
 
-// secretFor returns the secret that signs requests to an endpoint, or nil if
-// they are not signed. It refuses an endpoint that this node may not call.
-func (w Webhooks) secretFor(handler agent.Handler) ([]byte, error) {
+// secretFor returns the secret that signs a scope's requests to an endpoint, or nil if
+// they are not signed. It refuses an endpoint that this node may not call, and a key that
+// is not bound to the scope and the endpoint's host.
+func (w Webhooks) secretFor(scope string, handler agent.Handler) ([]byte, error) {
 	address, err := url.Parse(handler.URL)
 	if err != nil || !slices.Contains(w.Allow, address.Host) {
 		return nil, failed("not_allowed", "this node may not call %s: its host is not in the list of allowed webhook hosts", handler.URL)
@@ -136,11 +147,13 @@ func (w Webhooks) secretFor(handler agent.Handler) ([]byte, error) {
 	if handler.Key == "" {
 		return nil, nil
 	}
-	secret, ok := w.Keys[handler.Key]
-	if !ok {
-		return nil, failed("no_key", "this node has no key %q to sign requests with", handler.Key)
+	for _, key := range w.Keys {
+		bound := agent.Grant{Scopes: []string{key.Scope}}
+		if key.Name == handler.Key && key.Host == address.Host && bound.Covers(scope) {
+			return key.Secret, nil
+		}
 	}
-	return secret, nil
+	return nil, failed("no_key", "this node has no key %q to sign requests of scope %q to %s with: see its instances.keys", handler.Key, scope, address.Host)
 }
 
 // post sends one request. again reports whether a failed request may be

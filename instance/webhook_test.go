@@ -51,7 +51,12 @@ func withEndpoint(t *testing.T, test func(k *kit, e *endpoint)) {
 	e := &endpoint{}
 	sim(t, func(o *instance.Options) {
 		o.Webhooks = instance.Webhooks{
-			Allow: []string{"agents.example:8443"}, Keys: map[string][]byte{"main": secret}, Transport: e,
+			Allow: []string{"agents.example:8443"}, Transport: e,
+			Keys: []instance.WebhookKey{
+				{Name: "main", Host: "agents.example:8443", Scope: "*", Secret: secret},
+				{Name: "theirs", Host: "agents.example:8443", Scope: "another-*", Secret: secret},
+				{Name: "elsewhere", Host: "other.example", Scope: "*", Secret: secret},
+			},
 		}
 	}, func(k *kit) {
 		k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: hookURL, Key: "main"}, SignalTTL: 10 * time.Second})
@@ -181,14 +186,16 @@ func TestAnHTTPHandlerAnswersWithAStateOrAPatch(t *testing.T) {
 
 func TestAnHTTPHandlerMustBeAllowed(t *testing.T) {
 	withEndpoint(t, func(k *kit, e *endpoint) {
-		for reason, handler := range map[string]agent.Handler{
-			"not_allowed": {Kind: agent.HandlerHTTP, URL: "https://agents.example/handle", Key: "main"}, // another port
-			"no_key":      {Kind: agent.HandlerHTTP, URL: hookURL, Key: "other"},
+		for _, c := range []struct{ url, key, reason string }{
+			{"https://agents.example/handle", "main", "not_allowed"}, // another port
+			{hookURL, "other", "no_key"},
+			{hookURL, "theirs", "no_key"},    // bound to other scopes
+			{hookURL, "elsewhere", "no_key"}, // bound to another host
 		} {
-			k.put(agent.Manager{Name: "m", Handler: handler})
+			k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: c.url, Key: c.key}})
 			_, err := k.host.Signal(k.Context(), ref("a"), signal("x", ""))
-			if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != reason {
-				k.Errorf("%+v", got)
+			if got := k.refusal(err, agent.CodeHandlerFailed); got.Reason != c.reason {
+				k.Errorf("key %s: %+v", c.key, got)
 			}
 		}
 		if len(e.calls) != 0 {

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"dormouse/fsm"
 	"dormouse/instance"
 	"dormouse/instance/pod/controller"
+	"dormouse/internal/secretfile"
 	"dormouse/router"
 	"dormouse/server/grpc"
 	"dormouse/timer"
@@ -143,22 +143,24 @@ func (n *Node) quitInstances(ctx context.Context) {
 const secretBytesMax = 4096
 
 // signingKeys reads the keys that sign requests to HTTP handlers, from settings of the form
-// name=file.
-func signingKeys(settings []string) (map[string][]byte, error) {
-	keys := map[string][]byte{}
+// name@host/scope=file.
+func signingKeys(settings []string) ([]instance.WebhookKey, error) {
+	var keys []instance.WebhookKey
 	for _, setting := range settings {
-		name, file, ok := strings.Cut(setting, "=")
-		if !ok || name == "" || file == "" {
-			return nil, fmt.Errorf("%q: write name=file", setting)
+		binding, file, ok := strings.Cut(setting, "=")
+		name, target, bound := strings.Cut(binding, "@")
+		host, scope, scoped := strings.Cut(target, "/")
+		if !ok || !bound || !scoped || name == "" || host == "" || scope == "" || file == "" {
+			return nil, fmt.Errorf("%q: write name@host/scope=file, such as billing@agents.example.com/team-*=billing.key; the scope * means all", setting)
 		}
-		secret, err := os.ReadFile(file)
+		secret, err := secretfile.Read(file)
 		if err != nil {
 			return nil, fmt.Errorf("read the key %q: %w", name, err)
 		}
 		if len(secret) > secretBytesMax {
 			return nil, fmt.Errorf("the key %q has more than %d bytes", name, secretBytesMax)
 		}
-		keys[name] = []byte(strings.TrimSpace(string(secret)))
+		keys = append(keys, instance.WebhookKey{Name: name, Host: host, Scope: scope, Secret: []byte(strings.TrimSpace(secret))})
 	}
 	return keys, nil
 }

@@ -18,6 +18,7 @@ import (
 	"dormouse/agent/layout"
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
+	"dormouse/cluster/membership"
 	"dormouse/cluster/peer"
 	"dormouse/fsm"
 	"dormouse/internal/descriptors"
@@ -177,6 +178,7 @@ func (n *Node) openGroup() error {
 			WantVote: true, Version: version.String(), FeatureLevelMax: n.o.featureLevel(),
 			Zone: c.Placement.Zone, Weight: c.Placement.Weight,
 		},
+		Voters:    membership.Voters{Target: c.Cluster.Voters, DeadAfter: c.Cluster.DeadAfter},
 		Bootstrap: c.Cluster.Bootstrap, Expect: c.Cluster.Expect, Alone: c.Node.Dev, Join: n.join(),
 		Learned: n.heard, Lookup: n.lookup(),
 		Peers: n.pool, Fatal: n.fail, Claim: n.machine.Claim,

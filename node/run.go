@@ -9,23 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
-	"dormouse/config"
 	"dormouse/internal/leading"
 )
 
 // fatalGrace bounds an orderly stop after a fault: a disk that hangs must not keep the process
 // running.
 const fatalGrace = 3 * time.Second
-
-// Run runs one node on the machine's own network and disk until ctx ends, then stops it in order.
-// The error is a *ExitError if the node had to stop.
-func Run(ctx context.Context, c config.Config) error {
-	n, err := Open(Options{Config: c, Alone: true})
-	if err != nil {
-		return err
-	}
-	return n.Run(ctx)
-}
 
 // Run serves until ctx ends or a part fails, then stops the parts in reverse order of starting and
 // closes them.

@@ -22,7 +22,9 @@ func (s *secrets) serverTLS(l config.Listen) (*tls.Config, error) {
 	if !s.config.Issued(l) {
 		return filesTLS(l)
 	}
-	issuer := s.authority.Issuer(s.config.Node.ID, hostOf(l.Addr), hostOf(l.Advertise))
+	// The names of loopback are for dormctl on the node's own machine.
+	names := append([]string{hostOf(l.Addr), hostOf(l.Advertise), "localhost", "127.0.0.1", "::1"}, s.config.HTTP.Hosts...)
+	issuer := s.authority.Issuer(s.config.Node.ID, names...)
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS13,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return issuer.Certificate() },

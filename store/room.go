@@ -17,7 +17,7 @@ const answerBytesMax = 2 * agent.ReadBytesMax
 // Room for reads that are answered at once, in bytes. A page may have ReadBytesMax; single rows are
 // mostly small.
 const (
-	gateBytesMin = 4 * agent.ReadBytesMax
+	gateBytesMin = 2 * agent.ReadBytesMax
 	gateBytesMax = 16 * agent.ReadBytesMax
 	rowBytes     = 256 << 10
 

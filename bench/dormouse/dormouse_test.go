@@ -43,11 +43,11 @@ func alone(t *testing.T) (httpAddr, grpcAddr string) {
 // driver. Reads must return the written data in full, and revs must be right.
 func TestEveryWorkloadRunsThroughEachDriver(t *testing.T) {
 	httpAddr, grpcAddr := alone(t)
-	leading, err := dormouse.Dial([]string{grpcAddr}, 2, false)
+	leading, err := dormouse.Dial(dormouse.Options{Endpoints: []string{grpcAddr}, Clients: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixed, err := dormouse.Dial([]string{grpcAddr}, 1, true)
+	fixed, err := dormouse.Dial(dormouse.Options{Endpoints: []string{grpcAddr}, Clients: 1, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,14 @@
 package dormouse
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"sync/atomic"
 
 	"dormouse/agent"
@@ -19,18 +24,39 @@ type Driver struct {
 
 var _ load.Driver = (*Driver)(nil)
 
-// Dial returns a Driver with the given number of clients. If fixed is set they use
-// only the first endpoint; otherwise each prefers the leader.
-func Dial(endpoints []string, clients int, fixed bool) (*Driver, error) {
-	return DialScope(endpoints, clients, fixed, scope)
+// Options are the options of a Driver.
+type Options struct {
+	Endpoints []string
+	Clients   int
+	Fixed     bool   // all clients use only the first endpoint; otherwise each prefers the leader
+	CAFile    string // verifies the nodes; "" means no TLS
+	TokenFile string // holds the token of the clients; "" means none
+	Scope     string // of all agents; "" means the scope of benchmarks
 }
 
-// DialScope is Dial for agents of a scope.
-func DialScope(endpoints []string, clients int, fixed bool, scope string) (*Driver, error) {
+// Dial returns a Driver.
+func Dial(o Options) (*Driver, error) {
+	to := client.Options{Endpoints: o.Endpoints, Scope: cmp.Or(o.Scope, scope), PreferLeader: !o.Fixed, Fixed: o.Fixed}
+	if o.TokenFile != "" {
+		token, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the token: %w", err)
+		}
+		to.Token = strings.TrimSpace(string(token))
+	}
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate authority: %w", err)
+		}
+		to.TLS = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: x509.NewCertPool()}
+		if !to.TLS.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate", o.CAFile)
+		}
+	}
 	d := &Driver{}
-	for range clients {
-		o := client.Options{Endpoints: endpoints, Scope: scope, PreferLeader: !fixed, Fixed: fixed}
-		c, err := client.Dial(o)
+	for range o.Clients {
+		c, err := client.Dial(to)
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}

@@ -32,17 +32,25 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	if err != nil {
 		return err
 	}
-	keyFile := filepath.Join(o.Dir, "cluster.key")
-	if err := keys.WriteFile(keyFile, keys.New().Encode()); err != nil {
+	key, keyFile := keys.New(), filepath.Join(o.Dir, "cluster.key")
+	if err := keys.WriteFile(keyFile, key.Encode()); err != nil {
 		return fmt.Errorf("write the cluster key: %w", err)
+	}
+	secured, access, err := s.secure(o.Dir, key)
+	if err != nil {
+		return err
 	}
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
 		command := []string{
-			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile, "--auth", "off",
+			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile,
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
 		}
-		command = append(command, "--expect", strconv.Itoa(o.Nodes))
+		command = append(append(command, access...), "--expect", strconv.Itoa(o.Nodes))
+		environ, err := secured.environ(name)
+		if err != nil {
+			return err
+		}
 		for other := range o.Nodes {
 			command = append(command, "--join", local(ports[each*other+2]))
 		}
@@ -50,7 +58,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 			command = append(command, "--pprof-addr", o.Profile[n])
 		}
 		p, err := launch(spec{
-			command: command, dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
+			command: command, environ: environ, dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
 		})
 		if err != nil {
 			return err
@@ -85,7 +93,7 @@ func (s *System) allVote(ctx context.Context, nodes int) error {
 		if err := Ready(ctx, url); err != nil {
 			return err
 		}
-		status, err := Look(ctx, url)
+		status, err := s.look(ctx, url)
 		if err != nil {
 			return err
 		}
@@ -108,7 +116,7 @@ func (s *System) Leader(ctx context.Context) (int, error) {
 	err := errors.New("the system has no nodes")
 	for _, url := range s.HTTP {
 		var status Status
-		if status, err = Look(ctx, url); err != nil {
+		if status, err = s.look(ctx, url); err != nil {
 			continue
 		}
 		var n int
@@ -129,10 +137,25 @@ type Status struct {
 	} `json:"members"`
 }
 
-// Look returns the cluster status by the node at a base URL.
-func Look(ctx context.Context, url string) (Status, error) {
+// look returns the cluster status by the node at a base URL, with the system's token if
+// it has one.
+func (s *System) look(ctx context.Context, url string) (Status, error) {
+	if s.TokenFile == "" {
+		return Look(ctx, url)
+	}
+	token, err := keys.ReadFile(s.TokenFile)
+	if err != nil {
+		return Status{}, fmt.Errorf("read the root token: %w", err)
+	}
+	return look(ctx, url, strings.TrimSpace(token))
+}
+
+// Look returns the cluster status by the node at a base URL, which asks for no token.
+func Look(ctx context.Context, url string) (Status, error) { return look(ctx, url, "") }
+
+func look(ctx context.Context, url, token string) (Status, error) {
 	var s Status
-	raw, err := get(ctx, url+"/v1/cluster")
+	raw, err := get(ctx, url+"/v1/cluster", token)
 	if err != nil {
 		return s, err
 	}
@@ -144,7 +167,7 @@ func Look(ctx context.Context, url string) (Status, error) {
 
 // Ready returns nil if the node at a base URL is ready.
 func Ready(ctx context.Context, url string) error {
-	_, err := get(ctx, url+"/readyz")
+	_, err := get(ctx, url+"/readyz", "")
 	return err
 }
 
@@ -174,7 +197,7 @@ func Compacting(ctx context.Context, url string) (int, error) {
 
 // metric returns an integer metric of the node at a base URL.
 func metric(ctx context.Context, url, name string) (int, error) {
-	raw, err := get(ctx, url+"/metrics")
+	raw, err := get(ctx, url+"/metrics", "")
 	if err != nil {
 		return 0, err
 	}
@@ -190,10 +213,14 @@ func metric(ctx context.Context, url, name string) (int, error) {
 	return 0, fmt.Errorf("the metrics of %s do not contain %s", url, name)
 }
 
-func get(ctx context.Context, url string) ([]byte, error) {
+// get returns what a node answers; token is "" for none.
+func get(ctx context.Context, url, token string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", url, err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

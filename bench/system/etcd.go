@@ -45,7 +45,7 @@ func startEtcd(ctx context.Context, s *System, o Options) error {
 	}
 	return s.Await(ctx, func(ctx context.Context) error {
 		for _, endpoint := range s.Endpoints {
-			if _, err := get(ctx, "http://"+endpoint+"/health"); err != nil {
+			if _, err := get(ctx, "http://"+endpoint+"/health", ""); err != nil {
 				return err
 			}
 		}

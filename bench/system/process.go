@@ -28,6 +28,7 @@ type Process struct {
 // spec describes a process to start.
 type spec struct {
 	command []string
+	environ []string            // added to this process's environment
 	dir     string              // its data directory
 	log     string              // file for its output
 	as      *syscall.Credential // user to run as; nil means the current user
@@ -49,6 +50,7 @@ func launch(s spec) (*Process, error) {
 	}
 	p.cmd = exec.Command(s.command[0], s.command[1:]...)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = log, log, "/"
+	p.cmd.Env = append(os.Environ(), s.environ...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true, Credential: s.as}
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", s.command[0], err)

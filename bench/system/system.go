@@ -30,6 +30,8 @@ type System struct {
 	Version   string
 	Endpoints []string // addresses for its driver
 	HTTP      []string // base URLs of Dormouse's nodes; empty for other systems
+	CAFile    string   // verifies the nodes; "" if they serve no TLS
+	TokenFile string   // holds a token that may do everything; "" if the nodes ask for none
 	Nodes     []*Process
 	dir       string
 }
@@ -44,12 +46,13 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("%s is not available: 
 
 // The systems.
 const (
-	Dormouse       = "dormouse"
-	DormouseHTTP   = "dormouse-http"
-	DormouseFollow = "dormouse-follow"
-	Etcd           = "etcd"
-	Postgres       = "postgres"
-	Redis          = "redis"
+	Dormouse        = "dormouse"
+	DormouseHTTP    = "dormouse-http"
+	DormouseFollow  = "dormouse-follow"
+	DormouseSecured = "dormouse-secured"
+	Etcd            = "etcd"
+	Postgres        = "postgres"
+	Redis           = "redis"
 )
 
 // kinds lists all systems in the order of the list. start is called after the
@@ -61,6 +64,7 @@ var kinds = []struct {
 	{Dormouse, "three nodes, through the Go client", startDormouse},
 	{DormouseHTTP, "three nodes, over HTTP", startDormouse},
 	{DormouseFollow, "three nodes, through the Go client at a follower", startDormouse},
+	{DormouseSecured, "three nodes with TLS and tokens, through the Go client", startDormouse},
 	{Etcd, "three nodes of etcd", startEtcd},
 	{Postgres, "one PostgreSQL server, synchronous_commit on", startPostgres},
 	{Redis, "one Redis server, appendfsync always", startRedis},

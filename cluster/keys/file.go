@@ -4,35 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/google/renameio/v2"
+
+	"dormouse/internal/secretfile"
 )
 
-// fileBytesMax bounds a key file.
-const fileBytesMax = 64 << 10
-
-// ReadFile returns the text of a file with a secret. It refuses a file that users
-// other than its owner may read or write.
+// ReadFile returns the text of a file with a secret, as secretfile.Read does. The error
+// wraps ErrKey if the file is refused.
 func ReadFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
+	text, err := secretfile.Read(path)
+	if errors.Is(err, secretfile.ErrRefused) {
+		return "", fmt.Errorf("%w: %w", ErrKey, err)
 	}
-	defer f.Close() //nolint:errcheck // only read
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%w: %s is not a regular file", ErrKey, path)
-	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("%w: other users may read or write %s (mode %04o): run \"chmod 600 %s\"; if others may have read it, replace the secret", ErrKey, path, info.Mode().Perm(), path)
-	case info.Size() > fileBytesMax:
-		return "", fmt.Errorf("%w: %s has %d bytes", ErrKey, path, info.Size())
-	}
-	text, err := os.ReadFile(path)
-	return string(text), err
+	return text, err
 }
 
 // WriteFile writes a file with a secret, readable by its owner only, and syncs it.

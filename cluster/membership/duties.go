@@ -68,12 +68,11 @@ func (l *Leader) reconcile(ctx context.Context) {
 				l.finish(ctx, "demote", id, demote(id))
 				return
 			}
-		case server.Suffrage != raft.Voter && row.WantVote && l.Followers.steady(row.Incarnation):
-			l.finish(ctx, "promote", id, addVoter(id, row.RaftAddr))
-			return
 		}
 	}
-	l.raiseFeatureLevel(ctx, rows)
+	if !l.moveVotes(ctx, rows) {
+		l.raiseFeatureLevel(ctx, rows)
+	}
 }
 
 // answered reports whether a member answered the last request.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"dormouse/agent/layout"
 )
@@ -21,8 +22,9 @@ const (
 // nodes. It knows them by incarnation: what a node had caught up with does not
 // hold for a later incarnation of it. Its methods may be called concurrently.
 type Followers struct {
-	mu    sync.Mutex
-	nodes map[string]follower // by incarnation; guarded by mu
+	mu         sync.Mutex
+	nodes      map[string]follower  // by incarnation; guarded by mu
+	unanswered map[string]time.Time // since when a node has not answered, by incarnation; guarded by mu
 }
 
 type follower struct {
@@ -31,7 +33,9 @@ type follower struct {
 }
 
 // NewFollowers returns an empty set.
-func NewFollowers() *Followers { return &Followers{nodes: make(map[string]follower)} }
+func NewFollowers() *Followers {
+	return &Followers{nodes: make(map[string]follower), unanswered: make(map[string]time.Time)}
+}
 
 // applied returns a node's applied index; ok is false if the node did not answer
 // the last request.
@@ -66,8 +70,12 @@ func (f *Followers) note(incarnation string, answered bool, applied uint64, caug
 	defer f.mu.Unlock()
 	if !answered {
 		delete(f.nodes, incarnation)
+		if f.unanswered[incarnation].IsZero() {
+			f.unanswered[incarnation] = time.Now()
+		}
 		return
 	}
+	delete(f.unanswered, incarnation)
 	n := f.nodes[incarnation]
 	n.applied = applied
 	if n.steady++; !caughtUp {
@@ -76,11 +84,24 @@ func (f *Followers) note(incarnation string, answered bool, applied uint64, caug
 	f.nodes[incarnation] = n
 }
 
+// silent returns for how long a node has not answered this leader.
+func (f *Followers) silent(incarnation string, now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	since, ok := f.unanswered[incarnation]
+	if !ok {
+		return 0
+	}
+	return now.Sub(since)
+}
+
 // keepOnly removes all nodes that are not members.
 func (f *Followers) keepOnly(members []layout.Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	maps.DeleteFunc(f.nodes, func(incarnation string, _ follower) bool {
+	gone := func(incarnation string) bool {
 		return !slices.ContainsFunc(members, func(m layout.Member) bool { return m.Incarnation == incarnation })
-	})
+	}
+	maps.DeleteFunc(f.nodes, func(incarnation string, _ follower) bool { return gone(incarnation) })
+	maps.DeleteFunc(f.unanswered, func(incarnation string, _ time.Time) bool { return gone(incarnation) })
 }

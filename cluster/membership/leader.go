@@ -35,6 +35,7 @@ type Leader struct {
 	Term      *atomic.Pointer[proposer.Term] // nil while this node does not lead
 	Stream    *transport.Stream
 	Stores    *raftlog.Stores
+	Voters    Voters
 	Logger    hclog.Logger
 
 	// RefreshSnapshot takes a snapshot if a new node would otherwise have to apply
@@ -50,6 +51,9 @@ type Leader struct {
 
 // Init prepares the leader for use and returns it.
 func (l *Leader) Init() *Leader {
+	if l.Voters.DeadAfter == 0 {
+		l.Voters.DeadAfter = voterDeadAfter
+	}
 	l.changes = make(chan struct{}, 1)
 	return l
 }

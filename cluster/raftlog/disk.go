@@ -48,7 +48,7 @@ func probeDisk(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return 0, fmt.Errorf("ask for the free space of %s: %w", dir, err)
 	}
-	return int64(stat.Bavail) * stat.Bsize, nil
+	return int64(stat.Bavail) * int64(stat.Bsize), nil //nolint:gosec,unconvert // systems differ in the types
 }
 
 // DiskWatch watches the free space of the disk that holds the data directory.
@@ -152,10 +152,7 @@ func (d *DiskWatch) hold() error {
 	if err != nil {
 		return fmt.Errorf("create the disk reserve: %w", err)
 	}
-	err = unix.Fallocate(int(file.Fd()), 0, 0, d.reserve)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		err = fill(file, d.reserve)
-	}
+	err = allocate(file, d.reserve)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("create the disk reserve: %w", errors.Join(err, os.Remove(d.path())))
 	}

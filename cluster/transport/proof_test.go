@@ -187,7 +187,9 @@ func TestAProofCannotBePassedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		tapped := make(chan struct{})
 		go func() {
+			defer close(tapped)
 			c, err := tap.Accept()
 			if err != nil {
 				return
@@ -208,6 +210,7 @@ func TestAProofCannotBePassedOn(t *testing.T) {
 		}
 		<-n1.met
 		_ = through.Close()
+		<-tapped
 		again, err := network.Host("n2").Dial(t.Context(), "n1:raft")
 		if err != nil {
 			t.Fatal(err)

@@ -13,20 +13,29 @@ import (
 // several too.
 const etcdClients = 8
 
+// access says where a running system is, and how to call it.
+type access struct {
+	endpoints         []string
+	caFile, tokenFile string // "" for none
+}
+
+func accessTo(s *system.System) access { return access{s.Endpoints, s.CAFile, s.TokenFile} }
+
 // open returns a system's driver. If connections is 0 each system gets a suitable
 // number.
-func open(ctx context.Context, name string, endpoints []string, connections, callers int) (load.Driver, error) {
+func open(ctx context.Context, name string, at access, connections, callers int) (load.Driver, error) {
 	or := func(n int) int {
 		if connections > 0 {
 			return connections
 		}
 		return n
 	}
+	endpoints := at.endpoints
 	switch name {
-	case system.Dormouse:
-		return dormouse.Dial(endpoints, or(1), false)
-	case system.DormouseFollow:
-		return dormouse.Dial(endpoints, or(1), true)
+	case system.Dormouse, system.DormouseSecured, system.DormouseFollow:
+		return dormouse.Dial(dormouse.Options{
+			Endpoints: endpoints, Clients: or(1), Fixed: name == system.DormouseFollow, CAFile: at.caFile, TokenFile: at.tokenFile,
+		})
 	case system.DormouseHTTP:
 		return dormouse.DialHTTP(endpoints), nil
 	case system.Etcd:

@@ -231,7 +231,7 @@ func (c *comparison) measure(ctx context.Context, s *system.System, workload str
 	}
 	cmd := exec.CommandContext(ctx, self, "run", "-o", "json", "--system", s.Name, "--workload", workload,
 		"--callers", strconv.Itoa(callers), "--connections", strconv.Itoa(c.f.connections[s.Name]), "--duration", c.f.duration.String(), "--warmup", c.f.warmup.String(),
-		"--endpoints", strings.Join(s.Endpoints, ","), "--pids", strings.Join(pids, ","))
+		"--endpoints", strings.Join(s.Endpoints, ","), "--ca", s.CAFile, "--token-file", s.TokenFile, "--pids", strings.Join(pids, ","))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	var said bytes.Buffer
 	cmd.Stderr = &said

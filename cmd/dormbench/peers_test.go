@@ -18,7 +18,7 @@ func TestEachPeerDoesEveryWorkload(t *testing.T) {
 	for _, name := range []string{system.Etcd, system.Postgres, system.Redis} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := startPeer(t, name)
-			d, err := open(t.Context(), name, s.Endpoints, 0, 4)
+			d, err := open(t.Context(), name, accessTo(s), 0, 4)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ type runFlags struct {
 	system, workload string
 	callers          int
 	duration, warmup time.Duration
-	endpoints        []string
+	access           access
 	pids             []int
 	agents           int
 	prefix           string
@@ -81,7 +81,9 @@ Workloads:
 	flags.IntVar(&f.callers, "callers", 64, "number of concurrent callers, 1 to 1024")
 	flags.DurationVar(&f.duration, "duration", 10*time.Second, "length of the measurement")
 	flags.DurationVar(&f.warmup, "warmup", 3*time.Second, "time before the measurement that is not measured")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "addresses of a running system")
+	flags.StringSliceVar(&f.access.endpoints, "endpoints", nil, "addresses of a running system")
+	flags.StringVar(&f.access.caFile, "ca", "", "with --endpoints: file of the authority that verifies the nodes")
+	flags.StringVar(&f.access.tokenFile, "token-file", "", "with --endpoints: file of a token")
 	flags.IntSliceVar(&f.pids, "pids", nil, "with --endpoints: ids of its server processes, to measure their resource use")
 	flags.IntVar(&f.agents, "agents", 0, "number of agents (0 means the workload's default)")
 	flags.StringVar(&f.prefix, "prefix", "", "prefix of the agents' names (default: unique to this run)")
@@ -117,9 +119,9 @@ func (f *runFlags) check() (load.Workload, error) {
 		return workload, cli.Usagef("--agents and --connections may not be negative")
 	case f.stored && f.prefix == "":
 		return workload, cli.Usagef("--stored needs the --prefix of the existing agents")
-	case len(f.pids) > 0 && len(f.endpoints) == 0:
+	case len(f.pids) > 0 && len(f.access.endpoints) == 0:
 		return workload, cli.Usagef("--pids goes with --endpoints")
-	case f.serverProfiles != "" && (len(f.endpoints) > 0 || !strings.HasPrefix(f.system, system.Dormouse)):
+	case f.serverProfiles != "" && (len(f.access.endpoints) > 0 || !strings.HasPrefix(f.system, system.Dormouse)):
 		return workload, cli.Usagef("--server-profiles is for a dormouse that run starts itself")
 	}
 	return workload, nil
@@ -128,7 +130,7 @@ func (f *runFlags) check() (load.Workload, error) {
 // runOne makes the run. It starts the system if no endpoints are given.
 func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (err error) {
 	var profile profiler
-	if len(f.endpoints) == 0 {
+	if len(f.access.endpoints) == 0 {
 		dir, err := f.home.fresh()
 		if err != nil {
 			return err
@@ -144,7 +146,7 @@ func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (
 			return errors.Join(err, os.RemoveAll(dir))
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		f.endpoints, f.pids = s.Endpoints, s.PIDs()
+		f.access, f.pids = accessTo(s), s.PIDs()
 	}
 	profile.file, profile.time = f.cpuProfile, f.duration
 	bar := a.newProgress("measuring "+f.workload+" on "+f.system, f.warmup+f.duration)
@@ -159,7 +161,7 @@ func (a *app) runOne(ctx context.Context, f *runFlags, workload load.Workload) (
 
 // measure makes the run on a running system.
 func measure(ctx context.Context, f *runFlags, workload load.Workload, profile *profiler, bar *progress) (cell report.Cell, err error) {
-	d, err := open(ctx, f.system, f.endpoints, f.connections, f.callers)
+	d, err := open(ctx, f.system, f.access, f.connections, f.callers)
 	if err != nil {
 		return cell, err
 	}

@@ -150,7 +150,7 @@ func (st *stage) with(ctx context.Context, name string, nodes int, do func(*syst
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	d, err := open(ctx, name, s.Endpoints, 0, load.CallersMax)
+	d, err := open(ctx, name, accessTo(s), 0, load.CallersMax)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (st *stage) rate(ctx context.Context, s *system.System, workload, prefix st
 	w, _ := load.ByName(workload)
 	f := &runFlags{
 		system: s.Name, workload: workload, callers: callers, duration: duration, warmup: st.warmup,
-		endpoints: s.Endpoints, pids: s.PIDs(), agents: agents, prefix: prefix, stored: true,
+		access: accessTo(s), pids: s.PIDs(), agents: agents, prefix: prefix, stored: true,
 	}
 	bar := st.a.newProgress("measuring "+workload, f.warmup+f.duration)
 	defer bar.end()

@@ -23,11 +23,11 @@ const (
 // callers flood, on the same nodes, in turns.
 func (st *stage) noisy(ctx context.Context) (found []report.Trial, err error) {
 	err = st.with(ctx, system.Dormouse, 0, func(s *system.System, _ load.Driver) error {
-		quiet, err := dormouse.DialScope(s.Endpoints, 1, false, "quiet")
+		quiet, err := dormouse.Dial(dormouse.Options{Endpoints: s.Endpoints, Clients: 1, Scope: "quiet"})
 		if err != nil {
 			return err
 		}
-		noisy, err := dormouse.DialScope(s.Endpoints, noisyClients, false, "noisy")
+		noisy, err := dormouse.Dial(dormouse.Options{Endpoints: s.Endpoints, Clients: noisyClients, Scope: "noisy"})
 		if err != nil {
 			return errors.Join(err, quiet.Close())
 		}

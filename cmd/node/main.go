@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"dormouse/node"
 )
 
@@ -18,13 +20,14 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 
 	os.Exit(process{
-		name:    os.Args[0],
-		environ: os.Environ(),
-		stdout:  os.Stdout,
-		stderr:  os.Stderr,
-		signals: signals,
-		exit:    os.Exit,
-		run:     node.Run,
-		restore: node.Restore,
+		name:     os.Args[0],
+		environ:  os.Environ(),
+		stdout:   os.Stdout,
+		stderr:   os.Stderr,
+		signals:  signals,
+		exit:     os.Exit,
+		run:      runNode,
+		stopping: func() { tellSystemd(daemon.SdNotifyStopping) },
+		restore:  node.Restore,
 	}.main(context.Background(), os.Args[1:]))
 }

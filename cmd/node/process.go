@@ -19,6 +19,7 @@ type process struct {
 	stdout, stderr io.Writer
 	signals        <-chan os.Signal // SIGINT and SIGTERM
 	exit           func(code int)   // ends the process at once
+	stopping       func()           // called when a stop begins
 
 	// run runs one node until ctx ends, then stops it in order.
 	run func(ctx context.Context, c config.Config) error
@@ -84,6 +85,7 @@ func (p process) until(ctx context.Context, limit time.Duration, work func(conte
 			}
 			p.tell("%v: stopping within %v; once more ends at once", s, limit)
 			asked, overdue = time.Now(), time.After(limit+stopGrace)
+			p.stopping()
 			cancel()
 		case <-overdue:
 			p.tell("not stopped after %v: ending at once; nothing acknowledged is lost", limit+stopGrace)

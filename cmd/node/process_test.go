@@ -26,13 +26,15 @@ type system struct {
 	signals   chan os.Signal
 	exited    []int           // arguments of exit
 	ran       []config.Config // arguments of run
+	stops     int             // calls of stopping
 }
 
 func newSystem() *system {
 	s := &system{signals: make(chan os.Signal, 2)}
 	s.process = process{
 		name: "bin/dormoused", stdout: &s.out, stderr: &s.errs, signals: s.signals,
-		exit: func(code int) { s.exited = append(s.exited, code) },
+		exit:     func(code int) { s.exited = append(s.exited, code) },
+		stopping: func() { s.stops++ },
 		run: func(_ context.Context, c config.Config) error {
 			s.ran = append(s.ran, c)
 			return nil
@@ -158,8 +160,8 @@ func TestTheFirstSignalStopsInOrder(t *testing.T) {
 			return ctx.Err()
 		}
 		s.signals <- syscall.SIGTERM
-		if code := s.main(t.Context(), []string{"--node-id", "n1"}); code != exitOK || len(s.exited) > 0 {
-			t.Fatalf("exit code %d, ended at once with %v: %s", code, s.exited, s.errs.String())
+		if code := s.main(t.Context(), []string{"--node-id", "n1"}); code != exitOK || len(s.exited) > 0 || s.stops != 1 {
+			t.Fatalf("exit code %d, ended at once with %v, told %d stops: %s", code, s.exited, s.stops, s.errs.String())
 		}
 	})
 }

@@ -346,13 +346,14 @@ func TestMalformedProtobufIsInvalid(t *testing.T) {
 func TestIDsShowWhatTheyAre(t *testing.T) {
 	n := startNode(t, nil)
 	addr, _ := n.Addrs()
+	const one = `{"entries":[{"kind":"k","payload":{}}]}`
 	for _, id := range []string{"a%0Ab", "a%1B%5B2J", "a%7F", "a%C2%85", "a%E2%80%AEb", "a%E2%81%A6b", "%D8%9C"} {
-		if status := send(t, "PUT", "http://"+addr+"/v1/values/"+id, "x", "Content-Type: text/plain"); status != http.StatusBadRequest {
+		if status := send(t, "POST", "http://"+addr+"/v1/threads/"+id+"/entries", one, "Content-Type: application/json"); status != http.StatusBadRequest {
 			t.Errorf("the id %s: %d, want 400", id, status)
 		}
 	}
 	for _, id := range []string{"a%20b", "%D7%A9%D7%9C%D7%95%D7%9D", "%E2%80%8D", "%F0%9F%90%BF"} {
-		if status := send(t, "PUT", "http://"+addr+"/v1/values/"+id, "x", "Content-Type: text/plain"); status != http.StatusCreated {
+		if status := send(t, "POST", "http://"+addr+"/v1/threads/"+id+"/entries", one, "Content-Type: application/json"); status != http.StatusCreated {
 			t.Errorf("the id %s: %d, want 201", id, status)
 		}
 	}

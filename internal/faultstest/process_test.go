@@ -48,11 +48,13 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "write the cluster key:", err)
 			return 1
 		}
-		build := exec.Command("go", "build", "-tags", "invariants", "-o", dormoused, modpath.Path+"/cmd/node")
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build dormoused:", err)
-			return 1
+		for program, at := range map[string]string{"/cmd/node": dormoused, "/cmd/dormctl": filepath.Join(dir, "dormctl")} {
+			build := exec.Command("go", "build", "-tags", "invariants", "-o", at, modpath.Path+program)
+			build.Stdout, build.Stderr = os.Stderr, os.Stderr
+			if err := build.Run(); err != nil {
+				fmt.Fprintf(os.Stderr, "build %s: %v\n", program, err)
+				return 1
+			}
 		}
 		return m.Run()
 	}())

@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	"cmd/node": {"config", "node"},
 
 	// A real node for tests, and a client of it.
-	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "config", "instance", "node"},
+	"node/nodetest": {"client", "cluster/clustertest", "cluster/gossip/gossiptest", "cluster/transport", "cluster/keys", "config", "instance", "node"},
 
 	// A part in a cluster for programs that are no node of it.
 	"host": {"agent", "agent/layout", "client", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/transport", "instance", "instance/pod/controller", "router", "server/grpc"},
@@ -208,10 +208,12 @@ var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "
 var home = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
 	"github.com/KimMachineGun/automemlimit":   {"cmd/node"},
+	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
+	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},

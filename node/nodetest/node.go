@@ -2,6 +2,7 @@ package nodetest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -25,6 +26,7 @@ type Options struct {
 	Loopback bool           // serve HTTP and gRPC on free ports of 127.0.0.1, which other processes can reach too
 	Client   client.Options // of the client; Endpoints, Fixed and the dialer are set
 	Logger   hclog.Logger   // the node's log; nil means silent
+	TLSDir   string         // with Loopback: serve TLS, with files in this directory; "" means no TLS
 	Auth     bool           // ask for tokens; the client has the root token unless it names another
 
 	Handlers map[string]instance.GoHandler // for managers of kind go
@@ -41,6 +43,7 @@ type Node struct {
 	ended chan error  // capacity one: what the node's Run returned
 	root  chan string // capacity one: the root token; nil without Options.Auth
 	token string      // …once it is known
+	tls   *tls.Config // of clients; nil means no TLS
 }
 
 // Start starts a node, which is closed when the test ends. It fails the test if the node does not
@@ -103,6 +106,13 @@ func (n *Node) wake(o Options) error {
 	if o.Loopback {
 		c.HTTP.Addr, c.GRPC.Addr, servers = freePort, freePort, nil
 	}
+	if o.TLSDir != "" {
+		t, err := serveTLS(&c, o.TLSDir)
+		if err != nil {
+			return err
+		}
+		n.tls = t
+	}
 	c.Raft.Advertise, c.HTTP.Advertise, c.GRPC.Advertise, c.Gossip.Advertise = c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr
 	talk, err := gossiptest.New().Listen(gossipAddr)
 	if err != nil {
@@ -159,7 +169,8 @@ func (n *Node) connect(o Options) error {
 	if c.Token == "" {
 		c.Token = n.token
 	}
-	c.Insecure = true // all of it is in memory, or on loopback
+	c.TLS = n.tls
+	c.Insecure = n.tls == nil // all of it is in memory, or on loopback
 	var err error
 	n.Client, err = client.Dial(c)
 	return err

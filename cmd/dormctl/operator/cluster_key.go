@@ -1,7 +1,10 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -11,13 +14,14 @@ import (
 )
 
 func clusterKeyCommand(a *kit.App) *cobra.Command {
-	var hostOf string
+	var hostOf, file string
 	cmd := &cobra.Command{
 		Use: "cluster-key", Short: "Create the secret that the nodes of a new cluster share", Args: cli.Exactly(),
 		Long: `cluster-key prints a new cluster key, or with --host the host key that belongs to a
 cluster key. It needs no cluster. A process with the cluster key can act as a node: keep the key
 in a file with mode 0600, and give it to all nodes with --cluster-key-file. A host key
-lets a process take part as a host, and never as a node.`,
+lets a process take part as a host, and never as a node. With --file it writes the key to a
+file with mode 0600, unless that file exists: a start script may run it each time.`,
 		Example: `  (umask 077 && dormctl cluster-key > cluster.key)
   dormctl cluster-key --host cluster.key > host.key`,
 		RunE: func(*cobra.Command, []string) error {
@@ -29,9 +33,28 @@ lets a process take part as a host, and never as a node.`,
 				}
 				text, kind = ring.Current().Host().Encode(), "host_key"
 			}
+			if file != "" {
+				return writeKey(a, file, text)
+			}
 			return a.Event(map[string]string{kind: text}, text)
 		},
 	}
+	cmd.Flags().StringVar(&file, "file", "", "write the key to this file, unless it exists, instead of printing it")
 	cmd.Flags().StringVar(&hostOf, "host", "", "file of a cluster key: print its host key")
 	return cmd
+}
+
+// writeKey writes a key to a file that does not exist yet.
+func writeKey(a *kit.App, file, text string) error {
+	_, err := os.Stat(file)
+	switch {
+	case err == nil:
+		return a.Event(map[string]any{"file": file, "created": false}, file+" exists: it is unchanged")
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("look for the key: %w", err)
+	}
+	if err := keys.WriteFile(file, text); err != nil {
+		return fmt.Errorf("write the key: %w", err)
+	}
+	return a.Event(map[string]any{"file": file, "created": true}, "wrote "+file)
 }

@@ -1,0 +1,62 @@
+package system
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"path/filepath"
+
+	"dormouse/cluster/keys"
+)
+
+// security holds the files with which nodes on loopback serve TLS and ask for tokens.
+type security struct {
+	dir       string
+	authority *keys.Authority
+}
+
+// secure makes the authority and the names of the files for clients, and returns the
+// flags of each node. For systems without security the result is nil.
+func (s *System) secure(dir string, key keys.Key) (*security, []string, error) {
+	if s.Name != DormouseSecured {
+		return nil, []string{"--auth", "off"}, nil
+	}
+	authority, err := key.Authority()
+	if err != nil {
+		return nil, nil, fmt.Errorf("secure %s: %w", s.Name, err)
+	}
+	s.CAFile, s.TokenFile = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "root.token")
+	if err := keys.WriteFile(s.CAFile, string(authority.PEM())); err != nil {
+		return nil, nil, fmt.Errorf("secure %s: %w", s.Name, err)
+	}
+	return &security{dir, authority}, []string{"--auth", "tokens", "--root-token-file", s.TokenFile}, nil
+}
+
+// environ writes a node's certificate, and returns the node's environment: HTTP stays
+// without TLS, for the status and the metrics. It returns nothing for a nil security.
+func (c *security) environ(node string) ([]string, error) {
+	if c == nil {
+		return nil, nil
+	}
+	cert, err := c.authority.Issuer(node, "127.0.0.1").Certificate()
+	if err != nil {
+		return nil, fmt.Errorf("certificate of %s: %w", node, err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		return nil, fmt.Errorf("certificate of %s: %w", node, err)
+	}
+	certFile, keyFile := filepath.Join(c.dir, node+".pem"), filepath.Join(c.dir, node+".key")
+	for path, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := keys.WriteFile(path, string(pem.EncodeToMemory(block))); err != nil {
+			return nil, fmt.Errorf("certificate of %s: %w", node, err)
+		}
+	}
+	return []string{
+		"DORMOUSE_GRPC__CERT_FILE=" + certFile, "DORMOUSE_GRPC__KEY_FILE=" + keyFile,
+		"DORMOUSE_RAFT__CERT_FILE=" + certFile, "DORMOUSE_RAFT__KEY_FILE=" + keyFile,
+		"DORMOUSE_RAFT__CA_FILE=" + filepath.Join(c.dir, "ca.pem"),
+	}, nil
+}

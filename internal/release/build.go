@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"dormouse/internal/modpath"
+)
+
+// build builds a program for a platform, linked statically.
+func build(ctx context.Context, pkg, path, version, system, arch string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -X "+modpath.Path+"/internal/version.stamped="+version, "-o", path, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w", pkg, err)
+	}
+	return nil
+}

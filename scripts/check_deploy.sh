@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Checks the files of deploy/: the Helm chart is valid, deploy/kubernetes/dormouse.yaml is what it
+# makes with the default values (--rewrite writes that file), and systemd accepts the unit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+manifest=deploy/kubernetes/dormouse.yaml
+helm=(go tool -modfile=tools/helm/go.mod helm)
+made=$(mktemp)
+trap 'rm -f "$made"' EXIT
+
+"${helm[@]}" lint --strict --quiet deploy/helm/dormouse
+{
+  echo "# Made by scripts/check_deploy.sh --rewrite from deploy/helm/dormouse. It needs the secret"
+  echo "# \"dormouse\" in the same namespace: see docs/deployment.md."
+  "${helm[@]}" template dormouse deploy/helm/dormouse --kube-version 1.32.0
+} >"$made"
+if [ "${1:-}" = --rewrite ]; then
+  cp "$made" "$manifest"
+elif ! diff -u "$manifest" "$made"; then
+  echo "$manifest is not what the chart makes: run scripts/check_deploy.sh --rewrite" >&2
+  exit 1
+fi
+for replicas in 1 5; do
+  "${helm[@]}" template other deploy/helm/dormouse --kube-version 1.32.0 --namespace ns --set "replicas=$replicas,spread=false" >/dev/null
+done
+
+# systemd-analyze looks for the program, so it gets a unit that names one that exists.
+if command -v systemd-analyze >/dev/null; then
+  unit=$(mktemp -d)/dormouse.service
+  sed "s|/usr/local/bin/dormoused|$(command -v true)|" deploy/systemd/dormouse.service >"$unit"
+  systemd-analyze verify --man=no "$unit"
+  rm -r "$(dirname "$unit")"
+fi
+echo "deploy/ is valid"
