@@ -65,6 +65,12 @@ func Dial(o Options) (*Driver, error) {
 	return d, nil
 }
 
+// Limit limits the requests a second of the driver's scope on each node.
+func (d *Driver) Limit(ctx context.Context, requests uint64) error {
+	_, err := d.client().PutScope(ctx, agent.Policy{RequestsPerSecond: requests})
+	return err
+}
+
 // client returns the client of the next call.
 func (d *Driver) client() *client.Client {
 	if len(d.clients) == 1 {

@@ -5,7 +5,7 @@ const (
 	// shareMax bounds the commits of one tenant in an entry while several tenants
 	// submit. What a tenant waits for at least, the entry in flight, is then small
 	// however much another one submits.
-	shareMax = 32
+	shareMax = 16
 	// sharedEntries is for how many entries after a commit of another tenant that
 	// bound holds.
 	sharedEntries = 64

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"dormouse/bench/dormouse"
 	"dormouse/bench/load"
 	"dormouse/bench/report"
 	"dormouse/bench/system"
+	"dormouse/internal/pause"
 )
 
 // The callers of the noisy-neighbour trial. The clients of the flood are as many as
@@ -17,10 +19,13 @@ const (
 	quietCallers = 1
 	noisyCallers = 256
 	noisyClients = 8
+	noisyLimit   = 500             // requests a second of the flooded scope, for the second half
+	limitDelay   = 3 * time.Second // after which all nodes have applied a limit
 )
 
 // noisy compares the p99 of puts in a quiet scope alone and beside a scope that many
-// callers flood, on the same nodes, in turns.
+// callers flood, on the same nodes: without limits, and with a limit of the flooded
+// scope.
 func (st *stage) noisy(ctx context.Context) (found []report.Trial, err error) {
 	err = st.with(ctx, system.Dormouse, 0, func(s *system.System, _ load.Driver) error {
 		quiet, err := dormouse.Dial(dormouse.Options{Endpoints: s.Endpoints, Clients: 1, Scope: "quiet"})
@@ -36,15 +41,25 @@ func (st *stage) noisy(ctx context.Context) (found []report.Trial, err error) {
 		if err != nil {
 			return err
 		}
-		beside, flood, err := st.besideFlood(ctx, quiet, noisy)
-		if err != nil {
-			return err
+		for _, limit := range []uint64{0, noisyLimit} {
+			if err := noisy.Limit(ctx, limit); err != nil {
+				return err
+			}
+			pause.For(ctx, limitDelay)
+			beside, flood, err := st.besideFlood(ctx, quiet, noisy)
+			if err != nil {
+				return err
+			}
+			t := report.Trial{
+				Name: report.TrialNoisy, System: s.Name, Value: beside.P99 / alone.P99, Unit: "×",
+				Note: fmt.Sprintf("p99 %.1f ms beside a scope with %d callers (p50 %.1f), %.1f ms alone (p50 %.1f); the other scope had %.0f puts/s, and this one %.0f of %.0f",
+					beside.P99, noisyCallers, beside.P50, alone.P99, alone.P50, flood.Rate, beside.Rate, alone.Rate),
+			}
+			if limit > 0 {
+				t.Name = report.TrialNoisyLimited
+			}
+			found = append(found, t)
 		}
-		found = []report.Trial{{
-			Name: report.TrialNoisy, System: s.Name, Value: beside.P99 / alone.P99, Unit: "×",
-			Note: fmt.Sprintf("p99 %.1f ms beside a scope with %d callers (p50 %.1f), %.1f ms alone (p50 %.1f); the other scope had %.0f puts/s, and this one %.0f of %.0f",
-				beside.P99, noisyCallers, beside.P50, alone.P99, alone.P50, flood.Rate, beside.Rate, alone.Rate),
-		}}
 		return nil
 	})
 	return found, err
@@ -53,7 +68,7 @@ func (st *stage) noisy(ctx context.Context) (found []report.Trial, err error) {
 // puts measures puts of 1 KiB.
 func (st *stage) puts(ctx context.Context, d load.Driver, prefix string, callers int) (load.Result, error) {
 	w, _ := load.ByName("put-1k")
-	return load.Run(ctx, d, load.Options{Workload: w, Callers: callers, Warmup: st.warmup, Duration: st.duration, Prefix: prefix})
+	return load.Run(ctx, d, load.Options{Workload: w, Callers: callers, Warmup: st.warmup, Duration: st.duration, Prefix: prefix, Failed: func(error) bool { return true }})
 }
 
 // besideFlood measures the quiet scope while the noisy one is flooded.
