@@ -124,7 +124,7 @@ func (q *fairQueue) cut() []pending {
 	return out
 }
 
-// remove removes the first n commits of the tenant whose turn it is.
+// remove removes the first n commits of the tenant at the front.
 func (q *fairQueue) remove(t *tenantQueue, n int) {
 	for _, w := range t.waiting[:n] {
 		q.bytes -= len(w.cmd)

@@ -182,6 +182,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/instance":  workload,
 	"jepsen/workload/plan":      workload,
 	"jepsen/workload/pod":       append(workload, "instance/pod", "jepsen/workload/instance"),
+	"jepsen/workload/quota":     workload,
 	"jepsen/workload/recall":    append(workload, "jepsen/workload/set"),
 	"jepsen/workload/register":  workload,
 	"jepsen/workload/review":    workload,
@@ -193,7 +194,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
 		"jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
-		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
+		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
 	},
