@@ -41,9 +41,9 @@ const (
 	backoffMax      = 10 * time.Second       // doubled up to this
 	backoffPerTimer = time.Millisecond       // minimum wait for each timer in backoff
 
-	// passGap is the least time from the start of one pass over all due timers to
-	// the next. Timers that fall due meanwhile are read together, and their turns
-	// share log entries.
+	// passGap is the least time from the start of a pass that found due timers to
+	// the next pass. Timers that fall due meanwhile are read together, and their
+	// turns share log entries.
 	passGap = 25 * time.Millisecond
 )
 
@@ -96,9 +96,10 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	defer cancel()
 	slots := make(chan struct{}, signalsMax)
 	var began time.Time // start of the current pass over all due timers
+	found := false      // the current pass has found some
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
-			began = time.Now()
+			began, found = time.Now(), false
 		}
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
@@ -106,6 +107,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			next = ""
 		}
 		seen := time.Now()
+		found = found || len(due) > 0
 		for i := range due {
 			if !w.acquire(&due[i]) {
 				continue
@@ -122,6 +124,9 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		}
 		if from = next; from == "" {
 			w.wait(ctx, changed, began, err != nil)
+			if found {
+				pause.For(ctx, passGap-time.Since(began))
+			}
 		}
 	}
 }
@@ -145,9 +150,7 @@ func (w *Waker) wait(ctx context.Context, changed <-chan struct{}, began time.Ti
 	case <-w.recheck:
 	case <-retry:
 	case <-ctx.Done():
-		return
 	}
-	pause.For(ctx, passGap-time.Since(began))
 }
 
 // nextRetry returns the time until the first backoff ends, or longer if many
