@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: attack module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy
+.PHONY: attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,7 @@ build: ## build the binaries into bin/
 	$(BUILD) -o bin/dormoused ./cmd/node
 	$(BUILD) -o bin/dormctl ./cmd/dormctl
 	$(BUILD) -o bin/dormjepsen ./cmd/dormjepsen
+	cd cmd/dormblob && $(BUILD) -o ../../bin/dormblob .
 	cd cmd/dormbench && $(BUILD) -o ../../bin/dormbench .
 
 test: ## unit tests, invariants on, order shuffled; no root, no network (PKG="./agent ./fsm" for some)
@@ -53,6 +54,9 @@ sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_IN
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
 
+blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
+	cd cmd/dormblob && go vet ./... && go test ./...
+
 release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=linux/amd64 for one; 5 min)
 	go run ./internal/release --version "$(VERSION)" $(if $(PLATFORMS),--platforms $(PLATFORMS))
 
@@ -78,6 +82,9 @@ bench-peers: bench-build ## side by side with etcd, PostgreSQL and Redis, into b
 bench-check: ## vet and test the benchmark's own modules
 	cd cmd/dormbench && go vet ./... && go test ./...
 	cd bench/etcd && go vet ./...
+
+mixed-versions: build ## the harness on nodes of this build and of the one in jepsen/PREVIOUS (1 min)
+	scripts/mixed_versions.sh
 
 import-under-kills: build ## the main job: import while nodes are killed, then verify through each node
 	scripts/import_under_kills.sh

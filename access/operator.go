@@ -59,6 +59,22 @@ func (o operator) Backup(ctx context.Context, w io.Writer) error {
 	return o.inner.Backup(ctx, w)
 }
 
+// Backups implements layout.Operator.
+func (o operator) Backups(ctx context.Context) (layout.Backups, error) {
+	if err := may(ctx, toBackUp, ""); err != nil {
+		return layout.Backups{}, err
+	}
+	return o.inner.Backups(ctx)
+}
+
+// TakeBackup implements layout.Operator.
+func (o operator) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	if err := may(ctx, toBackUp, ""); err != nil {
+		return layout.BackupInfo{}, err
+	}
+	return o.inner.TakeBackup(ctx, progress)
+}
+
 // ExportScope implements layout.Operator.
 func (o operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	if err := may(ctx, toAdmin, scope); err != nil {

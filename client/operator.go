@@ -74,6 +74,35 @@ func (c *Client) Backup(ctx context.Context, w io.Writer) error {
 	})
 }
 
+// Backups returns what the destination of the backups holds; see layout.BackupTaker.
+func (c *Client) Backups(ctx context.Context) (layout.Backups, error) {
+	var all layout.Backups
+	err := c.persist(ctx, false, func(ctx context.Context, api apipb.ClusterClient) error {
+		res, err := api.Backups(ctx, &apipb.BackupsRequest{})
+		all = convert.BackupsFromProto(res)
+		return err
+	})
+	return all, err
+}
+
+// TakeBackup takes a backup now; see layout.BackupTaker. It makes one attempt, at one node, and has no
+// timeout but that of ctx.
+func (c *Client) TakeBackup(ctx context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	var taken layout.BackupInfo
+	open := func(ctx context.Context, api apipb.ClusterClient) (grpc.ServerStreamingClient[apipb.TakeBackupEvent], error) {
+		return api.TakeBackup(ctx, &apipb.TakeBackupRequest{})
+	}
+	err := receiveAll(ctx, c, open, func(event *apipb.TakeBackupEvent) error {
+		if event.Backup != nil {
+			taken = convert.BackupFromProto(event.Backup)
+		} else if progress != nil {
+			progress(convert.BackupProgress(event))
+		}
+		return nil
+	})
+	return taken, err
+}
+
 // ExportScope calls write with the rows of a scope; see layout.Operator. It makes one
 // attempt, on one node, and fails if that node fails. Discard the output after an
 // error and export again.

@@ -97,7 +97,7 @@ func (g *Group) LocalStatus() membership.PeerStatus {
 		ClusterID: g.self.ClusterID(), Node: g.o.NodeID, Incarnation: g.self.Incarnation, Leader: id, LeaderAddr: addr,
 		Term: g.raft.CurrentTerm(), LastIndex: g.raft.LastIndex(), CommitIndex: g.raft.CommitIndex(),
 		AppliedIndex: applied, Chain: chain, Version: g.o.Self.Version, FeatureLevelMax: g.o.Self.FeatureLevelMax,
-		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(),
+		CatchingUp: !g.stores.MayVote(), Removed: g.self.Removed(), FlushTime: g.stores.FailStop.FlushTime(),
 		Founding: g.joiner.Founding(), MayFound: g.joiner.MayFound(),
 	}
 }

@@ -57,6 +57,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		Placement: config.Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: config.Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   config.Storage{CacheBytes: 128 << 20},
+		Backup:    config.Default().Backup,
 		Log:       config.Log{Level: "info", Format: "text"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -310,5 +311,50 @@ func wantProblem(t *testing.T, err error, want string) {
 	}
 	if !strings.Contains(err.Error(), want) {
 		t.Fatalf("got %q, want %q in it", err, want)
+	}
+}
+
+func TestTheScheduleOfBackups(t *testing.T) {
+	at := func(text string) time.Time {
+		when, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	last := at("2026-11-25T12:00:00Z")
+	for want, b := range map[string]config.Backup{
+		"2026-11-25T18:00:00Z": {Every: 6 * time.Hour},
+		"2026-11-26T03:00:00Z": {Every: 6 * time.Hour, Cron: "0 3 * * *"},
+		"2026-11-26T02:00:00Z": {Cron: "0 3 * * *", TimeZone: "Europe/Paris"},
+	} {
+		if due := b.Due(last); !due.Equal(at(want)) {
+			t.Errorf("%+v: due at %v, want %s", b, due, want)
+		}
+		if due := b.Due(time.Time{}); due.After(last) {
+			t.Errorf("%+v: the first one is due at %v", b, due)
+		}
+	}
+}
+
+func TestSettingsOfBackupsHaveBounds(t *testing.T) {
+	for setting, says := range map[string]string{
+		"BACKUP__EVERY=59s": "use 1m0s to 720h0m0s", "BACKUP__EVERY=721h": "backup.every", "BACKUP__LOG_EVERY=999ms": "backup.log_every is 999ms: use 1s to 1h0m0s",
+		"BACKUP__LOG_BYTES=65535": "backup.log_bytes", "BACKUP__LOG_BYTES=67108865": "backup.log_bytes", "BACKUP__KEEP=0": "backup.keep is 0: use 1 to 10000",
+		"BACKUP__KEEP_DAILY=-1": "backup.keep_daily", "BACKUP__KEEP_LOG=8785h": "backup.keep_log", "BACKUP__CRON=* * *": "backup.cron", "BACKUP__KEEP_WEEKLY=10001": "backup.keep_weekly",
+	} {
+		_, err := config.Load(config.Sources{Environ: []string{"DORMOUSE_NODE__DEV=true", "DORMOUSE_" + setting}})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", setting, err, says)
+		}
+	}
+	for _, setting := range []string{"BACKUP__EVERY=1m", "BACKUP__EVERY=720h", "BACKUP__LOG_EVERY=0s", "BACKUP__LOG_EVERY=1s", "BACKUP__LOG_BYTES=65536", "BACKUP__LOG_BYTES=67108864", "BACKUP__KEEP=1", "BACKUP__KEEP_LOG=0s", "BACKUP__CRON=@daily"} {
+		if _, err := config.Load(config.Sources{Environ: []string{"DORMOUSE_NODE__DEV=true", "DORMOUSE_" + setting}}); err != nil {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+	c, err := config.Load(config.Sources{Environ: []string{"DORMOUSE_NODE__DEV=true", "DORMOUSE_BACKUP__RECIPIENTS=age1a,age1b"}})
+	if err != nil || len(c.Backup.Recipients) != 2 {
+		t.Errorf("recipients %v, %v", c.Backup.Recipients, err)
 	}
 }

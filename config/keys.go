@@ -20,7 +20,7 @@ func newKeys(all []string) keys {
 
 // list reports whether the setting takes several values.
 func (keys) list(key string) bool {
-	return slices.Contains([]string{"cluster.join", "http.hosts", "instances.http_allow", "instances.keys"}, key)
+	return slices.Contains([]string{"backup.recipients", "cluster.join", "http.hosts", "instances.http_allow", "instances.keys"}, key)
 }
 
 // check reports unknown keys of a source. spell returns the source's form of a key.

@@ -56,6 +56,7 @@ func (c Config) validate() error {
 	between(&v, "raft.trailing_bytes", c.Raft.TrailingBytes, logBytesMin, logBytesMax)
 	between(&v, "raft.trailing_entries", c.Raft.TrailingEntries, 1, logEntriesMax)
 	c.validateAuth(&v)
+	c.validateBackup(&v)
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
 	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)

@@ -1,35 +1,17 @@
 package fsm
 
-import (
-	"encoding/binary"
-	"hash/crc32"
-	"sync"
+import "sync"
 
-	"dormouse/fsm/command"
-)
-
-// nextChain returns the running checksum over the log after one more applied entry:
-//
-//	chain' = CRC-32C(chain ‖ index ‖ term ‖ CRC-32C of the entry)
-//
-// each big-endian, starting at 0. Two replicas with different chains at one index have applied
-// different logs (docs/hazards.md R1). Only entries that reach the state machine count: Raft's own
-// entries (no-ops, barriers, configurations) do not.
-func nextChain(chain uint32, index, term uint64, entry uint32) uint32 {
-	var b [24]byte
-	binary.BigEndian.PutUint32(b[0:], chain)
-	binary.BigEndian.PutUint64(b[4:], index)
-	binary.BigEndian.PutUint64(b[12:], term)
-	binary.BigEndian.PutUint32(b[20:], entry)
-	return crc32.Checksum(b[:], command.Castagnoli)
-}
+// Two replicas with different chains at one index have applied different logs (docs/hazards.md R1).
+// Only entries that reach the state machine count: Raft's own entries (no-ops, barriers,
+// configurations) do not.
 
 // chainsKept is the number of last applied entries whose chains are kept. The stamp of a batch
 // names an entry that its leader had applied when it packed the batch. So lookups go back only over
 // the entries that were in flight then: a handful.
 const chainsKept = 4096
 
-// chainRing keeps the chain at each of the last chainsKept entries.
+// chainRing keeps the chain (see internal/logchain) at each of the last chainsKept entries.
 type chainRing struct {
 	mu    sync.Mutex
 	links [chainsKept]chainLink // guarded by mu

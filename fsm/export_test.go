@@ -3,11 +3,12 @@ package fsm
 import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/txn"
+	"dormouse/internal/logchain"
 )
 
 // What the tests look at from outside.
 
-var NextChain = nextChain
+var NextChain = logchain.Next
 
 const (
 	ChainsKept = chainsKept

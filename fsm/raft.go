@@ -8,6 +8,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/fsm/command"
+	"dormouse/internal/logchain"
 	logpb "dormouse/proto/log"
 )
 
@@ -48,7 +49,7 @@ func (m *Machine) apply(entry *raft.Log) ([]agent.Decided, error) {
 		return nil, err
 	}
 	_, chain := m.Chain()
-	m.chainNext = nextChain(chain, entry.Index, entry.Term, crc)
+	m.chainNext = logchain.Next(chain, entry.Index, entry.Term, crc)
 	decided, err := m.applyBatch(entry.Index, entry.Term, b)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,11 @@ func (v *View) StateHash(ctx context.Context) (string, error) {
 	if v.err != nil {
 		return "", v.err
 	}
-	cursor, err := v.view.Scan(nil, nil)
+	return hashRows(ctx, v.view)
+}
+
+func hashRows(ctx context.Context, view *storage.View) (string, error) {
+	cursor, err := view.Scan(nil, nil)
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Nodes     int               // 1 to 7; 0 means 3. With a Target: the number of its addresses
 	Dir       string            // directory of the run's files; created if missing, and must not hold a run
 	Binary    string            // path of dormoused; "" builds it
+	Previous  string            // path of an older dormoused, for the nemesis mixed; "" means none
 	Program   []string          // command that starts a host program; nil means "host" of this executable, as in dormjepsen
 	Processes int               // of each workload; 0 means 12
 	Loopback  bool              // use the loopback network even if network namespaces are possible: fewer faults
@@ -95,6 +96,9 @@ func (o Options) command() string {
 	}
 	if o.Bug != "" {
 		args = append(args, "--bug", o.Bug)
+	}
+	if o.Previous != "" {
+		args = append(args, "--previous", o.Previous)
 	}
 	if o.Target != nil {
 		args = append(args, o.Target.flags()...)

@@ -73,7 +73,7 @@ func openBed(ctx context.Context, o Options, exited func(host, detail string)) (
 		needs = append(needs, nemesis.Needs(name)...)
 	}
 	bed, err := testbed.Open(ctx, testbed.Options{
-		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Env: settings(o),
+		Dir: filepath.Join(o.Dir, nodesDir), Nodes: o.Nodes, Binary: o.Binary, Previous: o.Previous, Env: settings(o),
 		Net: !o.Loopback, Disk: diskFor(needs), Clock: slices.Contains(needs, testbed.CanClock), Programs: programs,
 		Logf:   func(format string, args ...any) { o.Progress(fmt.Sprintf(format, args...)) },
 		OnExit: exited,

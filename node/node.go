@@ -16,6 +16,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/backup/schedule"
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
 	"dormouse/cluster/membership"
@@ -47,6 +48,7 @@ type Node struct {
 	endGossip   context.CancelFunc
 	gossipEnded chan struct{}
 	metrics     *metrics
+	backups     *schedule.Runner // nil without a destination
 
 	service      agent.Submitter // the router, measured; the servers limit it
 	limiter      *tenant.Limiter
@@ -90,7 +92,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -125,6 +127,8 @@ func (n *Node) openMachine() error {
 		return fault("open the data directory", err, codeDamaged)
 	} else if err := makeDataDir(c.Node.DataDir); err != nil {
 		return fault("make the data directory", err, codeDisk)
+	} else if err := removeRehearsals(c.Node.DataDir); err != nil {
+		return fault("remove what a verification left", err, codeDisk)
 	}
 	var err error
 	if n.secrets, err = openSecrets(n.o, n.logger); err != nil {
@@ -218,6 +222,7 @@ func (n *Node) openService() error {
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
 	grpc.RegisterPeerStore(n.peers, store.New(options))
+	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil
 }
 

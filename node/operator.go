@@ -30,11 +30,12 @@ func (o *operator) Status(ctx context.Context) (layout.ClusterStatus, error) {
 		FeatureLevel: n.machine.FeatureLevel(), Version: local.Version, Members: n.group.Members(),
 		Auth: n.o.Config.Auth.Mode, Insecure: n.o.Config.Node.Insecure,
 	}
+	var asked sync.WaitGroup
+	asked.Go(func() { status.Backup = backupStatus(ctx, n) })
 	seen := map[string]string{}
 	for _, member := range n.gossip.Members() {
 		seen[member.Name] = string(member.Status)
 	}
-	var asked sync.WaitGroup
 	for i := range status.Members {
 		member := &status.Members[i]
 		if member.ID == local.Node {

@@ -80,6 +80,9 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 		defer close(n.gossipEnded)
 		return n.gossip.Run(talk)
 	})
+	if n.backups != nil {
+		parts.Go(func() error { return n.backups.Run(life) })
+	}
 	if n.o.Headless {
 		return
 	}

@@ -40,6 +40,7 @@ type simCluster struct {
 	handlers map[string]instance.GoHandler
 	level    uint32      // their newest feature level; 0: this build's
 	auth     config.Auth // the zero value means off
+	backup   config.Backup
 
 	hostToken string
 	hostLog   hclog.Logger // of hosts that are started from now on; nil: silent
@@ -170,6 +171,9 @@ func (w *simCluster) config(name string) config.Config {
 	c.Cluster.Timing, c.Placement.Lease = w.timing, w.lease
 	if c.Auth = w.auth; c.Auth.Mode == "" {
 		c.Auth.Mode = config.AuthOff
+	}
+	if w.backup.URL != "" {
+		c.Backup = w.backup
 	}
 	c.Cluster.Bootstrap = name == "n1"
 	if name != "n1" {

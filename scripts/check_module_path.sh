@@ -24,7 +24,7 @@ if ! git -c init.defaultBranch=main init -q . || grep -rnE --include='*.pb.go' "
   exit 1
 fi
 make --no-print-directory test PKG="./agent ./internal/modpath/..."
-for module in cmd/dormbench bench/etcd; do
+for module in cmd/dormbench cmd/dormblob bench/etcd; do
   (cd $module && go list -m >/dev/null && go mod edit -json >/dev/null)
   head -n 1 $module/go.mod | grep -qx "module $new/$module"
 done

@@ -41,10 +41,11 @@ const (
 	backoffMax      = 10 * time.Second       // doubled up to this
 	backoffPerTimer = time.Millisecond       // minimum wait for each timer in backoff
 
-	// passGap is the least time from the start of a pass that found due timers to
-	// the next pass. Timers that fall due meanwhile are read together, and their
-	// turns share log entries.
-	passGap = 25 * time.Millisecond
+	// While many timers fall due one after the other, a pass begins every passGap.
+	// Timers that fall due meanwhile are read together, and their turns share log
+	// entries. passBurst passes begin at once before that.
+	passGap   = 25 * time.Millisecond
+	passBurst = 4
 )
 
 // Waker fires timers while its node leads. Its memory only covers one term of
@@ -97,6 +98,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	slots := make(chan struct{}, signalsMax)
 	var began time.Time // start of the current pass over all due timers
 	found := false      // the current pass has found some
+	var paid time.Time  // when the passes that found some have been paid for, a passGap each
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began, found = time.Now(), false
@@ -125,10 +127,20 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		if from = next; from == "" {
 			w.wait(ctx, changed, began, err != nil)
 			if found {
-				pause.For(ctx, passGap-time.Since(began))
+				paid = later(paid, began).Add(passGap)
+			}
+			if early := time.Until(paid) - passBurst*passGap; early > 0 {
+				pause.For(ctx, early)
 			}
 		}
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // wait returns when a timer may need an attempt: it fell due, fell due again

@@ -47,6 +47,7 @@ type ClusterStatus struct {
 	Auth         string // of the answering node: one of the auth modes
 	Insecure     bool   // the answering node was started with --insecure
 	Members      []MemberStatus
+	Backup       *BackupStatus // nil if the cluster takes no backups by schedule, or if the leader does not answer
 }
 
 // The auth modes of a node.
@@ -79,6 +80,9 @@ type Operator interface {
 	// Backup writes a consistent snapshot of the whole store to w, at an index no
 	// older than the call.
 	Backup(ctx context.Context, w io.Writer) error
+
+	// The scheduled backups, which the leader takes.
+	BackupTaker
 
 	// ExportScope calls write with all rows of a scope in key order, at one index no
 	// older than the call. The first part holds the header. Claims, stored answers of

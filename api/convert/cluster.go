@@ -11,6 +11,9 @@ func StatusToProto(s *layout.ClusterStatus) *apipb.ClusterStatus {
 		ClusterId: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term, CommitIndex: s.CommitIndex,
 		AppliedIndex: s.AppliedIndex, Chain: s.Chain, FeatureLevel: s.FeatureLevel, Version: s.Version, Auth: s.Auth, Insecure: s.Insecure,
 	}
+	if s.Backup != nil {
+		out.Backup = BackupStatusToProto(s.Backup)
+	}
 	for i := range s.Members {
 		m := &s.Members[i]
 		out.Members = append(out.Members, &apipb.Member{
@@ -28,6 +31,10 @@ func StatusFromProto(s *apipb.ClusterStatus) layout.ClusterStatus {
 		ClusterID: s.GetClusterId(), Node: s.GetNode(), Leader: s.GetLeader(), Term: s.GetTerm(),
 		CommitIndex: s.GetCommitIndex(), AppliedIndex: s.GetAppliedIndex(), Chain: s.GetChain(),
 		FeatureLevel: s.GetFeatureLevel(), Version: s.GetVersion(), Auth: s.GetAuth(), Insecure: s.GetInsecure(),
+	}
+	if s.GetBackup() != nil {
+		status := BackupStatusFromProto(s.GetBackup())
+		out.Backup = &status
 	}
 	for _, m := range s.GetMembers() {
 		out.Members = append(out.Members, layout.MemberStatus{

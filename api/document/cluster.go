@@ -41,6 +41,8 @@ type ClusterStatus struct {
 	Auth         string   `json:"auth" doc:"Of the answering node: tokens, or off if it asks for no credentials"`
 	Insecure     bool     `json:"insecure" doc:"The answering node was started with --insecure"`
 	Members      []Member `json:"members" nullable:"false"`
+
+	Backup *BackupStatus `json:"backup,omitempty" doc:"Of the scheduled backups, by the leader; absent if there are none, or if it does not answer"`
 }
 
 // ClusterStatusOf returns the document of s.
@@ -49,6 +51,10 @@ func ClusterStatusOf(s layout.ClusterStatus) ClusterStatus {
 		ClusterID: s.ClusterID, Node: s.Node, Leader: s.Leader, Term: s.Term,
 		CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Chain: fmt.Sprintf("%08x", s.Chain),
 		FeatureLevel: s.FeatureLevel, Version: s.Version, Auth: s.Auth, Insecure: s.Insecure, Members: make([]Member, len(s.Members)),
+	}
+	if s.Backup != nil {
+		status := BackupStatusOf(*s.Backup)
+		out.Backup = &status
 	}
 	for i, m := range s.Members {
 		out.Members[i] = Member{

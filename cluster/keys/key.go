@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
@@ -63,6 +64,15 @@ func (k Key) GoString() string { return k.String() }
 
 // Gossip returns the key that encrypts gossip, for AES-256.
 func (k Key) Gossip() []byte { return k.derive("gossip") }
+
+// Backup returns the key that signs backups and the shipped log.
+func (k Key) Backup() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.derive("backup")) }
+
+// BackupPublic returns the public key of Backup.
+func (k Key) BackupPublic() ed25519.PublicKey {
+	public, _ := k.Backup().Public().(ed25519.PublicKey) // it always is
+	return public
+}
 
 // Host returns the key that the cluster's host processes prove.
 func (k Key) Host() HostKey {

@@ -111,7 +111,7 @@ func (l *Leader) relocate(ctx context.Context, r JoinRequest) (refused string, e
 	if err := l.change(ctx, demote(r.Node)); err != nil {
 		return "", fmt.Errorf("take the vote of a node that has moved: %w", err)
 	}
-	l.Followers.note(r.Incarnation, false, 0, false) // its progress was seen at the old address
+	l.Followers.note(r.Incarnation, false, PeerStatus{}, false) // its progress was seen at the old address
 	l.Logger.Info("a voter has moved: it votes again once it has caught up", "node", r.Node, "from", at, "to", r.RaftAddr, "vacant", who == vacant)
 	return "", nil
 }

@@ -29,7 +29,8 @@ type Followers struct {
 
 type follower struct {
 	applied uint64
-	steady  int // checks in a row that found it caught up
+	steady  int           // checks in a row that found it caught up
+	flush   time.Duration // PeerStatus.FlushTime
 }
 
 // NewFollowers returns an empty set.
@@ -64,8 +65,15 @@ func (f *Followers) steady(incarnation string) bool {
 	return f.nodes[incarnation].steady >= steadyMin
 }
 
+// flushTime returns how long a durable write takes a node; 0 if that is unknown.
+func (f *Followers) flushTime(incarnation string) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nodes[incarnation].flush
+}
+
 // note records one check of a node. A check without an answer clears the record.
-func (f *Followers) note(incarnation string, answered bool, applied uint64, caughtUp bool) {
+func (f *Followers) note(incarnation string, answered bool, status PeerStatus, caughtUp bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !answered {
@@ -77,7 +85,7 @@ func (f *Followers) note(incarnation string, answered bool, applied uint64, caug
 	}
 	delete(f.unanswered, incarnation)
 	n := f.nodes[incarnation]
-	n.applied = applied
+	n.applied, n.flush = status.AppliedIndex, status.FlushTime
 	if n.steady++; !caughtUp {
 		n.steady = 0
 	}

@@ -46,6 +46,7 @@ type Leader struct {
 	Vacate func(ctx context.Context, node string) (done func())
 
 	changes chan struct{} // holds one token: a change of membership is under way
+	slow    int           // rounds of duties in a row that found the disk slow; of Duties
 	stuck   atomic.Bool   // this node leads with a full disk: no other node took over
 }
 
@@ -123,6 +124,7 @@ func (l *Leader) Duties(ctx context.Context) {
 		full := l.Stores.Writable() != nil
 		l.stuck.Store(full && !l.Handover.MakeWay(ctx))
 		l.checkFollowers(ctx)
+		l.leaveSlowDisk(ctx)
 		if l.begin(ctx) {
 			l.reconcile(ctx)
 			l.end()

@@ -2,6 +2,7 @@ package membership
 
 import (
 	"context"
+	"time"
 
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
@@ -31,8 +32,9 @@ type PeerStatus struct {
 	Chain           uint32 // checksum over all entries up to AppliedIndex
 	FeatureLevelMax uint32
 	Version         string
-	CatchingUp      bool // it may not vote now: its log lacks entries that it must hold first
-	Removed         bool // it has learned that it is no longer a member
+	CatchingUp      bool          // it may not vote now: its log lacks entries that it must hold first
+	FlushTime       time.Duration // average of a durable write to its log; 0 before the first
+	Removed         bool          // it has learned that it is no longer a member
 
 	Founding string // id of the founding that this node has under way; "" if none
 	MayFound bool   // it is configured to found a cluster, and belongs to none

@@ -21,7 +21,7 @@ func statusToProto(s membership.PeerStatus) *peerpb.StatusResponse {
 		ClusterId: s.ClusterID, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
-		Founding: s.Founding, MayFound: s.MayFound,
+		Founding: s.Founding, MayFound: s.MayFound, FlushUs: uint64(s.FlushTime.Microseconds()), //nolint:gosec // never negative
 	}
 }
 
@@ -30,7 +30,7 @@ func statusFromProto(s *peerpb.StatusResponse) membership.PeerStatus {
 		ClusterID: s.ClusterId, Node: s.Node, Incarnation: s.Incarnation, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, LastIndex: s.LastIndex, AppliedIndex: s.AppliedIndex, CommitIndex: s.CommitIndex, Chain: s.Chain,
 		FeatureLevelMax: s.FeatureLevelMax, Version: s.Version, Removed: s.Removed, CatchingUp: s.CatchingUp,
-		Founding: s.Founding, MayFound: s.MayFound,
+		Founding: s.Founding, MayFound: s.MayFound, FlushTime: time.Duration(s.FlushUs) * time.Microsecond, //nolint:gosec // a wrong time only misleads a handover
 	}
 }
 

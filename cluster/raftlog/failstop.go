@@ -24,6 +24,7 @@ type FailStop struct {
 	fatal  func(error)
 	hang   time.Duration // see watch
 	logger hclog.Logger
+	pace   pace // of writes
 
 	mu      sync.Mutex
 	err     error // guarded by mu; why every call fails, once set
@@ -83,9 +84,11 @@ func (l *FailStop) write(what string, mutate func() error) error {
 		return err
 	}
 	defer l.watch(what)()
+	began := time.Now()
 	if err := mutate(); err != nil {
 		return l.Poison(fmt.Errorf("%s: %w", what, err))
 	}
+	l.pace.note(time.Since(began))
 	return l.Failed() // a write that came back after the watchdog gave it up has failed
 }
 

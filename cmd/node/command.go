@@ -69,43 +69,8 @@ func (p process) command() *cobra.Command {
 	root.Flags().BoolVar(&printConfig, "print-config", false, "print the effective settings, and exit")
 	root.Flags().StringVar(&pprofAddr, "pprof-addr", "", "loopback address that serves Go's profiles, for debugging (default off)")
 	config.Flags(root.Flags())
-	root.AddCommand(p.restoreCommand(&file), p.recoverCommand(&file), p.backupCommand())
+	root.AddCommand(p.restoreCommand(&file), p.recoverCommand(&file), p.backupCommand(), p.verifyCommand())
 	return root
-}
-
-func (p process) restoreCommand(file *string) *cobra.Command {
-	var backup string
-	command := &cobra.Command{
-		Use:   "restore --backup FILE --data-dir DIR --node-id NAME",
-		Short: "Found a new cluster from a backup, offline",
-		Long: `restore fills an empty data directory from a backup ("dormctl backup") and
-makes it the one node of a new cluster, with a new cluster id. Start it with the
-same settings afterwards; the other nodes join it with empty directories. There
-is no restore into a running cluster.`,
-		Example: "  dormoused restore --backup dormouse.backup --data-dir ./dormouse-data --node-id n1",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if backup == "" {
-				return &usageError{fmt.Errorf("restore: name the backup with --backup FILE")}
-			}
-			c, err := p.load(*file, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			if c.Node.Ephemeral {
-				return &usageError{fmt.Errorf("restore: an ephemeral node has no data directory to restore into: omit --ephemeral")}
-			}
-			restore := func(ctx context.Context) error { return p.restore(ctx, c, backup) }
-			if err := p.until(cmd.Context(), c.Node.StopTimeout, restore); err != nil {
-				return fmt.Errorf("restore %s: %w", backup, err)
-			}
-			p.tell("restored %s into %s: start the node with the same settings", backup, c.Node.DataDir)
-			return nil
-		},
-	}
-	command.Flags().StringVar(&backup, "backup", "", "file that dormctl backup wrote")
-	config.Flags(command.Flags())
-	return command
 }
 
 func (p process) load(file string, flags *pflag.FlagSet) (config.Config, error) {

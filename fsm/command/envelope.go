@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"dormouse/agent"
+	"dormouse/internal/logchain"
 	logpb "dormouse/proto/log"
 )
 
@@ -61,7 +62,7 @@ func Pack(b *logpb.Batch) []byte {
 	}
 	binary.BigEndian.PutUint16(entry, frameMagic)
 	entry[2] = entryFormat
-	binary.LittleEndian.PutUint32(entry[4:], entryCRC(entry))
+	binary.LittleEndian.PutUint32(entry[4:], logchain.Sum(entry))
 	return entry
 }
 
@@ -70,10 +71,6 @@ func appendVarint(b []byte, field protowire.Number, v uint64) []byte {
 		return b
 	}
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
-}
-
-func entryCRC(entry []byte) uint32 {
-	return crc32.Update(crc32.Checksum(entry[:4], Castagnoli), Castagnoli, entry[FrameBytes:])
 }
 
 // CheckEntry checks the frame and the CRC of an entry and returns the CRC. It does not check the
@@ -85,7 +82,7 @@ func CheckEntry(entry []byte) (crc uint32, err error) {
 	case binary.BigEndian.Uint16(entry) != frameMagic:
 		return 0, agent.Errorf(agent.CodeCorrupt, "not a Dormouse log entry: it begins with %x", entry[:2])
 	}
-	stored, computed := binary.LittleEndian.Uint32(entry[4:]), entryCRC(entry)
+	stored, computed := binary.LittleEndian.Uint32(entry[4:]), logchain.Sum(entry)
 	if stored != computed {
 		return 0, agent.Errorf(agent.CodeCorrupt, "log entry is damaged: its checksum is %08x, its bytes have %08x", stored, computed)
 	}

@@ -14,7 +14,7 @@ type Progress struct {
 	Term  uint64 // its term
 	Tick  uint64 // its stamps, which never decrease
 	Wall  int64
-	Chain uint32 // over all entries up to it; see fsm/chain.go
+	Chain uint32 // over all entries up to it; see internal/logchain
 }
 
 // engineFormat is the version of the rows. Other versions are refused: 1 and 2 are older than the

@@ -43,7 +43,7 @@ func pack(to *tar.Writer, dir string) error {
 			return err
 		}
 		mode := int64(0o644)
-		if programs[e.Name()] != "" {
+		if programs[e.Name()].pkg != "" {
 			mode = 0o755
 		}
 		if err := to.WriteHeader(&tar.Header{Name: filepath.Base(dir) + "/" + e.Name(), Mode: mode, Size: int64(len(raw)), ModTime: entryTime}); err != nil {

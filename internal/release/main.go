@@ -14,8 +14,11 @@ import (
 // platforms are those of a release: GOOS/GOARCH.
 const platforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
 
-// programs are the packages of a release's programs, by file name.
-var programs = map[string]string{"dormoused": "./cmd/node", "dormctl": "./cmd/dormctl"}
+// programs are the programs of a release by file name: the directory of the module, and the package
+// in it.
+var programs = map[string]struct{ module, pkg string }{
+	"dormoused": {".", "./cmd/node"}, "dormctl": {".", "./cmd/dormctl"}, "dormblob": {"cmd/dormblob", "."},
+}
 
 var versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
@@ -67,12 +70,16 @@ func releaseFor(ctx context.Context, version, out, platform string) (string, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make the directory of the programs: %w", err)
 	}
-	for program, pkg := range programs {
-		if err := build(ctx, pkg, filepath.Join(dir, program), version, system, arch); err != nil {
+	for program, from := range programs {
+		path, err := filepath.Abs(filepath.Join(dir, program))
+		if err != nil {
+			return "", err
+		}
+		if err := build(ctx, from.module, from.pkg, path, version, system, arch); err != nil {
 			return "", err
 		}
 	}
-	linked, err := linkedInto(ctx, dir)
+	linked, err := linkedInto(ctx, ".", dir)
 	if err != nil {
 		return "", err
 	}

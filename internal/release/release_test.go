@@ -34,7 +34,7 @@ func testBinary(t *testing.T) (dir string) {
 
 func TestNoticeAndSBOMNameEachLinkedModule(t *testing.T) {
 	dir := testBinary(t)
-	linked, err := linkedInto(t.Context(), dir)
+	linked, err := linkedInto(t.Context(), "../..", dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,12 +90,17 @@ var mayImport = map[string][]string{
 	// What the leader does about the live instances of erased agents.
 	"eraser": {"agent"},
 
+	// Backups: what is stored, where, and what the leader does about them.
+	"backup":          {"backup/blob"},
+	"backup/blob":     nil,
+	"backup/schedule": {"agent", "agent/layout", "backup", "backup/blob"},
+
 	// The surface of a node.
 	"router":      {"agent", "agent/layout", "placement"},
 	"server/grpc": {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "agent/layout", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "agent", "agent/layout", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "tenant", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -139,7 +144,7 @@ var mayImport = map[string][]string{
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "cluster/keys", "cmd/dormctl/kit"},
-	"cmd/dormctl/transfer": {"agent", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
+	"cmd/dormctl/transfer": {"agent", "agent/layout", "api/document", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
 	// client libraries, and bench/etcd are modules of their own.
@@ -207,6 +212,7 @@ var workload = slices.Clip([]string{"agent", "jepsen/check", "jepsen/history", "
 
 // home names the only packages that may import a third-party module.
 var home = map[string][]string{
+	"filippo.io/age": {"backup", "internal/faultstest"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"bench/load"},
 	"github.com/KimMachineGun/automemlimit":   {"cmd/node"},
 	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},

@@ -39,7 +39,7 @@ type undo func(ctx context.Context) error
 func all() []fault {
 	return []fault{
 		{name: "none", about: "no faults: a violation found here needs no fault"},
-		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading,
+		killing, pausing, partitioning, slowing, shifting, failing, unpowering, corrupting, losing, changing, transferring, overloading, mixing,
 	}
 }
 

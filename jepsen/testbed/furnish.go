@@ -21,6 +21,7 @@ func (b *Bed) survey() {
 	if b.options.Disk&Powered != 0 {
 		b.grant(CanPower, disk.CanCutPower(), "power is not cut")
 	}
+	b.can[CanMix] = b.options.Previous != ""
 	if b.options.Clock {
 		var err error
 		if b.options.Binary == "" { // otherwise checkClock decides
@@ -66,6 +67,7 @@ func (b *Bed) furnish() (err error) {
 func (b *Bed) newHost(ctx context.Context, n int, program []string) (_ *Host, err error) {
 	name := b.hostName(program)
 	h := &Host{bed: b, name: name, node: name, program: program, dir: filepath.Join(b.options.Dir, name)}
+	h.old = b.options.Previous != "" && program == nil && n%2 == 1
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.dismantle())

@@ -35,6 +35,7 @@ type Host struct {
 	mu      sync.Mutex
 	node    string   // guarded by mu; id of its node
 	process *process // guarded by mu; the newest; nil before the first Start
+	old     bool     // guarded by mu; Start starts the previous build
 }
 
 // Name returns the host's name: n1, n2, … of nodes, and p1, p2, … of programs.
@@ -53,6 +54,20 @@ func (h *Host) Rename(fresh string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.node = fresh
+}
+
+// Previous reports whether Start starts the node with the previous build.
+func (h *Host) Previous() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.old
+}
+
+// UsePrevious selects the build that Start starts the node with.
+func (h *Host) UsePrevious(old bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.old = old
 }
 
 // HTTP returns the address of the node's HTTP API.
@@ -109,10 +124,13 @@ func (h *Host) Start(ctx context.Context) error {
 	return nil
 }
 
-// command returns the command of the host's process.
+// command returns the command of the host's process. The caller holds mu.
 func (h *Host) command() *exec.Cmd {
 	if h.program != nil {
 		return exec.Command(h.program[0], h.programArgs()...)
+	}
+	if h.old {
+		return exec.Command(h.bed.options.Previous, h.args()...)
 	}
 	return exec.Command(h.bed.binary, h.args()...)
 }

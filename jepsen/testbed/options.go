@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 )
 
@@ -24,6 +25,7 @@ const (
 	CanDisk      Capability = "disk"      // make disks fail, fill up and hang
 	CanPower     Capability = "power"     // cut a disk's power
 	CanClock     Capability = "clock"     // shift a node's wall clock
+	CanMix       Capability = "mix"       // run nodes of the previous build
 )
 
 // nodesMax bounds the number of nodes that a testbed starts with.
@@ -31,13 +33,16 @@ const nodesMax = 7
 
 // Options are the options of a testbed.
 type Options struct {
-	Dir    string            // directory of all files of the run; created if missing
-	Nodes  int               // number of nodes that found the cluster, 1 to 7
-	Binary string            // path of dormoused; "" builds it from this module in Dir
-	Env    map[string]string // settings of all nodes, as environment variables
-	Net    bool              // use a network that can fail, if possible
-	Disk   DiskKind          // kind of the disks of the data directories
-	Clock  bool              // use clocks that can be shifted, if possible
+	Dir    string // directory of all files of the run; created if missing
+	Nodes  int    // number of nodes that found the cluster, 1 to 7
+	Binary string // path of dormoused; "" builds it from this module in Dir
+	// Previous is the path of an older dormoused, with which every other node starts, n1
+	// first; "" means that all run Binary.
+	Previous string
+	Env      map[string]string // settings of all nodes, as environment variables
+	Net      bool              // use a network that can fail, if possible
+	Disk     DiskKind          // kind of the disks of the data directories
+	Clock    bool              // use clocks that can be shifted, if possible
 
 	Programs [][]string // commands of host programs; each gets --name, --listen, --http and --join
 
@@ -54,6 +59,16 @@ func (o *Options) validate() error {
 		return fmt.Errorf("testbed: %d nodes: use 1 to %d", o.Nodes, nodesMax)
 	case o.Disk&^(Faulty|Powered) != 0:
 		return fmt.Errorf("testbed: unknown kind of disk %d: use Plain, Faulty, Powered, or Faulty|Powered", o.Disk)
+	}
+	if o.Previous != "" {
+		path, err := filepath.Abs(o.Previous)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return fmt.Errorf("testbed: no previous dormoused to run: %w", err)
+		}
+		o.Previous = path
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

@@ -3775,6 +3775,7 @@ type ClusterStatus struct {
 	Version       string                 `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"`
 	Auth          string                 `protobuf:"bytes,260,opt,name=auth,proto3" json:"auth,omitempty"`          // of the answering node: off or tokens
 	Insecure      bool                   `protobuf:"varint,261,opt,name=insecure,proto3" json:"insecure,omitempty"` // the answering node was started with --insecure
+	Backup        *BackupStatus          `protobuf:"bytes,262,opt,name=backup,proto3" json:"backup,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3891,6 +3892,13 @@ func (x *ClusterStatus) GetInsecure() bool {
 		return x.Insecure
 	}
 	return false
+}
+
+func (x *ClusterStatus) GetBackup() *BackupStatus {
+	if x != nil {
+		return x.Backup
+	}
+	return nil
 }
 
 type Member struct {
@@ -4297,6 +4305,542 @@ func (x *BackupChunk) GetData() []byte {
 	return nil
 }
 
+type BackupInfo struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"` // that took it
+	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
+	Term          uint64                 `protobuf:"varint,4,opt,name=term,proto3" json:"term,omitempty"`
+	TimeMs        int64                  `protobuf:"varint,5,opt,name=time_ms,json=timeMs,proto3" json:"time_ms,omitempty"` // of the log
+	StartedAt     int64                  `protobuf:"varint,6,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	VerifiedAt    int64                  `protobuf:"varint,7,opt,name=verified_at,json=verifiedAt,proto3" json:"verified_at,omitempty"`
+	StateBytes    int64                  `protobuf:"varint,8,opt,name=state_bytes,json=stateBytes,proto3" json:"state_bytes,omitempty"`
+	Bytes         int64                  `protobuf:"varint,9,opt,name=bytes,proto3" json:"bytes,omitempty"` // as stored
+	Encrypted     bool                   `protobuf:"varint,10,opt,name=encrypted,proto3" json:"encrypted,omitempty"`
+	StateHash     string                 `protobuf:"bytes,11,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
+	Key           string                 `protobuf:"bytes,12,opt,name=key,proto3" json:"key,omitempty"` // that signed it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupInfo) Reset() {
+	*x = BackupInfo{}
+	mi := &file_proto_api_api_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupInfo) ProtoMessage() {}
+
+func (x *BackupInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupInfo.ProtoReflect.Descriptor instead.
+func (*BackupInfo) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *BackupInfo) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BackupInfo) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *BackupInfo) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetTimeMs() int64 {
+	if x != nil {
+		return x.TimeMs
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetStartedAt() int64 {
+	if x != nil {
+		return x.StartedAt
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetVerifiedAt() int64 {
+	if x != nil {
+		return x.VerifiedAt
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetStateBytes() int64 {
+	if x != nil {
+		return x.StateBytes
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *BackupInfo) GetEncrypted() bool {
+	if x != nil {
+		return x.Encrypted
+	}
+	return false
+}
+
+func (x *BackupInfo) GetStateHash() string {
+	if x != nil {
+		return x.StateHash
+	}
+	return ""
+}
+
+func (x *BackupInfo) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+type BackupStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	Leads         bool                   `protobuf:"varint,3,opt,name=leads,proto3" json:"leads,omitempty"`
+	PublicKey     string                 `protobuf:"bytes,4,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
+	Encrypted     bool                   `protobuf:"varint,5,opt,name=encrypted,proto3" json:"encrypted,omitempty"`
+	ShipsLog      bool                   `protobuf:"varint,6,opt,name=ships_log,json=shipsLog,proto3" json:"ships_log,omitempty"`
+	Next          int64                  `protobuf:"varint,7,opt,name=next,proto3" json:"next,omitempty"`
+	Phase         string                 `protobuf:"bytes,8,opt,name=phase,proto3" json:"phase,omitempty"`
+	LastName      string                 `protobuf:"bytes,9,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	LastIndex     uint64                 `protobuf:"varint,10,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	LastSuccessAt int64                  `protobuf:"varint,11,opt,name=last_success_at,json=lastSuccessAt,proto3" json:"last_success_at,omitempty"`
+	LastError     string                 `protobuf:"bytes,12,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
+	LastErrorAt   int64                  `protobuf:"varint,13,opt,name=last_error_at,json=lastErrorAt,proto3" json:"last_error_at,omitempty"`
+	ShippedTo     uint64                 `protobuf:"varint,14,opt,name=shipped_to,json=shippedTo,proto3" json:"shipped_to,omitempty"`
+	ShippedTime   int64                  `protobuf:"varint,15,opt,name=shipped_time,json=shippedTime,proto3" json:"shipped_time,omitempty"`
+	Gaps          uint64                 `protobuf:"varint,16,opt,name=gaps,proto3" json:"gaps,omitempty"`
+	LogError      string                 `protobuf:"bytes,17,opt,name=log_error,json=logError,proto3" json:"log_error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupStatus) Reset() {
+	*x = BackupStatus{}
+	mi := &file_proto_api_api_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupStatus) ProtoMessage() {}
+
+func (x *BackupStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupStatus.ProtoReflect.Descriptor instead.
+func (*BackupStatus) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *BackupStatus) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetLeads() bool {
+	if x != nil {
+		return x.Leads
+	}
+	return false
+}
+
+func (x *BackupStatus) GetPublicKey() string {
+	if x != nil {
+		return x.PublicKey
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetEncrypted() bool {
+	if x != nil {
+		return x.Encrypted
+	}
+	return false
+}
+
+func (x *BackupStatus) GetShipsLog() bool {
+	if x != nil {
+		return x.ShipsLog
+	}
+	return false
+}
+
+func (x *BackupStatus) GetNext() int64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetLastName() string {
+	if x != nil {
+		return x.LastName
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetLastIndex() uint64 {
+	if x != nil {
+		return x.LastIndex
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetLastSuccessAt() int64 {
+	if x != nil {
+		return x.LastSuccessAt
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetLastError() string {
+	if x != nil {
+		return x.LastError
+	}
+	return ""
+}
+
+func (x *BackupStatus) GetLastErrorAt() int64 {
+	if x != nil {
+		return x.LastErrorAt
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetShippedTo() uint64 {
+	if x != nil {
+		return x.ShippedTo
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetShippedTime() int64 {
+	if x != nil {
+		return x.ShippedTime
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetGaps() uint64 {
+	if x != nil {
+		return x.Gaps
+	}
+	return 0
+}
+
+func (x *BackupStatus) GetLogError() string {
+	if x != nil {
+		return x.LogError
+	}
+	return ""
+}
+
+type BackupsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StatusOnly    bool                   `protobuf:"varint,1,opt,name=status_only,json=statusOnly,proto3" json:"status_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupsRequest) Reset() {
+	*x = BackupsRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupsRequest) ProtoMessage() {}
+
+func (x *BackupsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupsRequest.ProtoReflect.Descriptor instead.
+func (*BackupsRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *BackupsRequest) GetStatusOnly() bool {
+	if x != nil {
+		return x.StatusOnly
+	}
+	return false
+}
+
+type BackupsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Status        *BackupStatus          `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	Backups       []*BackupInfo          `protobuf:"bytes,2,rep,name=backups,proto3" json:"backups,omitempty"`
+	Segments      uint64                 `protobuf:"varint,3,opt,name=segments,proto3" json:"segments,omitempty"`
+	Unfinished    uint64                 `protobuf:"varint,4,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	Damages       []string               `protobuf:"bytes,5,rep,name=damages,proto3" json:"damages,omitempty"`
+	StoredBytes   int64                  `protobuf:"varint,6,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupsResponse) Reset() {
+	*x = BackupsResponse{}
+	mi := &file_proto_api_api_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupsResponse) ProtoMessage() {}
+
+func (x *BackupsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupsResponse.ProtoReflect.Descriptor instead.
+func (*BackupsResponse) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *BackupsResponse) GetStatus() *BackupStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *BackupsResponse) GetBackups() []*BackupInfo {
+	if x != nil {
+		return x.Backups
+	}
+	return nil
+}
+
+func (x *BackupsResponse) GetSegments() uint64 {
+	if x != nil {
+		return x.Segments
+	}
+	return 0
+}
+
+func (x *BackupsResponse) GetUnfinished() uint64 {
+	if x != nil {
+		return x.Unfinished
+	}
+	return 0
+}
+
+func (x *BackupsResponse) GetDamages() []string {
+	if x != nil {
+		return x.Damages
+	}
+	return nil
+}
+
+func (x *BackupsResponse) GetStoredBytes() int64 {
+	if x != nil {
+		return x.StoredBytes
+	}
+	return 0
+}
+
+type TakeBackupRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeBackupRequest) Reset() {
+	*x = TakeBackupRequest{}
+	mi := &file_proto_api_api_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeBackupRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeBackupRequest) ProtoMessage() {}
+
+func (x *TakeBackupRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeBackupRequest.ProtoReflect.Descriptor instead.
+func (*TakeBackupRequest) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+}
+
+type TakeBackupEvent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Phase         string                 `protobuf:"bytes,1,opt,name=phase,proto3" json:"phase,omitempty"`
+	Done          int64                  `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	Total         int64                  `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	Backup        *BackupInfo            `protobuf:"bytes,4,opt,name=backup,proto3" json:"backup,omitempty"` // in the last event
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeBackupEvent) Reset() {
+	*x = TakeBackupEvent{}
+	mi := &file_proto_api_api_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeBackupEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeBackupEvent) ProtoMessage() {}
+
+func (x *TakeBackupEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeBackupEvent.ProtoReflect.Descriptor instead.
+func (*TakeBackupEvent) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *TakeBackupEvent) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+func (x *TakeBackupEvent) GetDone() int64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *TakeBackupEvent) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *TakeBackupEvent) GetBackup() *BackupInfo {
+	if x != nil {
+		return x.Backup
+	}
+	return nil
+}
+
 type ExportScopeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Scope         string                 `protobuf:"bytes,240,opt,name=scope,proto3" json:"scope,omitempty"`
@@ -4306,7 +4850,7 @@ type ExportScopeRequest struct {
 
 func (x *ExportScopeRequest) Reset() {
 	*x = ExportScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4318,7 +4862,7 @@ func (x *ExportScopeRequest) String() string {
 func (*ExportScopeRequest) ProtoMessage() {}
 
 func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4331,7 +4875,7 @@ func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
 func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ExportScopeRequest) GetScope() string {
@@ -4351,7 +4895,7 @@ type ExportScopeChunk struct {
 
 func (x *ExportScopeChunk) Reset() {
 	*x = ExportScopeChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4363,7 +4907,7 @@ func (x *ExportScopeChunk) String() string {
 func (*ExportScopeChunk) ProtoMessage() {}
 
 func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4376,7 +4920,7 @@ func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
 func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
@@ -4409,7 +4953,7 @@ type ScopeHeader struct {
 
 func (x *ScopeHeader) Reset() {
 	*x = ScopeHeader{}
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4421,7 +4965,7 @@ func (x *ScopeHeader) String() string {
 func (*ScopeHeader) ProtoMessage() {}
 
 func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4434,7 +4978,7 @@ func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
 func (*ScopeHeader) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ScopeHeader) GetClusterId() string {
@@ -4781,7 +5325,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x04 \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
 	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
 	"\x05event\"\x0f\n" +
-	"\rStatusRequest\"\xf0\x02\n" +
+	"\rStatusRequest\"\xa8\x03\n" +
 	"\rClusterStatus\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -4796,7 +5340,8 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\aversion\x18\n" +
 	" \x01(\tR\aversion\x12\x13\n" +
 	"\x04auth\x18\x84\x02 \x01(\tR\x04auth\x12\x1b\n" +
-	"\binsecure\x18\x85\x02 \x01(\bR\binsecure\"\xe9\x02\n" +
+	"\binsecure\x18\x85\x02 \x01(\bR\binsecure\x126\n" +
+	"\x06backup\x18\x86\x02 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06backup\"\xe9\x02\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x1b\n" +
@@ -4825,7 +5370,67 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"expires_at\x18\x02 \x01(\x03R\texpiresAt\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"+\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xbd\x02\n" +
+	"\n" +
+	"BackupInfo\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x14\n" +
+	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04term\x18\x04 \x01(\x04R\x04term\x12\x17\n" +
+	"\atime_ms\x18\x05 \x01(\x03R\x06timeMs\x12\x1d\n" +
+	"\n" +
+	"started_at\x18\x06 \x01(\x03R\tstartedAt\x12\x1f\n" +
+	"\vverified_at\x18\a \x01(\x03R\n" +
+	"verifiedAt\x12\x1f\n" +
+	"\vstate_bytes\x18\b \x01(\x03R\n" +
+	"stateBytes\x12\x14\n" +
+	"\x05bytes\x18\t \x01(\x03R\x05bytes\x12\x1c\n" +
+	"\tencrypted\x18\n" +
+	" \x01(\bR\tencrypted\x12\x1d\n" +
+	"\n" +
+	"state_hash\x18\v \x01(\tR\tstateHash\x12\x10\n" +
+	"\x03key\x18\f \x01(\tR\x03key\"\xe8\x03\n" +
+	"\fBackupStatus\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x14\n" +
+	"\x05leads\x18\x03 \x01(\bR\x05leads\x12\x1d\n" +
+	"\n" +
+	"public_key\x18\x04 \x01(\tR\tpublicKey\x12\x1c\n" +
+	"\tencrypted\x18\x05 \x01(\bR\tencrypted\x12\x1b\n" +
+	"\tships_log\x18\x06 \x01(\bR\bshipsLog\x12\x12\n" +
+	"\x04next\x18\a \x01(\x03R\x04next\x12\x14\n" +
+	"\x05phase\x18\b \x01(\tR\x05phase\x12\x1b\n" +
+	"\tlast_name\x18\t \x01(\tR\blastName\x12\x1d\n" +
+	"\n" +
+	"last_index\x18\n" +
+	" \x01(\x04R\tlastIndex\x12&\n" +
+	"\x0flast_success_at\x18\v \x01(\x03R\rlastSuccessAt\x12\x1d\n" +
+	"\n" +
+	"last_error\x18\f \x01(\tR\tlastError\x12\"\n" +
+	"\rlast_error_at\x18\r \x01(\x03R\vlastErrorAt\x12\x1d\n" +
+	"\n" +
+	"shipped_to\x18\x0e \x01(\x04R\tshippedTo\x12!\n" +
+	"\fshipped_time\x18\x0f \x01(\x03R\vshippedTime\x12\x12\n" +
+	"\x04gaps\x18\x10 \x01(\x04R\x04gaps\x12\x1b\n" +
+	"\tlog_error\x18\x11 \x01(\tR\blogError\"1\n" +
+	"\x0eBackupsRequest\x12\x1f\n" +
+	"\vstatus_only\x18\x01 \x01(\bR\n" +
+	"statusOnly\"\xf8\x01\n" +
+	"\x0fBackupsResponse\x125\n" +
+	"\x06status\x18\x01 \x01(\v2\x1d.dormouse.api.v1.BackupStatusR\x06status\x125\n" +
+	"\abackups\x18\x02 \x03(\v2\x1b.dormouse.api.v1.BackupInfoR\abackups\x12\x1a\n" +
+	"\bsegments\x18\x03 \x01(\x04R\bsegments\x12\x1e\n" +
+	"\n" +
+	"unfinished\x18\x04 \x01(\x04R\n" +
+	"unfinished\x12\x18\n" +
+	"\adamages\x18\x05 \x03(\tR\adamages\x12!\n" +
+	"\fstored_bytes\x18\x06 \x01(\x03R\vstoredBytes\"\x13\n" +
+	"\x11TakeBackupRequest\"\x86\x01\n" +
+	"\x0fTakeBackupEvent\x12\x14\n" +
+	"\x05phase\x18\x01 \x01(\tR\x05phase\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
+	"\x05total\x18\x03 \x01(\x03R\x05total\x123\n" +
+	"\x06backup\x18\x04 \x01(\v2\x1b.dormouse.api.v1.BackupInfoR\x06backup\"+\n" +
 	"\x12ExportScopeRequest\x12\x15\n" +
 	"\x05scope\x18\xf0\x01 \x01(\tR\x05scope\"^\n" +
 	"\x10ExportScopeChunk\x125\n" +
@@ -4846,14 +5451,17 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bExchange\x12\x16.dormouse.api.v1.Calls\x1a\x18.dormouse.api.v1.Replies(\x010\x01\x12I\n" +
 	"\x06Commit\x12\x1e.dormouse.api.v1.CommitRequest\x1a\x1f.dormouse.api.v1.CommitResponse\x12C\n" +
 	"\x04Read\x12\x1c.dormouse.api.v1.ReadRequest\x1a\x1d.dormouse.api.v1.ReadResponse\x12E\n" +
-	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\x80\x06\n" +
+	"\x05Watch\x12\x1d.dormouse.api.v1.WatchRequest\x1a\x1b.dormouse.api.v1.WatchEvent0\x012\xa4\a\n" +
 	"\aCluster\x12H\n" +
 	"\x06Status\x12\x1e.dormouse.api.v1.StatusRequest\x1a\x1e.dormouse.api.v1.ClusterStatus\x12D\n" +
 	"\x05Leave\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12G\n" +
 	"\bTransfer\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12F\n" +
 	"\aPromote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12E\n" +
 	"\x06Demote\x12\x1c.dormouse.api.v1.NodeRequest\x1a\x1d.dormouse.api.v1.NodeResponse\x12H\n" +
-	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12W\n" +
+	"\x06Backup\x12\x1e.dormouse.api.v1.BackupRequest\x1a\x1c.dormouse.api.v1.BackupChunk0\x01\x12L\n" +
+	"\aBackups\x12\x1f.dormouse.api.v1.BackupsRequest\x1a .dormouse.api.v1.BackupsResponse\x12T\n" +
+	"\n" +
+	"TakeBackup\x12\".dormouse.api.v1.TakeBackupRequest\x1a .dormouse.api.v1.TakeBackupEvent0\x01\x12W\n" +
 	"\vExportScope\x12#.dormouse.api.v1.ExportScopeRequest\x1a!.dormouse.api.v1.ExportScopeChunk0\x01\x12P\n" +
 	"\tPlacement\x12!.dormouse.api.v1.PlacementRequest\x1a .dormouse.api.v1.PlacementReport\x12D\n" +
 	"\x06WhoAmI\x12\x1e.dormouse.api.v1.WhoAmIRequest\x1a\x1a.dormouse.api.v1.Principal\x12R\n" +
@@ -4871,7 +5479,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
 	(*Call)(nil),               // 1: dormouse.api.v1.Call
@@ -4921,54 +5529,60 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*JoinTokenResponse)(nil),  // 45: dormouse.api.v1.JoinTokenResponse
 	(*BackupRequest)(nil),      // 46: dormouse.api.v1.BackupRequest
 	(*BackupChunk)(nil),        // 47: dormouse.api.v1.BackupChunk
-	(*ExportScopeRequest)(nil), // 48: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),   // 49: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),        // 50: dormouse.api.v1.ScopeHeader
-	(*op.Error)(nil),           // 51: dormouse.op.v1.Error
-	(*op.Op)(nil),              // 52: dormouse.op.v1.Op
-	(*op.OpResult)(nil),        // 53: dormouse.op.v1.OpResult
-	(*GetMemory)(nil),          // 54: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),       // 55: dormouse.api.v1.ListMemories
-	(*Recall)(nil),             // 56: dormouse.api.v1.Recall
-	(*GetSession)(nil),         // 57: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),       // 58: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 59: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 60: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),         // 61: dormouse.api.v1.GetErasure
-	(*op.ConversationRef)(nil), // 62: dormouse.op.v1.ConversationRef
-	(*ListConversations)(nil),  // 63: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 64: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),           // 65: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),         // 66: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),         // 67: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),          // 68: dormouse.api.v1.GetAnswer
-	(*GetToken)(nil),           // 69: dormouse.api.v1.GetToken
-	(*op.Thread)(nil),          // 70: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 71: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 72: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 73: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 74: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 75: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 76: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 77: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 78: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 79: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 80: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 81: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 82: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 83: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 84: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 85: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 86: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 87: dormouse.api.v1.ManagerList
-	(*op.Token)(nil),           // 88: dormouse.op.v1.Token
-	(*TokenList)(nil),          // 89: dormouse.api.v1.TokenList
-	(*op.Pointer)(nil),         // 90: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 91: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 92: dormouse.api.v1.PlacementRequest
-	(*WhoAmIRequest)(nil),      // 93: dormouse.api.v1.WhoAmIRequest
-	(*PlacementReport)(nil),    // 94: dormouse.api.v1.PlacementReport
-	(*Principal)(nil),          // 95: dormouse.api.v1.Principal
+	(*BackupInfo)(nil),         // 48: dormouse.api.v1.BackupInfo
+	(*BackupStatus)(nil),       // 49: dormouse.api.v1.BackupStatus
+	(*BackupsRequest)(nil),     // 50: dormouse.api.v1.BackupsRequest
+	(*BackupsResponse)(nil),    // 51: dormouse.api.v1.BackupsResponse
+	(*TakeBackupRequest)(nil),  // 52: dormouse.api.v1.TakeBackupRequest
+	(*TakeBackupEvent)(nil),    // 53: dormouse.api.v1.TakeBackupEvent
+	(*ExportScopeRequest)(nil), // 54: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),   // 55: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),        // 56: dormouse.api.v1.ScopeHeader
+	(*op.Error)(nil),           // 57: dormouse.op.v1.Error
+	(*op.Op)(nil),              // 58: dormouse.op.v1.Op
+	(*op.OpResult)(nil),        // 59: dormouse.op.v1.OpResult
+	(*GetMemory)(nil),          // 60: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),       // 61: dormouse.api.v1.ListMemories
+	(*Recall)(nil),             // 62: dormouse.api.v1.Recall
+	(*GetSession)(nil),         // 63: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 64: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 65: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 66: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),         // 67: dormouse.api.v1.GetErasure
+	(*op.ConversationRef)(nil), // 68: dormouse.op.v1.ConversationRef
+	(*ListConversations)(nil),  // 69: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 70: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),           // 71: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),         // 72: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),         // 73: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),          // 74: dormouse.api.v1.GetAnswer
+	(*GetToken)(nil),           // 75: dormouse.api.v1.GetToken
+	(*op.Thread)(nil),          // 76: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 77: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 78: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 79: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 80: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 81: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 82: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 83: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 84: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 85: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 86: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 87: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 88: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 89: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 90: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 91: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 92: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 93: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),           // 94: dormouse.op.v1.Token
+	(*TokenList)(nil),          // 95: dormouse.api.v1.TokenList
+	(*op.Pointer)(nil),         // 96: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 97: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 98: dormouse.api.v1.PlacementRequest
+	(*WhoAmIRequest)(nil),      // 99: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),    // 100: dormouse.api.v1.PlacementReport
+	(*Principal)(nil),          // 101: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -4977,11 +5591,11 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
 	7,   // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
 	21,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	51,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
+	57,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
-	52,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
-	53,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
+	58,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
+	59,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
 	9,   // 11: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
 	10,  // 12: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
 	11,  // 13: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
@@ -4998,111 +5612,119 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	19,  // 24: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
 	20,  // 25: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	11,  // 26: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	54,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	55,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	56,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	57,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	58,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	59,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	60,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	61,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	62,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
-	63,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	64,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	65,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	66,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	67,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	60,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	61,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	62,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	63,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	64,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	65,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	66,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	67,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	68,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
+	69,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	70,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	71,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	72,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	73,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	11,  // 41: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	68,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	69,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
+	74,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	75,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
 	11,  // 44: dormouse.api.v1.Read.list_tokens:type_name -> dormouse.api.v1.ListPage
 	22,  // 45: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	51,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	57,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
 	24,  // 47: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
 	26,  // 48: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
 	27,  // 49: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
 	29,  // 50: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	70,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	76,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
 	30,  // 52: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
 	32,  // 53: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
 	31,  // 54: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
 	33,  // 55: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
 	34,  // 56: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
 	35,  // 57: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	71,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
-	72,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	77,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	78,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
 	36,  // 60: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	73,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	74,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	75,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	76,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	77,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	78,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
-	79,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	80,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
-	81,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	82,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	83,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	84,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
-	85,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	86,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
-	87,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	79,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	80,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	81,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	82,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	83,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	84,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	85,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	86,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	87,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	88,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	89,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	90,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	91,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	92,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	93,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
 	23,  // 76: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	88,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
-	89,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
+	94,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
+	95,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
 	7,   // 79: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	51,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	57,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
 	25,  // 81: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	90,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
-	90,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	96,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	96,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
 	28,  // 84: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	70,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
-	70,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	76,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	76,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
 	31,  // 87: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
 	27,  // 88: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	70,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	76,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
 	31,  // 90: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	71,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
-	72,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	77,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	78,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
 	31,  // 93: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	72,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
-	91,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	78,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	97,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
 	41,  // 96: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	50,  // 97: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	71,  // 98: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
-	0,   // 99: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 100: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	8,   // 101: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	37,  // 102: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	39,  // 103: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	42,  // 104: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 105: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 106: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 107: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	46,  // 108: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	48,  // 109: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	92,  // 110: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	93,  // 111: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	44,  // 112: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
-	2,   // 113: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 114: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	21,  // 115: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	38,  // 116: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	40,  // 117: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	43,  // 118: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 119: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 120: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 121: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	47,  // 122: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	49,  // 123: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	94,  // 124: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	95,  // 125: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	45,  // 126: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
-	113, // [113:127] is the sub-list for method output_type
-	99,  // [99:113] is the sub-list for method input_type
-	99,  // [99:99] is the sub-list for extension type_name
-	99,  // [99:99] is the sub-list for extension extendee
-	0,   // [0:99] is the sub-list for field type_name
+	49,  // 97: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
+	49,  // 98: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
+	48,  // 99: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
+	48,  // 100: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
+	56,  // 101: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	77,  // 102: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 103: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 104: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 105: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	37,  // 106: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	39,  // 107: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	42,  // 108: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 109: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 110: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 111: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	46,  // 112: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	50,  // 113: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
+	52,  // 114: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
+	54,  // 115: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	98,  // 116: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	99,  // 117: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	44,  // 118: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 119: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 120: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	21,  // 121: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	38,  // 122: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	40,  // 123: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	43,  // 124: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 125: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 126: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 127: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	47,  // 128: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	51,  // 129: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
+	53,  // 130: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
+	55,  // 131: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	100, // 132: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	101, // 133: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	45,  // 134: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	119, // [119:135] is the sub-list for method output_type
+	103, // [103:119] is the sub-list for method input_type
+	103, // [103:103] is the sub-list for extension type_name
+	103, // [103:103] is the sub-list for extension extendee
+	0,   // [0:103] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -5214,7 +5836,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   51,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

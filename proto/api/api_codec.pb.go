@@ -3201,6 +3201,9 @@ func (m *ClusterStatus) EncodedSize() int {
 	n += protocode.SizeText(10, m.Version)
 	n += protocode.SizeText(260, m.Auth)
 	n += protocode.SizeBool(261, m.Insecure)
+	if m.Backup != nil {
+		n += protocode.SizeMessage(262, m.Backup.EncodedSize())
+	}
 	return n
 }
 
@@ -3211,6 +3214,9 @@ func (m *ClusterStatus) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.Backup != nil {
+		i = protocode.PutMessage(b, m.Backup.EncodeBackward(b[:i]), i, 262)
+	}
 	i = protocode.PutBool(b, i, 261, m.Insecure)
 	i = protocode.PutText(b, i, 260, m.Auth)
 	i = protocode.PutText(b, i, 10, m.Version)
@@ -3259,6 +3265,8 @@ func (m *ClusterStatus) Decode(raw []byte) (err error) {
 			err = f.String(&m.Auth)
 		case 261:
 			err = f.Bool(&m.Insecure)
+		case 262:
+			err = protocode.Sub(&f, &m.Backup)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -3636,6 +3644,436 @@ func (m *BackupChunk) Decode(raw []byte) (err error) {
 		switch f.Number {
 		case 1:
 			err = f.Bytes(&m.Data)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *BackupInfo) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *BackupInfo) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Name)
+	n += protocode.SizeText(2, m.Node)
+	n += protocode.SizeInt(3, m.Index)
+	n += protocode.SizeInt(4, m.Term)
+	n += protocode.SizeInt(5, m.TimeMs)
+	n += protocode.SizeInt(6, m.StartedAt)
+	n += protocode.SizeInt(7, m.VerifiedAt)
+	n += protocode.SizeInt(8, m.StateBytes)
+	n += protocode.SizeInt(9, m.Bytes)
+	n += protocode.SizeBool(10, m.Encrypted)
+	n += protocode.SizeText(11, m.StateHash)
+	n += protocode.SizeText(12, m.Key)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *BackupInfo) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 12, m.Key)
+	i = protocode.PutText(b, i, 11, m.StateHash)
+	i = protocode.PutBool(b, i, 10, m.Encrypted)
+	i = protocode.PutInt(b, i, 9, m.Bytes)
+	i = protocode.PutInt(b, i, 8, m.StateBytes)
+	i = protocode.PutInt(b, i, 7, m.VerifiedAt)
+	i = protocode.PutInt(b, i, 6, m.StartedAt)
+	i = protocode.PutInt(b, i, 5, m.TimeMs)
+	i = protocode.PutInt(b, i, 4, m.Term)
+	i = protocode.PutInt(b, i, 3, m.Index)
+	i = protocode.PutText(b, i, 2, m.Node)
+	i = protocode.PutText(b, i, 1, m.Name)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *BackupInfo) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Name)
+		case 2:
+			err = f.String(&m.Node)
+		case 3:
+			err = protocode.Int(&f, &m.Index)
+		case 4:
+			err = protocode.Int(&f, &m.Term)
+		case 5:
+			err = protocode.Int(&f, &m.TimeMs)
+		case 6:
+			err = protocode.Int(&f, &m.StartedAt)
+		case 7:
+			err = protocode.Int(&f, &m.VerifiedAt)
+		case 8:
+			err = protocode.Int(&f, &m.StateBytes)
+		case 9:
+			err = protocode.Int(&f, &m.Bytes)
+		case 10:
+			err = f.Bool(&m.Encrypted)
+		case 11:
+			err = f.String(&m.StateHash)
+		case 12:
+			err = f.String(&m.Key)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *BackupStatus) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *BackupStatus) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Url)
+	n += protocode.SizeText(2, m.Node)
+	n += protocode.SizeBool(3, m.Leads)
+	n += protocode.SizeText(4, m.PublicKey)
+	n += protocode.SizeBool(5, m.Encrypted)
+	n += protocode.SizeBool(6, m.ShipsLog)
+	n += protocode.SizeInt(7, m.Next)
+	n += protocode.SizeText(8, m.Phase)
+	n += protocode.SizeText(9, m.LastName)
+	n += protocode.SizeInt(10, m.LastIndex)
+	n += protocode.SizeInt(11, m.LastSuccessAt)
+	n += protocode.SizeText(12, m.LastError)
+	n += protocode.SizeInt(13, m.LastErrorAt)
+	n += protocode.SizeInt(14, m.ShippedTo)
+	n += protocode.SizeInt(15, m.ShippedTime)
+	n += protocode.SizeInt(16, m.Gaps)
+	n += protocode.SizeText(17, m.LogError)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *BackupStatus) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 17, m.LogError)
+	i = protocode.PutInt(b, i, 16, m.Gaps)
+	i = protocode.PutInt(b, i, 15, m.ShippedTime)
+	i = protocode.PutInt(b, i, 14, m.ShippedTo)
+	i = protocode.PutInt(b, i, 13, m.LastErrorAt)
+	i = protocode.PutText(b, i, 12, m.LastError)
+	i = protocode.PutInt(b, i, 11, m.LastSuccessAt)
+	i = protocode.PutInt(b, i, 10, m.LastIndex)
+	i = protocode.PutText(b, i, 9, m.LastName)
+	i = protocode.PutText(b, i, 8, m.Phase)
+	i = protocode.PutInt(b, i, 7, m.Next)
+	i = protocode.PutBool(b, i, 6, m.ShipsLog)
+	i = protocode.PutBool(b, i, 5, m.Encrypted)
+	i = protocode.PutText(b, i, 4, m.PublicKey)
+	i = protocode.PutBool(b, i, 3, m.Leads)
+	i = protocode.PutText(b, i, 2, m.Node)
+	i = protocode.PutText(b, i, 1, m.Url)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *BackupStatus) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Url)
+		case 2:
+			err = f.String(&m.Node)
+		case 3:
+			err = f.Bool(&m.Leads)
+		case 4:
+			err = f.String(&m.PublicKey)
+		case 5:
+			err = f.Bool(&m.Encrypted)
+		case 6:
+			err = f.Bool(&m.ShipsLog)
+		case 7:
+			err = protocode.Int(&f, &m.Next)
+		case 8:
+			err = f.String(&m.Phase)
+		case 9:
+			err = f.String(&m.LastName)
+		case 10:
+			err = protocode.Int(&f, &m.LastIndex)
+		case 11:
+			err = protocode.Int(&f, &m.LastSuccessAt)
+		case 12:
+			err = f.String(&m.LastError)
+		case 13:
+			err = protocode.Int(&f, &m.LastErrorAt)
+		case 14:
+			err = protocode.Int(&f, &m.ShippedTo)
+		case 15:
+			err = protocode.Int(&f, &m.ShippedTime)
+		case 16:
+			err = protocode.Int(&f, &m.Gaps)
+		case 17:
+			err = f.String(&m.LogError)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *BackupsRequest) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *BackupsRequest) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeBool(1, m.StatusOnly)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *BackupsRequest) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 1, m.StatusOnly)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *BackupsRequest) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.Bool(&m.StatusOnly)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *BackupsResponse) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *BackupsResponse) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	if m.Status != nil {
+		n += protocode.SizeMessage(1, m.Status.EncodedSize())
+	}
+	for _, v := range m.Backups {
+		n += protocode.SizeMessage(2, v.EncodedSize())
+	}
+	n += protocode.SizeInt(3, m.Segments)
+	n += protocode.SizeInt(4, m.Unfinished)
+	n += protocode.SizeTexts(5, m.Damages)
+	n += protocode.SizeInt(6, m.StoredBytes)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *BackupsResponse) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 6, m.StoredBytes)
+	i = protocode.PutTexts(b, i, 5, m.Damages)
+	i = protocode.PutInt(b, i, 4, m.Unfinished)
+	i = protocode.PutInt(b, i, 3, m.Segments)
+	for _, v := range slices.Backward(m.Backups) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 2)
+	}
+	if m.Status != nil {
+		i = protocode.PutMessage(b, m.Status.EncodeBackward(b[:i]), i, 1)
+	}
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *BackupsResponse) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = protocode.Sub(&f, &m.Status)
+		case 2:
+			err = protocode.Subs(&f, &m.Backups)
+		case 3:
+			err = protocode.Int(&f, &m.Segments)
+		case 4:
+			err = protocode.Int(&f, &m.Unfinished)
+		case 5:
+			err = f.Strings(&m.Damages)
+		case 6:
+			err = protocode.Int(&f, &m.StoredBytes)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *TakeBackupRequest) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *TakeBackupRequest) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *TakeBackupRequest) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *TakeBackupRequest) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *TakeBackupEvent) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *TakeBackupEvent) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Phase)
+	n += protocode.SizeInt(2, m.Done)
+	n += protocode.SizeInt(3, m.Total)
+	if m.Backup != nil {
+		n += protocode.SizeMessage(4, m.Backup.EncodedSize())
+	}
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *TakeBackupEvent) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.Backup != nil {
+		i = protocode.PutMessage(b, m.Backup.EncodeBackward(b[:i]), i, 4)
+	}
+	i = protocode.PutInt(b, i, 3, m.Total)
+	i = protocode.PutInt(b, i, 2, m.Done)
+	i = protocode.PutText(b, i, 1, m.Phase)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *TakeBackupEvent) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Phase)
+		case 2:
+			err = protocode.Int(&f, &m.Done)
+		case 3:
+			err = protocode.Int(&f, &m.Total)
+		case 4:
+			err = protocode.Sub(&f, &m.Backup)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -252,6 +252,8 @@ const (
 	Cluster_Promote_FullMethodName     = "/dormouse.api.v1.Cluster/Promote"
 	Cluster_Demote_FullMethodName      = "/dormouse.api.v1.Cluster/Demote"
 	Cluster_Backup_FullMethodName      = "/dormouse.api.v1.Cluster/Backup"
+	Cluster_Backups_FullMethodName     = "/dormouse.api.v1.Cluster/Backups"
+	Cluster_TakeBackup_FullMethodName  = "/dormouse.api.v1.Cluster/TakeBackup"
 	Cluster_ExportScope_FullMethodName = "/dormouse.api.v1.Cluster/ExportScope"
 	Cluster_Placement_FullMethodName   = "/dormouse.api.v1.Cluster/Placement"
 	Cluster_WhoAmI_FullMethodName      = "/dormouse.api.v1.Cluster/WhoAmI"
@@ -270,6 +272,9 @@ type ClusterClient interface {
 	Promote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Demote(ctx context.Context, in *NodeRequest, opts ...grpc.CallOption) (*NodeResponse, error)
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupChunk], error)
+	Backups(ctx context.Context, in *BackupsRequest, opts ...grpc.CallOption) (*BackupsResponse, error)
+	// TakeBackup streams the progress, and at the end the backup.
+	TakeBackup(ctx context.Context, in *TakeBackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TakeBackupEvent], error)
 	// ExportScope streams all rows of a scope at one index. The first message has the header, the
 	// others have rows.
 	ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error)
@@ -355,9 +360,38 @@ func (c *clusterClient) Backup(ctx context.Context, in *BackupRequest, opts ...g
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupClient = grpc.ServerStreamingClient[BackupChunk]
 
+func (c *clusterClient) Backups(ctx context.Context, in *BackupsRequest, opts ...grpc.CallOption) (*BackupsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BackupsResponse)
+	err := c.cc.Invoke(ctx, Cluster_Backups_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *clusterClient) TakeBackup(ctx context.Context, in *TakeBackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TakeBackupEvent], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Cluster_ServiceDesc.Streams[1], Cluster_TakeBackup_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[TakeBackupRequest, TakeBackupEvent]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Cluster_TakeBackupClient = grpc.ServerStreamingClient[TakeBackupEvent]
+
 func (c *clusterClient) ExportScope(ctx context.Context, in *ExportScopeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportScopeChunk], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Cluster_ServiceDesc.Streams[1], Cluster_ExportScope_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Cluster_ServiceDesc.Streams[2], Cluster_ExportScope_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -416,6 +450,9 @@ type ClusterServer interface {
 	Promote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Demote(context.Context, *NodeRequest) (*NodeResponse, error)
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error
+	Backups(context.Context, *BackupsRequest) (*BackupsResponse, error)
+	// TakeBackup streams the progress, and at the end the backup.
+	TakeBackup(*TakeBackupRequest, grpc.ServerStreamingServer[TakeBackupEvent]) error
 	// ExportScope streams all rows of a scope at one index. The first message has the header, the
 	// others have rows.
 	ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error
@@ -449,6 +486,12 @@ func (UnimplementedClusterServer) Demote(context.Context, *NodeRequest) (*NodeRe
 }
 func (UnimplementedClusterServer) Backup(*BackupRequest, grpc.ServerStreamingServer[BackupChunk]) error {
 	return status.Error(codes.Unimplemented, "method Backup not implemented")
+}
+func (UnimplementedClusterServer) Backups(context.Context, *BackupsRequest) (*BackupsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Backups not implemented")
+}
+func (UnimplementedClusterServer) TakeBackup(*TakeBackupRequest, grpc.ServerStreamingServer[TakeBackupEvent]) error {
+	return status.Error(codes.Unimplemented, "method TakeBackup not implemented")
 }
 func (UnimplementedClusterServer) ExportScope(*ExportScopeRequest, grpc.ServerStreamingServer[ExportScopeChunk]) error {
 	return status.Error(codes.Unimplemented, "method ExportScope not implemented")
@@ -584,6 +627,35 @@ func _Cluster_Backup_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Cluster_BackupServer = grpc.ServerStreamingServer[BackupChunk]
 
+func _Cluster_Backups_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BackupsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClusterServer).Backups(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Cluster_Backups_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClusterServer).Backups(ctx, req.(*BackupsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Cluster_TakeBackup_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(TakeBackupRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ClusterServer).TakeBackup(m, &grpc.GenericServerStream[TakeBackupRequest, TakeBackupEvent]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Cluster_TakeBackupServer = grpc.ServerStreamingServer[TakeBackupEvent]
+
 func _Cluster_ExportScope_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(ExportScopeRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -677,6 +749,10 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Cluster_Demote_Handler,
 		},
 		{
+			MethodName: "Backups",
+			Handler:    _Cluster_Backups_Handler,
+		},
+		{
 			MethodName: "Placement",
 			Handler:    _Cluster_Placement_Handler,
 		},
@@ -693,6 +769,11 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Backup",
 			Handler:       _Cluster_Backup_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "TakeBackup",
+			Handler:       _Cluster_TakeBackup_Handler,
 			ServerStreams: true,
 		},
 		{

@@ -253,6 +253,7 @@ type StatusResponse struct {
 	CatchingUp      bool                   `protobuf:"varint,14,opt,name=catching_up,json=catchingUp,proto3" json:"catching_up,omitempty"` // its log lacks entries that it needs before it may vote
 	Removed         bool                   `protobuf:"varint,13,opt,name=removed,proto3" json:"removed,omitempty"`                         // this node has been told that it is no longer a member
 	Founding        string                 `protobuf:"bytes,15,opt,name=founding,proto3" json:"founding,omitempty"`                        // id of this node's current founding; "" if there is none
+	FlushUs         uint64                 `protobuf:"varint,17,opt,name=flush_us,json=flushUs,proto3" json:"flush_us,omitempty"`          // average of a durable write to its log, in microseconds; 0 before the first
 	MayFound        bool                   `protobuf:"varint,16,opt,name=may_found,json=mayFound,proto3" json:"may_found,omitempty"`       // it is configured to found a cluster, and belongs to none
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -391,6 +392,13 @@ func (x *StatusResponse) GetFounding() string {
 		return x.Founding
 	}
 	return ""
+}
+
+func (x *StatusResponse) GetFlushUs() uint64 {
+	if x != nil {
+		return x.FlushUs
+	}
+	return 0
 }
 
 func (x *StatusResponse) GetMayFound() bool {
@@ -1145,7 +1153,7 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\fTermResponse\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\"\x0f\n" +
-	"\rStatusRequest\"\xe9\x03\n" +
+	"\rStatusRequest\"\x84\x04\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
@@ -1166,7 +1174,8 @@ const file_proto_peer_peer_proto_rawDesc = "" +
 	"\vcatching_up\x18\x0e \x01(\bR\n" +
 	"catchingUp\x12\x18\n" +
 	"\aremoved\x18\r \x01(\bR\aremoved\x12\x1a\n" +
-	"\bfounding\x18\x0f \x01(\tR\bfounding\x12\x1b\n" +
+	"\bfounding\x18\x0f \x01(\tR\bfounding\x12\x19\n" +
+	"\bflush_us\x18\x11 \x01(\x04R\aflushUs\x12\x1b\n" +
 	"\tmay_found\x18\x10 \x01(\bR\bmayFound\"\x85\x01\n" +
 	"\x14GrantFoundingRequest\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12 \n" +

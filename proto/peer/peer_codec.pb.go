@@ -266,6 +266,7 @@ func (m *StatusResponse) EncodedSize() int {
 	n += protocode.SizeBool(14, m.CatchingUp)
 	n += protocode.SizeText(15, m.Founding)
 	n += protocode.SizeBool(16, m.MayFound)
+	n += protocode.SizeInt(17, m.FlushUs)
 	return n
 }
 
@@ -276,6 +277,7 @@ func (m *StatusResponse) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 17, m.FlushUs)
 	i = protocode.PutBool(b, i, 16, m.MayFound)
 	i = protocode.PutText(b, i, 15, m.Founding)
 	i = protocode.PutBool(b, i, 14, m.CatchingUp)
@@ -334,6 +336,8 @@ func (m *StatusResponse) Decode(raw []byte) (err error) {
 			err = f.String(&m.Founding)
 		case 16:
 			err = f.Bool(&m.MayFound)
+		case 17:
+			err = protocode.Int(&f, &m.FlushUs)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

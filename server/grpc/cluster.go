@@ -99,6 +99,28 @@ func (c chunks) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
+// Backups implements apipb.ClusterServer.
+func (s *cluster) Backups(ctx context.Context, _ *apipb.BackupsRequest) (*apipb.BackupsResponse, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	all, err := s.operator.Backups(ctx)
+	if err != nil {
+		return nil, statusOf(errorOf(err, false))
+	}
+	return convert.BackupsToProto(&all), nil
+}
+
+// TakeBackup has no deadline: its duration depends on the size of the store.
+func (s *cluster) TakeBackup(_ *apipb.TakeBackupRequest, stream apipb.Cluster_TakeBackupServer) error {
+	b, err := s.operator.TakeBackup(stream.Context(), func(p layout.BackupProgress) {
+		_ = stream.Send(convert.TakeBackupEvent(p)) // the backup goes on without its caller
+	})
+	if err != nil {
+		return statusOf(errorOf(err, true))
+	}
+	return stream.Send(&apipb.TakeBackupEvent{Backup: convert.BackupToProto(&b)})
+}
+
 // ExportScope has no deadline: its duration depends on the size of the scope.
 func (s *cluster) ExportScope(req *apipb.ExportScopeRequest, stream apipb.Cluster_ExportScopeServer) error {
 	err := s.operator.ExportScope(stream.Context(), req.Scope, func(part agent.ScopePart) error {

@@ -33,6 +33,7 @@ func routeCluster(f *api) {
 		method: http.MethodGet, path: path + "/backup", id: "get-backup", tag: tag, summary: "A consistent snapshot of the whole store",
 		media: "application/octet-stream", streams: true,
 	}, backup)
+	routeBackups(f, tag, path)
 }
 
 func clusterStatus(c *request, _ *none) error {

@@ -173,6 +173,16 @@ func (c *canned) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
+func (c *canned) Backups(context.Context) (all layout.Backups, err error) {
+	filled(&all, c.fill)
+	return all, nil
+}
+
+func (c *canned) TakeBackup(context.Context, func(layout.BackupProgress)) (b layout.BackupInfo, err error) {
+	filled(&b, c.fill)
+	return b, nil
+}
+
 func (c *canned) JoinToken(context.Context, time.Duration) (token layout.JoinToken, err error) {
 	filled(&token, c.fill)
 	return token, nil

@@ -128,6 +128,21 @@ func (f *fake) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
+func (*fake) Backups(context.Context) (layout.Backups, error) {
+	return layout.Backups{
+		Status:   layout.BackupStatus{URL: "file:///backups", Node: "n1", PublicKey: "dormpub_x", ShipsLog: true, LastName: "b1", LastIndex: 7, LastSuccessAt: 1_700_000_000_000, ShippedTo: 9, ShippedTime: 1_700_000_001_000, Next: 1_700_086_400_000},
+		Backups:  []layout.BackupInfo{{Name: "b1", Node: "n1", Index: 7, Term: 2, Time: 1_700_000_000_000, StartedAt: 1_700_000_000_000, VerifiedAt: 1_700_000_000_500, StateBytes: 4096, Bytes: 4200, Encrypted: true, StateHash: "abc", Key: "dormpub_x"}},
+		Segments: 3, StoredBytes: 12345,
+	}, nil
+}
+
+func (*fake) TakeBackup(_ context.Context, progress func(layout.BackupProgress)) (layout.BackupInfo, error) {
+	if progress != nil {
+		progress(layout.BackupProgress{Phase: layout.BackupWrites, Done: 1, Total: 2})
+	}
+	return layout.BackupInfo{Name: "b2", Node: "n1", Index: 9, Bytes: 4300, StateHash: "abd"}, nil
+}
+
 func (*fake) ExportScope(_ context.Context, scope string, write func(agent.ScopePart) error) error {
 	if err := write(agent.ScopePart{Header: &agent.ScopeHeader{ClusterID: "c", Scope: agent.Scope{Name: scope}, Index: 7, Minted: 8}}); err != nil {
 		return err

@@ -49,6 +49,11 @@ func printStatus(a *kit.App, status layout.ClusterStatus) error {
 	} else {
 		g.Add("auth", cli.OrDash(status.Auth)+insecure(status.Insecure))
 	}
+	if b := status.Backup; b != nil {
+		for _, row := range kit.BackupRows(*b) {
+			g.Add(row[0], row[1])
+		}
+	}
 	if err := a.PrintGrid(g); err != nil {
 		return err
 	}

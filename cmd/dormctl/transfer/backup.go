@@ -13,11 +13,13 @@ import (
 )
 
 func backupCommand(a *kit.App) *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use: "backup FILE", Short: "Write a consistent backup of the whole store", Args: cli.Exactly("FILE"),
 		Long: `backup writes a snapshot of the whole store, all scopes, to FILE, or to stdout
 for -. FILE appears only once it is complete. "dormoused restore" creates a new
-cluster from it.`,
+cluster from it. Write ./ls for a file that is called as a command.
+
+The other commands are about the backups that the leader takes by schedule.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.Stream(cmd.Context(), func(ctx context.Context, s kit.Store) error {
 				if args[0] == "-" {
@@ -27,6 +29,8 @@ cluster from it.`,
 			})
 		},
 	}
+	command.AddCommand(backupList(a), backupNow(a), backupVerify(a))
+	return command
 }
 
 func backup(ctx context.Context, a *kit.App, s kit.Store, path string) (err error) {

@@ -1,0 +1,237 @@
+package blob_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"go.uber.org/goleak"
+
+	"dormouse/backup/blob"
+)
+
+// TestMain makes the test a dormblob over a directory if it is started as one.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("BLOB_TEST_DIR"); dir != "" {
+		os.Exit(serve(dir))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func serve(dir string) int {
+	if os.Getenv("BLOB_TEST_CRASH") != "" {
+		fmt.Fprintln(os.Stderr, "out of memory")
+		return 3
+	}
+	store, err := blob.OpenDir(dir)
+	if err := blob.Serve(context.Background(), store, err, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// stores opens a directory, and a directory behind a process.
+func stores(t *testing.T) map[string]blob.Store {
+	t.Helper()
+	dir, err := blob.Open((&url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "backups")}).String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BLOB_TEST_DIR", filepath.Join(t.TempDir(), "bucket"))
+	program, err := blob.Open("s3://bucket", self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(dir.Close(), program.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return map[string]blob.Store{"dir": dir, "program": program}
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAStoreHoldsObjects(t *testing.T) {
+	for name, s := range stores(t) {
+		t.Run(name, func(t *testing.T) { holdsObjects(t, s) })
+	}
+}
+
+func holdsObjects(t *testing.T, s blob.Store) {
+	t.Helper()
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // four chunks
+	for name, content := range map[string][]byte{"a/b/big": big, "a/empty": {}, "a/c": []byte("old"), "z": []byte("z")} {
+		put(t, s, name, content)
+	}
+	put(t, s, "a/c", []byte("new"))
+	for name, want := range map[string][]byte{"a/b/big": big, "a/empty": {}, "a/c": []byte("new")} {
+		if got := get(t, s, name); !bytes.Equal(got, want) {
+			t.Errorf("%s has %d bytes, want %d", name, len(got), len(want))
+		}
+	}
+	for prefix, want := range map[string]string{"": "[{a/b/big 1048576} {a/c 3} {a/empty 0} {z 1}]", "a/b/": "[{a/b/big 1048576}]", "a/e": "[{a/empty 0}]", "none/": "[]"} {
+		if got, err := s.List(t.Context(), prefix); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("list %q: %v, %v, want %s", prefix, got, err, want)
+		}
+	}
+	for _, name := range []string{"a/b/big", "a/b/big", "never"} {
+		if err := s.Delete(t.Context(), name); err != nil {
+			t.Errorf("delete %s: %v", name, err)
+		}
+	}
+	if _, err := s.Get(t.Context(), "a/b/big"); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("a deleted object: %v", err)
+	}
+	for _, name := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", ".a", "a b", "a\n", strings.Repeat("a", blob.NameBytesMax+1)} {
+		if err := s.Put(t.Context(), name, strings.NewReader("")); err == nil {
+			t.Errorf("the name %q is accepted", name)
+		}
+	}
+}
+
+// A reader that fails leaves the object as it was, and the store goes on.
+func TestAnObjectAppearsWholeOrNotAtAll(t *testing.T) {
+	broken := errors.New("the node has stopped")
+	for name, s := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			put(t, s, "kept", []byte("old"))
+			for _, object := range []string{"kept", "fresh"} {
+				half := io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), iotest.ErrReader(broken))
+				if err := s.Put(t.Context(), object, half); !errors.Is(err, broken) {
+					t.Errorf("put half of %s: %v", object, err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				endless := readerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
+				if err := s.Put(ctx, object, endless); !errors.Is(err, context.Canceled) {
+					t.Errorf("put an endless %s: %v", object, err)
+				}
+			}
+			if got := get(t, s, "kept"); string(got) != "old" {
+				t.Errorf("the object has %q", got)
+			}
+			if all, err := s.List(t.Context(), ""); err != nil || len(all) != 1 {
+				t.Errorf("there are %v, %v", all, err)
+			}
+		})
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestCallsRunAtOnce(t *testing.T) {
+	for name, s := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			var calls sync.WaitGroup
+			for i := range 20 {
+				calls.Go(func() {
+					object, content := fmt.Sprintf("o/%d", i), bytes.Repeat([]byte{byte(i)}, 100_000*(i%3))
+					if err := s.Put(t.Context(), object, bytes.NewReader(content)); err != nil {
+						t.Error(err)
+						return
+					}
+					r, err := s.Get(t.Context(), object)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if i%4 == 0 { // a reader that is closed early costs no other call anything
+						_ = r.Close()
+						return
+					}
+					got, err := io.ReadAll(r)
+					if err := errors.Join(err, r.Close()); err != nil || !bytes.Equal(got, content) {
+						t.Errorf("%s has %d bytes, %v", object, len(got), err)
+					}
+				})
+			}
+			calls.Wait()
+			if all, err := s.List(t.Context(), "o/"); err != nil || len(all) != 20 {
+				t.Errorf("%d objects, %v", len(all), err)
+			}
+		})
+	}
+}
+
+func TestAStoreThatCannotBeOpenedSaysWhy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for location, says := range map[string]string{
+		"/var/backups": "write file:///DIRECTORY", "http://host/": "write file:///DIRECTORY", "file://relative/path": "an absolute path", "file:///": "names no directory",
+		"s3://": "names no bucket", "s3://key:secret@bucket": "in its environment", "file://" + file: "is no directory", "file:///none/of/these": "no such file",
+	} {
+		if _, err := blob.Open(location, "/none/dormblob"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q", location, err, says)
+		}
+	}
+	if _, err := blob.Open("s3://bucket", "/none/dormblob"); err == nil || !strings.Contains(err.Error(), "install it beside") {
+		t.Errorf("without dormblob: %v", err)
+	}
+	t.Setenv("BLOB_TEST_DIR", file)
+	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "is no directory") {
+		t.Errorf("without a bucket: %v", err)
+	}
+	t.Setenv("BLOB_TEST_CRASH", "1")
+	if _, err := blob.Open("gs://bucket", self(t)); err == nil || !strings.Contains(err.Error(), "out of memory") {
+		t.Errorf("a crash: %v", err)
+	}
+}
+
+// FuzzServe sends a program what no caller sends: it answers or ends, and does not hang.
+func FuzzServe(f *testing.F) {
+	f.Add([]byte("{\"op\":\"put\",\"name\":\"a\"}\n\x00\x00\x00\x01x\x00\x00\x00\x00{\"op\":\"get\",\"name\":\"a\"}\n{\"op\":\"list\",\"name\":\"\"}\n{\"op\":\"delete\",\"name\":\"a\"}\n"))
+	f.Add([]byte("{\"op\":\"put\",\"name\":\"a\"}\n\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		store, err := blob.OpenDir(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		_ = blob.Serve(t.Context(), store, nil, bytes.NewReader(raw), &out) // the error says what is malformed
+		if !slices.Equal(out.Bytes()[:15], []byte("{\"protocol\":1}\n")) {
+			t.Errorf("it says %q", out.Bytes())
+		}
+	})
+}
+
+func put(t *testing.T, s blob.Store, name string, content []byte) {
+	t.Helper()
+	if err := s.Put(t.Context(), name, bytes.NewReader(content)); err != nil {
+		t.Fatalf("put %s: %v", name, err)
+	}
+}
+
+func get(t *testing.T, s blob.Store, name string) []byte {
+	t.Helper()
+	r, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatalf("get %s: %v", name, err)
+	}
+	content, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatalf("get %s: %v", name, err)
+	}
+	return content
+}

@@ -1,0 +1,179 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// dir is a Store in a directory: an object is a file, and the parts of its name are directories.
+type dir struct{ root string }
+
+// OpenDir returns the store in a directory. It creates the directory, but not its parent: that one
+// is missing if a file system is not mounted.
+func OpenDir(root string) (Store, error) {
+	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("make the directory of the backups: %w", err)
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, fmt.Errorf("open the directory of the backups: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("open the directory of the backups: %s is no directory", root)
+	}
+	return dir{root}, nil
+}
+
+func (d dir) path(name string) (string, error) {
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(d.root, filepath.FromSlash(name)), nil
+}
+
+// Put implements Store. A crash leaves no part of an object under its name.
+func (d dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
+	path, err := d.path(name)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("store %s: %w", name, err)
+	}
+	file, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(path)))
+	if err != nil {
+		return fmt.Errorf("store %s: %w", name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("store %s: %w", name, err), file.Cleanup())
+		}
+	}()
+	if _, err := io.Copy(file, &bounded{ctx: ctx, r: r}); err != nil {
+		return err
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		if err := syncDir(at); err != nil || at == d.root {
+			return err
+		}
+	}
+}
+
+func syncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Get implements Store.
+func (d dir) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	path, err := d.path(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&bounded{ctx: ctx, r: file}, file}, nil
+}
+
+// List implements Store. It skips files that no object has, such as those of unfinished writes.
+func (d dir) List(ctx context.Context, prefix string) ([]Object, error) {
+	from := d.root
+	if at := strings.LastIndexByte(prefix, '/'); at > 0 {
+		var err error
+		if from, err = d.path(prefix[:at]); err != nil {
+			return nil, err
+		}
+	}
+	var all []Object
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // there is none, or it was deleted meanwhile
+		}
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		rel, err := filepath.Rel(d.root, path)
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if !strings.HasPrefix(name, prefix) || !validName(name) {
+			return nil
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it was deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if all = append(all, Object{Name: name, Size: info.Size()}); len(all) > ObjectsMax {
+			return fmt.Errorf("there are more than %d objects", ObjectsMax)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s in %s: %w", prefix, d.root, err)
+	}
+	slices.SortFunc(all, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Delete implements Store. It also removes directories that are empty now.
+func (d dir) Delete(_ context.Context, name string) error {
+	path, err := d.path(name)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete %s: %w", name, err)
+	}
+	for at := filepath.Dir(path); at != d.root; at = filepath.Dir(at) {
+		if !removed(at) { // another object is in it
+			break
+		}
+	}
+	return nil
+}
+
+// removed removes a directory if it is empty.
+func removed(path string) bool { return os.Remove(path) == nil }
+
+// Close implements Store.
+func (d dir) Close() error { return nil }
+
+// bounded reads until ctx ends.
+type bounded struct {
+	ctx context.Context //nolint:containedctx // of one call
+	r   io.Reader
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	return b.r.Read(p)
+}

@@ -1,0 +1,109 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+)
+
+// ErrNotFound is wrapped by the error of reading an object that does not exist.
+var ErrNotFound = errors.New("there is no such object")
+
+// Limits of names and lists.
+const (
+	NameBytesMax = 512
+	ObjectsMax   = 1_000_000 // of one list
+)
+
+// Object is a stored object in a list.
+type Object struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+// Store holds objects by name. A name is a path of letters, digits and . _ - with / between its
+// parts. The methods may be called concurrently.
+type Store interface {
+	// Put stores what r returns. The object appears whole or not at all, and replaces one of the
+	// same name.
+	Put(ctx context.Context, name string, r io.Reader) error
+
+	// Get opens an object. The error wraps ErrNotFound if there is none. Close the reader after use.
+	Get(ctx context.Context, name string) (io.ReadCloser, error)
+
+	// List returns the objects whose names begin with prefix, in the order of their names. It fails
+	// above ObjectsMax.
+	List(ctx context.Context, prefix string) ([]Object, error)
+
+	// Delete removes an object. It is no error if there is none.
+	Delete(ctx context.Context, name string) error
+
+	Close() error
+}
+
+// Schemes are the kinds of URLs: of directories, and of stores that dormblob reaches.
+var Schemes = []string{"file", "s3", "gs", "azblob"}
+
+// Check returns an error unless location is the URL of a store.
+func Check(location string) error {
+	_, err := parse(location)
+	return err
+}
+
+func parse(location string) (*url.URL, error) {
+	u, err := url.Parse(location)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL: write file:///DIRECTORY, s3://BUCKET, gs://BUCKET or azblob://CONTAINER", location)
+	}
+	switch u.Scheme {
+	case "file":
+		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || u.Path == "/" {
+			return nil, fmt.Errorf("%q names no directory: write file:// and an absolute path, such as file:///var/backups/dormouse", location)
+		}
+	case "s3", "gs", "azblob":
+		if u.Host == "" {
+			return nil, fmt.Errorf("%q names no bucket: write %s://BUCKET", location, u.Scheme)
+		}
+	default:
+		return nil, fmt.Errorf("%q is no place for backups: write file:///DIRECTORY, s3://BUCKET, gs://BUCKET or azblob://CONTAINER", location)
+	}
+	if u.User != nil {
+		return nil, fmt.Errorf("the URL %s has credentials: give them to dormblob in its environment", u.Redacted())
+	}
+	return u, nil
+}
+
+// Open returns the store at a URL. program is the path of dormblob, for URLs other than file://; ""
+// means dormblob in the directory of the running program, or else in $PATH.
+func Open(location, program string) (Store, error) {
+	u, err := parse(location)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "file" {
+		return OpenDir(u.Path)
+	}
+	return OpenProgram(program, location)
+}
+
+// checkName returns an error unless name is the name of an object, or the beginning of one.
+func checkName(name string) error {
+	if name == "" || len(name) > NameBytesMax {
+		return fmt.Errorf("the name %.64q of an object has %d bytes: use 1 to %d", name, len(name), NameBytesMax)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.ContainsFunc(part, func(r rune) bool { return !nameRune(r) }) {
+			return fmt.Errorf("%q is no name of an object: use letters, digits, '.', '_' and '-', with '/' between parts", name)
+		}
+	}
+	return nil
+}
+
+func validName(name string) bool { return checkName(name) == nil }
+
+func nameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r)
+}

@@ -1,0 +1,151 @@
+package node_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/agent/layout"
+	"dormouse/config"
+	"dormouse/node"
+)
+
+// newBackedUp returns an empty cluster whose nodes ship backups to a directory that they share.
+func newBackedUp(t *testing.T) *simCluster {
+	t.Helper()
+	w := newSimCluster(t, 0)
+	w.backup = config.Default().Backup
+	w.backup.URL = "file://" + filepath.Join(w.dir, "backups")
+	return w
+}
+
+// moment is the state of a cluster at an entry.
+type moment struct {
+	index uint64
+	time  int64
+	hash  string
+}
+
+// now returns the state that a node has applied.
+func now(t *testing.T, n *testNode) moment {
+	t.Helper()
+	view := n.Machine().View()
+	defer view.Close()
+	hash, err := view.StateHash(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, wall := n.Machine().Stamps()
+	return moment{view.Index(), wall, hash}
+}
+
+// Any node takes calls about backups, and the leader answers them. A new leader goes on without a gap.
+// The state at each entry can be built again, with the same hash.
+func TestTheStateAtEachEntryIsBuiltAgainSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newBackedUp(t)
+		w.found(3)
+		var moments []moment
+		write := func(n int) {
+			for i := range n {
+				if err := put(t.Context(), w.leader().Service(), "k", i); err != nil {
+					t.Fatal(err)
+				}
+				moments = append(moments, now(t, w.leader()))
+				time.Sleep(time.Second)
+			}
+		}
+		write(5)
+		w.await("the first backup", func() bool { return backupStatus(t, w.follower()).LastName != "" })
+		moments = nil // some may be from before the backup
+		time.Sleep(time.Second)
+		write(5)
+		phases := map[string]bool{}
+		taken, err := w.follower().Operator().TakeBackup(t.Context(), func(p layout.BackupProgress) { phases[p.Phase] = true })
+		if err != nil || taken.Node != w.leader().name || !phases[layout.BackupWrites] || !phases[layout.BackupVerifies] {
+			t.Errorf("a follower's call: %+v, %v, phases %v", taken, err, phases)
+		}
+		write(5)
+		w.crash(w.leader().name)
+		write(10)
+		last := moments[len(moments)-1]
+		w.await("the shipped log", func() bool { s := backupStatus(t, w.follower()); return s.ShippedTo >= last.index && s.Gaps == 0 })
+		all, err := w.follower().Operator().Backups(t.Context())
+		if err != nil || len(all.Backups) != 2 || !all.Status.Leads {
+			t.Errorf("there are %+v, %v", all, err)
+		}
+		archive := node.Archive{URL: w.backup.URL, PublicKeys: []string{all.Status.PublicKey}}
+		for i, m := range moments {
+			if i%4 > 0 && i < len(moments)-1 { // some of them
+				continue
+			}
+			point, err := node.NewPoint(archive, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			point.Target.Index = m.index
+			done, err := node.RehearsePoint(t.Context(), point, w.dir)
+			if err != nil || done.StateHash != m.hash || done.Index > m.index {
+				t.Errorf("at entry %d: %+v, %v, want hash %s", m.index, done, err, m.hash)
+			}
+			if i == len(moments)-1 { // the entries of its millisecond may go on
+				continue
+			}
+			point.Target.Index, point.Target.Time = 0, m.time
+			if done, err := node.RehearsePoint(t.Context(), point, w.dir); err != nil || done.Time != m.time {
+				t.Errorf("at %d: %+v, %v", m.time, done, err)
+			}
+		}
+		if _, err := node.VerifyArchive(t.Context(), node.Point{Archive: archive}, "", true, w.dir); err != nil {
+			t.Errorf("verify: %v", err)
+		}
+	})
+}
+
+func backupStatus(t *testing.T, n *testNode) layout.BackupStatus {
+	t.Helper()
+	s, err := n.Operator().Status(t.Context())
+	if err != nil || s.Backup == nil {
+		return layout.BackupStatus{}
+	}
+	return *s.Backup
+}
+
+// A cluster without a destination says what to set, and its status shows no backups.
+func TestACopyWithoutADestinationIsRefusedSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 1)
+		o := w.leader().Operator()
+		if _, err := o.Backups(t.Context()); agent.CodeOf(err) != agent.CodeConflict {
+			t.Errorf("list: %v", err)
+		}
+		if _, err := o.TakeBackup(t.Context(), nil); agent.CodeOf(err) != agent.CodeConflict || !bytes.Contains([]byte(err.Error()), []byte("backup.url")) {
+			t.Errorf("take: %v", err)
+		}
+		if s, err := o.Status(t.Context()); err != nil || s.Backup != nil {
+			t.Errorf("status: %+v, %v", s.Backup, err)
+		}
+	})
+}
+
+// Settings that no backup can be taken with are refused at the start, not at the first backup.
+func TestSettingsOfBackupsAreCheckedAtTheStart(t *testing.T) {
+	for name, change := range map[string]func(b *config.Backup){
+		"the URL":        func(b *config.Backup) { b.URL = "ftp://host/backups" },
+		"the recipients": func(b *config.Backup) { b.Recipients = []string{"bob"} },
+	} {
+		c := config.Default()
+		c.Node.Dev, c.Node.Ephemeral, c.Log.Level = true, true, "error"
+		c.Raft.Addr, c.Gossip.Addr = "127.0.0.1:0", "127.0.0.1:0"
+		c.Backup.URL = "file://" + filepath.Join(t.TempDir(), "backups")
+		change(&c.Backup)
+		if n, err := node.Open(node.Options{Config: c, Headless: true}); exitCode(err) != 2 {
+			t.Errorf("%s: %v, %v", name, n, err)
+		}
+	}
+}

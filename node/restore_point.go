@@ -1,0 +1,280 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dormouse/backup"
+	"dormouse/backup/blob"
+	"dormouse/cluster/keys"
+	"dormouse/config"
+	"dormouse/fsm"
+	"dormouse/storage"
+)
+
+// Archive names the backups and the shipped log of a cluster, and how to read them.
+type Archive struct {
+	URL           string   // of the destination
+	Program       string   // path of dormblob; "" means beside this program, or in $PATH
+	Cluster       string   // the cluster's id; "" means the only one there
+	PublicKeys    []string // of signers to trust, as "dormctl backup ls" shows them
+	KeyFiles      []string // cluster key files, whose signatures to trust
+	AnySigner     bool     // trust each signature: for a destination that no attacker can write to
+	IdentityFiles []string // age identities that decrypt
+}
+
+// open opens the catalog of the archive. Close its Store after use.
+func (a Archive) open(ctx context.Context) (*backup.Catalog, error) {
+	trust := backup.Trust{Anyone: a.AnySigner}
+	for _, text := range a.PublicKeys {
+		key, err := backup.ParseKey(text)
+		if err != nil {
+			return nil, err
+		}
+		trust.Keys = append(trust.Keys, key)
+	}
+	for _, file := range a.KeyFiles {
+		ring, err := keys.ReadRing(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range ring {
+			trust.Keys = append(trust.Keys, key.BackupPublic())
+		}
+	}
+	if len(trust.Keys) == 0 && !trust.Anyone {
+		return nil, errors.New("nothing says whose signatures to trust: name the public key of the backups with --public-key, or the cluster key of the old cluster with --trust-key-file; --any-signer trusts all")
+	}
+	ids, err := backup.ReadIdentities(a.IdentityFiles)
+	if err != nil {
+		return nil, err
+	}
+	store, err := blob.Open(a.URL, a.Program)
+	if err != nil {
+		return nil, err
+	}
+	c := &backup.Catalog{Store: store, Cluster: a.Cluster, Trust: trust, Identities: ids}
+	if c.Cluster == "" {
+		if c.Cluster, err = onlyCluster(ctx, store); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
+	}
+	return c, nil
+}
+
+func onlyCluster(ctx context.Context, s blob.Store) (string, error) {
+	all, err := backup.Clusters(ctx, s)
+	switch {
+	case err != nil:
+		return "", err
+	case len(all) == 0:
+		return "", errors.New("there are no backups")
+	case len(all) > 1:
+		return "", fmt.Errorf("there are backups of the clusters %s: name one with --cluster", strings.Join(all, " and "))
+	}
+	return all[0], nil
+}
+
+// Point is the state at an entry or an instant, from a backup and the shipped log.
+type Point struct {
+	Archive Archive
+	Target  backup.Target
+	// Tell is called with what is done, before it is done. It may be nil.
+	Tell func(format string, args ...any)
+}
+
+// Restored describes a state that was built from a backup and the shipped log.
+type Restored struct {
+	ClusterID  string `json:"cluster_id"` // of the backup
+	Backup     string `json:"backup"`
+	Index      uint64 `json:"index"` // the last entry
+	Time       int64  `json:"time"`  // of the log, at that entry; Unix milliseconds
+	Segments   int    `json:"segments"`
+	Entries    int    `json:"entries"` // replayed
+	StateHash  string `json:"state_hash"`
+	NewCluster string `json:"new_cluster_id,omitempty"`
+
+	// Of the archive.
+	Backups     int      `json:"backups"`
+	ShippedTo   uint64   `json:"shipped_to,omitempty"`
+	ShippedTime int64    `json:"shipped_time,omitempty"`
+	Checked     []string `json:"checked,omitempty"` // the backups that were restored
+}
+
+// When returns the text of the time of the last entry.
+func (r Restored) When() string { return backup.When(r.Time) }
+
+// NewPoint returns the point in time that a text names: an index of the log, an instant in RFC 3339,
+// or "" for the end of what was shipped.
+func NewPoint(a Archive, at string) (Point, error) {
+	target, err := backup.ParseTarget(at)
+	return Point{Archive: a, Target: target}, err
+}
+
+func (p Point) tell(format string, args ...any) {
+	if p.Tell != nil {
+		p.Tell(format, args...)
+	}
+}
+
+// RestorePoint makes c's empty data directory the one node of a new cluster, with the state at a
+// point in time. The state is built in a directory beside, and the node's directories are made once
+// it is complete.
+func RestorePoint(ctx context.Context, c config.Config, p Point) (done Restored, err error) {
+	if err := unfinishedRecovery(c.Node.DataDir); err != nil {
+		return done, fault("open the data directory", err, codeDamaged)
+	}
+	for _, part := range []string{"raft", "state"} {
+		if names, err := os.ReadDir(filepath.Join(c.Node.DataDir, part)); err == nil && len(names) > 0 {
+			return done, &ExitError{codeForeignData, fmt.Errorf("%s holds a node's data already: restore into an empty directory", c.Node.DataDir)}
+		}
+	}
+	if err := os.MkdirAll(c.Node.DataDir, 0o700); err != nil {
+		return done, fault("make the data directory", err, codeDisk)
+	}
+	scratch := filepath.Join(c.Node.DataDir, "restore.tmp")
+	if err := os.RemoveAll(scratch); err != nil {
+		return done, fault("remove what an earlier restore left", err, codeDisk)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	err = p.build(ctx, storage.Disk, filepath.Join(scratch, "state"), &done, func(r *fsm.Replica) error {
+		p.tell("the state ends at entry %d of %s; making it the new cluster of node %s in %s", done.Index, backup.When(done.Time), c.Node.ID, c.Node.DataDir)
+		state, stream := io.Pipe()
+		go func() { _ = stream.CloseWithError(r.WriteBackup(stream)) }()
+		id, err := foundFrom(c, state)
+		_ = state.CloseWithError(errors.New("the restore has ended")) // ends the writer if it has not
+		done.NewCluster = id
+		return err
+	})
+	return done, err
+}
+
+// build builds the state at the point, and calls use with it.
+func (p Point) build(ctx context.Context, fs storage.FS, dir string, done *Restored, use func(r *fsm.Replica) error) error {
+	c, err := p.Archive.open(ctx)
+	if err != nil {
+		return fault("open the backups", err, codeConfig)
+	}
+	defer c.Store.Close() //nolint:errcheck // it was only read
+	plan, err := c.Plan(ctx, p.Target)
+	if err != nil {
+		return fault("choose a backup", err, codeFailed)
+	}
+	return p.run(ctx, c, plan, fs, dir, done, use)
+}
+
+// run carries out a plan.
+func (p Point) run(ctx context.Context, c *backup.Catalog, plan *backup.Plan, fs storage.FS, dir string, done *Restored, use func(r *fsm.Replica) error) (err error) {
+	base := plan.Base
+	*done = Restored{ClusterID: plan.Cluster, Backup: base.Name, ShippedTo: plan.Head, ShippedTime: plan.HeadTime}
+	p.tell("restoring cluster %s to %v: backup %s (entry %d, %s), and the log after it (%d segments)", plan.Cluster, plan.Target, base.Name, base.Index, backup.When(base.Time), len(plan.Segments))
+	stream, err := c.State(ctx, base)
+	if err != nil {
+		return fault("read the backup", err, codeFailed)
+	}
+	defer stream.Close() //nolint:errcheck // it was only read
+	r, err := fsm.OpenReplica(fs, dir, stream)
+	if err != nil {
+		return fault("read the backup", err, codeFailed)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if _, err := io.Copy(io.Discard, stream); err != nil { // the end compares the checksum
+		return fault("read the backup", err, codeFailed)
+	}
+	hash, err := stateHash(ctx, r)
+	if err != nil {
+		return fault("hash the state", err, codeFailed)
+	}
+	if hash != base.StateHash {
+		return fault("check the backup", fmt.Errorf("backup %s gives a state with hash %s, and its manifest says %s", base.Name, hash, base.StateHash), codeFailed)
+	}
+	o, err := plan.Replay(ctx, r, fsm.EntryTime, p.progress())
+	if err != nil {
+		return fault("replay the log", err, codeFailed)
+	}
+	done.Index, done.Time, done.Segments, done.Entries = o.Index, o.Time, o.Segments, o.Entries
+	if done.StateHash, err = stateHash(ctx, r); err != nil {
+		return fault("hash the state", err, codeFailed)
+	}
+	return use(r)
+}
+
+// segmentsTold is the number of segments between two reports of a replay.
+const segmentsTold = 1000
+
+func (p Point) progress() func(backup.Outcome) {
+	return func(o backup.Outcome) {
+		if o.Segments%segmentsTold == 0 {
+			p.tell("replayed %d segments, up to entry %d of %s", o.Segments, o.Index, backup.When(o.Time))
+		}
+	}
+}
+
+// RehearsePoint builds the state at a point in time, and removes it again. within is a directory for
+// states that do not fit memory.
+func RehearsePoint(ctx context.Context, p Point, within string) (done Restored, err error) {
+	dir, err := os.MkdirTemp(within, rehearsalPrefix)
+	if err != nil {
+		return done, fault("make a temporary directory", err, codeDisk)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	err = p.build(ctx, storage.Disk, filepath.Join(dir, "state"), &done, func(*fsm.Replica) error { return nil })
+	return done, err
+}
+
+// VerifyArchive restores the backup of a name, or each backup if all is set, or else the newest one,
+// and compares its state with its manifest. From the oldest of them it replays the shipped log to
+// its end. within is as for RehearsePoint.
+func VerifyArchive(ctx context.Context, p Point, name string, all bool, within string) (done Restored, err error) {
+	c, err := p.Archive.open(ctx)
+	if err != nil {
+		return done, fault("open the backups", err, codeConfig)
+	}
+	defer c.Store.Close() //nolint:errcheck // it was only read
+	contents, err := c.List(ctx)
+	if err != nil {
+		return done, fault("list the backups", err, codeFailed)
+	}
+	for name, why := range contents.Damages {
+		return done, fault("list the backups", fmt.Errorf("the manifest of backup %s: %w", name, why), codeFailed)
+	}
+	var chosen []backup.Manifest
+	for i, m := range contents.Backups {
+		if all || m.Name == name || name == "" && i == len(contents.Backups)-1 {
+			chosen = append(chosen, m)
+		}
+	}
+	if len(chosen) == 0 {
+		return done, fault("choose a backup", fmt.Errorf("there is no whole backup %s of cluster %s", name, c.Cluster), codeFailed)
+	}
+	for i, m := range chosen {
+		p.Target = backup.Target{Index: m.Index}
+		if i == 0 && (name == "" || all) {
+			p.Target = backup.Target{} // to the end of the log
+		}
+		plan, err := c.PlanFrom(ctx, m, p.Target)
+		if err != nil {
+			return done, fault("plan", err, codeFailed)
+		}
+		dir, err := os.MkdirTemp(within, rehearsalPrefix)
+		if err != nil {
+			return done, fault("make a temporary directory", err, codeDisk)
+		}
+		var one Restored
+		err = p.run(ctx, c, plan, storage.Disk, filepath.Join(dir, "state"), &one, func(*fsm.Replica) error { return nil })
+		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+			return done, err
+		}
+		if i == 0 {
+			done = one
+		}
+		done.Checked = append(done.Checked, m.Name)
+	}
+	done.Backups = len(contents.Backups)
+	return done, nil
+}
