@@ -29,6 +29,7 @@ import (
 	"dormouse/server/grpc"
 	"dormouse/storage"
 	"dormouse/store"
+	"dormouse/tenant"
 )
 
 // Node holds the parts of one node. Open creates it; Run runs it and closes it.
@@ -50,8 +51,9 @@ type Node struct {
 	metrics     *metrics
 	backups     *schedule.Runner // nil without a destination
 
-	service      agent.Submitter // the service of the servers: the router, measured
-	instanceHost *instanceHost   // of instances
+	service      agent.Submitter // the router, measured; the servers limit it
+	limiter      *tenant.Limiter
+	instanceHost *instanceHost // of instances
 	operator     *operator
 	tokens       *tokens   // of this node's state
 	audit        *auditLog // nil if there is none
@@ -211,6 +213,7 @@ func (n *Node) join() []string {
 
 // openService opens the service on top of the group and the machine.
 func (n *Node) openService() error {
+	n.limiter = tenant.NewLimiter(n.machine.PolicyOf)
 	n.metrics = newMetrics(n)
 	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
 	n.store = store.New(options)

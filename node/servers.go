@@ -19,6 +19,8 @@ import (
 	"dormouse/internal/version"
 	"dormouse/server/grpc"
 	"dormouse/server/rest"
+	"dormouse/store"
+	"dormouse/tenant"
 )
 
 // servingEvery is the interval at which gRPC's health status follows readiness.
@@ -55,10 +57,10 @@ func (n *Node) openServers() error {
 	return nil
 }
 
-// guarded returns what the servers serve. The guards are around what records the calls that were
+// guarded returns what the servers serve, within the rates of the scopes. The guards are around what records the calls that were
 // allowed, and inside of what records those that were not. auth and auditor are nil if the node has none.
 func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
-	service, operator, instances = n.service, n.operator, n.Instances()
+	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(n.Instances(), n.limiter)
 	if n.audit != nil {
 		auditor = n.audit.recorder
 		service, operator = n.audit.recorder.Service(service), n.audit.recorder.Operator(operator)

@@ -79,6 +79,9 @@ func answerBytes(found agent.Found) int {
 	}
 }
 
+// SizeOf returns about how many bytes the strings in an op, an answer or an event have.
+func SizeOf(v any) int { return sizeOf(reflect.ValueOf(v)) }
+
 // sizeOf adds up the strings and bytes in v.
 func sizeOf(v reflect.Value) int {
 	size := 0

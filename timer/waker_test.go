@@ -237,3 +237,31 @@ func TestATimerOfAnUnknownManagerWaitsForIt(t *testing.T) {
 		})
 	})
 }
+
+// Timers that fall due one after the other are read together: after four passes at once, a pass begins every 25 ms.
+func TestPassesArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		passes := 0
+		w.onPage(func(from string) {
+			if from == "" {
+				passes++
+			}
+		})
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+		for i := range 1000 {
+			w.put(nil, fmt.Sprintf("k%04d", i))
+			time.Sleep(time.Millisecond)
+		}
+		w.idle(t)
+		var late time.Duration
+		for i, s := range w.signals {
+			if i > 0 {
+				late = max(late, s.at.Sub(w.signals[i-1].at))
+			}
+		}
+		if len(w.signals) != 1000 || passes < 20 || passes > 50 || late > 26*time.Millisecond {
+			t.Errorf("%d signals in %d passes, up to %v apart", len(w.signals), passes, late)
+		}
+	})
+}

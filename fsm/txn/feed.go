@@ -114,7 +114,8 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 // trimFeed removes the oldest changes beyond what the scope keeps. It allows some slack, so that
 // not every entry trims.
 func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow) error {
-	keep := OrDefault(b.Scopes[scope].Policy.ChangesMax, agent.ChangesMaxDefault)
+	state := b.Scopes[scope]
+	keep := OrDefault(PolicyOf(&state.Scope, b.Defaults).ChangesMax, agent.ChangesMaxDefault)
 	if feed.Kept <= keep+agent.ChangesSlack {
 		return nil
 	}
