@@ -129,7 +129,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			if found {
 				paid = later(paid, began).Add(passGap)
 			}
-			if early := time.Until(paid) - passBurst*passGap; early > 0 {
+			if early := time.Until(paid.Add(-passBurst * passGap)); early > 0 {
 				pause.For(ctx, early)
 			}
 		}

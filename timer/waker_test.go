@@ -265,3 +265,19 @@ func TestPassesArePaced(t *testing.T) {
 		}
 	})
 }
+
+// A waker that found nothing at first fires a timer at once.
+func TestTheFirstTimerFiresAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+		synctest.Wait() // it has looked, and waits
+		w.put(nil, "a")
+		synctest.Wait()
+		w.sees(func() {
+			if len(w.signals) != 1 {
+				t.Errorf("%d signals", len(w.signals))
+			}
+		})
+	})
+}
