@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/backup/schedule"
@@ -54,7 +55,8 @@ type Node struct {
 	limiter      *tenant.Limiter
 	instanceHost *instanceHost // of instances
 	operator     *operator
-	tokens       *tokens // nil if the servers ask for no credentials
+	tokens       *tokens   // of this node's state
+	audit        *auditLog // nil if there is none
 
 	descriptors  *descriptors.Guard
 	grpc         *grpc.Server // nil if headless, as the next three
@@ -92,7 +94,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -221,7 +223,14 @@ func (n *Node) openService() error {
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
-	grpc.RegisterPeerStore(n.peers, store.New(options))
+	var err error
+	if n.tokens, err = newTokens(n); err != nil {
+		return fault("auth", err, codeConfig)
+	}
+	log := n.logger.Named("auth")
+	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
+		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
+	}))
 	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil
 }

@@ -77,6 +77,9 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 		changes, old = appendChanges(changes, s, op, old, now), now
 		result.Results = append(result.Results, done)
 	}
+	for i := range changes {
+		changes[i].Principal = c.Principal
+	}
 	s.count()
 	if e := s.full(before); e != nil {
 		st.tokens, st.defaults = tokens, defaults

@@ -40,8 +40,12 @@ func (c *Tx) Removed(kind agent.ChangeKind, key string) {
 	c.RecordChange(&logpb.Change{Kind: string(kind), Key: key, Deleted: true})
 }
 
-// RecordChange records a change in the feed of the scope; nil ends the feed.
+// RecordChange records a change in the feed of the scope, with the principal of the commit; nil ends the
+// feed.
 func (c *Tx) RecordChange(change *logpb.Change) {
+	if c.Level >= TokensLevel && change != nil {
+		change.Principal = c.Principal
+	}
 	if c.Level >= ChangesLevel {
 		c.Changes = append(c.Changes, ScopeChange{Scope: c.Scope, Change: change})
 	}

@@ -45,6 +45,11 @@ var mayImport = map[string][]string{
 	// Who may do what: pure.
 	"access": {"agent", "agent/layout"},
 
+	"access/oidc": {"access", "agent"},
+
+	// Who did what.
+	"audit": {"access", "agent", "agent/layout"},
+
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
@@ -100,7 +105,7 @@ var mayImport = map[string][]string{
 	"server/grpc": {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/rest": {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "agent/layout", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "access/oidc", "agent", "agent/layout", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/rest", "storage", "store", "tenant", "timer",
 	},
 	"cmd/node": {"config", "node"},
@@ -143,7 +148,7 @@ var mayImport = map[string][]string{
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
-	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "audit", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "agent/layout", "api/document", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
@@ -221,6 +226,7 @@ var home = map[string][]string{
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
+	"github.com/coreos/go-oidc/v3":            {"access/oidc"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},
