@@ -170,7 +170,7 @@ var scopeClaims = []claim{
 			k.Fatal("it existed after it was deleted")
 		}
 		k.appendTo("t", messages("new", 0, 1)...)
-		k.equal("keys, policy", []any{k.counters().Keys, k.counters().Policy}, []any{uint64(1), agent.Policy{}})
+		k.equal("keys, whether it has a policy of its own", []any{k.counters().Keys, k.counters().OwnPolicy}, []any{uint64(1), false})
 		k.equal("entries", ids(k.entries("t")), "new0")
 		if after := k.thread("t"); after.Incarnation <= before.Incarnation {
 			k.Fatalf("incarnation %d came after %d", after.Incarnation, before.Incarnation)
