@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/x509"
 	"net"
 	"net/netip"
 	"strings"
@@ -32,7 +33,24 @@ type Options struct {
 	// in ten seconds. It never gets a token. nil means no calls.
 	Refused func(address, reason string)
 
+	Certificates *Certificates // principals of client certificates; nil means none
+	Bearers      Bearers       // principals of bearer tokens of other issuers; nil means none
+
 	Now func() time.Time // nil means time.Now
+}
+
+// Bearers finds the principals of bearer tokens that are not tokens of this cluster.
+type Bearers interface {
+	// Principal returns the principal of a bearer token. Errors are unauthenticated, or unavailable
+	// if it cannot be checked now. They never contain the token.
+	Principal(ctx context.Context, bearer string) (*Principal, error)
+}
+
+// Credentials are what a caller proves.
+type Credentials struct {
+	Address string                // of the caller
+	Header  string                // Authorization; "" means none
+	Chains  [][]*x509.Certificate // of its client certificate, verified by the TLS server; nil means none
 }
 
 // Limits of failed attempts with well-formed tokens that do not exist. Further attempts of the same
@@ -43,7 +61,8 @@ const (
 	addressesMax   = 4096        // addresses whose failures are remembered
 	refusedEvery   = 10 * time.Second
 	retryAfterMS   = 1000
-	authorizeBytes = 512 // of an Authorization header
+	authorizeBytes = 512      // of an Authorization header
+	bearerBytes    = 12 << 10 // …if other issuers have bearer tokens
 	usedEvery      = time.Minute
 )
 
@@ -77,18 +96,41 @@ func NewAuthenticator(o Options) *Authenticator {
 	return &Authenticator{o: o, addresses: addresses, used: map[string]int64{}}
 }
 
+// Authenticate returns the principal of a request. An Authorization header counts before a client
+// certificate. Errors are as of Authorization.
+func (a *Authenticator) Authenticate(ctx context.Context, c Credentials) (*Principal, error) {
+	if c.Header != "" || len(c.Chains) == 0 || a.o.Certificates == nil {
+		return a.Authorization(ctx, c.Address, c.Header)
+	}
+	if p := a.o.Certificates.Principal(c.Chains); p != nil {
+		return p, nil
+	}
+	return nil, a.refused(c.Address, agent.Errorf(agent.CodeUnauthenticated, "the client certificate matches no rule of this node, and the call has no token"))
+}
+
 // Authorization returns the principal of a request from an address with this Authorization header.
 // Errors are unauthenticated, overloaded, or unavailable if this node cannot tell.
 func (a *Authenticator) Authorization(ctx context.Context, address, header string) (*Principal, error) {
 	if header == "" {
 		return nil, unauthenticated()
 	}
-	if len(header) > authorizeBytes {
+	most := authorizeBytes
+	if a.o.Bearers != nil {
+		most = bearerBytes
+	}
+	if len(header) > most {
 		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the Authorization header has %d bytes, more than any token", len(header)))
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return nil, a.refused(address, agent.Errorf(agent.CodeUnauthenticated, "the scheme of the Authorization header must be Bearer"))
+	}
+	if a.o.Bearers != nil && !strings.HasPrefix(secret, secretPrefix) {
+		p, err := a.o.Bearers.Principal(ctx, secret)
+		if err != nil && agent.CodeOf(err) == agent.CodeUnauthenticated {
+			err = a.refused(address, err)
+		}
+		return p, err
 	}
 	if err := CheckSecret(secret); err != nil {
 		return nil, a.refused(address, err)

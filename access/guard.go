@@ -52,6 +52,9 @@ func mayCommit(p *Principal, c *agent.Commit) error {
 	if p == nil {
 		return unauthenticated()
 	}
+	if err := p.current(); err != nil {
+		return err
+	}
 	scope := scopeOf(c.Scope)
 	for i, op := range c.Ops {
 		if err := mayApply(p, op, scope); err != nil {
@@ -146,8 +149,11 @@ func merge(answers []agent.Answer, refused map[int]*agent.Error, n int) []agent.
 	return out
 }
 
-// live returns an error if p's token was revoked or has expired.
+// live returns an error if p's token was revoked or has expired, or its other credentials.
 func live(tokens Tokens, p *Principal) error {
+	if err := p.current(); err != nil {
+		return err
+	}
 	if p.TokenID == "" || tokens.Live(p.TokenID) {
 		return nil
 	}

@@ -21,6 +21,9 @@ func may(ctx context.Context, n need, scope string) error {
 	if p == nil {
 		return unauthenticated()
 	}
+	if err := p.current(); err != nil {
+		return err
+	}
 	if refusal := p.check(n, scopeOf(scope)); refusal != nil {
 		return refusal
 	}

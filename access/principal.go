@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"slices"
+	"time"
 
 	"dormouse/agent"
 )
@@ -13,6 +14,7 @@ type Principal struct {
 	Grants  []agent.Grant
 	TokenID string // "" if it used no token
 	Source  Source
+	Until   time.Time // when its credentials expire, if the state has no token that says so; zero means never
 }
 
 // Source is where a principal comes from.
@@ -32,6 +34,32 @@ func With(ctx context.Context, p *Principal) context.Context {
 func From(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p
+}
+
+// Call is what a server knows about a call besides its principal.
+type Call struct {
+	Address string // of the caller: host:port
+	Method  string // the HTTP operation, such as put-value, the full gRPC method, or redis/ and a command
+}
+
+type callKey struct{}
+
+// WithCall returns a context that carries c.
+func WithCall(ctx context.Context, c Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// CallOf returns the call that ctx carries, or an empty one.
+func CallOf(ctx context.Context) Call {
+	c, _ := ctx.Value(callKey{}).(Call)
+	return c
+}
+
+// Auditor records refused calls. It must not block.
+type Auditor interface {
+	// Denied records that the call in ctx was refused with err. It ignores errors that are neither
+	// unauthenticated nor forbidden.
+	Denied(ctx context.Context, err error)
 }
 
 // May reports whether p has verb: in the scope, or in the cluster if it is a cluster verb.

@@ -35,6 +35,8 @@ var routeNeeds = routes(map[string]need{
 	"erase-agent":              toErase,
 	"delete-scope":             toAdmin,
 	"put-scope":                toPolicy,
+	"put-default-policy":       toPolicy,
+	"get-default-policy":       toRead,
 	"commit read list-scopes":  toEnter,
 	"whoami":                   toEnter,
 	"get-cluster get-metrics":  toSeeCluster,

@@ -48,6 +48,21 @@ func CheckSecret(text string) error {
 	return nil
 }
 
+// CheckBearer returns an error if text is neither a well-formed secret nor has the form of a JWT. The error does
+// not contain it.
+func CheckBearer(text string) error {
+	parts := strings.Split(text, ".")
+	if strings.HasPrefix(text, secretPrefix) || len(parts) != 3 || len(text) > bearerBytes {
+		return CheckSecret(text)
+	}
+	for _, part := range parts {
+		if part == "" || strings.Trim(part, base62+"-_") != "" {
+			return agent.Errorf(agent.CodeUnauthenticated, "the token looks like a JWT, and has a part that is empty or not base64: copy it again")
+		}
+	}
+	return nil
+}
+
 func checksum(text string) string {
 	return digits(new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(text)))), checksumDigits)
 }

@@ -11,13 +11,18 @@ import (
 
 // ReadSecretFile returns the secret in a file, which only its owner may be able to read, as
 // secretfile.Read says. The error is os.ErrNotExist if there is no file.
-func ReadSecretFile(path string) (string, error) {
+func ReadSecretFile(path string) (string, error) { return readFile(path, CheckSecret) }
+
+// ReadBearerFile is ReadSecretFile for a file that may hold a token of another issuer.
+func ReadBearerFile(path string) (string, error) { return readFile(path, CheckBearer) }
+
+func readFile(path string, check func(string) error) (string, error) {
 	text, err := secretfile.Read(path)
 	if err != nil {
 		return "", err
 	}
 	secret := strings.TrimSpace(text)
-	if err := CheckSecret(secret); err != nil {
+	if err := check(secret); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return secret, nil

@@ -28,6 +28,18 @@ func TestASecretIsWellFormedAndDetectsEachChange(t *testing.T) {
 	}
 }
 
+func TestABearerIsASecretOrAJWT(t *testing.T) {
+	secret := access.NewSecret()
+	for text, ok := range map[string]bool{
+		secret: true, "aa.bb.c-_": true, "": false, "a.b": false, "a..c": false, "a.b.": false, "a.b.c.d": false, "a b.c.d": false,
+		secret + ".b.c": false, secret[:20]: false, strings.Repeat("a", 20<<10) + ".b.c": false,
+	} {
+		if err := access.CheckBearer(text); (err == nil) != ok {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
 func FuzzSecret(f *testing.F) {
 	f.Add("")
 	f.Add("dorm_")

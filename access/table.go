@@ -84,6 +84,12 @@ var readNeeds = table(
 	of[*agent.GetToken](toTokens), of[*agent.ListTokens](toTokens),
 )
 
+// OfOp returns the verbs that an op needs.
+func OfOp(op agent.Op) []agent.Verb { return opNeeds[reflect.TypeOf(op)] }
+
+// OfRead returns the verbs that a read needs.
+func OfRead(read agent.Read) []agent.Verb { return readNeeds[reflect.TypeOf(read)] }
+
 // needOf returns the need of an op or a read. What the table lacks is forbidden.
 func needOf(t map[reflect.Type]need, one any) (need, *agent.Error) {
 	n, ok := t[reflect.TypeOf(one)]

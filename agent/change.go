@@ -27,6 +27,7 @@ type Changed struct {
 	Revision     uint64 // after the change: a thread's rev, a claim's epoch, a timer's generation; 0 of a review or a scope, and if Deleted
 	Deleted      bool   // it was deleted
 	Status       string // of a session and of a review; TimerParked of a parked timer
+	Principal    string // who made the commit; "" of an expiry, and of a commit without a principal
 }
 
 // ChangeKind is the kind of the changed object, as in the paths of the HTTP API.

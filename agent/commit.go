@@ -144,7 +144,16 @@ type ForkThread struct {
 }
 
 // PutScope sets a scope's policy. It creates the scope if it does not exist.
-type PutScope struct{ Policy Policy }
+type PutScope struct {
+	Policy Policy
+
+	// Default sets the policy of all scopes that have none of their own, and not that of the
+	// commit's scope.
+	Default bool
+
+	// UseDefault removes the scope's own policy, so that the default applies. Policy must be empty.
+	UseDefault bool
+}
 
 // DeleteScope deletes a scope and its contents. It must be the only op of its commit.
 type DeleteScope struct{}
@@ -258,7 +267,7 @@ type DeleteResult struct {
 	Incarnation uint64
 }
 
-// ScopeResult is the result of PutScope.
+// ScopeResult is the result of PutScope. With Default, only the scope's Policy is set.
 type ScopeResult struct{ Scope Scope }
 
 // ClaimResult is the result of TakeClaim, RenewClaim and ReleaseClaim: the claim after

@@ -29,6 +29,7 @@ const (
 	CodeCompacted           Code = "compacted"
 	CodeTooLarge            Code = "too_large"
 	CodeOverloaded          Code = "overloaded"
+	CodeQuotaExceeded       Code = "quota_exceeded" // the scope's policy does not allow more; retrying does not help
 	CodeUnavailable         Code = "unavailable"
 	CodeReadOnly            Code = "read_only"
 	CodeCorrupt             Code = "corrupt"
@@ -64,7 +65,7 @@ type Error struct {
 	Op     int  // index of the failed op of the commit, or read of the request; -1 if the error is about none
 
 	Field        string // invalid: the wrong field
-	Limit        string // too_large: the name of the limit, such as "entry_bytes_max=1048576"
+	Limit        string // too_large, quota_exceeded: the name of the limit, such as "entry_bytes_max=1048576"
 	Rev          uint64 // conflict, thread_mismatch, …: the stored thread's rev
 	Head         string // …and its head, in hex
 	Thread       string // missing_thread, thread_mismatch: the pointer's thread

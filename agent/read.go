@@ -68,7 +68,10 @@ type Thaw struct {
 type ListScopes struct{ Page }
 
 // GetScope reads the request's scope.
-type GetScope struct{}
+type GetScope struct {
+	// Default reads the default policy: of the result only Policy is set.
+	Default bool
+}
 
 // GetClaim reads a claim; a claim without a holder is not_found.
 type GetClaim struct{ Claim string }

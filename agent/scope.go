@@ -13,8 +13,13 @@ type Scope struct {
 	Name      string
 	Keys      uint64 // checkpoints, threads, values, claims and memories
 	Bytes     uint64 // of their states, entries, bytes and contents, including history
+	Agents    uint64 // names with a checkpoint, memories, sessions or conversations
+	Threads   uint64
+	Entries   uint64 // of its threads; a fork counts those that were appended to it
+	Timers    uint64
 	CreatedAt int64
-	Policy    Policy
+	Policy    Policy // that applies: its own, or the default
+	OwnPolicy bool   // the scope has a policy of its own
 }
 
 // Policy is the retention and the quotas of a scope. It is replicated.
@@ -34,6 +39,18 @@ type Policy struct {
 	// ChangesMax is the minimum number of changes that the scope's feed keeps; 0 means
 	// ChangesMaxDefault.
 	ChangesMax uint64
+
+	// Quotas besides KeysMax and BytesMax; 0 means no limit.
+	AgentsMax  uint64
+	ThreadsMax uint64
+	EntriesMax uint64
+	TimersMax  uint64
+
+	// Limits of each node; 0 means no limit. A node learns a change within a few seconds.
+	RequestsPerSecond uint64
+	BytesPerSecond    uint64 // of requests and answers
+	WatchesMax        uint64 // at once
+	AwakeMax          uint64 // instances awake at once, in one process
 }
 
 // Defaults of the limits of one agent's memories, and the most that a policy may set:
@@ -47,6 +64,17 @@ const (
 
 // HistoryDefault is the number of checkpoints kept per key, if the policy sets none.
 const HistoryDefault = 4
+
+// Legacy returns the policy without the limits that came with quotas of agents, threads, entries and
+// timers, which nodes of earlier versions do not know.
+func (p Policy) Legacy() Policy {
+	p.AgentsMax, p.ThreadsMax, p.EntriesMax, p.TimersMax = 0, 0, 0, 0
+	p.RequestsPerSecond, p.BytesPerSecond, p.WatchesMax, p.AwakeMax = 0, 0, 0, 0
+	return p
+}
+
+// RateMax bounds the limits per second of a policy.
+const RateMax = 1 << 40
 
 // Validate validates a policy.
 func (p Policy) Validate() error {
@@ -62,6 +90,10 @@ func (p Policy) Validate() error {
 			p.MemoryBytesMax, AgentMemoryBytesMaxMost)
 	case p.ChangesMax > ChangesMaxMost:
 		return Invalid("changes_max", "changes_max = %d must be at most %d: read the feed as it comes", p.ChangesMax, ChangesMaxMost)
+	case p.RequestsPerSecond > RateMax:
+		return Invalid("requests_per_second", "requests_per_second = %d must be at most %d: 0 means no limit", p.RequestsPerSecond, uint64(RateMax))
+	case p.BytesPerSecond > RateMax:
+		return Invalid("bytes_per_second", "bytes_per_second = %d must be at most %d: 0 means no limit", p.BytesPerSecond, uint64(RateMax))
 	}
 	return nil
 }

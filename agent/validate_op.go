@@ -18,6 +18,12 @@ func (o *DeleteThread) validateOp(t *tally) error {
 }
 
 func (o *PutScope) validateOp(*tally) error {
+	switch {
+	case o.UseDefault && o.Default:
+		return Invalid("use_default", "use_default is about one scope, and default about all: give one of them")
+	case o.UseDefault && o.Policy != Policy{}:
+		return Invalid("use_default", "a scope that uses the default policy has none of its own: leave out the limits, or use_default")
+	}
 	return o.Policy.Validate()
 }
 

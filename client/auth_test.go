@@ -12,8 +12,15 @@ import (
 )
 
 // The whole contract holds with a token.
-func TestTheConformanceSuitePassesWithTLSAndTokens(t *testing.T) {
+func TestTheConformanceSuitePassesWithTLSTokensAndQuotas(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Auth: true, Loopback: true, TLSDir: t.TempDir()})
+	// Every limit is set, and wide enough for each case.
+	if err := n.PutDefaultPolicy(t.Context(), agent.Policy{
+		KeysMax: 1 << 20, BytesMax: 1 << 32, AgentsMax: 1 << 20, ThreadsMax: 1 << 20, EntriesMax: 1 << 24, TimersMax: 1 << 20,
+		RequestsPerSecond: 1 << 20, BytesPerSecond: 1 << 32, WatchesMax: 1 << 12, AwakeMax: 1 << 12,
+	}); err != nil {
+		t.Fatal(err)
+	}
 	agenttest.Run(t, func(t *testing.T) agent.Service {
 		t.Helper()
 		t.Parallel()

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"strings"
 
 	"dormouse/agent"
@@ -41,8 +42,11 @@ func classifyCommit(e *agent.Error, before bool) (v verdict, undecided bool) {
 // memory or a session's queue), and not a limit of the cluster's load. It stays
 // reached until the caller deletes data.
 func overQuota(e *agent.Error) bool {
-	return e.Limit != "" && !strings.HasPrefix(e.Limit, "request_window_max=")
+	return e.Limit != "" && !slices.ContainsFunc(loadLimits, func(limit string) bool { return strings.HasPrefix(e.Limit, limit+"=") })
 }
+
+// loadLimits are limits that give room again without a change of data or policy.
+var loadLimits = []string{"request_window_max", "requests_per_second", "bytes_per_second", "watches_max"}
 
 // classifyRead returns the reaction to a refused read.
 func classifyRead(e *agent.Error) verdict {

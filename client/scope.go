@@ -98,6 +98,30 @@ func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, 
 	return r.Scope, nil
 }
 
+// PutDefaultPolicy sets the policy of all scopes that have none of their own.
+func (s Scope) PutDefaultPolicy(ctx context.Context, policy agent.Policy) error {
+	_, err := do[*agent.ScopeResult](ctx, s.target, &agent.PutScope{Default: true, Policy: policy})
+	return err
+}
+
+// UseDefaultPolicy removes the scope's own policy, so that the default applies.
+func (s Scope) UseDefaultPolicy(ctx context.Context) (agent.Scope, error) {
+	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.PutScope{UseDefault: true})
+	if err != nil {
+		return agent.Scope{}, err
+	}
+	return r.Scope, nil
+}
+
+// DefaultPolicy reads the policy of all scopes that have none of their own.
+func (s Scope) DefaultPolicy(ctx context.Context) (agent.Policy, error) {
+	found, err := ask[*agent.Scope](ctx, s.target, &agent.GetScope{Default: true})
+	if err != nil {
+		return agent.Policy{}, err
+	}
+	return found.Policy, nil
+}
+
 // DeleteScope deletes the scope and its contents.
 func (s Scope) DeleteScope(ctx context.Context) error {
 	_, err := do[*agent.DeleteResult](ctx, s.target, &agent.DeleteScope{})

@@ -27,7 +27,7 @@ func tokenOf(token, file string) (string, error) {
 	if token != "" || file == "" {
 		return token, nil
 	}
-	token, err := access.ReadSecretFile(file)
+	token, err := access.ReadBearerFile(file)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", EnvTokenFile, err)
 	}
@@ -39,7 +39,7 @@ func (o *Options) checkToken() error {
 	if o.Token == "" {
 		return nil
 	}
-	if err := access.CheckSecret(o.Token); err != nil {
+	if err := access.CheckBearer(o.Token); err != nil {
 		return err
 	}
 	for _, addr := range o.Endpoints {

@@ -272,7 +272,12 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 // another goroutine or before Submit returns, with the state machine's decision or
 // an *agent.Error. done must not block. cmd must not change until then.
 func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
-	g.proposer.Submit(cmd, false, done)
+	g.SubmitFor("", cmd, done)
+}
+
+// SubmitFor is Submit for a tenant: the log is shared fairly between tenants.
+func (g *Group) SubmitFor(tenant string, cmd []byte, done func(agent.Decided, error)) {
+	g.proposer.Submit(tenant, cmd, false, done)
 }
 
 // Propose proposes a commit of this node's own and waits until it is applied. The

@@ -17,7 +17,12 @@ func (g *Group) RemoteView() RemoteView { return RemoteView{g} }
 
 // Submit is Group.Submit for a commit of another node.
 func (v RemoteView) Submit(cmd []byte, done func(agent.Decided, error)) {
-	v.g.proposer.Submit(cmd, true, done)
+	v.SubmitFor("", cmd, done)
+}
+
+// SubmitFor is Group.SubmitFor for a commit of another node.
+func (v RemoteView) SubmitFor(tenant string, cmd []byte, done func(agent.Decided, error)) {
+	v.g.proposer.Submit(tenant, cmd, true, done)
 }
 
 // Barrier is Group.Barrier.

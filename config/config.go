@@ -19,6 +19,7 @@ type Config struct {
 	Gossip    Gossip    `yaml:"gossip"`
 	Cluster   Cluster   `yaml:"cluster"`
 	Auth      Auth      `yaml:"auth"`
+	Audit     Audit     `yaml:"audit"`
 	Placement Placement `yaml:"placement"`
 	Instances Instances `yaml:"instances"`
 	Storage   Storage   `yaml:"storage"`
@@ -131,12 +132,63 @@ type Cluster struct {
 type Auth struct {
 	Mode          string `yaml:"mode"`            // tokens, or off; "" means off for a --dev node on loopback and with --insecure, and otherwise tokens
 	RootTokenFile string `yaml:"root_token_file"` // file of the first token, which may do everything: read if it exists, otherwise written when the cluster is founded; "" means that the token is printed once
+
+	CertificateCAFile string            `yaml:"certificate_ca_file"` // PEM; the authority of client certificates that are credentials, apart from the cluster's own
+	CertificateRules  []CertificateRule `yaml:"certificate_rules"`   // principals and grants of these certificates; the first rule that matches decides
+
+	OIDCIssuer     string     `yaml:"oidc_issuer"`     // URL of an OpenID Connect issuer, whose tokens are credentials; "" means none
+	OIDCAudience   string     `yaml:"oidc_audience"`   // the audience that its tokens must have
+	OIDCAlgorithms []string   `yaml:"oidc_algorithms"` // algorithms of signatures that are accepted
+	OIDCClaim      string     `yaml:"oidc_claim"`      // the claim that names the principal
+	OIDCRules      []OIDCRule `yaml:"oidc_rules"`      // grants by the claims of a token; those of all rules that match are added
+	OIDCCAFile     string     `yaml:"oidc_ca_file"`    // PEM; the authority of the issuer's certificate; "" means those of the machine
+}
+
+// CertificateRule maps client certificates to a principal: those with one name, which is in one of the first four
+// fields. A name that ends with * is a prefix.
+type CertificateRule struct {
+	URI       string  `yaml:"uri,omitempty"`       // of the subject's alternative names
+	DNS       string  `yaml:"dns,omitempty"`       // of the subject's alternative names
+	Email     string  `yaml:"email,omitempty"`     // of the subject's alternative names
+	CN        string  `yaml:"cn,omitempty"`        // the subject's common name
+	Principal string  `yaml:"principal,omitempty"` // "" means cert: and the name in the certificate
+	Grants    []Grant `yaml:"grants"`
+}
+
+// OIDCRule gives grants to tokens with a claim.
+type OIDCRule struct {
+	Claim  string  `yaml:"claim"` // its name, such as groups
+	Value  string  `yaml:"value"` // of the claim, or of an element of it; a value that ends with * is a prefix
+	Grants []Grant `yaml:"grants"`
+}
+
+// Grant gives verbs on scopes, as a grant of a token does.
+type Grant struct {
+	Scopes []string `yaml:"scopes,omitempty"`
+	Verbs  []string `yaml:"verbs"`
 }
 
 // The values of auth.mode.
 const (
 	AuthOff    = "off"
 	AuthTokens = "tokens"
+)
+
+// Audit has the settings of the audit log. An ephemeral node keeps one only if dir is set.
+type Audit struct {
+	Enabled        bool   `yaml:"enabled"`          // keep an audit log of refused calls, administrative calls, backups, deletes, tokens, policies and decisions
+	Dir            string `yaml:"dir"`              // directory of the log alone; audit in the data directory if not set
+	FileBytes      int64  `yaml:"file_bytes"`       // size of a file from which on a new one is begun
+	Files          int    `yaml:"files"`            // files that are kept; the oldest is removed when there are more
+	OnFailure      string `yaml:"on_failure"`       // what happens to administrative calls while the log cannot be written: refuse, or continue without a record
+	WebhookURL     string `yaml:"webhook_url"`      // endpoint that receives the lines; https, or http to this machine
+	WebhookKeyFile string `yaml:"webhook_key_file"` // file of the secret that signs the webhook's requests, 16 bytes or more
+}
+
+// The values of audit.on_failure.
+const (
+	AuditRefuse   = "refuse"
+	AuditContinue = "continue"
 )
 
 // Placement has the settings of this node's part in keeping live instances.
@@ -200,6 +252,8 @@ func Default() Config {
 			SnapshotBytes: 256 << 20, SnapshotEntries: 100_000, TrailingBytes: 64 << 20, TrailingEntries: 100_000,
 		},
 		Gossip:    Gossip{Addr: "127.0.0.1:7603"},
+		Auth:      Auth{CertificateRules: []CertificateRule{}, OIDCAlgorithms: []string{"RS256", "ES256"}, OIDCClaim: "sub", OIDCRules: []OIDCRule{}},
+		Audit:     Audit{Enabled: true, FileBytes: 64 << 20, Files: 8, OnFailure: AuditRefuse},
 		Cluster:   Cluster{Join: []string{}, Timing: "default", DeadAfter: 5 * time.Minute},
 		Placement: Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: Instances{HTTPAllow: []string{}, Keys: []string{}},

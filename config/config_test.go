@@ -53,7 +53,8 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		},
 		Gossip:    config.Gossip{Addr: "127.0.0.1:7603", Advertise: "127.0.0.1:7603"},
 		Cluster:   config.Cluster{Bootstrap: true, Join: []string{}, Timing: "default", DeadAfter: 5 * time.Minute},
-		Auth:      config.Auth{Mode: config.AuthOff},
+		Auth:      config.Auth{Mode: config.AuthOff, CertificateRules: []config.CertificateRule{}, OIDCAlgorithms: []string{"RS256", "ES256"}, OIDCClaim: "sub", OIDCRules: []config.OIDCRule{}},
+		Audit:     config.Audit{Enabled: true, FileBytes: 64 << 20, Files: 8, OnFailure: config.AuditRefuse},
 		Placement: config.Placement{Lease: 5 * time.Second, Weight: 100},
 		Instances: config.Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   config.Storage{CacheBytes: 128 << 20},
@@ -135,6 +136,36 @@ func TestEverySectionMayBeEmpty(t *testing.T) {
 	}
 }
 
+// Rules are lists in the file, and YAML in the environment. What is printed loads to the same.
+func TestRulesAreReadFromTheFileAndTheEnvironment(t *testing.T) {
+	want := []config.OIDCRule{{Claim: "groups", Value: "ops", Grants: []config.Grant{{Scopes: []string{"team-*"}, Verbs: []string{"read", "write"}}, {Verbs: []string{"cluster:read"}}}}}
+	const rules = `[{claim: groups, value: ops, grants: [{scopes: [team-*], verbs: [read, write]}, {verbs: ["cluster:read"]}]}]`
+	issuer := "auth: {oidc_issuer: \"https://id.example.com\", oidc_audience: dormouse"
+	for name, s := range map[string]sources{
+		"file":        {yaml: "node: {id: n1}\n" + issuer + ", oidc_rules: " + rules + "}\n"},
+		"environment": {yaml: "node: {id: n1}\n" + issuer + "}\n", env: []string{"DORMOUSE_AUTH__OIDC_RULES=" + rules}},
+	} {
+		c, err := load(t, s)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, c.Auth.OIDCRules); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		var printed strings.Builder
+		if err := c.Print(&printed); err != nil {
+			t.Fatal(err)
+		}
+		again, err := load(t, sources{yaml: printed.String()})
+		if err != nil || cmp.Diff(c.Auth, again.Auth) != "" {
+			t.Errorf("%s: %v\n%s\n%s", name, err, printed.String(), cmp.Diff(c.Auth, again.Auth))
+		}
+	}
+	if _, err := load(t, sources{env: []string{"DORMOUSE_NODE__ID=n1", "DORMOUSE_AUTH__OIDC_RULES=groups"}}); err == nil {
+		t.Error("a text is accepted as rules")
+	}
+}
+
 func TestUnknownKeysNameTheNearest(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -212,6 +243,26 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"a restart counts as a death", sources{yaml: ok + "cluster: {dead_after: 9s}\n"}, "cluster.dead_after is 9s"},
 		{"a ca without a certificate", sources{yaml: ok + "http:\n  ca_file: " + missing + "\n"}, "set http.cert_file and http.key_file too"},
 		{"a file that is not there", sources{yaml: ok + "gossip:\n  key_file: " + missing + "\n"}, "gossip.key_file: cannot read it"},
+		{"an audit file that is too small", sources{yaml: ok + "audit:\n  file_bytes: 1048575\n"}, "audit.file_bytes is 1048575: use 1048576 to"},
+		{"one audit file", sources{yaml: ok + "audit:\n  files: 1\n"}, "audit.files is 1: use 2 to 10000"},
+		{"too many audit files", sources{yaml: ok + "audit:\n  files: 10001\n"}, "audit.files is 10001"},
+		{"an audit log that does something else on failure", sources{yaml: ok + "audit:\n  on_failure: ignore\n"}, "use one of refuse, continue"},
+		{"an audit webhook that is no URL", sources{yaml: ok + "audit:\n  webhook_url: logs\n"}, "audit.webhook_url \"logs\" is not a URL"},
+		{"an audit webhook without TLS", sources{yaml: ok + "audit:\n  webhook_url: http://logs.example.com\n"}, "use https"},
+		{"an audit webhook without a log", sources{yaml: ok + "audit:\n  enabled: false\n  webhook_url: https://logs.example.com\n"}, "enable the log"},
+		{"an authority without rules", sources{yaml: ok + "auth:\n  certificate_ca_file: " + missing + "\n"}, "go together"},
+		{"a rule without a name", sources{yaml: ok + "auth:\n  certificate_ca_file: " + missing + "\n  certificate_rules: [{grants: [{verbs: [read]}]}]\n"}, "rule 1 names 0 of"},
+		{"a rule with two names", sources{yaml: ok + "auth:\n  certificate_ca_file: " + missing + "\n  certificate_rules: [{cn: a, dns: b, grants: [{verbs: [read]}]}]\n"}, "rule 1 names 2 of"},
+		{"a rule without grants", sources{yaml: ok + "auth:\n  certificate_ca_file: " + missing + "\n  certificate_rules: [{cn: a}]\n"}, "rule 1 has no grants"},
+		{"a rule with a misspelt member", sources{yaml: ok + "auth:\n  certificate_rules: [{cm: a, grants: [{verbs: [read]}]}]\n"}, "has invalid keys: cm"},
+		{"certificates without TLS", sources{yaml: ok + "auth:\n  certificate_ca_file: " + missing + "\n  certificate_rules: [{cn: a, grants: [{verbs: [read]}]}]\n"}, "neither HTTP nor gRPC use TLS"},
+		{"an issuer without an audience", sources{yaml: ok + "auth:\n  oidc_issuer: https://id.example.com\n"}, "auth.oidc_audience is missing"},
+		{"an issuer without TLS", sources{yaml: ok + "auth:\n  oidc_issuer: http://id.example.com\n  oidc_audience: d\n"}, "use https"},
+		{"a symmetric algorithm", sources{yaml: ok + "auth:\n  oidc_issuer: https://id.example.com\n  oidc_audience: d\n  oidc_algorithms: [HS256]\n"}, "auth.oidc_algorithms is \"HS256\""},
+		{"no algorithm", sources{yaml: ok + "auth:\n  oidc_issuer: https://id.example.com\n  oidc_audience: d\n  oidc_algorithms: [none]\n"}, "auth.oidc_algorithms is \"none\""},
+		{"a rule for no value", sources{yaml: ok + "auth:\n  oidc_issuer: https://id.example.com\n  oidc_audience: d\n  oidc_rules: [{claim: groups, grants: [{verbs: [read]}]}]\n"}, "rule 1 needs a claim and a value"},
+		{"rules without an issuer", sources{yaml: ok + "auth:\n  oidc_rules: [{claim: groups, value: a, grants: [{verbs: [read]}]}]\n"}, "auth.oidc_issuer is missing"},
+		{"an issuer for a node that asks for nothing", sources{yaml: ok + "auth:\n  mode: \"off\"\n  oidc_issuer: https://id.example.com\n  oidc_audience: d\n"}, "auth.mode is off"},
 		{"not YAML", sources{yaml: "node: [\n"}, "not readable as YAML"},
 		{"a key twice", sources{yaml: "node:\n  id: a\n  id: b\n"}, "not readable as YAML"},
 	} {

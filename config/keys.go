@@ -20,7 +20,12 @@ func newKeys(all []string) keys {
 
 // list reports whether the setting takes several values.
 func (keys) list(key string) bool {
-	return slices.Contains([]string{"backup.recipients", "cluster.join", "http.hosts", "instances.http_allow", "instances.keys"}, key)
+	return slices.Contains([]string{"backup.recipients", "cluster.join", "http.hosts", "instances.http_allow", "instances.keys", "auth.oidc_algorithms"}, key)
+}
+
+// structured reports whether the setting is a list of rules, which the environment has as YAML.
+func (keys) structured(key string) bool {
+	return key == "auth.certificate_rules" || key == "auth.oidc_rules"
 }
 
 // check reports unknown keys of a source. spell returns the source's form of a key.
@@ -80,6 +85,7 @@ func decoder() *mapstructure.DecoderConfig {
 	return &mapstructure.DecoderConfig{
 		DecodeHook:       mapstructure.StringToTimeDurationHookFunc(),
 		WeaklyTypedInput: true,
+		ErrorUnused:      true, // in rules; other keys are checked before
 	}
 }
 
@@ -100,6 +106,8 @@ func decodeError(err error) error {
 
 func remedy(why string) string {
 	switch {
+	case strings.HasPrefix(why, "has invalid keys"):
+		return why + ": see the list of rules in docs/security.md"
 	case strings.Contains(why, "'int64'"):
 		return "not a whole number: write plain digits (bytes for sizes), such as 67108864"
 	case strings.Contains(why, "'bool'"):

@@ -12,6 +12,7 @@ import (
 	"github.com/knadh/koanf/providers/structs"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+	goyaml "go.yaml.in/yaml/v3"
 )
 
 // Sources are the sources of settings; later ones override earlier ones.
@@ -92,6 +93,12 @@ func readEnviron(s Sources, known keys) (*koanf.Koanf, error) {
 				return "", nil
 			}
 			key := strings.ToLower(strings.ReplaceAll(name, "__", "."))
+			if known.structured(key) {
+				var rules []any
+				if goyaml.Unmarshal([]byte(value), &rules) == nil {
+					return key, rules
+				}
+			}
 			if known.list(key) {
 				return key, split(value)
 			}

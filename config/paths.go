@@ -10,7 +10,7 @@ import (
 
 // isPath reports whether a setting names a file or a directory.
 func isPath(key string) bool {
-	return key == "node.data_dir" || key == "backup.program" || strings.HasSuffix(key, "_file")
+	return key == "node.data_dir" || key == "audit.dir" || key == "backup.program" || strings.HasSuffix(key, "_file")
 }
 
 // beside makes relative paths in a file's settings relative to that file. Those of the environment
@@ -55,7 +55,7 @@ func beside(file string, layer *koanf.Koanf) error {
 // absolute returns c with absolute paths, resolved from the working directory.
 func (c Config) absolute() (Config, error) {
 	c.Instances.Keys = append([]string{}, c.Instances.Keys...)
-	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Backup.Program}
+	paths := []*string{&c.Node.DataDir, &c.Gossip.KeyFile, &c.Cluster.KeyFile, &c.Cluster.JoinTokenFile, &c.Auth.RootTokenFile, &c.Auth.CertificateCAFile, &c.Auth.OIDCCAFile, &c.Backup.Program, &c.Audit.Dir, &c.Audit.WebhookKeyFile}
 	paths = append(paths, &c.HTTP.CertFile, &c.HTTP.KeyFile, &c.HTTP.CAFile, &c.GRPC.CertFile, &c.GRPC.KeyFile, &c.GRPC.CAFile)
 	paths = append(paths, &c.Redis.CertFile, &c.Redis.KeyFile, &c.Redis.CAFile)
 	for _, path := range append(paths, &c.Raft.CertFile, &c.Raft.KeyFile, &c.Raft.CAFile) {

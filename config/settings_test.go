@@ -103,6 +103,8 @@ func shown(v reflect.Value) string {
 			return ""
 		}
 		return fmt.Sprintf("`%v`", value)
+	case []config.CertificateRule, []config.OIDCRule:
+		return ""
 	default:
 		return fmt.Sprintf("`%v`", value)
 	}

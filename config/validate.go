@@ -33,6 +33,11 @@ const (
 	zoneBytesMax        = 64
 	weightMax           = 10_000
 	awakeMost           = 1_000_000
+	auditFileBytesMin   = 1 << 20
+	auditFileBytesMax   = 1 << 40
+	auditFilesMin       = 2
+	auditFilesMax       = 10_000
+	rulesMax            = 1000 // of certificates, and of OIDC
 )
 
 // checks collects problems, so that one run shows all of them.
@@ -57,6 +62,9 @@ func (c Config) validate() error {
 	between(&v, "raft.trailing_entries", c.Raft.TrailingEntries, 1, logEntriesMax)
 	c.validateAuth(&v)
 	c.validateBackup(&v)
+	c.validateCertificates(&v)
+	c.validateOIDC(&v)
+	c.validateAudit(&v)
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
 	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)
@@ -125,22 +133,6 @@ func (c Config) validateCluster(v *checks) {
 	case expect > 1 && len(c.Cluster.Join) == 0:
 		v.add("cluster.expect is %d, and cluster.join names no node: list the Raft addresses of all of them", expect)
 	}
-}
-
-func (c Config) validateAuth(v *checks) {
-	oneOf(v, "auth.mode", c.Auth.Mode, AuthTokens, AuthOff)
-	if c.Auth.Mode == AuthOff && !c.Private() && !c.Node.Insecure {
-		v.add("auth.mode is off, but other machines can reach %s: use auth.mode tokens, listen on 127.0.0.1, or allow it by name with --insecure", c.open())
-	}
-}
-
-// open returns the addresses of the servers for clients, for a message.
-func (c Config) open() string {
-	text := fmt.Sprintf("http.addr %s or grpc.addr %s", c.HTTP.Addr, c.GRPC.Addr)
-	if c.Redis.Addr != "" {
-		text = fmt.Sprintf("http.addr %s, grpc.addr %s or redis.addr %s", c.HTTP.Addr, c.GRPC.Addr, c.Redis.Addr)
-	}
-	return text
 }
 
 func (c Config) validatePlacement(v *checks) {

@@ -45,6 +45,7 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 			Opening:  m.opening,
 			Level:    m.level,
 			MintBase: m.mintBase,
+			Defaults: m.defaults,
 			Eraser:   erasure.Eraser{},
 		},
 		machine: m,
@@ -120,7 +121,7 @@ func (b *batch) commit() error {
 	if r := b.roster; r != nil {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
-	m.mintBase = b.MintBase
+	m.mintBase, m.defaults = b.MintBase, b.Defaults
 	if b.TokensChanged {
 		m.tokens.Add(1)
 	}
@@ -146,7 +147,7 @@ type machineCommit struct {
 // decide runs a commit's ops: either all of them apply, or none and it returns a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	m, told := b.Rows.Begin(), len(b.Changes)
-	roster, placed, imported, mintBase := b.roster, b.placed, b.imports, b.MintBase
+	roster, placed, imported, mintBase, defaults := b.roster, b.placed, b.imports, b.MintBase, b.Defaults
 	results, err := b.guarded(p.Scope, func() ([]agent.OpResult, error) { return b.run(p) })
 	if err == nil {
 		return agent.Decided{Result: agent.Result{
@@ -161,7 +162,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		b.Rows.Rollback(m)
 		b.Changes = b.Changes[:told]
 	}
-	b.roster, b.placed, b.imports, b.MintBase = roster, placed, imported, mintBase
+	b.roster, b.placed, b.imports, b.MintBase, b.Defaults = roster, placed, imported, mintBase, defaults
 	return refused(refusal), nil
 }
 

@@ -373,6 +373,32 @@ func TestALaterKindIsToldFromItsLevelOn(t *testing.T) {
 	}
 }
 
+// A change names the principal of its commit from the feature level of tokens on. Expiries have none.
+func TestAChangeNamesItsPrincipalFromTheLevelOfTokensOn(t *testing.T) {
+	r := newSubject(t)
+	by := func() string {
+		changes := r.page(agent.DefaultScope, r.index, 0, "", 10).Changes
+		if len(changes) != 1 {
+			t.Fatalf("%+v", changes)
+		}
+		return changes[0].Principal
+	}
+	put := agent.Commit{Principal: "anna", Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v"), TTL: time.Second}}}
+	r.raise(txn.TokensLevel - 1)
+	if d := r.batch(put); d[0].Err != nil || by() != "" {
+		t.Errorf("%v, by %q", d[0].Err, by())
+	}
+	r.raise(txn.TokensLevel)
+	if d := r.batch(put); d[0].Err != nil || by() != "anna" {
+		t.Errorf("%v, by %q", d[0].Err, by())
+	}
+	r.wall += time.Minute.Milliseconds()
+	r.batch()
+	if c := r.page(agent.DefaultScope, r.index, 0, "", 10).Changes; len(c) != 1 || !c[0].Deleted || c[0].Principal != "" {
+		t.Errorf("an expiry: %+v", c)
+	}
+}
+
 // Acknowledging and failing an occurrence are changes of its timer.
 func TestOccurrencesOfTimersAreTold(t *testing.T) {
 	r := recording(t)

@@ -235,6 +235,9 @@ func forkMemories(c *txn.Tx, op *agent.ForkAgent) (uint64, error) {
 	if to.Whole.Entries == 0 {
 		return 0, nil
 	}
+	if err := c.CountAgent(kv.IDKey(kv.KindMemoryAgent, c.Scope, op.NewAgent), 1); err != nil {
+		return 0, err
+	}
 	return to.Whole.Entries, to.StoreAgent()
 }
 

@@ -177,7 +177,11 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 	}
 	state := txn.ScopeState{Scope: *op.Scope, Exists: true, Changed: true}
 	state.Name = c.Scope
-	c.Scopes[c.Scope], c.Record = state, state // the source has checked its quota
+	if c.Level < txn.LimitsLevel {
+		state.Policy, state.OwnPolicy = state.Policy.Legacy(), false
+	}
+	state.Agents, state.Threads, state.Entries, state.Timers = 0, 0, 0, 0 // the steps that follow count the rows
+	c.Scopes[c.Scope], c.Record = state, state                            // the source has checked its quota
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
 }
 
@@ -199,12 +203,30 @@ func (c machineCommit) importChunk(op *agent.ImportScope, row *logpb.ImportRow) 
 			return nil, agent.Invalid("rows", "row %d of chunk %d: %v", n, op.Chunk, err)
 		}
 		key := kv.ScopeKey(string(one.Key[:1]), c.Scope) + string(one.Key[1:])
-		c.Rows.Set(key, bytes.Clone(one.Value))
+		if err := c.importRow(key, bytes.Clone(one.Value)); err != nil {
+			return nil, err
+		}
 		if due > 0 {
 			c.Rows.Set(kv.ScopeKey(kv.KindImportDue, c.Scope)+kv.EncodeNumber(uint64(due))+key, nil)
 		}
 	}
+	c.Scopes[c.Scope] = c.Record // as it was counted at the source: quotas do not refuse it
 	return c.storeImport(&logpb.ImportRow{Import: row.Import, Chunks: row.Chunks + 1})
+}
+
+// importRow writes a row of an import and counts it.
+func (c machineCommit) importRow(key string, value []byte) error {
+	if c.Level >= txn.LimitsLevel && txn.Counted(key) {
+		old, err := c.Rows.Get(key)
+		if err != nil {
+			return err
+		}
+		if err := c.CountImported(key, old, value); err != nil {
+			return err
+		}
+	}
+	c.Rows.Set(key, value)
+	return nil
 }
 
 // finishImport adds expiry times to the queue, as many as fit into one step. The last step opens

@@ -7,7 +7,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/memory"
 	"dormouse/fsm/txn"
@@ -44,6 +46,7 @@ type Machine struct {
 	chainNext uint32
 	opening   txn.TermStart
 	mintBase  uint64 // see mint
+	defaults  agent.Policy
 
 	imports atomic.Pointer[imports]
 
@@ -93,6 +96,13 @@ func (m *Machine) adopt(g *generation) error {
 		return err
 	}
 	if m.mintBase, err = readMintBase(g.engine); err != nil {
+		return err
+	}
+	policy, _, err := g.engine.Get([]byte(txn.DefaultPolicyKey))
+	if err != nil {
+		return err
+	}
+	if m.defaults, err = command.DecodePolicy(policy); err != nil {
 		return err
 	}
 	m.imports.Store(&imported)

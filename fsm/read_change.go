@@ -100,7 +100,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 		}
 		change.Index, change.Ordinal, change.Time = index, ordinal, row.TimeMs
 		p.Changes = append(p.Changes, change)
-		p.bytes += len(change.Path())
+		p.bytes += len(change.Path()) + len(change.Principal)
 	}
 	p.Next, p.Skip = index+1, 0
 	p.seen += len(row.Changes)
@@ -120,6 +120,6 @@ func decodeChange(p *logpb.Change) agent.Changed {
 	return agent.Changed{
 		Kind: agent.ChangeKind(p.GetKind()), Agent: p.GetAgent(), Key: p.GetKey(),
 		Conversation: p.GetConversation(), Manager: p.GetManager(), Instance: p.GetInstance(),
-		Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(),
+		Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(), Principal: p.GetPrincipal(),
 	}
 }

@@ -141,4 +141,4 @@ func expire(run func(c *txn.Tx, id string, when int64) error) expiry {
 }
 
 // backfills are the indexes that a feature level added.
-var backfills = []*txn.Backfill{&conversation.Backfill, &memory.Backfill}
+var backfills = append([]*txn.Backfill{&conversation.Backfill, &memory.Backfill}, txn.CountBackfills...)

@@ -73,10 +73,10 @@ func (b *batch) notAfter(p *logpb.Commit) uint64 {
 	return min(p.NotAfterTick, txn.AddTicks(b.Progress.Tick, uint64(agent.RequestTTLMax.Milliseconds())))
 }
 
-// refused returns a refusal. An overloaded error is not final and never remembered, because a retry
-// of the same request may apply.
+// refused returns a refusal. An overloaded or exceeded limit is not final and never remembered,
+// because a retry of the same request may apply.
 func refused(e *agent.Error) agent.Decided {
-	e.Final = e.Code != agent.CodeOverloaded
+	e.Final = e.Code != agent.CodeOverloaded && e.Code != agent.CodeQuotaExceeded
 	return agent.Decided{Err: e}
 }
 

@@ -13,10 +13,19 @@ func putScope(c *txn.Tx, op *agent.PutScope) (agent.OpResult, error) {
 	if err := op.Policy.Validate(); err != nil {
 		return nil, err
 	}
+	policy, own := op.Policy, !op.UseDefault
+	if c.Level < txn.LimitsLevel { // the leader refuses what the other nodes do not know
+		policy, own = policy.Legacy(), false
+	} else if op.Default {
+		c.SetDefaultPolicy(policy)
+		return &agent.ScopeResult{Scope: agent.Scope{Policy: policy}}, nil
+	}
 	c.AddUsage(0, 0)
-	c.Record.Policy = op.Policy
+	c.Record.Policy, c.Record.OwnPolicy = policy, own
 	c.Changed(agent.ChangedScope, c.Scope, 0)
-	return &agent.ScopeResult{Scope: c.Record.Scope}, nil
+	result := c.Record.Scope
+	result.Policy = c.Policy()
+	return &agent.ScopeResult{Scope: result}, nil
 }
 
 // deleteScope deletes all data of the scope. The dedup table stays, so that retries get their
@@ -42,7 +51,37 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 	return &agent.DeleteResult{Existed: existed}, nil
 }
 
-func readScope(r txn.Reader, _ *agent.GetScope) (agent.Found, error) {
+// PolicyOf returns the policy that applies to a scope, as of the newest entry that this node has
+// applied. It has no limits if the state cannot be read.
+func (m *Machine) PolicyOf(scope string) agent.Policy {
+	view := m.View()
+	defer view.Close()
+	if view.err != nil {
+		return agent.Policy{}
+	}
+	defaults, err := txn.ReadDefaultPolicy(view)
+	if err != nil {
+		return agent.Policy{}
+	}
+	raw, err := view.Get(kv.ScopeKey(kv.KindScope, scope))
+	if err != nil || raw == nil {
+		return defaults
+	}
+	stored, err := txn.DecodeScopeRow(scope, raw)
+	if err != nil {
+		return agent.Policy{}
+	}
+	return txn.PolicyOf(&stored, defaults)
+}
+
+func readScope(r txn.Reader, q *agent.GetScope) (agent.Found, error) {
+	defaults, err := txn.ReadDefaultPolicy(r)
+	if err != nil {
+		return nil, err
+	}
+	if q.Default {
+		return &agent.Scope{Policy: defaults}, nil
+	}
 	raw, err := r.Get(kv.ScopeKey(kv.KindScope, r.Scope))
 	if err != nil {
 		return nil, err
@@ -51,16 +90,22 @@ func readScope(r txn.Reader, _ *agent.GetScope) (agent.Found, error) {
 		return nil, txn.NotFound("scope", r.Scope)
 	}
 	scope, err := txn.DecodeScopeRow(r.Scope, raw)
+	scope.Policy = txn.PolicyOf(&scope, defaults)
 	return &scope, err
 }
 
 func readScopes(r txn.Reader, q *agent.ListScopes) (agent.Found, error) {
 	list := &agent.ScopeList{}
+	defaults, err := txn.ReadDefaultPolicy(r)
+	if err != nil {
+		return nil, err
+	}
 	next, err := r.EachInPage(kv.KindScope, q.Page, func(name string, raw []byte) (int, error) {
 		scope, err := txn.DecodeScopeRow(name, raw)
 		if err != nil {
 			return 0, err
 		}
+		scope.Policy = txn.PolicyOf(&scope, defaults)
 		list.Items = append(list.Items, scope)
 		return len(name) + len(raw), nil
 	})

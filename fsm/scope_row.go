@@ -162,6 +162,7 @@ var movedKinds = map[string]rowShape{
 var stayingKinds = map[string]string{
 	kv.KindClaim:     "claims end with the move: holders take them again, at a higher epoch",
 	kv.KindChange:    "the feed of changes is of one cluster's log",
+	kv.KindAgent:     "an import counts the rows that it holds",
 	kv.KindImport:    "says that the scope was imported",
 	kv.KindImportDue: "the queue of an import that is under way",
 }

@@ -17,20 +17,20 @@ func (v *View) Token(hash agent.TokenHash) (t agent.Token, ok bool, err error) {
 	return token.Find(v.reader(agent.DefaultScope), hash)
 }
 
-// TokenLives reports whether a token exists and has not expired, and when it expires; 0 means never.
-func (v *View) TokenLives(id string) (expiresAt int64, ok bool, err error) {
+// TokenOf returns the token with an id. ok is false if none exists, or if it has expired.
+func (v *View) TokenOf(id string) (t agent.Token, ok bool, err error) {
 	if v.err != nil {
-		return 0, false, v.err
+		return agent.Token{}, false, v.err
 	}
 	found, err := token.Get(v.reader(agent.DefaultScope), &agent.GetToken{ID: id})
 	if agent.CodeOf(err) == agent.CodeNotFound {
-		return 0, false, nil
+		return agent.Token{}, false, nil
 	}
-	t, ok := found.(*agent.Token)
+	one, ok := found.(*agent.Token)
 	if err != nil || !ok {
-		return 0, false, err
+		return agent.Token{}, false, err
 	}
-	return t.ExpiresAt, true, nil
+	return *one, true, nil
 }
 
 // TokensFounded reports whether the cluster ever had a founding token.

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"dormouse/agent"
@@ -72,18 +73,32 @@ func (mb *mailbox) makeRoom(ms *managerState) error {
 	if max := ms.config.AwakeMax; max > 0 && len(ms.instances) >= max && !mb.evict(ms) {
 		return errTooManyAwake("awake_max", max, "of this manager")
 	}
-	if mb.table.inMemory >= mb.o.AwakeMax && !mb.evict(mb.leastRecentlyUsed()) {
+	if max := mb.scopeMax(ms.scope); max > 0 && uint64(mb.table.inScope[ms.scope]) >= max && !mb.evict(mb.leastRecentlyUsed(ms.scope)) {
+		return errTooManyAwake("scope_awake_max", int(max), "of this scope")
+	}
+	if mb.table.inMemory >= mb.o.AwakeMax && !mb.evict(mb.leastRecentlyUsed("")) {
 		return errTooManyAwake("node_awake_max", mb.o.AwakeMax, "on this node")
 	}
 	return nil
 }
 
+// scopeMax returns how many instances of a scope may be awake; 0 means no limit.
+func (mb *mailbox) scopeMax(scope string) uint64 {
+	if mb.o.ScopeAwakeMax == nil {
+		return 0
+	}
+	return min(mb.o.ScopeAwakeMax(scope), math.MaxInt32)
+}
+
 // leastRecentlyUsed returns the manager of the least recently used idle
-// instance, or nil.
-func (mb *mailbox) leastRecentlyUsed() *managerState {
+// instance of a scope, or nil; "" means all scopes.
+func (mb *mailbox) leastRecentlyUsed(scope string) *managerState {
 	var found *managerState
 	var at time.Duration
 	for _, ms := range mb.table.managers {
+		if scope != "" && ms.scope != scope {
+			continue
+		}
 		if i := ms.idle.oldest; i != nil && (found == nil || i.usedAt < at) {
 			found, at = ms, i.usedAt
 		}

@@ -47,7 +47,11 @@ type Options struct {
 	// revs and revisions prevent conflicting writes there.
 	Storage  func(scope, manager string) agent.Service
 	AwakeMax int // awake instances of all managers together; 0 means AwakeMaxDefault
-	Logger   hclog.Logger
+	// ScopeAwakeMax returns how many instances of a scope may be awake in this
+	// process; 0 means no limit, as does a nil ScopeAwakeMax. It is called with
+	// a lock held: it must be fast, and must not call the Host.
+	ScopeAwakeMax func(scope string) uint64
+	Logger        hclog.Logger
 }
 
 // AwakeMaxDefault is the default maximum of awake instances on a node.

@@ -226,6 +226,7 @@ func (mb *mailbox) getOrCreate(ms *managerState, key string, p layout.Partition)
 	held.instances[i] = struct{}{}
 	ms.instances[key] = i
 	mb.table.inMemory++
+	mb.table.inScope[ms.scope]++
 	mb.table.recount(i, agent.ReasonCalled)
 	return i, nil
 }

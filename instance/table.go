@@ -20,16 +20,18 @@ type table struct {
 	watchers        map[managerID][]*watcher
 	watcherCount    int // number of all watchers
 	due             dueQueue
-	counters        counters // of all managers, including removed ones
-	sweepAt         int      // number of managers at which idle ones are removed
-	inMemory        int      // number of instances
-	backgroundSaves int      // hibernations in progress without a caller
+	counters        counters       // of all managers, including removed ones
+	sweepAt         int            // number of managers at which idle ones are removed
+	inMemory        int            // number of instances
+	inScope         map[string]int // :: scope → number of its instances
+	backgroundSaves int            // hibernations in progress without a caller
 }
 
 func newTable(sh *shared, ls *leases) *table {
 	return &table{
 		shared: sh, leases: ls, startedAt: time.Now(), earlierDue: make(chan struct{}, 1),
 		managers: map[managerID]*managerState{}, partitions: map[int]*partitionInstances{}, watchers: map[managerID][]*watcher{},
+		inScope: map[string]int{},
 	}
 }
 
@@ -76,6 +78,9 @@ func (tb *table) remove(i *instance, why error, reason string) {
 		}
 	}
 	tb.inMemory--
+	if tb.inScope[i.manager.scope]--; tb.inScope[i.manager.scope] == 0 {
+		delete(tb.inScope, i.manager.scope)
+	}
 }
 
 // errHibernated is the removal error of an instance that hibernated. No caller

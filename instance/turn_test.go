@@ -392,6 +392,36 @@ func TestTheLeastRecentlyUsedInstanceIsEvicted(t *testing.T) {
 	})
 }
 
+// The limit of a scope is for all of its managers together, and for no other scope. An idle instance
+// of the scope makes room.
+func TestAScopeHasItsInstancesAwake(t *testing.T) {
+	most := uint64(2)
+	sim(t, func(o *instance.Options) {
+		o.ScopeAwakeMax = func(scope string) uint64 {
+			if scope == agent.DefaultScope {
+				return most
+			}
+			return 0
+		}
+	}, func(k *kit) {
+		k.put(agent.Manager{Name: "m"})
+		for _, key := range []string{"a", "b", "c"} {
+			k.start(key, "")
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		k.is("a", agent.InstanceDormant)
+		k.attach("b", "me", time.Hour)
+		k.attach("c", "me", time.Hour)
+		_, err := k.host.Start(k.Context(), ref("d"), agent.StartInstance{})
+		if e := k.refusal(err, agent.CodeOverloaded); e.Limit != "scope_awake_max=2" {
+			k.Errorf("%+v", e)
+		}
+		most = 3
+		k.start("d", "")
+	})
+}
+
 func TestAManagerCanStoreItsInstancesElsewhere(t *testing.T) {
 	elsewhere := &store{}
 	sim(t, func(o *instance.Options) {

@@ -3,16 +3,12 @@ package instance
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +16,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/internal/hooksign"
 	"dormouse/internal/retry"
 	"dormouse/internal/strictjson"
 )
@@ -50,16 +47,15 @@ type WebhookKey struct {
 
 // Limits of a call of an HTTP handler.
 const (
-	webhookBytesMax  = agent.CommitBytesMax // of a response
-	webhookTries     = 3
-	webhookBackoff   = 100 * time.Millisecond // doubled after each attempt
-	webhookSecretMin = 16
+	webhookBytesMax = agent.CommitBytesMax // of a response
+	webhookTries    = 3
+	webhookBackoff  = 100 * time.Millisecond // doubled after each attempt
 )
 
 func (w Webhooks) validate() error {
 	for _, key := range w.Keys {
-		if len(key.Secret) < webhookSecretMin {
-			return fmt.Errorf("key %q of HTTP handlers has %d bytes: use at least %d", key.Name, len(key.Secret), webhookSecretMin)
+		if len(key.Secret) < hooksign.SecretMin {
+			return fmt.Errorf("key %q of HTTP handlers has %d bytes: use at least %d", key.Name, len(key.Secret), hooksign.SecretMin)
 		}
 	}
 	return nil
@@ -166,7 +162,7 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Dormouse-Signal", id)
 	if secret != nil {
-		request.Header.Set("Dormouse-Signature", sign(secret, time.Now(), body))
+		request.Header.Set(hooksign.Header, hooksign.Sign(secret, time.Now(), body))
 	}
 	client := http.Client{
 		Transport: w.Transport,
@@ -192,15 +188,6 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 		return nil, true, failed("unreachable", "its answer did not arrive whole: %v", err)
 	}
 	return reply, false, nil
-}
-
-// sign returns the signature header of a body.
-func sign(secret []byte, at time.Time, body []byte) string {
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte(seconds + "."))
-	mac.Write(body)
-	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // applyWebhook applies an endpoint's response to the turn.

@@ -23,12 +23,14 @@ type tokens struct {
 	mu     sync.Mutex
 	change uint64                          // guarded by mu; of the machine, when the maps were empty
 	known  map[agent.TokenHash]agent.Token // guarded by mu
-	live   map[string]int64                // guarded by mu; id → when it expires, 0 for never
+	byID   map[string]agent.Token          // guarded by mu
 }
 
 var (
 	_ access.Store  = (*tokens)(nil)
 	_ access.Tokens = (*tokens)(nil)
+
+	_ access.TokensByID = (*tokens)(nil)
 )
 
 // keepMax bounds the tokens that are kept; there are at most agent.TokensMax.
@@ -37,23 +39,26 @@ const keepMax = agent.TokensMax
 // barrierMax bounds the wait for a token that this node does not know yet.
 const barrierMax = 5 * time.Second
 
-func newTokens(n *Node) *tokens {
-	t := &tokens{machine: n.machine, service: n.service, known: map[agent.TokenHash]agent.Token{}, live: map[string]int64{}}
+func newTokens(n *Node) (*tokens, error) {
+	t := &tokens{machine: n.machine, service: n.service, known: map[agent.TokenHash]agent.Token{}, byID: map[string]agent.Token{}}
 	logger := n.logger.Named("auth")
-	t.Authenticator = access.NewAuthenticator(access.Options{
-		Store: t,
-		Refused: func(address, reason string) {
-			logger.Warn("a request was refused", "address", address, "reason", reason)
-		},
-	})
-	return t
+	o, err := credentialsOf(n.o.Config)
+	if err != nil {
+		return nil, err
+	}
+	o.Store = t
+	o.Refused = func(address, reason string) {
+		logger.Warn("a request was refused", "address", address, "reason", reason)
+	}
+	t.Authenticator = access.NewAuthenticator(o)
+	return t, nil
 }
 
 // fresh empties the maps if a token was added or removed since. mu is held.
 func (t *tokens) fresh() uint64 {
-	if now := t.machine.TokensChange(); now != t.change || len(t.known)+len(t.live) > 2*keepMax {
+	if now := t.machine.TokensChange(); now != t.change || len(t.known)+len(t.byID) > 2*keepMax {
 		clear(t.known)
-		clear(t.live)
+		clear(t.byID)
 		t.change = now
 	}
 	return t.change
@@ -90,25 +95,31 @@ func (t *tokens) Token(hash agent.TokenHash) (agent.Token, bool, error) {
 
 // Live implements access.Tokens. If the state cannot be read, the token does not count.
 func (t *tokens) Live(id string) bool {
+	_, ok := t.TokenOf(id)
+	return ok
+}
+
+// TokenOf implements access.TokensByID. An expired token is none.
+func (t *tokens) TokenOf(id string) (agent.Token, bool) {
 	t.mu.Lock()
 	change := t.fresh()
-	expires, ok := t.live[id]
+	kept, ok := t.byID[id]
 	t.mu.Unlock()
 	if ok {
-		return !t.expired(expires)
+		return kept, !t.expired(kept.ExpiresAt)
 	}
 	view := t.machine.View()
-	expires, ok, err := view.TokenLives(id)
+	found, ok, err := view.TokenOf(id)
 	view.Close()
 	if err != nil || !ok {
-		return false
+		return agent.Token{}, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.fresh() == change {
-		t.live[id] = expires
+		t.byID[id] = found
 	}
-	return true
+	return found, true
 }
 
 // Barrier implements access.Store.

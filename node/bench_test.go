@@ -13,6 +13,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/client"
+	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
 	"dormouse/config"
 	"dormouse/node"
@@ -130,6 +131,10 @@ func benchClient(b *testing.B, o client.Options, work func(ctx context.Context, 
 func benchNodes(b *testing.B) []string {
 	b.Helper()
 	dir := b.TempDir()
+	key := filepath.Join(dir, "cluster.key")
+	if err := keys.WriteFile(key, keys.Ring{keys.New()}.Encode()); err != nil {
+		b.Fatal(err)
+	}
 	var endpoints []string
 	for i := range 3 {
 		c := config.Default()
@@ -138,6 +143,7 @@ func benchNodes(b *testing.B) []string {
 		c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 		c.Gossip.Addr = "127.0.0.1:0"
 		c.Auth.Mode = config.AuthOff
+		c.Cluster.KeyFile = key
 		c.Cluster.Bootstrap = i == 0
 		if i > 0 {
 			c.Cluster.Join = []string{benchFirst}

@@ -79,10 +79,11 @@ func (n *Node) openInstances() error {
 	k := &instanceHost{ended: make(chan struct{})}
 	k.host, err = instance.New(instance.Options{
 		Node: c.Node.ID, Incarnation: n.group.Process(), Service: n.service, Ownership: ownership{n.machine, n.group},
-		Handlers: controller.WithPods(n.o.Handlers, n.Instances),
-		Remote:   router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
-		Webhooks: instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
-		AwakeMax: c.Instances.AwakeMax, Logger: n.logger.Named("instances"),
+		Handlers:      controller.WithPods(n.o.Handlers, n.Instances),
+		Remote:        router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
+		Webhooks:      instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
+		AwakeMax:      c.Instances.AwakeMax,
+		ScopeAwakeMax: func(scope string) uint64 { return n.limiter.Policy(scope).AwakeMax }, Logger: n.logger.Named("instances"),
 	})
 	if err != nil {
 		return fault("instances", err, codeConfig)

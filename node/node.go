@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/backup/schedule"
@@ -29,6 +30,7 @@ import (
 	"dormouse/server/redis"
 	"dormouse/storage"
 	"dormouse/store"
+	"dormouse/tenant"
 )
 
 // Node holds the parts of one node. Open creates it; Run runs it and closes it.
@@ -50,10 +52,12 @@ type Node struct {
 	metrics     *metrics
 	backups     *schedule.Runner // nil without a destination
 
-	service      agent.Submitter // the service of the servers: the router, measured
-	instanceHost *instanceHost   // of instances
+	service      agent.Submitter // the router, measured; the servers limit it
+	limiter      *tenant.Limiter
+	instanceHost *instanceHost // of instances
 	operator     *operator
-	tokens       *tokens // nil if the servers ask for no credentials
+	tokens       *tokens   // of this node's state
+	audit        *auditLog // nil if there is none
 
 	descriptors  *descriptors.Guard
 	grpc         *grpc.Server // nil if headless, as the next three
@@ -94,7 +98,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -213,6 +217,7 @@ func (n *Node) join() []string {
 
 // openService opens the service on top of the group and the machine.
 func (n *Node) openService() error {
+	n.limiter = tenant.NewLimiter(n.machine.PolicyOf)
 	n.metrics = newMetrics(n)
 	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
 	n.store = store.New(options)
@@ -222,7 +227,14 @@ func (n *Node) openService() error {
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
 	options.Group = n.group.RemoteView()
-	grpc.RegisterPeerStore(n.peers, store.New(options))
+	var err error
+	if n.tokens, err = newTokens(n); err != nil {
+		return fault("auth", err, codeConfig)
+	}
+	log := n.logger.Named("auth")
+	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
+		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
+	}))
 	peer.RegisterBackups(n.peers, peerBackups{n})
 	return nil
 }

@@ -94,6 +94,9 @@ func (n *Node) start(life context.Context, parts *errgroup.Group) {
 	} else {
 		warnOpen(n)
 	}
+	if n.audit != nil {
+		n.audit.start(life, parts.Go)
+	}
 	parts.Go(func() error { return n.grpc.Serve(n.grpcListener) })
 	parts.Go(func() error { return serveHTTP(n) })
 	if n.redis != nil {
@@ -121,6 +124,9 @@ func (n *Node) close(ctx context.Context) error {
 		if l != nil {
 			_ = l.Close() // its server has, unless it never served
 		}
+	}
+	if n.audit != nil { // no call is left that it records
+		errs = append(errs, n.audit.close(ctx))
 	}
 	if n.router != nil { // refuses calls that wait for a leader
 		n.router.Close()

@@ -20,6 +20,8 @@ import (
 	"dormouse/server/grpc"
 	"dormouse/server/redis"
 	"dormouse/server/rest"
+	"dormouse/store"
+	"dormouse/tenant"
 )
 
 // servingEvery is the interval at which gRPC's health status follows readiness.
@@ -31,19 +33,11 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	c, bytes := n.o.Config, inFlight(n.o.Config)
-	service := n.service
-	var operator layout.Operator = n.operator
-	instances := n.Instances()
-	var auth *access.Authenticator
-	if n.o.authenticating() {
-		n.tokens = newTokens(n)
-		auth = n.tokens.Authenticator
-		service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator), access.NewInstances(instances, n.tokens)
-	}
+	service, operator, instances, auth, auditor := guarded(n)
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, OpenMetrics: c.Private(),
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(),
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
@@ -56,7 +50,7 @@ func (n *Node) openServers() error {
 	if n.grpcListener, t, err = n.listen("gRPC", c.GRPC, true); err != nil {
 		return err
 	}
-	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Owner: n.instanceHost.router.Elsewhere}
+	options := grpc.Options{Logger: n.logger.Named("grpc"), ClusterID: n.clusterID, Bytes: bytes, Instances: instances, Auth: auth, Audit: auditor, Owner: n.instanceHost.router.Elsewhere}
 	if t != nil {
 		options.Credentials = credentials.NewTLS(t)
 	}
@@ -65,7 +59,7 @@ func (n *Node) openServers() error {
 		return nil
 	}
 	return openRedis(n, service, redis.Options{
-		Scope: c.Redis.Scope, Auth: auth, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
+		Scope: c.Redis.Scope, Auth: auth, Audit: auditor, Bytes: bytes, Logger: n.logger.Named("redis"), Version: version.String(), Node: c.Node.ID,
 	})
 }
 
@@ -79,6 +73,25 @@ func openRedis(n *Node, service agent.Service, o redis.Options) error {
 	return err
 }
 
+// guarded returns what the servers serve, within the rates of the scopes. The guards are around what records the calls that were
+// allowed, and inside of what records those that were not. auth and auditor are nil if the node has none.
+func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
+	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(n.Instances(), n.limiter)
+	if n.audit != nil {
+		auditor = n.audit.recorder
+		service, operator = n.audit.recorder.Service(service), n.audit.recorder.Operator(operator)
+	}
+	if !n.o.authenticating() {
+		return service, operator, instances, nil, auditor
+	}
+	service, operator, instances = access.NewGuard(service, n.tokens), access.NewOperator(operator), access.NewInstances(instances, n.tokens)
+	if n.audit != nil {
+		r := n.audit.recorder
+		service, operator, instances = r.Denials(service), r.OperatorDenials(operator), r.InstanceDenials(instances)
+	}
+	return service, operator, instances, n.tokens.Authenticator, auditor
+}
+
 // listen opens the listener l. If own is true, the caller must use the returned TLS configuration;
 // otherwise the listener itself uses TLS.
 func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tls.Config, error) {
@@ -86,6 +99,9 @@ func (n *Node) listen(what string, l config.Listen, own bool) (net.Listener, *tl
 	var err error
 	if n.o.Servers == nil || l.TLS() {
 		t, err = n.secrets.serverTLS(l)
+	}
+	if err == nil {
+		err = acceptClients(t, n.o.Config)
 	}
 	if err != nil {
 		return nil, nil, fault(what, err, codeConfig)

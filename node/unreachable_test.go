@@ -31,7 +31,7 @@ func TestCallsGoRoundACutSim(t *testing.T) {
 				caller = r
 			}
 		}
-		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents"}
+		ref := agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents", Key: "k"}
 		owning := func() layout.Partition {
 			return caller.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 		}

@@ -17,7 +17,7 @@ const answerBytesMax = 2 * agent.ReadBytesMax
 // Room for reads that are answered at once, in bytes. A page may have ReadBytesMax; single rows are
 // mostly small.
 const (
-	gateBytesMin = 2 * agent.ReadBytesMax
+	gateBytesMin = answerBytesMax
 	gateBytesMax = 16 * agent.ReadBytesMax
 	rowBytes     = 256 << 10
 
@@ -60,7 +60,7 @@ func expected(reads []agent.Read) int64 {
 			n += agent.ReadBytesMax
 		}
 	}
-	return min(n, agent.ReadBytesMax)
+	return min(n, answerBytesMax)
 }
 
 // answerBytes returns about how many bytes of memory an answer uses.
@@ -78,6 +78,9 @@ func answerBytes(found agent.Found) int {
 		return sizeOf(reflect.ValueOf(found))
 	}
 }
+
+// SizeOf returns about how many bytes the strings in an op, an answer or an event have.
+func SizeOf(v any) int { return sizeOf(reflect.ValueOf(v)) }
 
 // sizeOf adds up the strings and bytes in v.
 func sizeOf(v reflect.Value) int {

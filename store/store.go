@@ -19,9 +19,9 @@ import (
 
 // Proposer is the Raft group of a store.
 type Proposer interface {
-	// Submit proposes one encoded commit; done is called exactly once and must
-	// not block.
-	Submit(command []byte, done func(agent.Decided, error))
+	// SubmitFor proposes one encoded commit of a scope; done is called exactly once and must
+	// not block. The log is shared fairly between scopes.
+	SubmitFor(scope string, command []byte, done func(agent.Decided, error))
 
 	// Barrier returns an index such that a read that began before the call is linearizable once
 	// this node has applied it.
@@ -59,7 +59,7 @@ func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result
 		done(agent.Result{}, err)
 		return
 	}
-	s.o.Group.Submit(command, func(d agent.Decided, err error) {
+	s.o.Group.SubmitFor(c.Scope, command, func(d agent.Decided, err error) {
 		if err == nil && d.Err != nil {
 			err = d.Err
 		}
@@ -80,7 +80,10 @@ func (s *Store) known(c *agent.Commit) error {
 	if level >= fsm.TokensLevel {
 		return nil
 	}
-	if err := knowsTokens(c); err != nil || level >= fsm.ImportLevel {
+	if err := knowsTokens(c); err != nil {
+		return err
+	}
+	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
 	for _, op := range c.Ops {
@@ -108,6 +111,16 @@ func knowsTokens(c *agent.Commit) error {
 	}
 	if refused {
 		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
+	}
+	return nil
+}
+
+// knowsLimits refuses a policy with members that nodes of earlier versions would ignore.
+func knowsLimits(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		if op, ok := op.(*agent.PutScope); ok && (op.Default || op.UseDefault || op.Policy != op.Policy.Legacy()) {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support these limits yet: try again once they all run this version")
+		}
 	}
 	return nil
 }

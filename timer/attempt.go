@@ -102,12 +102,14 @@ func (w *Waker) fire(ctx context.Context, d *agent.DueTimer, ack *agent.AckTimer
 	return w.commit(ctx, d.Scope, ack)
 }
 
-// isPending reports whether the occurrence is not acknowledged yet.
+// isPending reports whether the occurrence is not acknowledged yet, as far as this node knows: it
+// leads, and has applied what it answered. If it leads no more, the answer may be old; then the
+// commit that follows is refused, because it names the occurrence.
 func (w *Waker) isPending(ctx context.Context, d *agent.DueTimer) (bool, error) {
 	call, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	answers, err := w.o.Service.Read(call, agent.Reads{
-		Scope: d.Scope, Reads: []agent.Read{&agent.GetTimer{Manager: d.Manager, Key: d.Key, ID: d.ID}},
+		Scope: d.Scope, Stale: true, Reads: []agent.Read{&agent.GetTimer{Manager: d.Manager, Key: d.Key, ID: d.ID}},
 	})
 	if err != nil {
 		return false, err

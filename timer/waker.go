@@ -9,6 +9,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/leading"
+	"dormouse/internal/pause"
 )
 
 // Source lists due timers. It is implemented by this node's state machine.
@@ -39,6 +40,12 @@ const (
 	backoffMin      = 200 * time.Millisecond // after an attempt that was not handled, or whose outcome is unknown
 	backoffMax      = 10 * time.Second       // doubled up to this
 	backoffPerTimer = time.Millisecond       // minimum wait for each timer in backoff
+
+	// While many timers fall due one after the other, a pass begins every passGap.
+	// Timers that fall due meanwhile are read together, and their turns share log
+	// entries. passBurst passes begin at once before that.
+	passGap   = 25 * time.Millisecond
+	passBurst = 4
 )
 
 // Waker fires timers while its node leads. Its memory only covers one term of
@@ -90,9 +97,11 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	defer cancel()
 	slots := make(chan struct{}, signalsMax)
 	var began time.Time // start of the current pass over all due timers
+	found := false      // the current pass has found some
+	var paid time.Time  // when the passes that found some have been paid for, a passGap each
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
-			began = time.Now()
+			began, found = time.Now(), false
 		}
 		due, next, wall, err := w.o.Source.DueTimers(from, pageSize)
 		if err != nil {
@@ -100,6 +109,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 			next = ""
 		}
 		seen := time.Now()
+		found = found || len(due) > 0
 		for i := range due {
 			if !w.acquire(&due[i]) {
 				continue
@@ -116,8 +126,21 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		}
 		if from = next; from == "" {
 			w.wait(ctx, changed, began, err != nil)
+			if found {
+				paid = later(paid, began).Add(passGap)
+			}
+			if early := time.Until(paid.Add(-passBurst * passGap)); early > 0 {
+				pause.For(ctx, early)
+			}
 		}
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // wait returns when a timer may need an attempt: it fell due, fell due again

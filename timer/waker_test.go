@@ -237,3 +237,47 @@ func TestATimerOfAnUnknownManagerWaitsForIt(t *testing.T) {
 		})
 	})
 }
+
+// Timers that fall due one after the other are read together: after four passes at once, a pass begins every 25 ms.
+func TestPassesArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		passes := 0
+		w.onPage(func(from string) {
+			if from == "" {
+				passes++
+			}
+		})
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+		for i := range 1000 {
+			w.put(nil, fmt.Sprintf("k%04d", i))
+			time.Sleep(time.Millisecond)
+		}
+		w.idle(t)
+		var late time.Duration
+		for i, s := range w.signals {
+			if i > 0 {
+				late = max(late, s.at.Sub(w.signals[i-1].at))
+			}
+		}
+		if len(w.signals) != 1000 || passes < 20 || passes > 50 || late > 26*time.Millisecond {
+			t.Errorf("%d signals in %d passes, up to %v apart", len(w.signals), passes, late)
+		}
+	})
+}
+
+// A waker that found nothing at first fires a timer at once.
+func TestTheFirstTimerFiresAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.handle = func(_ context.Context, _ int, s agent.Signal) error { return w.apply(s.Ack) }
+		synctest.Wait() // it has looked, and waits
+		w.put(nil, "a")
+		synctest.Wait()
+		w.sees(func() {
+			if len(w.signals) != 1 {
+				t.Errorf("%d signals", len(w.signals))
+			}
+		})
+	})
+}

@@ -47,7 +47,7 @@ func savesLater(k *liveKit, store func(agent.Instances, context.Context, agent.I
 	k.commit(&agent.PutScope{Policy: agent.Policy{BytesMax: 1}})
 	ctx, cancel := context.WithTimeout(k.ctx, 5*time.Second) // an overloaded call may be retried for that long
 	defer cancel()
-	k.failure(agent.CodeOverloaded, store(k.at, ctx, k.ref("a")))
+	k.failure(agent.CodeQuotaExceeded, store(k.at, ctx, k.ref("a")))
 	k.is("a", agent.InstanceAwake)
 	if sum := k.sum(); sum.Awake != 1 || sum.Failed == 0 || sum.Hibernated != 0 {
 		k.Errorf("it could not be stored: %+v", sum)

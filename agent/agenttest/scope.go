@@ -83,7 +83,7 @@ var scopeClaims = []claim{
 		k.commit(&agent.PutValue{Key: "a"}, &agent.PutCheckpoint{Key: "a"})
 		for _, op := range []agent.Op{&agent.PutValue{Key: "b"}, &agent.PutCheckpoint{Key: "b"}, &agent.AppendThread{Thread: "b"}} {
 			_, err := k.send(agent.Commit{Ops: []agent.Op{op}})
-			if e := k.failure(agent.CodeOverloaded, err); e.Limit == "" {
+			if e := k.failure(agent.CodeQuotaExceeded, err); e.Limit == "" {
 				k.Fatalf("the refusal names no limit: %+v", e)
 			}
 		}
@@ -98,11 +98,39 @@ var scopeClaims = []claim{
 		k.commit(&agent.PutValue{Key: "c"})
 	}},
 
+	{"a_policy_limits_each_noun", func(k *kit) {
+		for _, one := range []struct {
+			policy agent.Policy
+			limit  string
+			op     func(id string) agent.Op
+		}{
+			{agent.Policy{AgentsMax: 2}, "agents_max=2", func(id string) agent.Op { return &agent.WriteMemory{Agent: id, ID: "m", Content: "c"} }},
+			{agent.Policy{ThreadsMax: 2}, "threads_max=2", func(id string) agent.Op { return &agent.AppendThread{Thread: id} }},
+			{agent.Policy{EntriesMax: 2}, "entries_max=2", func(string) agent.Op {
+				return &agent.AppendThread{Thread: "a", Entries: []agent.Draft{{Payload: agent.JSON("{}")}}}
+			}},
+			{agent.Policy{TimersMax: 2}, "timers_max=2", func(id string) agent.Op { return alarm(id) }},
+		} {
+			k.commit(&agent.PutScope{Policy: one.policy})
+			k.commit(one.op("a"))
+			k.commit(one.op("b"))
+			_, err := k.send(agent.Commit{Ops: []agent.Op{one.op("c")}})
+			k.equal("limit", k.failure(agent.CodeQuotaExceeded, err).Limit, one.limit)
+		}
+		s := k.counters()
+		k.equal("agents, threads, entries, timers", []uint64{s.Agents, s.Threads, s.Entries, s.Timers}, []uint64{2, 2, 2, 2})
+		k.equal("own", s.OwnPolicy, true)
+		k.commit(&agent.PutScope{UseDefault: true})
+		k.equal("own policy", k.counters().OwnPolicy, false)
+		k.refuseInvalid(agent.CodeInvalid, 0, "use_default", &agent.PutScope{UseDefault: true, Default: true})
+		k.refuseInvalid(agent.CodeInvalid, 0, "use_default", &agent.PutScope{UseDefault: true, Policy: agent.Policy{KeysMax: 1}})
+	}},
+
 	{"a_policy_limits_bytes", func(k *kit) {
 		k.commit(&agent.PutScope{Policy: agent.Policy{BytesMax: 5000}})
 		k.commit(&agent.PutValue{Key: "a", Bytes: make([]byte, 3000)})
 		_, err := k.send(agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "b", Bytes: make([]byte, 3000)}}})
-		k.failure(agent.CodeOverloaded, err)
+		k.failure(agent.CodeQuotaExceeded, err)
 		k.lacks(agent.CodeNotFound, &agent.GetValue{Key: "b"})
 		k.commit(&agent.DeleteValue{Key: "a"}, &agent.PutValue{Key: "b", Bytes: make([]byte, 3000)})
 	}},
@@ -142,7 +170,7 @@ var scopeClaims = []claim{
 			k.Fatal("it existed after it was deleted")
 		}
 		k.appendTo("t", messages("new", 0, 1)...)
-		k.equal("keys, policy", []any{k.counters().Keys, k.counters().Policy}, []any{uint64(1), agent.Policy{}})
+		k.equal("keys, whether it has a policy of its own", []any{k.counters().Keys, k.counters().OwnPolicy}, []any{uint64(1), false})
 		k.equal("entries", ids(k.entries("t")), "new0")
 		if after := k.thread("t"); after.Incarnation <= before.Incarnation {
 			k.Fatalf("incarnation %d came after %d", after.Incarnation, before.Incarnation)

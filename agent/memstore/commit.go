@@ -50,8 +50,9 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	st.index.Add(1)
 	st.now = st.wall()
 	st.expire()
-	before, tokens := st.scope(c.Scope), st.tokens
+	before, tokens, defaults := st.scope(c.Scope), st.tokens, st.defaults
 	s := before.clone(st.now)
+	s.Policy = st.policyOf(s)
 	if e := st.tokens.authentic(c.Token, st.now); e != nil {
 		return refused(e)
 	}
@@ -68,7 +69,7 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 	for i, op := range c.Ops {
 		done, e := st.op(s, op)
 		if e != nil {
-			st.tokens = tokens
+			st.tokens, st.defaults = tokens, defaults
 			e.Op = i
 			return refused(e)
 		}
@@ -76,9 +77,12 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 		changes, old = appendChanges(changes, s, op, old, now), now
 		result.Results = append(result.Results, done)
 	}
+	for i := range changes {
+		changes[i].Principal = c.Principal
+	}
 	s.count()
 	if e := s.full(before); e != nil {
-		st.tokens = tokens
+		st.tokens, st.defaults = tokens, defaults
 		return refused(e)
 	}
 	st.scopes[c.Scope] = s
@@ -95,12 +99,24 @@ func (st *Store) decide(c agent.Commit) agent.Decided {
 // full refuses a commit that exceeds a quota of the scope, unless it adds nothing.
 func (s *scope) full(before *scope) *agent.Error {
 	p := s.Policy
-	if (p.KeysMax == 0 || s.Keys <= p.KeysMax || s.Keys <= before.Keys) && (p.BytesMax == 0 || s.Bytes <= p.BytesMax || s.Bytes <= before.Bytes) {
-		return nil
+	for _, q := range []struct {
+		name           string
+		most, had, has uint64
+	}{
+		{"keys_max", p.KeysMax, before.Keys, s.Keys},
+		{"bytes_max", p.BytesMax, before.Bytes, s.Bytes},
+		{"agents_max", p.AgentsMax, before.Agents, s.Agents},
+		{"threads_max", p.ThreadsMax, before.Threads, s.Threads},
+		{"entries_max", p.EntriesMax, before.Entries, s.Entries},
+		{"timers_max", p.TimersMax, before.Timers, s.Timers},
+	} {
+		if q.most > 0 && q.has > q.most && q.has > q.had {
+			e := agent.Errorf(agent.CodeQuotaExceeded, "scope %q would exceed %s = %d", s.Name, q.name, q.most)
+			e.Limit = fmt.Sprintf("%s=%d", q.name, q.most)
+			return e
+		}
 	}
-	e := agent.Errorf(agent.CodeOverloaded, "scope %q would have %d keys and %d bytes", s.Name, s.Keys, s.Bytes)
-	e.Op, e.Limit = -1, fmt.Sprintf("keys_max=%d, bytes_max=%d", p.KeysMax, p.BytesMax)
-	return e
+	return nil
 }
 
 // fenced refuses a commit whose claim has another holder, or whose agent was erased.

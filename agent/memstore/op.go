@@ -36,7 +36,12 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.DeleteMemory:
 		return s.deleteMemory(o)
 	case *agent.PutScope:
-		s.Policy = o.Policy
+		if o.Default {
+			st.defaults = o.Policy
+			return &agent.ScopeResult{Scope: agent.Scope{Policy: o.Policy}}, nil
+		}
+		s.own, s.OwnPolicy = o.Policy, !o.UseDefault
+		s.Policy = st.policyOf(s)
 		return &agent.ScopeResult{Scope: s.Scope}, nil
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: st.scopes[s.Name] != nil}, nil

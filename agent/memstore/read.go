@@ -64,8 +64,11 @@ func (st *Store) answer(s *scope, read agent.Read) (agent.Found, *agent.Error) {
 		}
 		return nil, agent.Errorf(agent.CodeNotFound, "claim %q has no holder", q.Claim)
 	case *agent.GetScope:
+		if q.Default {
+			return &agent.Scope{Policy: st.defaults}, nil
+		}
 		if s.exists {
-			return &s.Scope, nil
+			return st.shown(s), nil
 		}
 		return nil, notFound("scope", s.Name)
 	case *agent.GetCheckpoint:
@@ -112,7 +115,7 @@ func (st *Store) list(s *scope, read agent.Read) agent.Found {
 		names, next := sorted(st.scopes, q.Page)
 		list := &agent.ScopeList{Next: next}
 		for _, name := range names {
-			list.Items = append(list.Items, st.scopes[name].Scope)
+			list.Items = append(list.Items, *st.shown(st.scopes[name]))
 		}
 		return list
 	default:

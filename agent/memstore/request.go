@@ -106,7 +106,7 @@ func describe(ops []agent.Op) string {
 // refused returns a refusal as the state machine does: one that asks for a retry is
 // not final.
 func refused(e *agent.Error) agent.Decided {
-	e.Final = e.Code != agent.CodeOverloaded
+	e.Final = e.Code != agent.CodeOverloaded && e.Code != agent.CodeQuotaExceeded
 	return agent.Decided{Err: e}
 }
 

@@ -14,8 +14,9 @@ import (
 type scope struct {
 	agent.Scope
 	exists      bool
-	now         int64  // log time of the change that made this copy
-	principal   string // …and who made it
+	own         agent.Policy // if OwnPolicy
+	now         int64        // log time of the change that made this copy
+	principal   string       // …and who made it
 	values      map[string]*agent.Value
 	checkpoints map[string][]*agent.Checkpoint // kept revisions, newest first
 	replaced    map[*agent.Checkpoint]int64    // when a replaced revision expires, if the policy limits its age
@@ -114,8 +115,51 @@ func notFound(noun, id string) *agent.Error {
 	return agent.Errorf(agent.CodeNotFound, "there is no %s %q", noun, id)
 }
 
+// policyOf returns the policy that applies to a scope.
+func (st *Store) policyOf(s *scope) agent.Policy {
+	if s.OwnPolicy {
+		return s.own
+	}
+	return st.defaults
+}
+
+// shown returns a scope as callers see it.
+func (st *Store) shown(s *scope) *agent.Scope {
+	found := s.Scope
+	found.Policy = st.policyOf(s)
+	return &found
+}
+
+// countNouns updates the counts of agents, threads, entries and timers.
+func (s *scope) countNouns() {
+	agents := map[string]bool{}
+	for name := range s.checkpoints {
+		agents[name] = true
+	}
+	for name := range s.memories {
+		agents[name.agent] = true
+	}
+	for _, one := range s.sessions.Sessions {
+		agents[one.Agent] = true
+	}
+	for _, one := range s.dialogues {
+		if one.Agent != "" {
+			agents[one.Agent] = true
+		}
+	}
+	s.Agents, s.Threads, s.Timers, s.Entries = uint64(len(agents)), uint64(len(s.threads)), uint64(len(s.timers)), 0
+	for _, t := range s.threads {
+		from := t.Floor
+		if t.ForkedFrom != nil {
+			from = max(from, t.ForkedFrom.Rev)
+		}
+		s.Entries += t.Rev - from
+	}
+}
+
 // count updates the usage of the scope.
 func (s *scope) count() {
+	s.countNouns()
 	s.Keys = uint64(len(s.values) + len(s.checkpoints) + len(s.threads) + len(s.claims) + len(s.sessions.Sessions) +
 		len(s.memories) + len(s.dialogues) + len(s.managers))
 	s.Bytes = s.dialogues.Bytes()

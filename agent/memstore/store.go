@@ -22,17 +22,18 @@ type Store struct {
 
 	index atomic.Uint64 // changed under mu
 
-	mu      sync.Mutex
-	now     int64         // log time of the last change, Unix ms
-	passed  time.Duration // added to the clock by Pass
-	minted  uint64        // the newest incarnation
-	epoch   uint64        // the newest epoch of a claim
-	writes  uint64        // of memories, so far
-	scopes  map[string]*scope
-	clients map[clientName]*client
-	feeds   map[string]feed
-	tokens  tokens        // of all scopes
-	changed chan struct{} // closed by each change, then replaced
+	mu       sync.Mutex
+	now      int64         // log time of the last change, Unix ms
+	passed   time.Duration // added to the clock by Pass
+	minted   uint64        // the newest incarnation
+	epoch    uint64        // the newest epoch of a claim
+	writes   uint64        // of memories, so far
+	scopes   map[string]*scope
+	clients  map[clientName]*client
+	feeds    map[string]feed
+	tokens   tokens        // of all scopes
+	defaults agent.Policy  // of scopes without a policy of their own
+	changed  chan struct{} // closed by each change, then replaced
 }
 
 var _ agent.Submitter = (*Store)(nil)

@@ -13,7 +13,7 @@ func changesToProto(e *agent.Event) *apipb.Changes {
 		p.Index, p.Ordinal, p.Time = c.Index, c.Ordinal, c.Time
 		p.Kind, p.Agent, p.Key = string(c.Kind), c.Agent, c.Key
 		p.Conversation, p.Manager, p.Instance = c.Conversation, c.Manager, c.Instance
-		p.Revision, p.Deleted, p.Status = c.Revision, c.Deleted, c.Status
+		p.Revision, p.Deleted, p.Status, p.Principal = c.Revision, c.Deleted, c.Status, c.Principal
 		m.Items[i] = p
 	}
 	return m
@@ -29,7 +29,7 @@ func changesFromProto(m *apipb.Changes) []agent.Changed {
 			Index: p.GetIndex(), Ordinal: p.GetOrdinal(), Time: p.GetTime(),
 			Kind: agent.ChangeKind(p.GetKind()), Agent: p.GetAgent(), Key: p.GetKey(),
 			Conversation: p.GetConversation(), Manager: p.GetManager(), Instance: p.GetInstance(),
-			Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(),
+			Revision: p.GetRevision(), Deleted: p.GetDeleted(), Status: p.GetStatus(), Principal: p.GetPrincipal(),
 		}
 	}
 	return changes

@@ -46,7 +46,7 @@ func readToProto(out *apipb.Read, read agent.Read) {
 	case *agent.ListScopes:
 		out.Read = &apipb.Read_ListScopes{ListScopes: pageToProto(r.Page)}
 	case *agent.GetScope:
-		out.Read = &apipb.Read_GetScope{GetScope: &apipb.GetScope{}}
+		out.Read = &apipb.Read_GetScope{GetScope: &apipb.GetScope{Default: r.Default}}
 	case *agent.GetClaim:
 		out.Read = &apipb.Read_GetClaim{GetClaim: &apipb.GetClaim{Claim: r.Claim}}
 	case *agent.ListClaims:
@@ -132,7 +132,7 @@ func readFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_ListScopes:
 		return &agent.ListScopes{Page: pageFromProto(r.ListScopes)}
 	case *apipb.Read_GetScope:
-		return &agent.GetScope{}
+		return &agent.GetScope{Default: r.GetScope.GetDefault()}
 	case *apipb.Read_GetClaim:
 		return &agent.GetClaim{Claim: r.GetClaim.GetClaim()}
 	case *apipb.Read_ListClaims:

@@ -20,6 +20,7 @@ type change struct {
 	Revision     *uint64 `json:"revision,omitempty"`
 	Deleted      bool    `json:"deleted,omitzero"`
 	Status       string  `json:"status,omitzero"`
+	Principal    string  `json:"principal,omitzero"`
 }
 
 // ChangeOf returns the document of c.
@@ -27,7 +28,7 @@ func ChangeOf(c *agent.Changed) change {
 	out := change{
 		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
 		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
-		Deleted: c.Deleted, Status: c.Status,
+		Deleted: c.Deleted, Status: c.Status, Principal: c.Principal,
 	}
 	switch {
 	case c.Deleted || c.Kind == agent.ChangedReview || c.Kind == agent.ChangedScope:

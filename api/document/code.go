@@ -48,6 +48,7 @@ var meanings = map[agent.Code]meaning{
 	agent.CodeReconcileFailed:     {http.StatusConflict, "The pod runs, but not all requested nodes do", withReason},
 	agent.CodeNotOwner:            {http.StatusServiceUnavailable, "The instance is moving; nothing was handled", nil},
 	agent.CodeOverloaded:          {http.StatusTooManyRequests, "A queue or a quota is full; nothing was applied", withRetry},
+	agent.CodeQuotaExceeded:       {http.StatusForbidden, "The scope's policy does not allow more; nothing was applied", withLimit},
 	agent.CodeUnavailable:         {http.StatusServiceUnavailable, "The node cannot serve this now; nothing was applied", withReasonThere},
 	agent.CodeReadOnly:            {http.StatusServiceUnavailable, "The cluster takes no writes now", nil},
 	agent.CodeCorrupt:             {http.StatusInternalServerError, "Stored data fails its checksum", nil},

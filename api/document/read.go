@@ -55,8 +55,11 @@ type (
 	listThreadsRead       struct{ pageRead }
 	listScopesRead        struct{ pageRead }
 	listClaimsRead        struct{ pageRead }
-	getScopeRead          struct{ readName }
-	thawRead              struct {
+	getScopeRead          struct {
+		readName
+		Default bool `json:"default" required:"false" doc:"Read the policy of all scopes that have none of their own"`
+	}
+	thawRead struct {
 		revisionRead
 		Tail *uint64 `json:"tail,omitempty"`
 	}
@@ -94,7 +97,7 @@ func (r listThreadsRead) read() agent.Read     { return &agent.ListThreads{Page:
 func (r listScopesRead) read() agent.Read      { return &agent.ListScopes{Page: r.page()} }
 func (r listClaimsRead) read() agent.Read      { return &agent.ListClaims{Page: r.page()} }
 func (r getClaimRead) read() agent.Read        { return &agent.GetClaim{Claim: r.Claim} }
-func (getScopeRead) read() agent.Read          { return &agent.GetScope{} }
+func (r getScopeRead) read() agent.Read        { return &agent.GetScope{Default: r.Default} }
 
 func (r thawRead) read() agent.Read {
 	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}

@@ -11,10 +11,15 @@ var scopeOps = map[string]func() wireOp{
 
 type putScopeOp struct {
 	opName
-	PolicyBody
+	ScopePolicyBody
+	Default bool `json:"default" required:"false" doc:"Set the policy of all scopes that have none of their own"`
 }
 
-func (o *putScopeOp) op() (agent.Op, error) { return &agent.PutScope{Policy: o.ToAgent()}, nil }
+func (o *putScopeOp) op() (agent.Op, error) {
+	op := o.ScopePolicyBody.Op()
+	op.Default = o.Default
+	return op, nil
+}
 
 type deleteScopeOp struct{ opName }
 
@@ -32,6 +37,27 @@ type PolicyBody struct {
 	MemoryBytesMax uint64 `json:"memory_bytes_max,omitzero" required:"false" doc:"Bytes of all memories of one agent; 0 means 256 MiB"`
 
 	ChangesMax uint64 `json:"changes_max,omitzero" required:"false" doc:"Minimum number of changes that the scope's feed keeps; 0 means 100,000"`
+
+	AgentsMax  uint64 `json:"agents_max,omitzero" required:"false" doc:"Names with a checkpoint, memories, sessions or conversations; 0 means no limit"`
+	ThreadsMax uint64 `json:"threads_max,omitzero" required:"false" doc:"0 means no limit"`
+	EntriesMax uint64 `json:"entries_max,omitzero" required:"false" doc:"Entries of all threads; 0 means no limit"`
+	TimersMax  uint64 `json:"timers_max,omitzero" required:"false" doc:"0 means no limit"`
+
+	RequestsPerSecond uint64 `json:"requests_per_second,omitzero" required:"false" doc:"On each node; 0 means no limit"`
+	BytesPerSecond    uint64 `json:"bytes_per_second,omitzero" required:"false" doc:"Bytes of requests and answers on each node; 0 means no limit"`
+	WatchesMax        uint64 `json:"watches_max,omitzero" required:"false" doc:"Watches at once on each node; 0 means no limit"`
+	AwakeMax          uint64 `json:"awake_max,omitzero" required:"false" doc:"Instances awake at once in one process; 0 means no limit"`
+}
+
+// ScopePolicyBody is the policy to set of one scope.
+type ScopePolicyBody struct {
+	PolicyBody
+	UseDefault bool `json:"use_default" required:"false" doc:"Remove the scope's own policy, so that the default applies; the other members must be absent"`
+}
+
+// Op returns the op that sets the policy.
+func (b ScopePolicyBody) Op() *agent.PutScope {
+	return &agent.PutScope{Policy: b.ToAgent(), UseDefault: b.UseDefault}
 }
 
 // ToAgent returns the policy.
@@ -44,14 +70,20 @@ type Scope struct {
 	Name      string     `json:"name"`
 	Keys      uint64     `json:"keys"`
 	Bytes     uint64     `json:"bytes"`
+	Agents    uint64     `json:"agents" doc:"Names with a checkpoint, memories, sessions or conversations"`
+	Threads   uint64     `json:"threads"`
+	Entries   uint64     `json:"entries" doc:"Of all threads; a fork counts those that were appended to it"`
+	Timers    uint64     `json:"timers"`
 	CreatedAt int64      `json:"created_at"`
-	Policy    PolicyBody `json:"policy"`
+	Policy    PolicyBody `json:"policy" doc:"The policy that applies: its own, or the default"`
+	OwnPolicy bool       `json:"own_policy" doc:"The scope has a policy of its own"`
 }
 
 // ScopeOf returns the document of s.
 func ScopeOf(s agent.Scope) Scope {
 	return Scope{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
-		Policy: PolicyBody(s.Policy),
+		Agents: s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers,
+		Policy: PolicyBody(s.Policy), OwnPolicy: s.OwnPolicy,
 	}
 }

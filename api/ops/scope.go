@@ -11,25 +11,32 @@ var scopeCodecs = []opCodec{
 	codec(encodeImportScope, (*oppb.Op).GetImportScope, decodeImportScope),
 }
 
-func policyToProto(p agent.Policy) *oppb.Policy {
+// PolicyToProto converts a policy to protobuf.
+func PolicyToProto(p agent.Policy) *oppb.Policy {
 	return &oppb.Policy{
 		History: p.History, KeysMax: p.KeysMax, BytesMax: p.BytesMax, MemoriesMax: p.MemoriesMax, MemoryBytesMax: p.MemoryBytesMax,
 		ChangesMax: p.ChangesMax, HistoryAgeMs: p.HistoryAgeMS,
+		AgentsMax: p.AgentsMax, ThreadsMax: p.ThreadsMax, EntriesMax: p.EntriesMax, TimersMax: p.TimersMax,
+		RequestsPerSecond: p.RequestsPerSecond, BytesPerSecond: p.BytesPerSecond, WatchesMax: p.WatchesMax, AwakeMax: p.AwakeMax,
 	}
 }
 
-func policyFromProto(p *oppb.Policy) agent.Policy {
+// PolicyFromProto converts a policy from protobuf.
+func PolicyFromProto(p *oppb.Policy) agent.Policy {
 	return agent.Policy{
 		History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 		MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(),
 		ChangesMax: p.GetChangesMax(), HistoryAgeMS: p.GetHistoryAgeMs(),
+		AgentsMax: p.GetAgentsMax(), ThreadsMax: p.GetThreadsMax(), EntriesMax: p.GetEntriesMax(), TimersMax: p.GetTimersMax(),
+		RequestsPerSecond: p.GetRequestsPerSecond(), BytesPerSecond: p.GetBytesPerSecond(), WatchesMax: p.GetWatchesMax(), AwakeMax: p.GetAwakeMax(),
 	}
 }
 
 // ScopeToProto converts a scope to protobuf.
 func ScopeToProto(s *agent.Scope) *oppb.Scope {
 	return &oppb.Scope{
-		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt, Policy: policyToProto(s.Policy),
+		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt, Policy: PolicyToProto(s.Policy), OwnPolicy: s.OwnPolicy,
+		Agents: s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers,
 	}
 }
 
@@ -37,7 +44,8 @@ func ScopeToProto(s *agent.Scope) *oppb.Scope {
 func ScopeFromProto(s *oppb.Scope) agent.Scope {
 	return agent.Scope{
 		Name: s.GetName(), Keys: s.GetKeys(), Bytes: s.GetBytes(), CreatedAt: s.GetCreatedAt(),
-		Policy: policyFromProto(s.GetPolicy()),
+		Policy: PolicyFromProto(s.GetPolicy()), OwnPolicy: s.GetOwnPolicy(),
+		Agents: s.GetAgents(), Threads: s.GetThreads(), Entries: s.GetEntries(), Timers: s.GetTimers(),
 	}
 }
 
@@ -50,11 +58,11 @@ func importScopeToProto(o *agent.ImportScope) *oppb.ImportScope {
 }
 
 func encodePutScope(out *oppb.Op, o *agent.PutScope) {
-	out.Op = &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: policyToProto(o.Policy)}}
+	out.Op = &oppb.Op_PutScope{PutScope: &oppb.PutScope{Policy: PolicyToProto(o.Policy), Default: o.Default, UseDefault: o.UseDefault}}
 }
 
 func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
-	return &agent.PutScope{Policy: policyFromProto(p.Policy)}, nil
+	return &agent.PutScope{Policy: PolicyFromProto(p.Policy), Default: p.Default, UseDefault: p.UseDefault}, nil
 }
 
 func encodeDeleteScope(out *oppb.Op, _ *agent.DeleteScope) {

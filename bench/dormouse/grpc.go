@@ -1,6 +1,7 @@
 package dormouse
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -30,11 +31,12 @@ type Options struct {
 	Fixed     bool   // all clients use only the first endpoint; otherwise each prefers the leader
 	CAFile    string // verifies the nodes; "" means no TLS
 	TokenFile string // holds the token of the clients; "" means none
+	Scope     string // of all agents; "" means the scope of benchmarks
 }
 
 // Dial returns a Driver.
 func Dial(o Options) (*Driver, error) {
-	to := client.Options{Endpoints: o.Endpoints, Scope: scope, PreferLeader: !o.Fixed, Fixed: o.Fixed}
+	to := client.Options{Endpoints: o.Endpoints, Scope: cmp.Or(o.Scope, scope), PreferLeader: !o.Fixed, Fixed: o.Fixed}
 	if o.TokenFile != "" {
 		token, err := os.ReadFile(o.TokenFile)
 		if err != nil {
@@ -61,6 +63,12 @@ func Dial(o Options) (*Driver, error) {
 		d.clients = append(d.clients, c)
 	}
 	return d, nil
+}
+
+// Limit limits the requests a second of the driver's scope on each node.
+func (d *Driver) Limit(ctx context.Context, requests uint64) error {
+	_, err := d.client().PutScope(ctx, agent.Policy{RequestsPerSecond: requests})
+	return err
 }
 
 // client returns the client of the next call.

@@ -74,6 +74,9 @@ func (k Key) BackupPublic() ed25519.PublicKey {
 	return public
 }
 
+// Audit returns the key of the macs of audit logs.
+func (k Key) Audit() []byte { return k.derive("audit") }
+
 // Host returns the key that the cluster's host processes prove.
 func (k Key) Host() HostKey {
 	h := HostKey{id: k.ID()}

@@ -44,12 +44,7 @@ func nextVote(members []elector, target int) (promote, demote string) {
 	if target > 0 {
 		chosen = choose(members, target)
 		if votes > target {
-			for _, m := range members {
-				if m.voter && !m.self && !slices.ContainsFunc(chosen, func(c elector) bool { return c.id == m.id }) {
-					return "", m.id
-				}
-			}
-			return "", ""
+			return "", dispensable(members, chosen)
 		}
 	}
 	for _, m := range chosen {
@@ -58,6 +53,20 @@ func nextVote(members []elector, target int) (promote, demote string) {
 		}
 	}
 	return "", ""
+}
+
+// dispensable returns a voter that was not chosen, a dead one first; "" if all were.
+func dispensable(members, chosen []elector) (id string) {
+	for _, m := range members {
+		switch {
+		case !m.voter || m.self || slices.ContainsFunc(chosen, func(c elector) bool { return c.id == m.id }):
+		case m.dead:
+			return m.id
+		case id == "":
+			id = m.id
+		}
+	}
+	return id
 }
 
 // choose returns the members that should vote: the leader first, then those of the zones

@@ -31,6 +31,7 @@ func TestNextVote(t *testing.T) {
 		"without a spare it stays":                     {3, []elector{lead, voter("n2"), dead("n3"), behind("n4")}, "", ""},
 		"one that is back is a spare":                  {3, []elector{lead, voter("n2"), spare("n3"), voter("n4")}, "", ""},
 		"more voters than the target":                  {1, []elector{lead, voter("n2"), voter("n3")}, "", "n2"},
+		"a dead voter loses its vote first":            {3, []elector{at("a", lead), at("a", voter("n2")), at("a", voter("n3")), dead("n4"), spare("n5")}, "", "n4"},
 		"the leader keeps its vote":                    {1, []elector{voter("a"), lead}, "", "a"},
 		"a zone without a voter gets one":              {3, []elector{at("a", lead), at("a", voter("n2")), at("b", voter("n3")), at("c", spare("n4"))}, "n4", ""},
 		"then a zone with two has one too many":        {3, []elector{at("a", lead), at("a", voter("n2")), at("b", voter("n3")), at("c", voter("n4"))}, "", "n2"},

@@ -54,11 +54,14 @@ func (p *Proposer) expect(settled *batch) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	answered := len(settled.done)
-	expected := min(len(p.queue)+answered, BatchCommitsMax)
+	expected := min(p.queue.count+answered, BatchCommitsMax)
+	if p.queue.shared > 0 && p.queue.count > 0 { // what is left of one tenant's commits would make others wait
+		return false
+	}
 	if answered == 0 || expected < 2 || settled.err != nil || p.mustAnnounce() {
 		return false
 	}
-	p.linger.queued, p.linger.pace = len(p.queue), settled.took/time.Duration(answered)
+	p.linger.queued, p.linger.pace = p.queue.count, settled.took/time.Duration(answered)
 	p.expected = expected
 	if p.complete() {
 		p.expected = 0
@@ -73,7 +76,7 @@ func (p *Proposer) mustAnnounce() bool { return p.announceAt.Load() > p.announce
 // complete reports whether all expected commits have come, an entry is full, or a
 // linger must end. Callers hold mu.
 func (p *Proposer) complete() bool {
-	return len(p.queue) >= p.expected || p.bytes >= BatchBytesMax || len(p.readers) > 0 || p.closed != nil
+	return p.queue.count >= p.expected || p.queue.bytes >= BatchBytesMax || len(p.readers) > 0 || p.closed != nil
 }
 
 // lingerFor answers settled and waits until the expected commits have come, or
@@ -86,7 +89,7 @@ func (p *Proposer) lingerFor(ctx context.Context, settled *batch) {
 	for late := false; ; {
 		p.mu.Lock()
 		if late || p.complete() || p.mustAnnounce() {
-			p.linger.note(len(p.queue)-p.linger.queued, time.Since(began))
+			p.linger.note(p.queue.count-p.linger.queued, time.Since(began))
 			p.expected = 0
 			p.mu.Unlock()
 			return

@@ -14,11 +14,11 @@ func TestTheProposerLingersOnlyForCallersThatMayCallAgain(t *testing.T) {
 		lingers  bool
 	}{
 		"several callers":               {answered: 2, p: &Proposer{}, lingers: true},
-		"one, and another that waits":   {answered: 1, p: &Proposer{queue: make([]pending, 1)}, lingers: true},
+		"one, and another that waits":   {answered: 1, p: &Proposer{queue: fairQueue{count: 1}}, lingers: true},
 		"one alone":                     {answered: 1, p: &Proposer{}},
-		"reads alone":                   {answered: 0, p: &Proposer{queue: make([]pending, 2)}},
+		"reads alone":                   {answered: 0, p: &Proposer{queue: fairQueue{count: 2}}},
 		"a read waits":                  {answered: 2, p: &Proposer{readers: make([]chan reading, 1)}},
-		"an entry is full":              {answered: 2, p: &Proposer{bytes: BatchBytesMax}},
+		"an entry is full":              {answered: 2, p: &Proposer{queue: fairQueue{bytes: BatchBytesMax}}},
 		"nothing is taken any more":     {answered: 2, p: &Proposer{closed: errStopping()}},
 		"they did not come back lately": {answered: 2, p: &Proposer{linger: lingerStats{skipNext: 1}}},
 	} {

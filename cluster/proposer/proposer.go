@@ -62,8 +62,7 @@ type Proposer struct {
 	abandoned chan struct{} // closed when Raft has stopped and will not answer
 
 	mu       sync.Mutex
-	queue    []pending      // guarded by mu
-	bytes    int            // of queue; guarded by mu
+	queue    fairQueue      // guarded by mu
 	expected int            // commits that linger waits for before an entry is cut; 0: none; guarded by mu
 	readers  []chan reading // guarded by mu
 	closed   *agent.Error   // why nothing is accepted; guarded by mu

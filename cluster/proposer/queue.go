@@ -19,9 +19,10 @@ type pending struct {
 // from another goroutine or before Submit returns, with the state machine's
 // decision or an *agent.Error. done must not block. cmd must not change until
 // then. remote says that another node submitted the commit and waits until it has
-// applied it.
-func (p *Proposer) Submit(cmd []byte, remote bool, done func(agent.Decided, error)) {
-	if err := p.enqueue(pending{cmd: cmd, done: done, remote: remote}); err != nil {
+// applied it. Commits of one tenant are decided in order; tenants share the log
+// fairly.
+func (p *Proposer) Submit(tenant string, cmd []byte, remote bool, done func(agent.Decided, error)) {
+	if err := p.enqueue(tenant, pending{cmd: cmd, done: done, remote: remote}); err != nil {
 		done(agent.Decided{}, err)
 	}
 }
@@ -35,7 +36,7 @@ func (p *Proposer) Commit(ctx context.Context, cmd []byte) (index uint64, err er
 		err     error
 	}
 	settled := make(chan outcome, 1)
-	p.Submit(cmd, false, func(d agent.Decided, err error) { settled <- outcome{d, err} })
+	p.Submit("", cmd, false, func(d agent.Decided, err error) { settled <- outcome{d, err} })
 	select {
 	case o := <-settled:
 		if o.err == nil && o.decided.Err != nil {
@@ -47,7 +48,7 @@ func (p *Proposer) Commit(ctx context.Context, cmd []byte) (index uint64, err er
 	}
 }
 
-func (p *Proposer) enqueue(w pending) *agent.Error {
+func (p *Proposer) enqueue(tenant string, w pending) *agent.Error {
 	if len(w.cmd) > CommitBytesMax {
 		return agent.TooLarge("commit", "commit_bytes_max", len(w.cmd), CommitBytesMax)
 	}
@@ -59,11 +60,9 @@ func (p *Proposer) enqueue(w pending) *agent.Error {
 	if err := p.refusal(); err != nil {
 		return err
 	}
-	if len(p.queue) >= QueueCommitsMax || p.bytes+len(w.cmd) > QueueBytesMax {
+	if !p.queue.add(tenant, w) {
 		return p.overloaded("commits")
 	}
-	p.queue = append(p.queue, w)
-	p.bytes += len(w.cmd)
 	if p.complete() {
 		p.Wake()
 	}
@@ -125,8 +124,8 @@ func (p *Proposer) Close(why *agent.Error) {
 // refuse answers all that waits with why. None of it was applied.
 func (p *Proposer) refuse(why *agent.Error) {
 	p.mu.Lock()
-	queue, readers := p.queue, p.readers
-	p.queue, p.readers, p.bytes = nil, nil, 0
+	queue, readers := p.queue.clear(), p.readers
+	p.readers = nil
 	p.mu.Unlock()
 	for _, w := range queue {
 		w.done(agent.Decided{}, why)
@@ -141,24 +140,15 @@ func (p *Proposer) refuse(why *agent.Error) {
 func (p *Proposer) cut() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.queue) == 0 && len(p.readers) == 0 {
+	if p.queue.count == 0 && len(p.readers) == 0 {
 		return nil
 	}
-	n, size := 0, 0
-	for n < len(p.queue) && n < BatchCommitsMax && (n == 0 || size+len(p.queue[n].cmd) <= BatchBytesMax) {
-		size += len(p.queue[n].cmd)
-		n++
-	}
-	b := &batch{readers: p.readers, cmds: make([][]byte, n), done: make([]func(agent.Decided, error), n)}
-	for i, w := range p.queue[:n] {
+	cut := p.queue.cut()
+	b := &batch{readers: p.readers, cmds: make([][]byte, len(cut)), done: make([]func(agent.Decided, error), len(cut))}
+	for i, w := range cut {
 		b.cmds[i], b.done[i] = w.cmd, w.done
 		b.remote = b.remote || w.remote
 	}
-	clear(p.queue[:n])
-	if p.queue = p.queue[n:]; len(p.queue) == 0 {
-		p.queue = nil
-	}
-	p.bytes -= size
 	p.readers = nil
 	return b
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,7 @@ import (
 )
 
 func scopesCommand(a *kit.App) *cobra.Command {
-	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesSet(a), scopesRemove(a))
+	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesShow(a), scopesSet(a), scopesDefault(a), scopesRemove(a))
 }
 
 func scopesList(a *kit.App) *cobra.Command {
@@ -41,77 +40,6 @@ func bound(n uint64) string {
 		return "-"
 	}
 	return cli.Number(n)
-}
-
-func scopesSet(a *kit.App) *cobra.Command {
-	var policy agent.Policy
-	var historyAge time.Duration
-	cmd := &cobra.Command{
-		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
-		Long: "put changes the named parts of the policy and keeps the others. It creates the scope if it does not exist.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a.Scope = args[0]
-			policy.HistoryAgeMS = uint64(max(historyAge, 0).Milliseconds())
-			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
-				merged, err := mergePolicy(ctx, a, cmd, s, policy)
-				if err != nil {
-					return err
-				}
-				result, err := a.Commit(ctx, s, &agent.PutScope{Policy: merged})
-				if err != nil {
-					return err
-				}
-				set, err := kit.ResultOf[*agent.ScopeResult](result, 0)
-				if err != nil {
-					return err
-				}
-				return a.Print(document.ScopeOf(set.Scope), scopesGrid([]agent.Scope{set.Scope}, ""))
-			})
-		},
-	}
-	cmd.Flags().Uint64Var(&policy.History, "history", 0, "checkpoints kept per key, the current one included; 0 means the default")
-	cmd.Flags().DurationVar(&historyAge, "history-age", 0, "how long a checkpoint is kept after another one took its place; 0 means any time")
-	cmd.Flags().Uint64Var(&policy.KeysMax, "keys-max", 0, "keys it may hold; 0 means no limit")
-	cmd.Flags().Uint64Var(&policy.BytesMax, "bytes-max", 0, "bytes it may hold; 0 means no limit")
-	cmd.Flags().Uint64Var(&policy.MemoriesMax, "memories-max", 0, "memories that one agent may have; 0 means the default")
-	cmd.Flags().Uint64Var(&policy.MemoryBytesMax, "memory-bytes-max", 0, "bytes that one agent's memories may take; 0 means the default")
-	cmd.Flags().Uint64Var(&policy.ChangesMax, "changes-max", 0, "changes that its feed goes back, at least; 0 means the default")
-	return cmd
-}
-
-// mergePolicy is the stored policy with what the flags name changed.
-func mergePolicy(ctx context.Context, a *kit.App, cmd *cobra.Command, s kit.Store, named agent.Policy) (agent.Policy, error) {
-	var merged agent.Policy
-	stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
-	switch {
-	case err == nil:
-		merged = stored.Policy
-	case !kit.Missing(err):
-		return agent.Policy{}, err
-	}
-	flags := cmd.Flags()
-	if flags.Changed("history") {
-		merged.History = named.History
-	}
-	if flags.Changed("history-age") {
-		merged.HistoryAgeMS = named.HistoryAgeMS
-	}
-	if flags.Changed("keys-max") {
-		merged.KeysMax = named.KeysMax
-	}
-	if flags.Changed("bytes-max") {
-		merged.BytesMax = named.BytesMax
-	}
-	if flags.Changed("memories-max") {
-		merged.MemoriesMax = named.MemoriesMax
-	}
-	if flags.Changed("memory-bytes-max") {
-		merged.MemoryBytesMax = named.MemoryBytesMax
-	}
-	if flags.Changed("changes-max") {
-		merged.ChangesMax = named.ChangesMax
-	}
-	return merged, nil
 }
 
 func scopesGet(a *kit.App) *cobra.Command {

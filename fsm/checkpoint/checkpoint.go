@@ -139,6 +139,9 @@ func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.Che
 	if old == nil {
 		row.Incarnation = c.NewIncarnation()
 		c.AddUsage(1, int64(row.Size))
+		if err := c.CountAgent(metaKey, 1); err != nil {
+			return nil, err
+		}
 	} else {
 		row.Incarnation, row.Revision, row.CreatedAt = old.Incarnation, old.Revision+1, old.CreatedAt
 		if row.ExpiresAt != old.ExpiresAt {
@@ -197,7 +200,7 @@ func Drop(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
 	pinPointer(c, key, row.Thread, nil)
 	c.Removed(agent.ChangedCheckpoint, key)
 	c.AddUsage(-1, -size)
-	return nil
+	return c.CountAgent(metaKey, -1)
 }
 
 // Expire removes the checkpoint under key if it expires at when.

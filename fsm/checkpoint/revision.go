@@ -105,7 +105,7 @@ func carry(body *logpb.CheckpointBody, row *logpb.CheckpointRow) {
 // keepRevision makes old the newest of the older revisions, removes those beyond the scope's
 // policy, and gives row a slot.
 func keepRevision(c *txn.Tx, key string, old, row *logpb.CheckpointRow) error {
-	age := c.Record.Policy.HistoryAgeMS
+	age := c.Policy().HistoryAgeMS
 	carried := old.Carried && age == 0
 	row.Kept = append(old.Kept, uint64(keptOf(old, carried)))
 	if !carried {
@@ -114,7 +114,7 @@ func keepRevision(c *txn.Tx, key string, old, row *logpb.CheckpointRow) error {
 		}
 	}
 	var gone []kept
-	for keep := c.Record.History() - 1; uint64(len(row.Kept)) > keep; {
+	for keep := txn.OrDefault(c.Policy().History, agent.HistoryDefault) - 1; uint64(len(row.Kept)) > keep; {
 		oldest, err := dropOldest(c, key, row)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func dropHistory(c *txn.Tx, key string, now *logpb.CheckpointRow, revision uint6
 		return nil
 	}
 	history := kv.RevisionKey(kv.KindCheckpointHistory, c.Scope, key, now.Incarnation, revision)
-	if c.Record.Policy.HistoryAgeMS > 0 { // otherwise few have a queue entry, and the put saves a read
+	if c.Policy().HistoryAgeMS > 0 { // otherwise few have a queue entry, and the put saves a read
 		raw, err := c.Rows.Get(history)
 		if err != nil {
 			return err

@@ -64,22 +64,35 @@ func DecodeThread(p *logpb.ThreadMeta) (agent.Thread, error) {
 
 // EncodeScope converts a scope and its policy.
 func EncodeScope(s agent.Scope) *logpb.ScopeRecord {
-	return &logpb.ScopeRecord{
+	record := &logpb.ScopeRecord{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		History: s.Policy.History, KeysMax: s.Policy.KeysMax, BytesMax: s.Policy.BytesMax,
 		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax, ChangesMax: s.Policy.ChangesMax,
 		HistoryAgeMs: s.Policy.HistoryAgeMS,
+		Agents:       s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers, OwnPolicy: s.OwnPolicy,
 	}
+	if p := s.Policy; p != p.Legacy() {
+		record.Limits = &oppb.Policy{
+			AgentsMax: p.AgentsMax, ThreadsMax: p.ThreadsMax, EntriesMax: p.EntriesMax, TimersMax: p.TimersMax,
+			RequestsPerSecond: p.RequestsPerSecond, BytesPerSecond: p.BytesPerSecond, WatchesMax: p.WatchesMax, AwakeMax: p.AwakeMax,
+		}
+	}
+	return record
 }
 
 // DecodeScope is the inverse of EncodeScope.
 func DecodeScope(p *logpb.ScopeRecord) agent.Scope {
+	limits := p.GetLimits()
 	return agent.Scope{
-		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(),
+		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(), OwnPolicy: p.GetOwnPolicy(),
+		Agents: p.GetAgents(), Threads: p.GetThreads(), Entries: p.GetEntries(), Timers: p.GetTimers(),
 		Policy: agent.Policy{
 			History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(), ChangesMax: p.GetChangesMax(),
 			HistoryAgeMS: p.GetHistoryAgeMs(),
+			AgentsMax:    limits.GetAgentsMax(), ThreadsMax: limits.GetThreadsMax(), EntriesMax: limits.GetEntriesMax(), TimersMax: limits.GetTimersMax(),
+			RequestsPerSecond: limits.GetRequestsPerSecond(), BytesPerSecond: limits.GetBytesPerSecond(),
+			WatchesMax: limits.GetWatchesMax(), AwakeMax: limits.GetAwakeMax(),
 		},
 	}
 }

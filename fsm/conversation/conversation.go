@@ -123,7 +123,7 @@ func (w *Conversation) write(ref *agent.ConversationRef) error {
 }
 
 // store writes the row and its index rows.
-func (w *Conversation) store() {
+func (w *Conversation) store() error {
 	raw := command.Marshal(w.Row)
 	w.Rows.Set(w.key(kv.KindConversation), raw)
 	switch index := w.key(kv.KindConversationInterrupted); {
@@ -134,18 +134,24 @@ func (w *Conversation) store() {
 	}
 	if w.Level >= txn.FoundLevel {
 		for _, place := range Places(w.Scope, w.Id, w.Row) {
-			if !slices.Contains(w.places, place) {
-				w.Rows.Set(place, kv.Indexed)
+			if slices.Contains(w.places, place) {
+				continue
+			}
+			if err := w.Place(place); err != nil {
+				return err
 			}
 		}
 	}
 	w.RecordLateChange(&logpb.Change{Kind: string(agent.ChangedConversation), Key: w.Id, Revision: w.Row.Revision})
+	return nil
 }
 
 // done stores the row and returns it as the op's result.
-func (w *Conversation) done() *agent.ConversationResult {
-	w.store()
-	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}
+func (w *Conversation) done() (*agent.ConversationResult, error) {
+	if err := w.store(); err != nil {
+		return nil, err
+	}
+	return &agent.ConversationResult{Conversation: command.ConversationRowOf(w.Id, w.Row)}, nil
 }
 
 // Save runs save_conversation: it stores the state from which the agent continues.
@@ -183,7 +189,7 @@ func Save(c *txn.Tx, op *agent.SaveConversation) (agent.OpResult, error) {
 	if err := w.consume(op.Consumed); err != nil {
 		return nil, err
 	}
-	return w.done(), nil
+	return w.done()
 }
 
 // saved reports whether a save equals the last one: then it is a repeated request, such as the last
@@ -211,7 +217,7 @@ func SetInterrupted(c *txn.Tx, op *agent.SetInterrupted) (agent.OpResult, error)
 		return nil, err
 	}
 	w.Row.Interrupted = op.Interrupted
-	return w.done(), nil
+	return w.done()
 }
 
 // Delete runs delete_conversation.
@@ -241,7 +247,9 @@ func (w *Conversation) Drop() error {
 		w.Rows.Remove(w.key(kind))
 	}
 	for _, place := range w.places {
-		w.Rows.Remove(place)
+		if err := w.Unplace(place); err != nil {
+			return err
+		}
 	}
 	for _, kind := range []string{kv.KindMessage, kv.KindMessageID} {
 		parts := kv.IncarnationKey(kind, w.Scope, w.Id, row.Incarnation)

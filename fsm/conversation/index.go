@@ -59,8 +59,22 @@ func indexConversation(b *txn.Entry, key string, raw []byte) error {
 	if err != nil {
 		return err
 	}
+	c := &txn.Tx{Entry: b, Scope: scope}
+	if err := c.OpenScope(); err != nil {
+		return err
+	}
 	for _, place := range Places(scope, id, row) {
-		b.Rows.Set(place, kv.Indexed)
+		if has, err := c.Rows.Get(place); err != nil {
+			return err
+		} else if has != nil && c.Level >= txn.LimitsLevel {
+			continue // the conversation has changed since, and counts
+		}
+		if err := c.Place(place); err != nil {
+			return err
+		}
+	}
+	if c.Record.Changed {
+		c.Scopes[scope] = c.Record
 	}
 	return nil
 }
@@ -79,7 +93,7 @@ func SetTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	w.Row.ExpiresAt, w.Row.UpdatedAt = c.Deadline(op.TTL.Milliseconds()), c.Progress.Wall
 	c.SetExpiry(w.Row.ExpiresAt, key)
 	c.AddUsage(0, 0)
-	return w.done(), nil
+	return w.done()
 }
 
 // Expire removes the conversation of an id if it expires at when.

@@ -31,7 +31,10 @@ func SaveMessages(c *txn.Tx, op *agent.SaveMessages) (agent.OpResult, error) {
 		}
 		stamps[i] = stamp
 	}
-	result := w.done()
+	result, err := w.done()
+	if err != nil {
+		return nil, err
+	}
 	result.Messages = stamps
 	return result, nil
 }
@@ -106,7 +109,9 @@ func UpdateMessage(c *txn.Tx, op *agent.UpdateMessage) (agent.OpResult, error) {
 	if err := w.write(&op.ConversationRef); err != nil {
 		return nil, err
 	}
-	w.store()
+	if err := w.store(); err != nil {
+		return nil, err
+	}
 	m := command.MessageOf(w.Row.Incarnation, seq, row)
 	return &agent.MessageResult{Found: true, Message: stampOf(&m)}, nil
 }

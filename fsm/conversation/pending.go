@@ -36,7 +36,10 @@ func PendMessage(c *txn.Tx, op *agent.PendMessage) (agent.OpResult, error) {
 	if err := w.storePending(pending); err != nil {
 		return nil, err
 	}
-	result := w.done()
+	result, err := w.done()
+	if err != nil {
+		return nil, err
+	}
 	result.Pending = row.Pended
 	return result, nil
 }

@@ -97,7 +97,9 @@ func (e *Erasure) timers() error {
 		}
 		e.row.Timers++
 		e.witness("timer", n.ID, t.Row.Generation)
-		t.Drop()
+		if err := t.Drop(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

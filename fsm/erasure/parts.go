@@ -143,6 +143,9 @@ func (e *Erasure) memories() error {
 	}
 	e.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: e.agent, Deleted: true})
 	e.AddUsage(-int64(whole.Entries), -int64(whole.Bytes))
+	if err := e.CountAgent(kv.IDKey(kv.KindMemoryAgent, e.Scope, e.agent), -1); err != nil {
+		return err
+	}
 	e.row.Memories += whole.Entries
 	e.witness("memories", e.agent, whole.Life, whole.Entries, whole.Bytes)
 	return nil

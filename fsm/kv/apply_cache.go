@@ -37,7 +37,7 @@ func rowBytes(key string, value []byte) int { return len(key) + len(value) + row
 // inApplyCache reports whether rows of the key's kind are cached: metas, not bodies.
 func inApplyCache(key string) bool {
 	switch key[:1] {
-	case KindClient, KindScope, KindValue, KindCheckpoint, KindThread, KindClaim, KindFeed, KindMemory, KindMemoryAgent, KindSession, KindConversation, KindManager, KindToken:
+	case KindSystem, KindAgent, KindClient, KindScope, KindValue, KindCheckpoint, KindThread, KindClaim, KindFeed, KindMemory, KindMemoryAgent, KindSession, KindConversation, KindManager, KindToken:
 		return true
 	default:
 		return false

@@ -54,6 +54,7 @@ const (
 	KindErasing             = "\x8d" // agent → incarnation, while rows below that incarnation are still to be removed
 	KindEnding              = "\x8e" // agent: an index of those whose live instance must be ended; see fsm/erase_instance.go
 	KindManager             = "\x90" // name → logpb.ManagerRow
+	KindAgent               = "\x9a" // agent → how many of its rows are counted; see fsm/txn/count.go
 
 	// Tokens, which belong to no scope.
 	KindToken          = "\xa0" // "", id → logpb.TokenRow
@@ -65,7 +66,7 @@ var ScopedKinds = append([]string{
 	KindValue, KindValueBytes, KindValueTombstone,
 	KindCheckpoint, KindCheckpointHistory, KindCheckpointBody, KindCheckpointTombstone,
 	KindThread, KindEntry, KindEntryID, KindEntryKind, KindSummary, KindPin, KindForkPin, KindThreadTombstone,
-	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindImport, KindImportDue,
+	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindAgent, KindImport, KindImportDue,
 	KindMemory, KindMemoryBody, KindMemoryOrder, KindMemorySession, KindMemoryTime, KindMemoryAgent, KindMemoryGone, KindMemoryTombstone,
 	KindMemoryList, KindMemoryPlace,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)

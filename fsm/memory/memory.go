@@ -113,7 +113,7 @@ func validMemory(op *agent.WriteMemory) error {
 // room checks a write against the limits of its agent, and its embedding against the length of the
 // others. A write that adds nothing always passes.
 func (w *Work) room(op *agent.WriteMemory) error {
-	policy, whole := w.Record.Policy, w.Whole
+	policy, whole := w.Policy(), w.Whole
 	most := txn.OrDefault(policy.MemoriesMax, agent.MemoriesMaxDefault)
 	if w.old == nil && whole.Entries >= most {
 		return memoryRefusal(op.Agent, "memories_max", most)
@@ -157,6 +157,9 @@ func (w *Work) put(op *agent.WriteMemory) (*logpb.MemoryRow, error) {
 		row.Incarnation = w.NewIncarnation()
 		if w.Whole.Entries == 0 {
 			w.Whole.Life = row.Incarnation
+			if err := w.CountAgent(kv.IDKey(kv.KindMemoryAgent, w.Scope, w.Agent), 1); err != nil {
+				return nil, err
+			}
 		}
 		w.Whole.Entries++
 		w.AddUsage(1, int64(row.Size))
@@ -227,7 +230,11 @@ func (w *Work) drop() error {
 	w.RecordChange(&logpb.Change{Kind: string(agent.ChangedMemory), Agent: w.Agent, Key: w.Id, Deleted: true})
 	w.AddUsage(-1, -int64(w.old.Size))
 	w.unorder()
-	w.Whole.Entries = txn.Saturate(w.Whole.Entries, -1)
+	if w.Whole.Entries = txn.Saturate(w.Whole.Entries, -1); w.Whole.Entries == 0 {
+		if err := w.CountAgent(kv.IDKey(kv.KindMemoryAgent, w.Scope, w.Agent), -1); err != nil {
+			return err
+		}
+	}
 	w.Whole.Deletes++
 	raw := command.Marshal(&logpb.MemoryGone{Id: w.Id, Before: w.Whole.Writes + 1})
 	w.Rows.Set(kv.MemoryGoneKey(w.Scope, w.Agent, w.Whole.Deletes), raw)

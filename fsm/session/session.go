@@ -112,13 +112,19 @@ func storeSession(c *txn.Tx, s *Session) error {
 	c.NotifyWatchers(key)
 	places := sessionPlaces(c.Scope, s.Id, s.Row)
 	for _, place := range s.places {
-		if !slices.Contains(places, place) {
-			c.Rows.Remove(place)
+		if slices.Contains(places, place) {
+			continue
+		}
+		if err := c.Unplace(place); err != nil {
+			return err
 		}
 	}
 	for _, place := range places {
-		if !slices.Contains(s.places, place) {
-			c.Rows.Set(place, kv.Indexed)
+		if slices.Contains(s.places, place) {
+			continue
+		}
+		if err := c.Place(place); err != nil {
+			return err
 		}
 	}
 	if epoch := s.Row.GetLease().GetEpoch(); epoch != s.epoch {
@@ -221,7 +227,9 @@ func Drop(c *txn.Tx, s *Session) error {
 	c.Rows.Remove(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id))
 	c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.Id))
 	for _, place := range s.places {
-		c.Rows.Remove(place)
+		if err := c.Unplace(place); err != nil {
+			return err
+		}
 	}
 	for _, kind := range []string{kv.KindSessionRequest, kv.KindSessionSnapshot, kv.KindSessionQueue} {
 		prefix := kv.IDKey(kind, c.Scope, s.Id)

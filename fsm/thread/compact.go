@@ -59,7 +59,7 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 		return err
 	}
 	c.AddUsage(0, int64(has)-int64(had))
-	floor := t.Floor
+	floor, held := t.Floor, txn.OwnEntries(t)
 	t.Floor, t.FloorHead = before, head
 	if seededbug.Is(seededbug.CompactionForgetsRev) {
 		t.Rev -= before - floor
@@ -84,6 +84,9 @@ func compactBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 	}
 	gone := t.Segments[:below]
 	t.Segments = t.Segments[below:]
+	if err := c.CountThread(t.Id, 0, int64(txn.OwnEntries(t))-int64(held)); err != nil {
+		return err
+	}
 	return unpinSegments(c, t, gone)
 }
 

@@ -86,7 +86,10 @@ func forkAt(c *txn.Tx, t *logpb.ThreadMeta, id string, at uint64) (*logpb.Thread
 	if len(segments) > agent.ForkSegmentsMax {
 		return nil, agent.TooLarge("thread", "fork_segments_max", len(segments), agent.ForkSegmentsMax)
 	}
-	fork := newThread(c, id)
+	fork, err := newThread(c, id)
+	if err != nil {
+		return nil, err
+	}
 	fork.Rev, fork.Head = at, head
 	fork.Floor, fork.FloorHead = t.Floor, t.FloorHead
 	fork.UpdatedAt = c.Progress.Wall

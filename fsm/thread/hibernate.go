@@ -32,7 +32,9 @@ func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 		return nil, conflict(op.Thread, t, fmt.Sprintf("the caller takes it to hold %d entries", op.FromSeq))
 	}
 	if t == nil {
-		t = newThread(c, op.Thread)
+		if t, err = newThread(c, op.Thread); err != nil {
+			return nil, err
+		}
 	}
 	overlap := op.Entries[:t.Rev-op.FromSeq]
 	stamps, err := overlapOf(c, t, op.FromSeq, overlap)

@@ -47,12 +47,12 @@ func HeadAt(c *txn.Tx, t *logpb.ThreadMeta, rev uint64) ([]byte, error) {
 }
 
 // newThread returns a thread at rev 0 that is not stored yet.
-func newThread(c *txn.Tx, id string) *logpb.ThreadMeta {
+func newThread(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	c.AddUsage(1, 0)
 	return &logpb.ThreadMeta{
 		Id: id, Incarnation: c.NewIncarnation(), Head: ZeroHead, FloorHead: ZeroHead,
 		CreatedAt: c.Progress.Wall, Metadata: []byte("{}"),
-	}
+	}, c.CountThread(id, 1, 0)
 }
 
 // Store writes a thread's row and returns it as callers see it, but without the summary, which only
@@ -84,7 +84,9 @@ func Append(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	if t == nil {
-		t = newThread(c, op.Thread)
+		if t, err = newThread(c, op.Thread); err != nil {
+			return nil, err
+		}
 	}
 	renewThread(c, t, op.Metadata)
 	stamps, err := extendThread(c, t, op.Entries, true)
@@ -152,7 +154,7 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 	stamps := make([]agent.EntryStamp, len(drafts))
 	var head agent.Head
 	copy(head[:], t.Head)
-	bytes := t.Bytes
+	bytes, rev := t.Bytes, t.Rev
 	for i, draft := range drafts {
 		if draft.ID != "" && !seededbug.Is(seededbug.DuplicateEntryIDs) {
 			stamp, found, err := duplicateEntry(c, t, draft, skip)
@@ -174,7 +176,7 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 	}
 	t.Head = head[:]
 	c.AddUsage(0, int64(t.Bytes-bytes))
-	return stamps, nil
+	return stamps, c.CountThread(t.Id, 0, int64(t.Rev-rev))
 }
 
 // duplicateEntry looks up a draft's id in the thread.
@@ -279,6 +281,9 @@ func Drop(c *txn.Tx, t *logpb.ThreadMeta) error {
 	c.NotifyWatchers(key)
 	c.Removed(agent.ChangedThread, t.Id)
 	c.AddUsage(-1, -int64(bytes))
+	if err := c.CountThread(t.Id, -1, -int64(txn.OwnEntries(t))); err != nil {
+		return err
+	}
 	if err := unpinSegments(c, t, t.Segments); err != nil {
 		return err
 	}

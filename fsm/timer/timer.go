@@ -88,6 +88,9 @@ func setTimer(c *txn.Tx, op *agent.Timer, mint func() uint64) (agent.OpResult, e
 			return nil, err
 		}
 		c.AddUsage(1, int64(row.Size))
+		if err := c.CountTimer(t.keyOf(kv.KindTimer), 1); err != nil {
+			return nil, err
+		}
 	}
 	t.Row = row
 	c.Rows.Set(t.keyOf(kv.KindTimerData), op.Data)
@@ -121,17 +124,20 @@ func Delete(c *txn.Tx, op *agent.DeleteTimer) (agent.OpResult, error) {
 	if t.Row == nil {
 		return &agent.DeleteResult{}, nil
 	}
-	t.Drop()
+	if err := t.Drop(); err != nil {
+		return nil, err
+	}
 	return &agent.DeleteResult{Existed: true, Incarnation: t.Row.Generation}, nil
 }
 
 // Drop removes the timer.
-func (t *Timer) Drop() {
+func (t *Timer) Drop() error {
 	t.unplace()
 	t.Rows.Remove(t.keyOf(kv.KindTimer))
 	t.Rows.Remove(t.keyOf(kv.KindTimerData))
 	t.AddUsage(-1, -int64(t.Row.Size))
 	t.recordChange(&logpb.Change{Deleted: true})
+	return t.CountTimer(t.keyOf(kv.KindTimer), -1)
 }
 
 // recordChange records a change of the timer.
@@ -170,8 +176,7 @@ func Ack(c *txn.Tx, op *agent.AckTimer) (agent.OpResult, error) {
 		return nil, err
 	}
 	if op.Next == 0 {
-		t.Drop()
-		return &agent.TimerResult{}, nil
+		return &agent.TimerResult{}, t.Drop()
 	}
 	t.unplace()
 	t.Row.Next, t.Row.NotBefore, t.Row.Attempts, t.Row.Parked, t.Row.LastError = op.Next, 0, 0, false, ""

@@ -36,22 +36,39 @@ func Earliest(a, b uint64) uint64 {
 	return min(a, b)
 }
 
+// first returns a time before which no row of a queue falls due.
+func (d *DueTimes) first(queue string) uint64 {
+	when := d.Claim
+	switch queue {
+	case kv.KindDueTick:
+		when = d.Tick
+	case kv.KindDueWall:
+		when = d.Wall
+	}
+	if when <= 1 { // firstDue returns 1 for a row at 0
+		return 0
+	}
+	return when
+}
+
 // ReadDue reads the first due times from an engine.
 func ReadDue(r storage.Reader) (DueTimes, error) {
-	tick, err := firstDue(r, kv.KindDueTick)
+	tick, err := firstDue(r, kv.KindDueTick, 0)
 	if err != nil {
 		return DueTimes{}, err
 	}
-	claim, err := firstDue(r, kv.KindDueClaim)
+	claim, err := firstDue(r, kv.KindDueClaim, 0)
 	if err != nil {
 		return DueTimes{}, err
 	}
-	wall, err := firstDue(r, kv.KindDueWall)
+	wall, err := firstDue(r, kv.KindDueWall, 0)
 	return DueTimes{Tick: tick, Wall: wall, Claim: claim}, err
 }
 
-func firstDue(r storage.Reader, queue string) (uint64, error) {
-	cursor, err := r.Scan([]byte(queue), []byte(kv.After(queue)))
+// firstDue returns when the first row of a queue falls due. None falls due before from: a scan from
+// the beginning of the queue would pass all rows that were swept lately.
+func firstDue(r storage.Reader, queue string, from uint64) (uint64, error) {
+	cursor, err := r.Scan([]byte(queue+kv.EncodeNumber(from)), []byte(kv.After(queue)))
 	if err != nil {
 		return 0, err
 	}
@@ -66,17 +83,17 @@ func firstDue(r storage.Reader, queue string) (uint64, error) {
 // Refresh reads the due times of the queues that were swept.
 func (d *DueTimes) Refresh(r storage.Reader) (err error) {
 	if d.TickSwept {
-		if d.Tick, err = firstDue(r, kv.KindDueTick); err != nil {
+		if d.Tick, err = firstDue(r, kv.KindDueTick, d.first(kv.KindDueTick)); err != nil {
 			return err
 		}
 	}
 	if d.ClaimSwept {
-		if d.Claim, err = firstDue(r, kv.KindDueClaim); err != nil {
+		if d.Claim, err = firstDue(r, kv.KindDueClaim, d.first(kv.KindDueClaim)); err != nil {
 			return err
 		}
 	}
 	if d.WallSwept {
-		if d.Wall, err = firstDue(r, kv.KindDueWall); err != nil {
+		if d.Wall, err = firstDue(r, kv.KindDueWall, d.first(kv.KindDueWall)); err != nil {
 			return err
 		}
 	}
@@ -93,7 +110,7 @@ func (b *Entry) SweepQueue(
 	if now < math.MaxUint64 {
 		upper = queue + kv.EncodeNumber(now+1)
 	}
-	keys, more, err := b.Rows.Keys(queue, upper, limit)
+	keys, more, err := b.Rows.Keys(queue+kv.EncodeNumber(b.Due.first(queue)), upper, limit)
 	if err != nil {
 		return false, err
 	}

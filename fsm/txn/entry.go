@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"dormouse/agent"
 	"dormouse/fsm/kv"
 	"dormouse/internal/invariant"
 	"dormouse/internal/seededbug"
@@ -14,7 +15,8 @@ type Entry struct {
 	Minted   uint64 // incarnations assigned in this entry
 	MintBase uint64
 	Scopes   map[string]ScopeState
-	Level    uint32 // the feature level that the entry is applied at
+	Defaults agent.Policy // of scopes without a policy of their own
+	Level    uint32       // the feature level that the entry is applied at
 	Due      DueTimes
 	Opening  TermStart
 	Changes  []ScopeChange // in order

@@ -40,8 +40,12 @@ func (c *Tx) Removed(kind agent.ChangeKind, key string) {
 	c.RecordChange(&logpb.Change{Kind: string(kind), Key: key, Deleted: true})
 }
 
-// RecordChange records a change in the feed of the scope; nil ends the feed.
+// RecordChange records a change in the feed of the scope, with the principal of the commit; nil ends the
+// feed.
 func (c *Tx) RecordChange(change *logpb.Change) {
+	if c.Level >= TokensLevel && change != nil {
+		change.Principal = c.Principal
+	}
 	if c.Level >= ChangesLevel {
 		c.Changes = append(c.Changes, ScopeChange{Scope: c.Scope, Change: change})
 	}
@@ -110,7 +114,8 @@ func (b *Entry) addChanges(scope string, feed *logpb.FeedRow, changes []ScopeCha
 // trimFeed removes the oldest changes beyond what the scope keeps. It allows some slack, so that
 // not every entry trims.
 func (b *Entry) trimFeed(scope string, feed *logpb.FeedRow) error {
-	keep := OrDefault(b.Scopes[scope].Policy.ChangesMax, agent.ChangesMaxDefault)
+	state := b.Scopes[scope]
+	keep := OrDefault(PolicyOf(&state.Scope, b.Defaults).ChangesMax, agent.ChangesMaxDefault)
 	if feed.Kept <= keep+agent.ChangesSlack {
 		return nil
 	}

@@ -21,3 +21,7 @@ const ListedLevel = 7
 // TokensLevel is the feature level from which on commits may carry a token, and ops may change
 // tokens.
 const TokensLevel = 8
+
+// LimitsLevel is the feature level from which on agents, threads, entries and timers are counted,
+// and scopes may have the default policy.
+const LimitsLevel = 8

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"dormouse/agent"
+	"dormouse/agent/quota"
 	"dormouse/fsm/command"
 	"dormouse/fsm/kv"
+	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
 )
 
@@ -43,15 +45,29 @@ func (c *Tx) OpenScope() error {
 // nothing passes even if the scope is full.
 func (c *Tx) CloseScope() error {
 	before, after := c.Scopes[c.Scope], c.Record
+	policy := c.Policy()
+	if c.Level >= LimitsLevel {
+		early := seededbug.Is(seededbug.QuotaCheckedEarly) && quota.Room(&before.Scope, policy)
+		if e := quota.Exceeded(&before.Scope, &after.Scope, policy); e != nil && !early {
+			return e
+		}
+	} else if err := c.legacyQuota(&before.Scope, &after.Scope); err != nil {
+		return err
+	}
+	if after.Changed {
+		c.Scopes[c.Scope] = after
+	}
+	return nil
+}
+
+// legacyQuota checks a commit below LimitsLevel.
+func (c *Tx) legacyQuota(before, after *agent.Scope) error {
 	policy := after.Policy
 	if limit := policy.KeysMax; limit > 0 && after.Keys > limit && after.Keys > before.Keys {
 		return quotaRefusal(c.Scope, "keys_max", limit)
 	}
 	if limit := policy.BytesMax; limit > 0 && after.Bytes > limit && after.Bytes > before.Bytes {
 		return quotaRefusal(c.Scope, "bytes_max", limit)
-	}
-	if after.Changed {
-		c.Scopes[c.Scope] = after
 	}
 	return nil
 }
@@ -84,12 +100,16 @@ func Saturate(n uint64, by int64) uint64 {
 	return n + uint64(by)
 }
 
-// History returns how many revisions of a checkpoint the scope keeps.
-func (s ScopeState) History() uint64 {
-	if s.Policy.History == 0 {
-		return agent.HistoryDefault
+// Policy returns the policy that applies to the commit's scope.
+func (c *Tx) Policy() agent.Policy { return PolicyOf(&c.Record.Scope, c.Defaults) }
+
+// PolicyOf returns the policy that applies to a stored scope: its own, or the default. A policy that
+// was set below LimitsLevel is not marked as the scope's own.
+func PolicyOf(s *agent.Scope, defaults agent.Policy) agent.Policy {
+	if s.OwnPolicy || s.Policy != (agent.Policy{}) {
+		return s.Policy
 	}
-	return s.Policy.History
+	return defaults
 }
 
 // StoreScopes writes the scopes that the entry has changed.

@@ -169,7 +169,14 @@ func TestUnreadAnswersUseBoundedMemory(t *testing.T) {
 				many.Reads = append(many.Reads, many.Reads[0])
 			}
 			for range 8 {
-				go func() { _, _ = apipb.NewStoreClient(conn).Read(t.Context(), many) }() // any outcome
+				stream, err := conn.NewStream(t.Context(), &rpc.StreamDesc{}, apipb.Store_Read_FullMethodName)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := stream.SendMsg(many); err != nil {
+					t.Fatal(err)
+				}
+				_ = stream.CloseSend() // the server may have answered
 			}
 		}},
 		{"HTTP", func(t *testing.T) {

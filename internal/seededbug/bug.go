@@ -66,6 +66,7 @@ const (
 	PatchedEarly          Bug = "patched-early"
 	LateWriteResurrects   Bug = "late-write-resurrects"
 	SealIgnored           Bug = "seal-ignored"
+	QuotaCheckedEarly     Bug = "quota-checked-early"
 	CompactionForgetsRev  Bug = "compaction-forgets-rev"
 	CompactionPastPointer Bug = "compaction-past-pointer"
 	DuplicateEntryIDs     Bug = "duplicate-entry-ids"
@@ -143,6 +144,7 @@ var about = map[Bug]string{
 	PatchedEarly:          "a patch is merged with the state at proposal time",
 	LateWriteResurrects:   "a write to a deleted incarnation creates a new one",
 	SealIgnored:           "a sealed id can be written to",
+	QuotaCheckedEarly:     "a scope's quota is checked before the ops of a commit, not after them",
 	CompactionForgetsRev:  "a compacted thread counts only its remaining entries",
 	CompactionPastPointer: "compaction removes entries that a checkpoint points to",
 	DuplicateEntryIDs:     "an entry with an id that is in the thread is appended again",

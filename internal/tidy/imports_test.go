@@ -45,6 +45,11 @@ var mayImport = map[string][]string{
 	// Who may do what: pure.
 	"access": {"agent", "agent/layout"},
 
+	"access/oidc": {"access", "agent"},
+
+	// Who did what.
+	"audit": {"access", "agent", "agent/layout"},
+
 	// What finds an agent's memories: pure, in memory.
 	"recall": {"agent"},
 
@@ -81,7 +86,7 @@ var mayImport = map[string][]string{
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
 	"fsm/token":               noun("api/ops"),
 	"fsm/value":               noun(),
-	"fsm/txn":                 {"agent", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
+	"fsm/txn":                 {"agent", "agent/quota", "fsm/command", "fsm/kv", "proto/log", "recall", "storage"},
 	"store":                   {"agent", "fsm", "fsm/command"},
 
 	// What the leader does about timers, over any Service and instances.
@@ -101,8 +106,8 @@ var mayImport = map[string][]string{
 	"server/redis": {"access", "agent"},
 	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
 	"node": {
-		"access", "agent", "agent/layout", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
-		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "timer",
+		"access", "access/oidc", "agent", "agent/layout", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "tenant", "timer",
 	},
 	"cmd/node": {"config", "node"},
 
@@ -125,6 +130,8 @@ var mayImport = map[string][]string{
 	"instance/pod/controller": {"agent", "instance", "instance/pod"},
 	"instance/pod/podtest":    {"agent", "instance", "instance/pod"},
 	"agent/replay":            {"agent"},
+	"agent/quota":             {"agent"},
+	"tenant":                  {"agent"},
 	"agent/layout":            {"agent"},
 
 	// The plainest agent.Service, in memory: it shares no code with the state machine.
@@ -138,11 +145,11 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},                         // over any Service
 	"client/stores": {"agent", "client"},               // the interfaces that a program has already
 	"importer":      {"agent", "agent/layout", "turn"}, // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/layout", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
-	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "audit", "cluster/keys", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "agent/layout", "api/document", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own
@@ -186,6 +193,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/instance":  workload,
 	"jepsen/workload/plan":      workload,
 	"jepsen/workload/pod":       append(workload, "instance/pod", "jepsen/workload/instance"),
+	"jepsen/workload/quota":     workload,
 	"jepsen/workload/recall":    append(workload, "jepsen/workload/set"),
 	"jepsen/workload/register":  workload,
 	"jepsen/workload/review":    workload,
@@ -197,7 +205,7 @@ var mayImport = map[string][]string{
 	"jepsen/workload/catalog": {
 		"jepsen/workload",
 		"jepsen/workload/appends", "jepsen/workload/claim", "jepsen/workload/dedupe", "jepsen/workload/deletes", "jepsen/workload/erase",
-		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod",
+		"jepsen/workload/fork", "jepsen/workload/hibernate", "jepsen/workload/instance", "jepsen/workload/plan", "jepsen/workload/pod", "jepsen/workload/quota",
 		"jepsen/workload/recall", "jepsen/workload/register", "jepsen/workload/review", "jepsen/workload/session", "jepsen/workload/set",
 		"jepsen/workload/timer", "jepsen/workload/turn", "jepsen/workload/watch",
 	},
@@ -219,6 +227,7 @@ var home = map[string][]string{
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},
+	"github.com/coreos/go-oidc/v3":            {"access/oidc"},
 	"github.com/hanwen/go-fuse/v2":            {"jepsen/testbed/disk"},
 	"github.com/hashicorp/memberlist":         {"cluster/gossip", "cluster/gossip/gossiptest"},
 	"github.com/hashicorp/raft":               {"cluster", "cluster/membership", "cluster/proposer", "cluster/raftlog", "cluster/transport", "fsm", "fsm/snapshot"},

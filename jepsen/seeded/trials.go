@@ -64,6 +64,7 @@ var trials = []Trial{
 	{Bug: seededbug.PatchedEarly, Workloads: []string{"register"}, Time: some, Seed: 1, Check: "register"},
 	{Bug: seededbug.LateWriteResurrects, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
 	{Bug: seededbug.SealIgnored, Workloads: []string{deletes}, Time: short, Seed: 1, Check: deletes},
+	{Bug: seededbug.QuotaCheckedEarly, Workloads: []string{"quota"}, Time: short, Seed: 1, Check: "quota"},
 	{Bug: seededbug.CompactionForgetsRev, Workloads: []string{watch}, Time: short, Seed: 1, Check: watch},
 	{Bug: seededbug.CompactionPastPointer, Workloads: []string{hibernate}, Time: short, Seed: 1, Check: hibernate},
 	{Bug: seededbug.DuplicateEntryIDs, Workloads: []string{"append"}, Nodes: 1, Time: short, Seed: 1, Check: "append"},

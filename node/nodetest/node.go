@@ -31,6 +31,8 @@ type Options struct {
 	Auth     bool           // ask for tokens; the client has the root token unless it names another
 
 	Handlers map[string]instance.GoHandler // for managers of kind go
+
+	Configure func(c *config.Config) // changes the configuration before the node is opened; nil changes nothing
 }
 
 // Node is a running cluster of one node, and a client of it. Create it with Start or Open. The
@@ -122,6 +124,9 @@ func (n *Node) wake(o Options) error {
 		n.tls = t
 	}
 	c.Raft.Advertise, c.HTTP.Advertise, c.GRPC.Advertise, c.Gossip.Advertise = c.Raft.Addr, c.HTTP.Addr, c.GRPC.Addr, c.Gossip.Addr
+	if o.Configure != nil {
+		o.Configure(&c)
+	}
 	talk, err := gossiptest.New().Listen(gossipAddr)
 	if err != nil {
 		return err

@@ -1738,6 +1738,7 @@ func (x *Thaw) GetRevision() uint64 {
 
 type GetScope struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Default       bool                   `protobuf:"varint,280,opt,name=default,proto3" json:"default,omitempty"` // the policy of all scopes that have none of their own
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1770,6 +1771,13 @@ func (x *GetScope) ProtoReflect() protoreflect.Message {
 // Deprecated: Use GetScope.ProtoReflect.Descriptor instead.
 func (*GetScope) Descriptor() ([]byte, []int) {
 	return file_proto_api_api_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetScope) GetDefault() bool {
+	if x != nil {
+		return x.Default
+	}
+	return false
 }
 
 type GetClaim struct {
@@ -5157,9 +5165,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x17\n" +
 	"\x04tail\x18\x02 \x01(\x04H\x00R\x04tail\x88\x01\x01\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevisionB\a\n" +
-	"\x05_tail\"\n" +
-	"\n" +
-	"\bGetScope\" \n" +
+	"\x05_tail\"%\n" +
+	"\bGetScope\x12\x19\n" +
+	"\adefault\x18\x98\x02 \x01(\bR\adefault\" \n" +
 	"\bGetClaim\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\"\x82\x01\n" +
 	"\fReadResponse\x12\x14\n" +

@@ -1482,6 +1482,7 @@ func (m *GetScope) EncodedSize() int {
 		return 0
 	}
 	n := len(m.unknownFields)
+	n += protocode.SizeBool(280, m.Default)
 	return n
 }
 
@@ -1492,6 +1493,7 @@ func (m *GetScope) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 280, m.Default)
 	return i
 }
 
@@ -1502,6 +1504,8 @@ func (m *GetScope) Decode(raw []byte) (err error) {
 			return err
 		}
 		switch f.Number {
+		case 280:
+			err = f.Bool(&m.Default)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

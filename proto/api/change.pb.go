@@ -39,6 +39,7 @@ type Change struct {
 	Conversation  string                 `protobuf:"bytes,160,opt,name=conversation,proto3" json:"conversation,omitempty"` // of a message
 	Manager       string                 `protobuf:"bytes,161,opt,name=manager,proto3" json:"manager,omitempty"`           // of a timer, with instance
 	Instance      string                 `protobuf:"bytes,162,opt,name=instance,proto3" json:"instance,omitempty"`
+	Principal     string                 `protobuf:"bytes,163,opt,name=principal,proto3" json:"principal,omitempty"` // who made the commit; "" of an expiry, and of a commit without a principal
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -157,6 +158,13 @@ func (x *Change) GetInstance() string {
 	return ""
 }
 
+func (x *Change) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
 // Changes are the next changes of the feed; there may be none.
 type Changes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -214,7 +222,7 @@ var File_proto_api_change_proto protoreflect.FileDescriptor
 
 const file_proto_api_change_proto_rawDesc = "" +
 	"\n" +
-	"\x16proto/api/change.proto\x12\x0fdormouse.api.v1\"\xb3\x02\n" +
+	"\x16proto/api/change.proto\x12\x0fdormouse.api.v1\"\xd2\x02\n" +
 	"\x06Change\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x04R\aordinal\x12\x12\n" +
@@ -227,7 +235,8 @@ const file_proto_api_change_proto_rawDesc = "" +
 	"\x06status\x18\t \x01(\tR\x06status\x12#\n" +
 	"\fconversation\x18\xa0\x01 \x01(\tR\fconversation\x12\x19\n" +
 	"\amanager\x18\xa1\x01 \x01(\tR\amanager\x12\x1b\n" +
-	"\binstance\x18\xa2\x01 \x01(\tR\binstance\"R\n" +
+	"\binstance\x18\xa2\x01 \x01(\tR\binstance\x12\x1d\n" +
+	"\tprincipal\x18\xa3\x01 \x01(\tR\tprincipal\"R\n" +
 	"\aChanges\x12-\n" +
 	"\x05items\x18\x01 \x03(\v2\x17.dormouse.api.v1.ChangeR\x05items\x12\x18\n" +
 	"\athrough\x18\x02 \x01(\x04R\athroughB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"

@@ -148,6 +148,7 @@ type Change struct {
 	Conversation  string                 `protobuf:"bytes,160,opt,name=conversation,proto3" json:"conversation,omitempty"` // of a message
 	Manager       string                 `protobuf:"bytes,161,opt,name=manager,proto3" json:"manager,omitempty"`           // of a timer, with instance
 	Instance      string                 `protobuf:"bytes,162,opt,name=instance,proto3" json:"instance,omitempty"`
+	Principal     string                 `protobuf:"bytes,163,opt,name=principal,proto3" json:"principal,omitempty"` // who made the commit; "" of an expiry, and of a commit without a principal
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +246,13 @@ func (x *Change) GetInstance() string {
 	return ""
 }
 
+func (x *Change) GetPrincipal() string {
+	if x != nil {
+		return x.Principal
+	}
+	return ""
+}
+
 // FeedRow holds the bounds of a scope's feed. It stays for a while after its scope is deleted, as a
 // tombstone does.
 type FeedRow struct {
@@ -326,7 +334,7 @@ const file_proto_log_change_proto_rawDesc = "" +
 	"\achanges\x18\x03 \x03(\v2\x17.dormouse.log.v1.ChangeR\achanges\">\n" +
 	"\rChangeRowHead\x12\x17\n" +
 	"\atime_ms\x18\x01 \x01(\x03R\x06timeMs\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x04R\x05count\"\xef\x01\n" +
+	"\x05count\x18\x02 \x01(\x04R\x05count\"\x8e\x02\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x10\n" +
@@ -336,7 +344,8 @@ const file_proto_log_change_proto_rawDesc = "" +
 	"\x06status\x18\x06 \x01(\tR\x06status\x12#\n" +
 	"\fconversation\x18\xa0\x01 \x01(\tR\fconversation\x12\x19\n" +
 	"\amanager\x18\xa1\x01 \x01(\tR\amanager\x12\x1b\n" +
-	"\binstance\x18\xa2\x01 \x01(\tR\binstance\"d\n" +
+	"\binstance\x18\xa2\x01 \x01(\tR\binstance\x12\x1d\n" +
+	"\tprincipal\x18\xa3\x01 \x01(\tR\tprincipal\"d\n" +
 	"\aFeedRow\x12\x14\n" +
 	"\x05floor\x18\x01 \x01(\x04R\x05floor\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\x04R\x04kept\x12\x12\n" +

@@ -138,6 +138,7 @@ func (m *Change) EncodedSize() int {
 	n += protocode.SizeText(160, m.Conversation)
 	n += protocode.SizeText(161, m.Manager)
 	n += protocode.SizeText(162, m.Instance)
+	n += protocode.SizeText(163, m.Principal)
 	return n
 }
 
@@ -148,6 +149,7 @@ func (m *Change) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 163, m.Principal)
 	i = protocode.PutText(b, i, 162, m.Instance)
 	i = protocode.PutText(b, i, 161, m.Manager)
 	i = protocode.PutText(b, i, 160, m.Conversation)
@@ -185,6 +187,8 @@ func (m *Change) Decode(raw []byte) (err error) {
 			err = f.String(&m.Manager)
 		case 162:
 			err = f.String(&m.Instance)
+		case 163:
+			err = f.String(&m.Principal)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -1162,6 +1162,12 @@ type ScopeRecord struct {
 	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
 	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
 	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
+	Agents         uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
+	Threads        uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
+	Entries        uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
+	Timers         uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
+	OwnPolicy      bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
+	Limits         *op.Policy             `protobuf:"bytes,285,opt,name=limits,proto3" json:"limits,omitempty"` // the limits that came with feature level 8
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1271,6 +1277,48 @@ func (x *ScopeRecord) GetHistoryAgeMs() uint64 {
 		return x.HistoryAgeMs
 	}
 	return 0
+}
+
+func (x *ScopeRecord) GetAgents() uint64 {
+	if x != nil {
+		return x.Agents
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetThreads() uint64 {
+	if x != nil {
+		return x.Threads
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetEntries() uint64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetTimers() uint64 {
+	if x != nil {
+		return x.Timers
+	}
+	return 0
+}
+
+func (x *ScopeRecord) GetOwnPolicy() bool {
+	if x != nil {
+		return x.OwnPolicy
+	}
+	return false
+}
+
+func (x *ScopeRecord) GetLimits() *op.Policy {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
 }
 
 // SnapshotHeader is the beginning of a snapshot's stream and lists its files.
@@ -1546,7 +1594,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aSegment\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x04R\x02to\"\xd0\x02\n" +
+	"\x02to\x18\x03 \x01(\x04R\x02to\"\x89\x04\n" +
 	"\vScopeRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
@@ -1560,7 +1608,14 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
 	"\vchanges_max\x18< \x01(\x04R\n" +
 	"changesMax\x12$\n" +
-	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\"\x93\x02\n" +
+	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\x12\x17\n" +
+	"\x06agents\x18\x98\x02 \x01(\x04R\x06agents\x12\x19\n" +
+	"\athreads\x18\x99\x02 \x01(\x04R\athreads\x12\x19\n" +
+	"\aentries\x18\x9a\x02 \x01(\x04R\aentries\x12\x17\n" +
+	"\x06timers\x18\x9b\x02 \x01(\x04R\x06timers\x12\x1e\n" +
+	"\n" +
+	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\x12/\n" +
+	"\x06limits\x18\x9d\x02 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06limits\"\x93\x02\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -1614,6 +1669,7 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*EndInstance)(nil),     // 20: dormouse.log.v1.EndInstance
 	(*op.OpResult)(nil),     // 21: dormouse.op.v1.OpResult
 	(*op.Error)(nil),        // 22: dormouse.op.v1.Error
+	(*op.Policy)(nil),       // 23: dormouse.op.v1.Policy
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
@@ -1631,12 +1687,13 @@ var file_proto_log_log_proto_depIdxs = []int32{
 	22, // 12: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
 	11, // 13: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
 	12, // 14: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	15, // 15: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	23, // 15: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
+	15, // 16: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }

@@ -962,6 +962,14 @@ func (m *ScopeRecord) EncodedSize() int {
 	n += protocode.SizeInt(31, m.MemoryBytesMax)
 	n += protocode.SizeInt(60, m.ChangesMax)
 	n += protocode.SizeInt(80, m.HistoryAgeMs)
+	n += protocode.SizeInt(280, m.Agents)
+	n += protocode.SizeInt(281, m.Threads)
+	n += protocode.SizeInt(282, m.Entries)
+	n += protocode.SizeInt(283, m.Timers)
+	n += protocode.SizeBool(284, m.OwnPolicy)
+	if m.Limits != nil {
+		n += protocode.SizeMessage(285, m.Limits.EncodedSize())
+	}
 	return n
 }
 
@@ -972,6 +980,14 @@ func (m *ScopeRecord) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	if m.Limits != nil {
+		i = protocode.PutMessage(b, m.Limits.EncodeBackward(b[:i]), i, 285)
+	}
+	i = protocode.PutBool(b, i, 284, m.OwnPolicy)
+	i = protocode.PutInt(b, i, 283, m.Timers)
+	i = protocode.PutInt(b, i, 282, m.Entries)
+	i = protocode.PutInt(b, i, 281, m.Threads)
+	i = protocode.PutInt(b, i, 280, m.Agents)
 	i = protocode.PutInt(b, i, 80, m.HistoryAgeMs)
 	i = protocode.PutInt(b, i, 60, m.ChangesMax)
 	i = protocode.PutInt(b, i, 31, m.MemoryBytesMax)
@@ -1015,6 +1031,18 @@ func (m *ScopeRecord) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.ChangesMax)
 		case 80:
 			err = protocode.Int(&f, &m.HistoryAgeMs)
+		case 280:
+			err = protocode.Int(&f, &m.Agents)
+		case 281:
+			err = protocode.Int(&f, &m.Threads)
+		case 282:
+			err = protocode.Int(&f, &m.Entries)
+		case 283:
+			err = protocode.Int(&f, &m.Timers)
+		case 284:
+			err = f.Bool(&m.OwnPolicy)
+		case 285:
+			err = protocode.Sub(&f, &m.Limits)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

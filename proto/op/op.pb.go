@@ -1840,16 +1840,24 @@ func (x *ForkThread) GetIfIncarnation() uint64 {
 }
 
 type Policy struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	History        uint64                 `protobuf:"varint,1,opt,name=history,proto3" json:"history,omitempty"`
-	KeysMax        uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax,proto3" json:"keys_max,omitempty"`
-	BytesMax       uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax,proto3" json:"bytes_max,omitempty"`
-	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax,proto3" json:"memories_max,omitempty"`
-	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
-	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
-	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	History           uint64                 `protobuf:"varint,1,opt,name=history,proto3" json:"history,omitempty"`
+	KeysMax           uint64                 `protobuf:"varint,2,opt,name=keys_max,json=keysMax,proto3" json:"keys_max,omitempty"`
+	BytesMax          uint64                 `protobuf:"varint,3,opt,name=bytes_max,json=bytesMax,proto3" json:"bytes_max,omitempty"`
+	MemoriesMax       uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax,proto3" json:"memories_max,omitempty"`
+	MemoryBytesMax    uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
+	ChangesMax        uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
+	HistoryAgeMs      uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
+	AgentsMax         uint64                 `protobuf:"varint,280,opt,name=agents_max,json=agentsMax,proto3" json:"agents_max,omitempty"`
+	ThreadsMax        uint64                 `protobuf:"varint,281,opt,name=threads_max,json=threadsMax,proto3" json:"threads_max,omitempty"`
+	EntriesMax        uint64                 `protobuf:"varint,282,opt,name=entries_max,json=entriesMax,proto3" json:"entries_max,omitempty"`
+	TimersMax         uint64                 `protobuf:"varint,283,opt,name=timers_max,json=timersMax,proto3" json:"timers_max,omitempty"`
+	RequestsPerSecond uint64                 `protobuf:"varint,284,opt,name=requests_per_second,json=requestsPerSecond,proto3" json:"requests_per_second,omitempty"`
+	BytesPerSecond    uint64                 `protobuf:"varint,285,opt,name=bytes_per_second,json=bytesPerSecond,proto3" json:"bytes_per_second,omitempty"`
+	WatchesMax        uint64                 `protobuf:"varint,286,opt,name=watches_max,json=watchesMax,proto3" json:"watches_max,omitempty"`
+	AwakeMax          uint64                 `protobuf:"varint,287,opt,name=awake_max,json=awakeMax,proto3" json:"awake_max,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -1931,9 +1939,67 @@ func (x *Policy) GetHistoryAgeMs() uint64 {
 	return 0
 }
 
+func (x *Policy) GetAgentsMax() uint64 {
+	if x != nil {
+		return x.AgentsMax
+	}
+	return 0
+}
+
+func (x *Policy) GetThreadsMax() uint64 {
+	if x != nil {
+		return x.ThreadsMax
+	}
+	return 0
+}
+
+func (x *Policy) GetEntriesMax() uint64 {
+	if x != nil {
+		return x.EntriesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetTimersMax() uint64 {
+	if x != nil {
+		return x.TimersMax
+	}
+	return 0
+}
+
+func (x *Policy) GetRequestsPerSecond() uint64 {
+	if x != nil {
+		return x.RequestsPerSecond
+	}
+	return 0
+}
+
+func (x *Policy) GetBytesPerSecond() uint64 {
+	if x != nil {
+		return x.BytesPerSecond
+	}
+	return 0
+}
+
+func (x *Policy) GetWatchesMax() uint64 {
+	if x != nil {
+		return x.WatchesMax
+	}
+	return 0
+}
+
+func (x *Policy) GetAwakeMax() uint64 {
+	if x != nil {
+		return x.AwakeMax
+	}
+	return 0
+}
+
 type PutScope struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Policy        *Policy                `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	Default       bool                   `protobuf:"varint,280,opt,name=default,proto3" json:"default,omitempty"`                         // set the policy of all scopes that have none of their own
+	UseDefault    bool                   `protobuf:"varint,281,opt,name=use_default,json=useDefault,proto3" json:"use_default,omitempty"` // remove the scope's own policy
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1973,6 +2039,20 @@ func (x *PutScope) GetPolicy() *Policy {
 		return x.Policy
 	}
 	return nil
+}
+
+func (x *PutScope) GetDefault() bool {
+	if x != nil {
+		return x.Default
+	}
+	return false
+}
+
+func (x *PutScope) GetUseDefault() bool {
+	if x != nil {
+		return x.UseDefault
+	}
+	return false
 }
 
 type DeleteScope struct {
@@ -3326,6 +3406,11 @@ type Scope struct {
 	Bytes         uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	Policy        *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Agents        uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
+	Threads       uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
+	Entries       uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
+	Timers        uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
+	OwnPolicy     bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3393,6 +3478,41 @@ func (x *Scope) GetPolicy() *Policy {
 		return x.Policy
 	}
 	return nil
+}
+
+func (x *Scope) GetAgents() uint64 {
+	if x != nil {
+		return x.Agents
+	}
+	return 0
+}
+
+func (x *Scope) GetThreads() uint64 {
+	if x != nil {
+		return x.Threads
+	}
+	return 0
+}
+
+func (x *Scope) GetEntries() uint64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *Scope) GetTimers() uint64 {
+	if x != nil {
+		return x.Timers
+	}
+	return 0
+}
+
+func (x *Scope) GetOwnPolicy() bool {
+	if x != nil {
+		return x.OwnPolicy
+	}
+	return false
 }
 
 type Claim struct {
@@ -3775,7 +3895,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"new_thread\x18\x02 \x01(\tR\tnewThread\x12\x1a\n" +
 	"\x06at_rev\x18\x03 \x01(\x04H\x00R\x05atRev\x88\x01\x01\x12%\n" +
 	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\t\n" +
-	"\a_at_rev\"\xee\x01\n" +
+	"\a_at_rev\"\x8e\x04\n" +
 	"\x06Policy\x12\x18\n" +
 	"\ahistory\x18\x01 \x01(\x04R\ahistory\x12\x19\n" +
 	"\bkeys_max\x18\x02 \x01(\x04R\akeysMax\x12\x1b\n" +
@@ -3784,9 +3904,25 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x10memory_bytes_max\x18\x1f \x01(\x04R\x0ememoryBytesMax\x12\x1f\n" +
 	"\vchanges_max\x18< \x01(\x04R\n" +
 	"changesMax\x12$\n" +
-	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\":\n" +
+	"\x0ehistory_age_ms\x18P \x01(\x04R\fhistoryAgeMs\x12\x1e\n" +
+	"\n" +
+	"agents_max\x18\x98\x02 \x01(\x04R\tagentsMax\x12 \n" +
+	"\vthreads_max\x18\x99\x02 \x01(\x04R\n" +
+	"threadsMax\x12 \n" +
+	"\ventries_max\x18\x9a\x02 \x01(\x04R\n" +
+	"entriesMax\x12\x1e\n" +
+	"\n" +
+	"timers_max\x18\x9b\x02 \x01(\x04R\ttimersMax\x12/\n" +
+	"\x13requests_per_second\x18\x9c\x02 \x01(\x04R\x11requestsPerSecond\x12)\n" +
+	"\x10bytes_per_second\x18\x9d\x02 \x01(\x04R\x0ebytesPerSecond\x12 \n" +
+	"\vwatches_max\x18\x9e\x02 \x01(\x04R\n" +
+	"watchesMax\x12\x1c\n" +
+	"\tawake_max\x18\x9f\x02 \x01(\x04R\bawakeMax\"w\n" +
 	"\bPutScope\x12.\n" +
-	"\x06policy\x18\x01 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06policy\"\r\n" +
+	"\x06policy\x18\x01 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06policy\x12\x19\n" +
+	"\adefault\x18\x98\x02 \x01(\bR\adefault\x12 \n" +
+	"\vuse_default\x18\x99\x02 \x01(\bR\n" +
+	"useDefault\"\r\n" +
 	"\vDeleteScope\"P\n" +
 	"\tTakeClaim\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
@@ -3903,14 +4039,20 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\tForkPoint\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
-	"\x03rev\x18\x03 \x01(\x04R\x03rev\"\x94\x01\n" +
+	"\x03rev\x18\x03 \x01(\x04R\x03rev\"\x9c\x02\n" +
 	"\x05Scope\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
 	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12.\n" +
-	"\x06policy\x18\x05 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06policy\"\x9e\x01\n" +
+	"\x06policy\x18\x05 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06policy\x12\x17\n" +
+	"\x06agents\x18\x98\x02 \x01(\x04R\x06agents\x12\x19\n" +
+	"\athreads\x18\x99\x02 \x01(\x04R\athreads\x12\x19\n" +
+	"\aentries\x18\x9a\x02 \x01(\x04R\aentries\x12\x17\n" +
+	"\x06timers\x18\x9b\x02 \x01(\x04R\x06timers\x12\x1e\n" +
+	"\n" +
+	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\"\x9e\x01\n" +
 	"\x05Claim\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +

@@ -1447,6 +1447,14 @@ func (m *Policy) EncodedSize() int {
 	n += protocode.SizeInt(31, m.MemoryBytesMax)
 	n += protocode.SizeInt(60, m.ChangesMax)
 	n += protocode.SizeInt(80, m.HistoryAgeMs)
+	n += protocode.SizeInt(280, m.AgentsMax)
+	n += protocode.SizeInt(281, m.ThreadsMax)
+	n += protocode.SizeInt(282, m.EntriesMax)
+	n += protocode.SizeInt(283, m.TimersMax)
+	n += protocode.SizeInt(284, m.RequestsPerSecond)
+	n += protocode.SizeInt(285, m.BytesPerSecond)
+	n += protocode.SizeInt(286, m.WatchesMax)
+	n += protocode.SizeInt(287, m.AwakeMax)
 	return n
 }
 
@@ -1457,6 +1465,14 @@ func (m *Policy) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 287, m.AwakeMax)
+	i = protocode.PutInt(b, i, 286, m.WatchesMax)
+	i = protocode.PutInt(b, i, 285, m.BytesPerSecond)
+	i = protocode.PutInt(b, i, 284, m.RequestsPerSecond)
+	i = protocode.PutInt(b, i, 283, m.TimersMax)
+	i = protocode.PutInt(b, i, 282, m.EntriesMax)
+	i = protocode.PutInt(b, i, 281, m.ThreadsMax)
+	i = protocode.PutInt(b, i, 280, m.AgentsMax)
 	i = protocode.PutInt(b, i, 80, m.HistoryAgeMs)
 	i = protocode.PutInt(b, i, 60, m.ChangesMax)
 	i = protocode.PutInt(b, i, 31, m.MemoryBytesMax)
@@ -1488,6 +1504,22 @@ func (m *Policy) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.ChangesMax)
 		case 80:
 			err = protocode.Int(&f, &m.HistoryAgeMs)
+		case 280:
+			err = protocode.Int(&f, &m.AgentsMax)
+		case 281:
+			err = protocode.Int(&f, &m.ThreadsMax)
+		case 282:
+			err = protocode.Int(&f, &m.EntriesMax)
+		case 283:
+			err = protocode.Int(&f, &m.TimersMax)
+		case 284:
+			err = protocode.Int(&f, &m.RequestsPerSecond)
+		case 285:
+			err = protocode.Int(&f, &m.BytesPerSecond)
+		case 286:
+			err = protocode.Int(&f, &m.WatchesMax)
+		case 287:
+			err = protocode.Int(&f, &m.AwakeMax)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1514,6 +1546,8 @@ func (m *PutScope) EncodedSize() int {
 	if m.Policy != nil {
 		n += protocode.SizeMessage(1, m.Policy.EncodedSize())
 	}
+	n += protocode.SizeBool(280, m.Default)
+	n += protocode.SizeBool(281, m.UseDefault)
 	return n
 }
 
@@ -1524,6 +1558,8 @@ func (m *PutScope) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 281, m.UseDefault)
+	i = protocode.PutBool(b, i, 280, m.Default)
 	if m.Policy != nil {
 		i = protocode.PutMessage(b, m.Policy.EncodeBackward(b[:i]), i, 1)
 	}
@@ -1539,6 +1575,10 @@ func (m *PutScope) Decode(raw []byte) (err error) {
 		switch f.Number {
 		case 1:
 			err = protocode.Sub(&f, &m.Policy)
+		case 280:
+			err = f.Bool(&m.Default)
+		case 281:
+			err = f.Bool(&m.UseDefault)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2669,6 +2709,11 @@ func (m *Scope) EncodedSize() int {
 	if m.Policy != nil {
 		n += protocode.SizeMessage(5, m.Policy.EncodedSize())
 	}
+	n += protocode.SizeInt(280, m.Agents)
+	n += protocode.SizeInt(281, m.Threads)
+	n += protocode.SizeInt(282, m.Entries)
+	n += protocode.SizeInt(283, m.Timers)
+	n += protocode.SizeBool(284, m.OwnPolicy)
 	return n
 }
 
@@ -2679,6 +2724,11 @@ func (m *Scope) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 284, m.OwnPolicy)
+	i = protocode.PutInt(b, i, 283, m.Timers)
+	i = protocode.PutInt(b, i, 282, m.Entries)
+	i = protocode.PutInt(b, i, 281, m.Threads)
+	i = protocode.PutInt(b, i, 280, m.Agents)
 	if m.Policy != nil {
 		i = protocode.PutMessage(b, m.Policy.EncodeBackward(b[:i]), i, 5)
 	}
@@ -2706,6 +2756,16 @@ func (m *Scope) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.CreatedAt)
 		case 5:
 			err = protocode.Sub(&f, &m.Policy)
+		case 280:
+			err = protocode.Int(&f, &m.Agents)
+		case 281:
+			err = protocode.Int(&f, &m.Threads)
+		case 282:
+			err = protocode.Int(&f, &m.Entries)
+		case 283:
+			err = protocode.Int(&f, &m.Timers)
+		case 284:
+			err = f.Bool(&m.OwnPolicy)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -71,9 +71,7 @@ func (s *Server) stream(srv any, stream rpc.ServerStream, info *rpc.StreamServer
 	if err != nil {
 		return err
 	}
-	if ctx != stream.Context() {
-		stream = principalStream{stream, ctx}
-	}
+	stream = callStream{stream, ctx}
 	defer func() {
 		if r := recover(); r != nil {
 			err = statusOf(s.api.panicked(info.FullMethod, r))

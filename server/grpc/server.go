@@ -45,6 +45,10 @@ type Options struct {
 	// be guarded by package access. nil means that the node asks for no credentials.
 	Auth *access.Authenticator
 
+	// Audit records what this package refuses itself. What the service, the operator and Instances
+	// refuse, they record themselves. nil means that nothing is recorded.
+	Audit access.Auditor
+
 	// Owner returns the gRPC address of the node that owns an instance if that is another node,
 	// else "". The server sends it to clients. nil means that it does not.
 	Owner func(agent.InstanceRef) string
@@ -98,6 +102,7 @@ type Server struct {
 	room    *room
 	cluster func() string // nil: answers do not name a cluster
 	auth    *access.Authenticator
+	audit   access.Auditor
 
 	drain context.CancelFunc // ends api.draining
 
@@ -117,6 +122,7 @@ func New(service agent.Submitter, operator layout.Operator, o Options) *Server {
 		room:    &room{bytes: o.Bytes, watches: budget.New(o.WatchesMax)},
 		cluster: o.ClusterID,
 		auth:    o.Auth,
+		audit:   o.Audit,
 		drain:   drain,
 		api: &api{
 			service: service, operator: operator, instances: o.Instances, owner: o.Owner, draining: draining, timeout: o.Timeout, bytes: o.Bytes,

@@ -117,6 +117,7 @@ func (c *conn) serve(ctx context.Context) {
 		_ = c.replies.to.Flush() // of commands that were made before the connection ended
 		_ = c.Close()            // the client sees its end
 	}()
+	certified := false
 	for !c.quit {
 		command, err := c.next()
 		var wrong protocolError
@@ -126,6 +127,10 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		if err != nil {
 			return
+		}
+		if !certified {
+			c.certified(ctx)
+			certified = true
 		}
 		c.dispatch(ctx, command)
 		c.unload()
@@ -190,9 +195,14 @@ func (c *conn) fail(err error) {
 	c.replies.value(err)
 }
 
+// calling returns the context of a command, with its caller.
+func (c *conn) calling(ctx context.Context, name string) context.Context {
+	return access.With(access.WithCall(ctx, access.Call{Address: c.RemoteAddr().String(), Method: "redis/" + name}), c.principal)
+}
+
 // make makes a command outside of a transaction.
 func (c *conn) make(ctx context.Context, spec *spec, args [][]byte) {
-	ctx = access.With(ctx, c.principal)
+	ctx = c.calling(ctx, strings.ToUpper(string(args[0])))
 	if spec.parse == nil {
 		spec.run(ctx, c, args)
 		return

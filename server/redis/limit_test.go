@@ -163,7 +163,7 @@ func TestACallerNeedsATokenAndItsRights(t *testing.T) {
 	if got := c.do("GET k"); !strings.HasPrefix(got, "-NOAUTH") {
 		t.Errorf("with a revoked token: %s", got)
 	}
-	for _, request := range []string{"*11\r\n", "*1\r\n$4097\r\n"} {
+	for _, request := range []string{"*11\r\n", "*1\r\n$16385\r\n"} {
 		stranger := dial(t, addr)
 		stranger.raw(request)
 		if got := stranger.reply(); !strings.HasPrefix(got, "-ERR Protocol error") {

@@ -14,7 +14,7 @@ const (
 	lineBytesMax    = 4 << 10                       // of a line, such as an inline command; also the size of the buffers
 	queueMax        = agent.CommitOpsMax            // commands of one transaction
 	earlyArgsMax    = 10                            // of a command before AUTH
-	earlyBulkMax    = 4 << 10                       // of one argument before AUTH
+	earlyBulkMax    = 16 << 10                      // of one argument before AUTH: tokens of other issuers have up to 12 KiB
 
 	argumentCost   = 32       // bytes that an argument counts besides its own
 	countedLeast   = 4 << 10  // smaller commands and replies do not count as in flight

@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Scope   string                // of all keys; "" means agent.DefaultScope
 	Auth    *access.Authenticator // nil means that no credentials are asked for
+	Audit   access.Auditor        // records refused calls; nil means none
 	Bytes   *budget.Pool          // of requests and replies in flight; nil means no bound
 	Logger  hclog.Logger          // nil means no logging
 	Version string                // of the node, for INFO and HELLO

@@ -2,12 +2,14 @@ package redis
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
+	"dormouse/access"
 	"dormouse/agent"
 )
 
@@ -27,6 +29,9 @@ func (c *conn) login(ctx context.Context, user, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	p, err := c.server.o.Auth.Authorization(ctx, c.RemoteAddr().String(), "Bearer "+token)
+	if err != nil {
+		c.denied(ctx, err)
+	}
 	switch {
 	case agent.CodeOf(err) == agent.CodeUnauthenticated:
 		return failuref("WRONGPASS %v", err)
@@ -37,6 +42,33 @@ func (c *conn) login(ctx context.Context, user, token string) error {
 	}
 	c.principal = p
 	return nil
+}
+
+// denied records a refused authentication.
+func (c *conn) denied(ctx context.Context, err error) {
+	if c.server.o.Audit != nil {
+		c.server.o.Audit.Denied(ctx, err)
+	}
+}
+
+// certified makes the principal of the client's certificate the connection's, if it has one. The
+// handshake of TLS is over once a request has arrived.
+func (c *conn) certified(ctx context.Context) {
+	secure, ok := c.Conn.(*tls.Conn)
+	if !ok || !c.locked() {
+		return
+	}
+	chains := secure.ConnectionState().VerifiedChains
+	if len(chains) == 0 {
+		return
+	}
+	ctx = c.calling(ctx, "AUTH")
+	p, err := c.server.o.Auth.Authenticate(ctx, access.Credentials{Address: c.RemoteAddr().String(), Chains: chains})
+	if err != nil {
+		c.denied(ctx, err)
+		return
+	}
+	c.principal = p
 }
 
 // runAuth serves AUTH token and AUTH user token.
@@ -114,9 +146,7 @@ func runQuit(_ context.Context, c *conn, _ [][]byte) {
 func runReset(_ context.Context, c *conn, _ [][]byte) {
 	c.discard()
 	c.name, c.principal, c.replies.resp3 = "", nil, false
-	if c.locked() {
-		c.opened = time.Now()
-	}
+	c.opened = time.Now() // for authTimeout
 	c.replies.value(status("RESET"))
 }
 

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 
-	"dormouse/access"
 	"dormouse/agent"
 )
 
@@ -105,7 +104,7 @@ func runExec(ctx context.Context, c *conn, _ [][]byte) {
 	var made []any
 	if len(steps) > 0 {
 		var err error
-		if made, err = c.execute(access.With(ctx, c.principal), steps); err != nil {
+		if made, err = c.execute(ctx, steps); err != nil {
 			c.replies.value(err)
 			return
 		}

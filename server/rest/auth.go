@@ -16,21 +16,38 @@ func (f *api) rule(rt *route) access.Rule {
 	return access.OfRoute(rt.id)
 }
 
-// authenticated returns the request with its principal. It comes before all else, so that a caller
-// without a token takes no call's place.
+// authenticated returns the request with its call and its principal. It comes before all else, so that
+// a caller without a token takes no call's place.
 func (f *api) authenticated(rt *route, r *http.Request) (*http.Request, error) {
+	r = r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr, Method: rt.id}))
 	if f.options.Auth == nil || f.rule(rt).Open() {
 		return r, nil
 	}
+	p, err := f.principal(r)
+	if err != nil {
+		f.denied(r, err)
+		return nil, err
+	}
+	return r.WithContext(access.With(r.Context(), p)), nil
+}
+
+func (f *api) principal(r *http.Request) (*access.Principal, error) {
 	header, err := single(r.Header, "Authorization")
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeUnauthenticated, "%v", err)
 	}
-	p, err := f.options.Auth.Authorization(r.Context(), r.RemoteAddr, header)
-	if err != nil {
-		return nil, err
+	c := access.Credentials{Address: r.RemoteAddr, Header: header}
+	if r.TLS != nil {
+		c.Chains = r.TLS.VerifiedChains
 	}
-	return r.WithContext(access.With(r.Context(), p)), nil
+	return f.options.Auth.Authenticate(r.Context(), c)
+}
+
+// denied records a refused request.
+func (f *api) denied(r *http.Request, err error) {
+	if f.options.Audit != nil {
+		f.options.Audit.Denied(r.Context(), err)
+	}
 }
 
 // allowed returns an error unless the principal may make the call in its scope. It comes before the
@@ -43,5 +60,9 @@ func (c *request) allowed() error {
 	if strings.Contains(c.route.path, "/{scope}") {
 		scope = c.id("scope")
 	}
-	return c.api.rule(c.route).Check(access.From(c.r.Context()), scope)
+	err := c.api.rule(c.route).Check(access.From(c.r.Context()), scope)
+	if err != nil {
+		c.api.denied(c.r, err)
+	}
+	return err
 }

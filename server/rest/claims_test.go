@@ -149,6 +149,7 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"DELETE /v1/memory/{agent}/{id}":      ``,
 		"PUT /v1/managers/{manager}":          `{"handler":{"kind":"document"}}`,
 		"PUT /v1/scopes/{scope}":              `{}`,
+		"PUT /v1/default-policy":              `{}`,
 		"DELETE /v1/scopes/{scope}":           ``,
 		"DELETE /v1/values/{key}":             ``,
 		"DELETE /v1/checkpoints/{key}":        ``,

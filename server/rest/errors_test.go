@@ -24,7 +24,7 @@ var statuses = map[agent.Code]int{
 	agent.CodeRevRegression: 409, agent.CodeDuplicateEntry: 409, agent.CodeRevisionMismatch: 409,
 	agent.CodeFenced: 409, agent.CodeAlreadyClaimed: 409, agent.CodeMissingThread: 409,
 	agent.CodeThreadMismatch: 409, agent.CodeAlreadyExists: 409, agent.CodeDeleted: 410, agent.CodeCompacted: 410,
-	agent.CodeTooLarge: 413, agent.CodeOverloaded: 429, agent.CodeUnavailable: 503, agent.CodeReadOnly: 503, agent.CodeThawFailed: 409, agent.CodeHandlerFailed: 502,
+	agent.CodeTooLarge: 413, agent.CodeQuotaExceeded: 403, agent.CodeOverloaded: 429, agent.CodeUnavailable: 503, agent.CodeReadOnly: 503, agent.CodeThawFailed: 409, agent.CodeHandlerFailed: 502,
 	agent.CodeMutationInProgress: 409, agent.CodeMutationFailed: 409, agent.CodeReconcileFailed: 409, agent.CodeNotOwner: 503,
 	agent.CodeCorrupt: 500, agent.CodeInternal: 500, agent.CodeUnknown: 504,
 	agent.CodeSessionAlreadyRunning: 409, agent.CodeSessionNotResumable: 409, agent.CodeSessionNotRecoverable: 409,
@@ -77,6 +77,7 @@ func TestEveryCodeHasItsStatusAndFields(t *testing.T) {
 	facts := map[agent.Code]map[string]any{
 		agent.CodeInvalid:            {"field": "f"},
 		agent.CodeTooLarge:           {"limit": "l"},
+		agent.CodeQuotaExceeded:      {"limit": "l", "field": "f"},
 		agent.CodeConflict:           {"rev": 0.0, "head": "h"},
 		agent.CodeRevRegression:      {"rev": 0.0, "head": "h"},
 		agent.CodeDuplicateEntry:     {"seq": 0.0},

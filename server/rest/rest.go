@@ -38,6 +38,10 @@ type Options struct {
 	Auth        *access.Authenticator
 	OpenMetrics bool // /metrics needs no principal
 
+	// Audit records what this package refuses itself. What the service, the operator and Instances
+	// refuse, they record themselves. nil means that nothing is recorded.
+	Audit access.Auditor
+
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
 	// Observe is called for every answer with the operation's id ("" for none), the status, and the

@@ -22,6 +22,14 @@ func routeScopes(f *api) {
 		effect: writes, bodyNeeded: true, creates: true, answers: document.Scope{},
 	}, putScope)
 	register(f, route{
+		method: http.MethodGet, path: "/v1/default-policy", id: "get-default-policy", tag: tag,
+		summary: "Read the policy of scopes that have none of their own", effect: reads, answers: document.PolicyBody{},
+	}, getDefaultPolicy)
+	register(f, route{
+		method: http.MethodPut, path: "/v1/default-policy", id: "put-default-policy", tag: tag,
+		summary: "Set the policy of scopes that have none of their own", effect: writes, bodyNeeded: true, answers: document.PolicyBody{},
+	}, putDefaultPolicy)
+	register(f, route{
 		method: http.MethodDelete, path: one, id: "delete-scope", tag: tag, summary: "Delete a scope with all its data",
 		effect: writes, status: http.StatusNoContent,
 	}, deleteScope)
@@ -44,9 +52,9 @@ func getScope(c *request, _ *none) error {
 	return c.answer(reply{body: document.ScopeOf(*found)})
 }
 
-func putScope(c *request, body *document.PolicyBody) error {
+func putScope(c *request, body *document.ScopePolicyBody) error {
 	c.scope = c.id("scope")
-	result, err := c.commit(&agent.PutScope{Policy: body.ToAgent()})
+	result, err := c.commit(body.Op())
 	if err != nil {
 		return err
 	}
@@ -59,6 +67,26 @@ func putScope(c *request, body *document.PolicyBody) error {
 		a.location = location("scopes", done.Scope.Name)
 	}
 	return c.answer(a)
+}
+
+func getDefaultPolicy(c *request, _ *none) error {
+	found, err := read[*agent.Scope](c, &agent.GetScope{Default: true})
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: document.PolicyBody(found.Policy)})
+}
+
+func putDefaultPolicy(c *request, body *document.PolicyBody) error {
+	result, err := c.commit(&agent.PutScope{Default: true, Policy: body.ToAgent()})
+	if err != nil {
+		return err
+	}
+	done, err := resultOf[*agent.ScopeResult](result, 0)
+	if err != nil {
+		return err
+	}
+	return c.answer(reply{body: document.PolicyBody(done.Scope.Policy)})
 }
 
 func deleteScope(c *request, _ *none) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/api/document"
 	"dormouse/internal/hostcheck"
@@ -31,6 +32,7 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out.Header().Set(headerNode, f.options.Node)
 	}
 	if err := f.checkOrigin(r); err != nil {
+		f.denied(r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr})), err)
 		f.refuse(out, err)
 		return
 	}

@@ -74,14 +74,14 @@ func ask(a *kit.App) (string, error) {
 		}
 		text = string(raw)
 	} else {
-		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 4096)).ReadString('\n')
+		line, err := bufio.NewReader(io.LimitReader(a.Stdin, 16<<10)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", fmt.Errorf("read the token: %w", err)
 		}
 		text = line
 	}
 	text = strings.TrimSpace(text)
-	if err := access.CheckSecret(text); err != nil {
+	if err := access.CheckBearer(text); err != nil {
 		return "", cli.Usagef("%w", err)
 	}
 	return text, nil

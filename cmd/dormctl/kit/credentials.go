@@ -50,7 +50,7 @@ func (a *App) Token(endpoints []string) (string, error) {
 		file = a.Getenv(TokenFileEnv)
 	}
 	if file != "" {
-		token, err := access.ReadSecretFile(file)
+		token, err := access.ReadBearerFile(file)
 		if err != nil {
 			return "", cli.Usagef("--token-file: %w", err)
 		}

@@ -17,6 +17,7 @@ import (
 	"dormouse/jepsen/workload/instance"
 	"dormouse/jepsen/workload/plan"
 	"dormouse/jepsen/workload/pod"
+	"dormouse/jepsen/workload/quota"
 	"dormouse/jepsen/workload/recall"
 	"dormouse/jepsen/workload/register"
 	"dormouse/jepsen/workload/review"
@@ -47,6 +48,7 @@ var all = []func() workload.Workload{
 	instance.New,
 	instance.NewHost,
 	plan.New,
+	quota.New,
 	timer.New,
 	pod.New,
 }

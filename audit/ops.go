@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"context"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"dormouse/access"
+	"dormouse/agent"
+)
+
+// A rule says how an op is recorded.
+type rule struct {
+	kind  Kind // "" means not at all
+	waits bool // the record is on disk before the op is made, and the outcome before its caller learns it
+}
+
+// ruleOf returns the rule of an op, and the ids that name its object.
+func ruleOf(op agent.Op) (rule, []string) {
+	switch op := op.(type) {
+	case *agent.DeleteScope:
+		return rule{KindDelete, true}, nil
+	case *agent.EraseAgent:
+		return rule{KindDelete, true}, []string{op.Agent}
+	case *agent.PutScope:
+		return rule{KindPolicy, true}, nil
+	case *agent.PutToken:
+		return rule{KindToken, true}, []string{op.Hash.TokenID(), op.Principal}
+	case *agent.RevokeToken:
+		return rule{KindToken, true}, []string{op.ID}
+	case *agent.DecideReview:
+		return rule{KindDecision, true}, []string{op.Review, string(op.Decision)}
+	case *agent.ImportScope:
+		if op.Scope == nil && !op.Finish {
+			return rule{}, nil // a part between
+		}
+		return rule{KindBackup, true}, []string{op.ID}
+	default:
+		return deleteOf(op)
+	}
+}
+
+// deleteOf is ruleOf for deletes of data, of which there may be many.
+func deleteOf(op agent.Op) (rule, []string) {
+	delete := rule{kind: KindDelete}
+	switch op := op.(type) {
+	case *agent.DeleteValue:
+		return delete, []string{op.Key}
+	case *agent.DeleteCheckpoint:
+		return delete, []string{op.Key}
+	case *agent.DeleteThread:
+		return delete, []string{op.Thread}
+	case *agent.CompactThread:
+		return delete, []string{op.Thread, "below " + strconv.FormatUint(op.BeforeSeq, 10)}
+	case *agent.DeleteMemory:
+		return delete, []string{op.Agent, op.ID}
+	case *agent.DeleteConversation:
+		return delete, []string{op.ID}
+	case *agent.DeleteSession:
+		return delete, []string{op.Session}
+	case *agent.DeleteTimer:
+		return delete, []string{op.Manager, op.Key, op.ID}
+	case *agent.DeleteManager:
+		return delete, []string{op.Name}
+	default:
+		return rule{}, nil
+	}
+}
+
+// recordsOf returns the records of a commit; nil if it has none.
+func recordsOf(ctx context.Context, c *agent.Commit) (recs []*Record) {
+	for _, op := range c.Ops {
+		rule, object := ruleOf(op)
+		if rule.kind == "" {
+			continue
+		}
+		rec := opRecord(ctx, rule.kind, c.Scope, op)
+		rec.Object = object
+		if rule.waits {
+			rec.Phase = PhaseBegin
+		}
+		recs = append(recs, &rec)
+	}
+	return recs
+}
+
+func opRecord(ctx context.Context, kind Kind, scope string, op agent.Op) Record {
+	rec := of(ctx, kind, nameOf(op))
+	rec.Verb = verbs(access.OfOp(op))
+	rec.Scope = scopeOf(scope)
+	return rec
+}
+
+// scopeOf returns the scope that a request without a scope means.
+func scopeOf(scope string) string {
+	if scope == "" {
+		return agent.DefaultScope
+	}
+	return scope
+}
+
+func verbs(all []agent.Verb) string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+var humps = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// nameOf returns the name of an op or a read in the spelling of the HTTP API.
+func nameOf(one any) string {
+	t := reflect.TypeOf(one)
+	if t == nil {
+		return ""
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return strings.ToLower(humps.ReplaceAllString(t.Name(), "${1}_${2}"))
+}

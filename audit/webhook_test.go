@@ -1,0 +1,134 @@
+package audit_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dormouse/audit"
+	"dormouse/internal/hooksign"
+)
+
+// endpoint receives the lines of a log, and fails from time to time.
+type endpoint struct {
+	t      testing.TB
+	secret []byte
+
+	mu    sync.Mutex
+	fails int      // guarded by mu; requests that fail next
+	lines []string // guarded by mu; in the order of their first arrival
+	last  int      // guarded by mu
+	wrong int      // guarded by mu; requests out of order
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		e.t.Error(err)
+	}
+	stamp, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get(hooksign.Header), "t="), ",")
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil || hooksign.Sign(e.secret, time.Unix(seconds, 0), body) != r.Header.Get(hooksign.Header) {
+		e.t.Errorf("a wrong signature: %q", r.Header.Get(hooksign.Header))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var first, through int
+	if _, err := fmt.Sscanf(r.Header.Get("Dormouse-Audit-Lines"), "%d-%d", &first, &through); err != nil || first > e.last+1 {
+		e.wrong++
+	}
+	if e.fails > 0 {
+		e.fails--
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	for line := range strings.Lines(string(body)) {
+		if len(e.lines) < first {
+			e.lines = append(e.lines, line)
+		}
+		first++
+	}
+	e.last = through
+}
+
+func (e *endpoint) got() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.lines, "")
+}
+
+// The endpoint gets all lines in order, whatever fails: its answers, or the process that sends.
+func TestAWebhookGetsAllLinesInOrder(t *testing.T) {
+	secret := []byte("sixteen bytes or")
+	e := &endpoint{t: t, secret: secret, fails: 2}
+	server := httptest.NewServer(e)
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "audit")
+	o := options(dir)
+	for round := range 3 {
+		s := open(t, o)
+		w, err := audit.NewWebhook(s.Log, audit.WebhookOptions{URL: server.URL, Secret: secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { defer close(done); w.Run(ctx) }()
+		s.fill(30)
+		for deadline := time.Now().Add(20 * time.Second); w.Undelivered() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d: %d lines are not delivered", round, w.Undelivered())
+			}
+		}
+		stop()
+		<-done
+		s.end()
+	}
+	want := ""
+	for _, path := range files(t, dir) {
+		want += read(t, path)
+	}
+	if got := e.got(); got != want || e.wrong > 0 {
+		t.Errorf("%d requests out of order; the endpoint has %d bytes of %d", e.wrong, len(got), len(want))
+	}
+}
+
+// Lines that were removed before the endpoint got them are counted.
+func TestALineThatWasRemovedIsCountedAsSkipped(t *testing.T) {
+	secret := []byte("sixteen bytes or")
+	e := &endpoint{t: t, secret: secret}
+	server := httptest.NewServer(e)
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "audit")
+	o := options(dir)
+	o.Files = 2
+	s := open(t, o)
+	s.fill(100)
+	first := records(t, dir)[0].Seq
+	w, err := audit.NewWebhook(s.Log, audit.WebhookOptions{URL: server.URL, Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	for deadline := time.Now().Add(20 * time.Second); w.Undelivered() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("lines are not delivered")
+		}
+	}
+	stop()
+	<-done
+	s.end()
+	if w.Skipped() != first-1 || first == 1 {
+		t.Errorf("%d lines are skipped, and the log begins with %d", w.Skipped(), first)
+	}
+}

@@ -1,0 +1,144 @@
+package proposer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func cmds(q *fairQueue, tenant string, n, bytes int) {
+	for range n {
+		q.add(tenant, pending{cmd: make([]byte, bytes)})
+	}
+}
+
+// For any commits of any tenants: each leaves once, those of one tenant in order, within the bounds
+// of an entry; and a commit leaves within an entry for each tenant and each share before it.
+func TestEachCommitLeavesOnceAndInTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := &fairQueue{}
+		type label struct {
+			tenant string
+			n      int
+		}
+		added, left := map[string]int{}, map[string]int{}
+		waits := map[string]int{} // :: tenant → entries since its first commit waits
+		bytes := map[label]int{}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "add") {
+				tenant := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "tenant")
+				size := rapid.SampledFrom([]int{8, 8, 1000, quantumBytes, BatchBytesMax / 2, BatchBytesMax + 8}).Draw(t, "bytes")
+				commits := rapid.SampledFrom([]int{1, 1, 5, 100, 2000}).Draw(t, "commits")
+				if size > 1000 {
+					commits = min(commits, 5)
+				}
+				for range commits {
+					cmd := make([]byte, size)
+					copy(cmd, tenant)
+					binary.BigEndian.PutUint32(cmd[1:], uint32(added[tenant]))
+					if q.add(tenant, pending{cmd: cmd}) {
+						bytes[label{tenant, added[tenant]}] = size
+						added[tenant]++
+					}
+				}
+				continue
+			}
+			out := q.cut()
+			total := 0
+			served := map[string]int{}
+			for _, w := range out {
+				total += len(w.cmd)
+				tenant := strings.TrimRight(string(w.cmd[:1]), "\x00")
+				if n := int(binary.BigEndian.Uint32(w.cmd[1:])); n != left[tenant] || len(w.cmd) != bytes[label{tenant, n}] {
+					t.Fatalf("commit %d of %q leaves after %d", n, tenant, left[tenant])
+				}
+				left[tenant]++
+				served[tenant]++
+			}
+			if len(out) > BatchCommitsMax || total > BatchBytesMax && len(out) > 1 {
+				t.Fatalf("an entry of %d commits and %d bytes", len(out), total)
+			}
+			for tenant := range added {
+				if waits[tenant]++; served[tenant] > 0 || left[tenant] == added[tenant] {
+					waits[tenant] = 0
+				}
+				if waits[tenant] > 4*len(added) {
+					t.Fatalf("%q has waited for %d entries", tenant, waits[tenant])
+				}
+			}
+		}
+		count, size := 0, 0
+		for tenant := range added {
+			count += added[tenant] - left[tenant]
+			for n := left[tenant]; n < added[tenant]; n++ {
+				size += bytes[label{tenant, n}]
+			}
+		}
+		if q.count != count || q.bytes != size || (q.count == 0) != (len(q.tenants) == 0) || len(q.turns) != len(q.tenants) {
+			t.Fatalf("%d commits of %d bytes are left, and it counts %d of %d for %d tenants", count, size, q.count, q.bytes, len(q.tenants))
+		}
+		if n := len(q.clear()); n != count || q.count != 0 {
+			t.Fatalf("%d of %d commits were cleared", n, count)
+		}
+	})
+}
+
+// A flood does not keep another tenant out of the queue, nor out of the next entry.
+func TestAFloodLeavesRoomForOthers(t *testing.T) {
+	q := &fairQueue{}
+	cmds(q, "noisy", 2*QueueCommitsMax, 10)
+	if q.count != QueueCommitsMax {
+		t.Fatalf("%d commits of one tenant wait", q.count)
+	}
+	if !q.add("quiet", pending{cmd: []byte("x")}) {
+		t.Fatal("another tenant has no room")
+	}
+	out := q.cut()
+	if len(out) != shareMax+1 {
+		t.Fatalf("the entry has %d commits", len(out))
+	}
+	if !slices.ContainsFunc(out, func(w pending) bool { return string(w.cmd) == "x" }) {
+		t.Error("the other tenant is not in the next entry")
+	}
+	for i := range 2 * QueueCommitsMax { // a flood of tenants is bounded too
+		q.add(fmt.Sprint(i), pending{cmd: []byte("x")})
+	}
+	if q.count != QueueCommitsMax+spareCommits {
+		t.Errorf("%d commits wait", q.count)
+	}
+}
+
+// One tenant alone fills entries, also beside commits of the node itself.
+func TestOneTenantAloneFillsEntries(t *testing.T) {
+	q := &fairQueue{}
+	for range 5 {
+		cmds(q, "one", 2000, 10)
+		cmds(q, "", 1, 10)
+		if n := len(q.cut()); n != BatchCommitsMax {
+			t.Fatalf("the entry has %d commits", n)
+		}
+	}
+}
+
+func BenchmarkQueue(b *testing.B) {
+	for _, tenants := range []int{1, 16} {
+		b.Run(fmt.Sprintf("tenants=%d", tenants), func(b *testing.B) {
+			q, cmd := &fairQueue{}, make([]byte, 300)
+			names := make([]string, tenants)
+			for i := range names {
+				names[i] = fmt.Sprint("t", i)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				q.add(names[i%tenants], pending{cmd: cmd})
+				if i%256 == 255 {
+					q.cut()
+				}
+			}
+		})
+	}
+}

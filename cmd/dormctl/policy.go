@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dormouse/agent"
+	"dormouse/agent/quota"
+	"dormouse/api/document"
+	"dormouse/cmd/dormctl/kit"
+	"dormouse/internal/cli"
+)
+
+// policyFlags are the flags of the members of a policy.
+type policyFlags struct {
+	named      agent.Policy
+	historyAge time.Duration
+}
+
+// policyFlag is a flag of a number of a policy.
+type policyFlag struct {
+	name, usage string
+	member      func(p *agent.Policy) *uint64
+}
+
+const historyAge = "history-age"
+
+var policyNumbers = []policyFlag{
+	{"history", "checkpoints kept per key, the current one included; 0 means the default", func(p *agent.Policy) *uint64 { return &p.History }},
+	{"keys-max", "keys it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.KeysMax }},
+	{"bytes-max", "bytes it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesMax }},
+	{"memories-max", "memories that one agent may have; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoriesMax }},
+	{"memory-bytes-max", "bytes that one agent's memories may take; 0 means the default", func(p *agent.Policy) *uint64 { return &p.MemoryBytesMax }},
+	{"changes-max", "changes that its feed goes back, at least; 0 means the default", func(p *agent.Policy) *uint64 { return &p.ChangesMax }},
+	{"agents-max", "agents it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AgentsMax }},
+	{"threads-max", "threads it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.ThreadsMax }},
+	{"entries-max", "entries its threads may hold together; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.EntriesMax }},
+	{"timers-max", "timers it may hold; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.TimersMax }},
+	{"requests-per-second", "requests a second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.RequestsPerSecond }},
+	{"bytes-per-second", "bytes of requests and answers a second on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.BytesPerSecond }},
+	{"watches-max", "watches at once on each node; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.WatchesMax }},
+	{"awake-max", "instances awake at once in one process; 0 means no limit", func(p *agent.Policy) *uint64 { return &p.AwakeMax }},
+}
+
+func (f *policyFlags) register(flags *pflag.FlagSet) {
+	for _, n := range policyNumbers {
+		flags.Uint64Var(n.member(&f.named), n.name, 0, n.usage)
+	}
+	flags.DurationVar(&f.historyAge, historyAge, 0, "how long a checkpoint is kept after another one took its place; 0 means any time")
+}
+
+// merge returns the stored policy with what the flags name changed.
+func (f *policyFlags) merge(flags *pflag.FlagSet, stored agent.Policy) agent.Policy {
+	for _, n := range policyNumbers {
+		if flags.Changed(n.name) {
+			*n.member(&stored) = *n.member(&f.named)
+		}
+	}
+	if flags.Changed(historyAge) {
+		stored.HistoryAgeMS = uint64(max(f.historyAge, 0).Milliseconds())
+	}
+	return stored
+}
+
+// any reports whether a flag of the policy is given.
+func (f *policyFlags) any(flags *pflag.FlagSet) bool {
+	for _, n := range policyNumbers {
+		if flags.Changed(n.name) {
+			return true
+		}
+	}
+	return flags.Changed(historyAge)
+}
+
+func scopesSet(a *kit.App) *cobra.Command {
+	var policy policyFlags
+	var useDefault bool
+	cmd := &cobra.Command{
+		Use: "put SCOPE", Aliases: []string{"set"}, Short: "Set what a scope keeps and how much it may hold", Args: cli.Exactly("SCOPE"),
+		Long: "put changes the named parts of the policy and keeps the others. It creates the scope if it does not exist.\n" +
+			"A scope without a policy of its own has the default policy: see dormctl scopes default.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Scope = args[0]
+			if useDefault && policy.any(cmd.Flags()) {
+				return cli.Usagef("--use-default removes the scope's own policy: leave out the other flags")
+			}
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				op := &agent.PutScope{UseDefault: useDefault}
+				if !useDefault {
+					stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{})
+					if kit.Missing(err) { // it has the default policy
+						stored, err = kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
+					}
+					if err != nil {
+						return err
+					}
+					op.Policy = policy.merge(cmd.Flags(), stored.Policy)
+				}
+				set, err := putScope(ctx, a, s, op)
+				if err != nil {
+					return err
+				}
+				return a.Print(document.ScopeOf(set), scopesGrid([]agent.Scope{set}, ""))
+			})
+		},
+	}
+	policy.register(cmd.Flags())
+	cmd.Flags().BoolVar(&useDefault, "use-default", false, "remove the scope's own policy, so that the default applies")
+	return cmd
+}
+
+func putScope(ctx context.Context, a *kit.App, s kit.Store, op *agent.PutScope) (agent.Scope, error) {
+	result, err := a.Commit(ctx, s, op)
+	if err != nil {
+		return agent.Scope{}, err
+	}
+	set, err := kit.ResultOf[*agent.ScopeResult](result, 0)
+	if err != nil {
+		return agent.Scope{}, err
+	}
+	return set.Scope, nil
+}
+
+func scopesDefault(a *kit.App) *cobra.Command {
+	var policy policyFlags
+	cmd := &cobra.Command{
+		Use: "default", Short: "Show or set the policy of scopes that have none of their own", Args: cli.Exactly(),
+		Long: "default shows the default policy. With flags it changes the named parts, and keeps the others.\n" +
+			"The policy applies at once to each scope without a policy of its own.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
+				stored, err := kit.Find[*agent.Scope](ctx, a, s, &agent.GetScope{Default: true})
+				if err != nil {
+					return err
+				}
+				set := *stored
+				if policy.any(cmd.Flags()) {
+					if set, err = putScope(ctx, a, s, &agent.PutScope{Default: true, Policy: policy.merge(cmd.Flags(), stored.Policy)}); err != nil {
+						return err
+					}
+				}
+				return a.Print(document.PolicyBody(set.Policy), policyGrid(set.Policy))
+			})
+		},
+	}
+	policy.register(cmd.Flags())
+	return cmd
+}
+
+// policyGrid shows all limits of a policy.
+func policyGrid(p agent.Policy) cli.Grid {
+	g := cli.Grid{Head: []string{"limit", "value"}}
+	for _, n := range policyNumbers {
+		g.Add(n.name, bound(*n.member(&p)))
+	}
+	g.Add(historyAge, age(p.HistoryAgeMS))
+	return g
+}
+
+func age(ms uint64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return (time.Duration(ms) * time.Millisecond).String()
+}
+
+func scopesShow(a *kit.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "show SCOPE", Short: "Show what a scope uses of each of its limits", Args: cli.Exactly("SCOPE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Scope = args[0]
+			return kit.Show(a, cmd, &agent.GetScope{}, func(found *agent.Scope) error {
+				return a.Print(document.ScopeOf(*found), usageGrid(found))
+			})
+		},
+	}
+}
+
+// usageGrid shows what a scope uses of its quotas, and its limits of a second.
+func usageGrid(s *agent.Scope) cli.Grid {
+	from := "the default policy"
+	if s.OwnPolicy {
+		from = "its own policy"
+	}
+	g := cli.Grid{Head: []string{"limit", "used", "max", "share"}, Note: "limits of " + from}
+	usage := quota.Usage(s)
+	for i, q := range quota.Of(s.Policy) {
+		share := "-"
+		if q.Max > 0 {
+			share = fmt.Sprintf("%.0f %%", 100*float64(usage[i])/float64(q.Max))
+		}
+		g.Add(q.Noun, cli.Number(usage[i]), bound(q.Max), share)
+	}
+	for _, n := range []struct {
+		name string
+		max  uint64
+	}{
+		{"requests a second", s.Policy.RequestsPerSecond},
+		{"bytes a second", s.Policy.BytesPerSecond},
+		{"watches", s.Policy.WatchesMax},
+		{"instances awake", s.Policy.AwakeMax},
+	} {
+		g.Add(n.name, "-", bound(n.max), "-")
+	}
+	return g
+}

@@ -1,0 +1,172 @@
+package tenant_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dormouse/agent"
+	"dormouse/agent/memstore"
+	"dormouse/tenant"
+)
+
+// limited returns a service over an empty store, with a policy for each scope that the test may
+// change.
+func limited(policies map[string]agent.Policy) (*tenant.Service, *tenant.Limiter) {
+	l := tenant.NewLimiter(func(scope string) agent.Policy { return policies[scope] })
+	return tenant.NewService(memstore.New(), l, func(v any) int {
+		switch v := v.(type) {
+		case *agent.PutValue:
+			return len(v.Bytes)
+		case *agent.Value:
+			return len(v.Bytes)
+		}
+		return 0
+	}), l
+}
+
+func put(s agent.Service, scope string, bytes int) error {
+	_, err := s.Commit(context.Background(), agent.Commit{Scope: scope, Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: make([]byte, bytes)}}})
+	return err
+}
+
+func get(s agent.Service, scope string) error {
+	_, err := s.Read(context.Background(), agent.Reads{Scope: scope, Reads: []agent.Read{&agent.GetValue{Key: "k"}}})
+	return err
+}
+
+func refusal(t *testing.T, err error, limit string) time.Duration {
+	t.Helper()
+	e, ok := err.(*agent.Error) //nolint:errorlint // a Service returns nothing else
+	if !ok || e.Code != agent.CodeOverloaded || e.Limit != limit || e.RetryAfterMS < 1 {
+		t.Fatalf("%+v, want a refusal by %s", err, limit)
+	}
+	return time.Duration(e.RetryAfterMS) * time.Millisecond
+}
+
+// A scope has what its rate brings in any second, and a burst of one second. The refusal says when
+// the next call is served. Other scopes notice nothing.
+func TestAScopeHasItsRateOfRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := limited(map[string]agent.Policy{"a": {RequestsPerSecond: 10}})
+		for range 5 {
+			if err := put(s, "a", 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := get(s, "a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refusal(t, put(s, "a", 1), "requests_per_second=10")
+		wait := refusal(t, get(s, "a"), "requests_per_second=10")
+		for range 1000 {
+			if err := put(s, "b", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(wait + 100*time.Millisecond)
+		if err := put(s, "a", 1); err != nil {
+			t.Fatal(err)
+		}
+		served := 0
+		for range 10_000 {
+			if put(s, "a", 1) == nil {
+				served++
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if served < 99 || served > 101 {
+			t.Fatalf("%d calls were served in ten seconds", served)
+		}
+		kept, _ := l.Counts()
+		if kept["a"].Requests != uint64(11+served) || kept["a"].Refused != uint64(2+10_000-served) || kept["b"].Requests != 1000 {
+			t.Fatalf("%+v", kept)
+		}
+	})
+}
+
+// Bytes of writes and answers count. A call that is larger than a second's worth is served, and the
+// scope then waits until it is paid for.
+func TestAScopeHasItsRateOfBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := limited(map[string]agent.Policy{"a": {BytesPerSecond: 1000}})
+		if err := put(s, "a", 5000); err != nil {
+			t.Fatal(err)
+		}
+		if wait := refusal(t, get(s, "a"), "bytes_per_second=1000"); wait != 4*time.Second {
+			t.Fatalf("the wait is %v", wait)
+		}
+		time.Sleep(4*time.Second + time.Millisecond)
+		if err := get(s, "a"); err != nil {
+			t.Fatal(err)
+		}
+		refusal(t, put(s, "a", 1), "bytes_per_second=1000") // the answer had 5,000 bytes
+	})
+}
+
+// A new policy takes effect within a few seconds, also for a scope that was out of debt.
+func TestANewPolicyTakesEffect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policies := map[string]agent.Policy{}
+		s, _ := limited(policies)
+		for range 100 {
+			if err := put(s, "a", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		policies["a"] = agent.Policy{RequestsPerSecond: 1}
+		time.Sleep(2 * time.Second)
+		if err := put(s, "a", 1); err != nil {
+			t.Fatal(err)
+		}
+		refusal(t, put(s, "a", 1), "requests_per_second=1")
+		policies["a"] = agent.Policy{}
+		time.Sleep(2 * time.Second)
+		for range 100 {
+			if err := put(s, "a", 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Watches count while they are read.
+func TestAScopeHasItsWatches(t *testing.T) {
+	s, l := limited(map[string]agent.Policy{agent.DefaultScope: {WatchesMax: 2}})
+	open := func() func() {
+		next, stop := iter.Pull2(s.Watch(t.Context(), agent.Watch{Claim: "c"}))
+		if _, err, ok := next(); err != nil || !ok {
+			t.Fatal(err)
+		}
+		return stop
+	}
+	first, second := open(), open()
+	for _, err := range s.Watch(t.Context(), agent.Watch{Claim: "c"}) {
+		refusal(t, err, "watches_max=2")
+	}
+	first()
+	first = open()
+	first()
+	second()
+	if n := l.Watches(agent.DefaultScope); n != 0 {
+		t.Fatalf("%d watches are left", n)
+	}
+}
+
+// The limiter keeps a bounded number of scopes; what it forgets is still counted.
+func TestALimiterKeepsABoundedNumberOfScopes(t *testing.T) {
+	s, l := limited(nil)
+	const n = tenant.ScopesMax + 100
+	for i := range n {
+		if err := get(s, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, others := l.Counts()
+	if len(kept) != tenant.ScopesMax || others.Requests != n-tenant.ScopesMax {
+		t.Fatalf("it keeps %d scopes, and counts %+v of the others", len(kept), others)
+	}
+}

@@ -1,0 +1,103 @@
+package tenant
+
+import (
+	"context"
+	"iter"
+
+	"dormouse/agent"
+)
+
+// Service is a service that serves each scope within its limits.
+type Service struct {
+	inner   agent.Submitter
+	limiter *Limiter
+	size    func(any) int
+}
+
+// NewService limits a service. size returns about how many bytes the strings in an op or an answer
+// have.
+func NewService(inner agent.Submitter, limiter *Limiter, size func(any) int) *Service {
+	return &Service{inner, limiter, size}
+}
+
+func scopeOf(scope string) string {
+	if scope == "" {
+		return agent.DefaultScope
+	}
+	return scope
+}
+
+// enter begins a commit. Its bytes count at once. Their answer is small.
+func (s *Service) enter(c *agent.Commit) error {
+	scope := scopeOf(c.Scope)
+	bytes, err := s.limiter.enter(scope, 1)
+	if err == nil && bytes {
+		n := 0
+		for _, op := range c.Ops {
+			n += s.size(op)
+		}
+		s.limiter.spend(scope, n)
+	}
+	return err
+}
+
+// Submit implements agent.Submitter.
+func (s *Service) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
+	if err := s.enter(&c); err != nil {
+		done(agent.Result{}, err)
+		return
+	}
+	s.inner.Submit(ctx, c, done)
+}
+
+// Commit implements agent.Service.
+func (s *Service) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	if err := s.enter(&c); err != nil {
+		return agent.Result{}, err
+	}
+	return s.inner.Commit(ctx, c)
+}
+
+// Read implements agent.Service. The reads of a request count one by one.
+func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
+	scope := scopeOf(r.Scope)
+	bytes, err := s.limiter.enter(scope, len(r.Reads))
+	if err != nil {
+		return agent.Answers{}, err
+	}
+	answers, err := s.inner.Read(ctx, r)
+	if bytes {
+		n := 0
+		for _, a := range answers.Answers {
+			n += s.size(a.Found)
+		}
+		s.limiter.spend(scope, n)
+	}
+	return answers, err
+}
+
+// Watch implements agent.Service. Events count as bytes.
+func (s *Service) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
+	return watched(s.limiter, scopeOf(w.Scope), s.inner.Watch(ctx, w), func(e agent.Event) int { return s.size(e) })
+}
+
+// watched yields the events of a watch of a scope, which counts while it is read.
+func watched[E any](l *Limiter, scope string, events iter.Seq2[E, error], size func(E) int) iter.Seq2[E, error] {
+	return func(yield func(E, error) bool) {
+		leave, err := l.watch(scope)
+		if err != nil {
+			var none E
+			yield(none, err)
+			return
+		}
+		defer leave()
+		for event, err := range events {
+			if l.Policy(scope).BytesPerSecond > 0 {
+				l.spend(scope, size(event))
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
