@@ -28,13 +28,14 @@ type conn struct {
 	requests *requests
 	replies  *replies
 
-	id        int64
-	name      string            // as CLIENT SETNAME set it
-	principal *access.Principal // nil before AUTH, or if no credentials are asked for
-	opened    time.Time
-	queue     *transaction // nil without MULTI
-	loaded    int64        // bytes that were read for the current reply, counted as in flight
-	quit      bool         // the connection ends after this reply
+	id         int64
+	name       string            // as CLIENT SETNAME set it
+	principal  *access.Principal // nil before AUTH, or if no credentials are asked for
+	recognized bool              // certified was called
+	opened     time.Time
+	queue      *transaction // nil without MULTI
+	loaded     int64        // bytes that were read for the current reply, counted as in flight
+	quit       bool         // the connection ends after this reply
 
 	client string // of request ids
 	seq    uint64 // the newest request
@@ -117,9 +118,8 @@ func (c *conn) serve(ctx context.Context) {
 		_ = c.replies.to.Flush() // of commands that were made before the connection ended
 		_ = c.Close()            // the client sees its end
 	}()
-	certified := false
 	for !c.quit {
-		command, err := c.next()
+		command, err := c.next(ctx)
 		var wrong protocolError
 		if errors.As(err, &wrong) {
 			c.replies.value(wrong)
@@ -128,17 +128,13 @@ func (c *conn) serve(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		if !certified {
-			c.certified(ctx)
-			certified = true
-		}
 		c.dispatch(ctx, command)
 		c.unload()
 	}
 }
 
 // next waits for a command and reads it. A command that has begun must arrive in time.
-func (c *conn) next() (*command, error) {
+func (c *conn) next(ctx context.Context) (*command, error) {
 	idle := time.Time{}
 	if c.locked() {
 		idle = c.opened.Add(authTimeout)
@@ -148,6 +144,10 @@ func (c *conn) next() (*command, error) {
 	}
 	if _, err := c.requests.from.Peek(1); err != nil {
 		return nil, err
+	}
+	if !c.recognized {
+		c.recognized = true
+		c.certified(ctx)
 	}
 	began := time.Now()
 	c.requests.extend = func(received int64) {
@@ -173,6 +173,7 @@ func (c *conn) dispatch(ctx context.Context, cmd *command) {
 		c.quit = true
 		c.fail(failure("ERR Protocol error: this port speaks the Redis protocol"))
 	case c.locked() && (!known || !spec.early):
+		c.denied(c.calling(ctx, "command"), agent.Errorf(agent.CodeUnauthenticated, "the connection has not authenticated"))
 		c.fail(errNoAuth)
 	case cmd.refused != nil:
 		c.fail(cmd.refused)

@@ -44,7 +44,7 @@ func (c *conn) login(ctx context.Context, user, token string) error {
 	return nil
 }
 
-// denied records a refused authentication.
+// denied records that a call was refused.
 func (c *conn) denied(ctx context.Context, err error) {
 	if c.server.o.Audit != nil {
 		c.server.o.Audit.Denied(ctx, err)
@@ -62,13 +62,10 @@ func (c *conn) certified(ctx context.Context) {
 	if len(chains) == 0 {
 		return
 	}
-	ctx = c.calling(ctx, "AUTH")
 	p, err := c.server.o.Auth.Authenticate(ctx, access.Credentials{Address: c.RemoteAddr().String(), Chains: chains})
-	if err != nil {
-		c.denied(ctx, err)
-		return
+	if err == nil { // otherwise the client needs AUTH
+		c.principal = p
 	}
-	c.principal = p
 }
 
 // runAuth serves AUTH token and AUTH user token.
@@ -145,7 +142,7 @@ func runQuit(_ context.Context, c *conn, _ [][]byte) {
 
 func runReset(_ context.Context, c *conn, _ [][]byte) {
 	c.discard()
-	c.name, c.principal, c.replies.resp3 = "", nil, false
+	c.name, c.principal, c.recognized, c.replies.resp3 = "", nil, false, false
 	c.opened = time.Now() // for authTimeout
 	c.replies.value(status("RESET"))
 }
