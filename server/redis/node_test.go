@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,15 +121,25 @@ func TestValuesAreThoseOfTheOtherAPIs(t *testing.T) {
 	}
 }
 
-// Of concurrent compare-and-sets of one value, exactly one applies each time; of transactions that
-// read and write it, none is lost.
+// Of concurrent compare-and-sets of one value, exactly one applies each time. Of concurrent
+// transactions that take the same key if it is absent, exactly one gets it.
 func TestConcurrentWritersLoseNothing(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Redis: true})
 	const writers, rounds = 4, 25
 	var all sync.WaitGroup
+	var taken atomic.Int64
 	for range writers {
 		all.Go(func() {
 			c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
+			for i := range rounds {
+				c.raw(encode("MULTI") + encode("EXISTS", "k") + encode("SET", fmt.Sprint("lock", i), "mine", "NX") + encode("EXEC"))
+				replies := []string{c.reply(), c.reply(), c.reply(), c.reply()}
+				if strings.HasSuffix(replies[3], " OK]") {
+					taken.Add(1)
+				} else if !strings.HasSuffix(replies[3], " nil]") {
+					t.Errorf("a transaction: %q", replies)
+				}
+			}
 			for done := 0; done < rounds; {
 				mode, current := "value", strings.Trim(c.do("GET k"), `"`)
 				if current == "nil" {
@@ -141,6 +152,9 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if got := taken.Load(); got != rounds {
+		t.Errorf("%d keys were taken %d times", rounds, got)
+	}
 	c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
 	if got, want := c.do("GET k"), `"`+strings.Repeat("x", writers*rounds)+`"`; got != want {
 		t.Errorf("the value has %d letters, want %d", len(got)-2, len(want)-2)

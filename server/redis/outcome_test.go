@@ -1,0 +1,64 @@
+package redis_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"dormouse/agent"
+	"dormouse/agent/memstore"
+	"dormouse/server/redis"
+)
+
+// flaky is a service whose commits first fail with errors, in order, applied or not.
+type flaky struct {
+	agent.Service
+
+	mu     sync.Mutex
+	errors []error // guarded by mu
+}
+
+func (f *flaky) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.errors) == 0 {
+		return f.Service.Commit(ctx, c)
+	}
+	err := f.errors[0]
+	f.errors = f.errors[1:]
+	if agent.CodeOf(err) == agent.CodeUnknown {
+		_, _ = f.Service.Commit(ctx, c) // it applies, and the answer is lost
+	}
+	return agent.Result{}, err
+}
+
+// A commit whose outcome is unknown is repeated under its request id, so that it applies once and the
+// client learns the outcome. An error of a later attempt does not say that the first was not applied.
+func TestAnUnknownOutcomeIsFoundOut(t *testing.T) { // V-4
+	unknown, unavailable := agent.Errorf(agent.CodeUnknown, "lost"), agent.Errorf(agent.CodeUnavailable, "no leader")
+	service := &flaky{Service: memstore.New()}
+	c := dial(t, start(t, service, redis.Options{}))
+	for i, each := range []struct {
+		errors []error
+		args   []string
+		want   string
+	}{
+		{[]error{unknown, unavailable, unknown}, []string{"SET", "k", "1", "NX"}, "OK"},
+		{[]error{unknown}, []string{"DEL", "k"}, "(1)"},
+		{[]error{unknown}, []string{"EVAL", jidoScript, "1", "k", "missing", "", "1", ""}, "(1)"},
+		{[]error{unknown}, []string{"EVAL", jidoScript, "1", "k", "missing", "", "2", ""}, "(0)"},
+		{[]error{unavailable}, []string{"EVAL", jidoScript, "1", "k", "value", "1", "2", ""}, "(0)"},
+		{[]error{agent.Errorf(agent.CodeForbidden, "no")}, []string{"EVAL", jidoScript, "1", "k", "value", "1", "2", ""}, "-NOPERM forbidden: no"},
+		{[]error{agent.Errorf(agent.CodeTooLarge, "a\r\n+OK")}, []string{"SET", "k", "3"}, "-ERR too_large: a  +OK"},
+		{[]error{unavailable}, []string{"SET", "k", "3"}, "-TRYAGAIN unavailable: no leader"},
+		{nil, []string{"GET", "k"}, `"1"`},
+	} {
+		service.mu.Lock()
+		service.errors = each.errors
+		service.mu.Unlock()
+		if got := c.send(each.args...); !strings.HasPrefix(got, each.want) {
+			t.Errorf("%d: %s, want %s", i, got, each.want)
+		}
+	}
+}
