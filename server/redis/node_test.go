@@ -3,10 +3,12 @@ package redis_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,6 +120,34 @@ func TestValuesAreThoseOfTheOtherAPIs(t *testing.T) {
 	answers := must[agent.Answers](t)(n.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "jido:cp:x"}}}))
 	if v, ok := answers.Answers[0].Found.(*agent.Value); !ok || string(v.Bytes) != "v" {
 		t.Errorf("the value is %+v", answers.Answers[0])
+	}
+}
+
+// The commands of Jido.Storage.Redis, with the keys and terms that OTP 26 encodes: a checkpoint, and a
+// thread that an append reads and rewrites.
+func TestJidoStorage(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Redis: true})
+	c := over(t, must[net.Conn](t)(n.DialRedis(t.Context())))
+	term := func(digits string) string { return string(must[[]byte](t)(hex.DecodeString(digits))) }
+	checkpoint := term("837400000005770c6167656e745f6d6f64756c657712456c697869722e4d794170702e4167656e74770269646d00000006757365722d3177057374617465740000000177016e6101" +
+		"77067468726561647400000002770269646d000000087468726561645f31770372657661017707" + "76657273696f6e6101")
+	thread := term("83740000000277037265766100770a637265617465645f61746e06000068e5cf8b01")
+	for _, turn := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"GET", "jido:cp:RCcfPwYE8jGnyqe2nssueRNGvdOpIEoz4RmRn8KzXlM"}, "nil"},
+		{[]string{"SET", "jido:cp:RCcfPwYE8jGnyqe2nssueRNGvdOpIEoz4RmRn8KzXlM", checkpoint, "PX", "3600000"}, "OK"},
+		{[]string{"GET", "jido:cp:RCcfPwYE8jGnyqe2nssueRNGvdOpIEoz4RmRn8KzXlM"}, strconv.Quote(checkpoint)},
+		{[]string{"GET", "jido:th:thread_1"}, "nil"},
+		{[]string{"SET", "jido:th:thread_1", thread}, "OK"},
+		{[]string{"GET", "jido:th:thread_1"}, strconv.Quote(thread)},
+		{[]string{"DEL", "jido:th:thread_1"}, "(1)"},
+		{[]string{"GET", "jido:th:thread_1"}, "nil"},
+	} {
+		if got := c.send(turn.args...); got != turn.want {
+			t.Errorf("%s %s: %s, want %s", turn.args[0], turn.args[1], got, turn.want)
+		}
 	}
 }
 
