@@ -27,9 +27,11 @@ var routeNeeds = routes(map[string]need{
 
 	"patch-checkpoint-cron take-claim renew-claim release-claim start-instance stop-instance hibernate-instance":    toRun,
 	"attach-instance detach-instance touch-instance signal-instance patch-instance-cron put-manager delete-manager": toRun,
-	"get-or-make-pod ensure-pod-node reconcile-pod mutate-pod hibernate-pod fork-pod put-timer delete-timer":        toRun,
-	"create-session put-session delete-session fork-session claim-session claim_resume-session recover-session":     toRun,
-	"checkpoint-session commit-session renew-session cancel-session":                                                toRun,
+	"put-timer delete-timer": toRun,
+	"create-session put-session delete-session fork-session claim-session claim_resume-session recover-session": toRun,
+	"checkpoint-session commit-session renew-session cancel-session":                                            toRun,
+
+	"get-or-make-pod ensure-pod-node reconcile-pod mutate-pod hibernate-pod fork-pod": toMakeUp,
 
 	"decide-review":            toDecide,
 	"erase-agent":              toErase,

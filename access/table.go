@@ -17,6 +17,7 @@ var (
 	toDecide = need{agent.VerbDecide}
 	toAdmin  = need{agent.VerbAdmin}
 	toErase  = need{agent.VerbAdmin, agent.VerbRead} // the call waits for the receipt
+	toMakeUp = need{agent.VerbRun, agent.VerbRead}   // the call reads the pod's manifest first
 	toImport = need{agent.VerbAdmin, agent.VerbScopesPolicy}
 	toPolicy = need{agent.VerbScopesPolicy}
 	toTokens = need{agent.VerbTokensChange}
