@@ -23,7 +23,7 @@ func guesses(t *testing.T) []string {
 	if _, err := w.leader().Service().Commit(t.Context(), agent.Commit{Ops: []agent.Op{put}}); err != nil {
 		t.Fatal(err)
 	}
-	owner, ref := w.follower(), agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents"}
+	owner, ref := w.follower(), agent.InstanceRef{Scope: agent.DefaultScope, Manager: "documents", Key: "k"}
 	kept := func(seen *testNode) layout.Partition {
 		return seen.Machine().Partition(placement.Partition(ref.Scope, ref.Manager, ref.Key))
 	}
