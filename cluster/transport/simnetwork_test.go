@@ -199,10 +199,13 @@ func (e *simTransport) TimeoutNow(_ raft.ServerID, to raft.ServerAddress, args *
 }
 
 func (e *simTransport) InstallSnapshot(_ raft.ServerID, to raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, body io.Reader) error {
-	e.net.mu.Lock()
-	e.net.install++
-	e.net.mu.Unlock()
-	return simCall(e, to, args, resp, body)
+	err := simCall(e, to, args, resp, body)
+	if err == nil && resp.Success { // a leader that was replaced may send one too, and is refused
+		e.net.mu.Lock()
+		e.net.install++
+		e.net.mu.Unlock()
+	}
+	return err
 }
 
 // simPipeline keeps order, while requests and answers travel apart.
