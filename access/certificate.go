@@ -2,10 +2,10 @@ package access
 
 import (
 	"crypto/x509"
-	"strings"
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/wildcard"
 )
 
 // The sources of principals without a token.
@@ -64,7 +64,7 @@ func (c *Certificates) Principal(chains [][]*x509.Certificate) *Principal {
 func (c *Certificates) match(leaf *x509.Certificate) *Principal {
 	for _, rule := range c.rules {
 		for _, name := range namesOf(leaf, rule.Name) {
-			if !matches(rule.Pattern, name) {
+			if !wildcard.Match(rule.Pattern, name) {
 				continue
 			}
 			principal := rule.Principal
@@ -97,12 +97,6 @@ func namesOf(leaf *x509.Certificate, kind CertificateName) (names []string) {
 		}
 	}
 	return names
-}
-
-// matches reports whether name is the pattern, or begins with it if the pattern ends with *.
-func matches(pattern, name string) bool {
-	prefix, open := strings.CutSuffix(pattern, "*")
-	return open && strings.HasPrefix(name, prefix) || name == pattern
 }
 
 // current returns an error if the credentials of p have expired.

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -55,7 +56,7 @@ func mayCommit(p *Principal, c *agent.Commit) error {
 	if err := p.current(); err != nil {
 		return err
 	}
-	scope := scopeOf(c.Scope)
+	scope := cmp.Or(c.Scope, agent.DefaultScope)
 	for i, op := range c.Ops {
 		if err := mayApply(p, op, scope); err != nil {
 			err.Op = i
@@ -117,7 +118,7 @@ func sort(p *Principal, r agent.Reads) (refused map[int]*agent.Error, allowed []
 	for i, read := range r.Reads {
 		n, refusal := needOf(readNeeds, read)
 		if refusal == nil {
-			refusal = p.check(n, scopeOf(r.Scope))
+			refusal = p.check(n, cmp.Or(r.Scope, agent.DefaultScope))
 		}
 		if refusal == nil {
 			allowed = append(allowed, read)
@@ -248,7 +249,7 @@ func (g *Guard) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event,
 	if p == nil {
 		return failed[agent.Event](unauthenticated())
 	}
-	if refusal := p.check(toRead, scopeOf(w.Scope)); refusal != nil {
+	if refusal := p.check(toRead, cmp.Or(w.Scope, agent.DefaultScope)); refusal != nil {
 		return failed[agent.Event](refusal)
 	}
 	return whileLive(g.inner.Watch(ctx, w), func() error { return live(g.tokens, p) })

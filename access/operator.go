@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -24,7 +25,7 @@ func may(ctx context.Context, n need, scope string) error {
 	if err := p.current(); err != nil {
 		return err
 	}
-	if refusal := p.check(n, scopeOf(scope)); refusal != nil {
+	if refusal := p.check(n, cmp.Or(scope, agent.DefaultScope)); refusal != nil {
 		return refusal
 	}
 	return nil

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"strings"
 
 	"dormouse/agent"
@@ -128,7 +129,7 @@ func (r Rule) Check(p *Principal, scope string) error {
 	case !r.known:
 		return agent.Errorf(agent.CodeForbidden, "this node has no rule for this call")
 	}
-	if refusal := p.check(r.need, scopeOf(scope)); refusal != nil {
+	if refusal := p.check(r.need, cmp.Or(scope, agent.DefaultScope)); refusal != nil {
 		return refusal
 	}
 	return nil
@@ -136,12 +137,4 @@ func (r Rule) Check(p *Principal, scope string) error {
 
 func unauthenticated() *agent.Error {
 	return agent.Errorf(agent.CodeUnauthenticated, "this call needs a token: send it as Authorization: Bearer TOKEN")
-}
-
-// scopeOf returns the scope that a request without a scope means.
-func scopeOf(scope string) string {
-	if scope == "" {
-		return agent.DefaultScope
-	}
-	return scope
 }

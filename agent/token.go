@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dormouse/internal/wildcard"
 )
 
 // Verb is a right: what a principal may do. A scope verb applies to the scopes of its
@@ -53,10 +55,7 @@ type Grant struct {
 // Covers reports whether the grant is for a scope. Of a pattern, it reports whether the
 // grant is for all scopes of that pattern.
 func (g Grant) Covers(scope string) bool {
-	return slices.ContainsFunc(g.Scopes, func(pattern string) bool {
-		prefix, open := strings.CutSuffix(pattern, "*")
-		return open && strings.HasPrefix(scope, prefix) || scope == pattern
-	})
+	return slices.ContainsFunc(g.Scopes, func(pattern string) bool { return wildcard.Match(pattern, scope) })
 }
 
 // Everything returns the grants of the root token: all verbs on all scopes.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -80,7 +81,7 @@ func (d *denials) read(ctx context.Context, r *agent.Reads, at int, err error) {
 	if at < len(r.Reads) {
 		rec.Action, rec.Verb = nameOf(r.Reads[at]), verbs(access.OfRead(r.Reads[at]))
 	}
-	rec.Scope = scopeOf(r.Scope)
+	rec.Scope = cmp.Or(r.Scope, agent.DefaultScope)
 	d.r.refused(rec, err)
 }
 
@@ -88,7 +89,7 @@ func (d *denials) read(ctx context.Context, r *agent.Reads, at int, err error) {
 func (d *denials) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
 	return observed(d.Submitter.Watch(ctx, w), func(err error) {
 		rec := of(ctx, KindDenial, "watch")
-		rec.Verb, rec.Scope = string(agent.VerbRead), scopeOf(w.Scope)
+		rec.Verb, rec.Scope = string(agent.VerbRead), cmp.Or(w.Scope, agent.DefaultScope)
 		d.r.refused(rec, err)
 	})
 }

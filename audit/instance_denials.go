@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -22,7 +23,7 @@ func (i *instanceDenials) see(ctx context.Context, action string, verb agent.Ver
 		return
 	}
 	rec := of(ctx, KindDenial, action)
-	rec.Verb, rec.Scope = string(verb), scopeOf(ref.Scope)
+	rec.Verb, rec.Scope = string(verb), cmp.Or(ref.Scope, agent.DefaultScope)
 	for _, id := range []string{ref.Manager, ref.Key} {
 		if id != "" {
 			rec.Object = append(rec.Object, id)

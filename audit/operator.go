@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -75,7 +76,7 @@ func (o *operator) TakeBackup(ctx context.Context, progress func(layout.BackupPr
 // ExportScope implements layout.Operator.
 func (o *operator) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	rec := clusterRecord(ctx, KindBackup, "export_scope", agent.VerbAdmin)
-	rec.Scope = scopeOf(scope)
+	rec.Scope = cmp.Or(scope, agent.DefaultScope)
 	return o.r.around(ctx, rec, func(rec *Record) error {
 		return o.Operator.ExportScope(ctx, scope, func(part agent.ScopePart) error {
 			if err := write(part); err != nil {

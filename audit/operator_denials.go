@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -72,7 +73,7 @@ func (o *operatorDenials) TakeBackup(ctx context.Context, progress func(layout.B
 // ExportScope implements layout.Operator.
 func (o *operatorDenials) ExportScope(ctx context.Context, scope string, write func(agent.ScopePart) error) error {
 	err := o.inner.ExportScope(ctx, scope, write)
-	o.see(ctx, "export_scope", agent.VerbAdmin, scopeOf(scope), nil, err)
+	o.see(ctx, "export_scope", agent.VerbAdmin, cmp.Or(scope, agent.DefaultScope), nil, err)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"regexp"
@@ -89,16 +90,8 @@ func recordsOf(ctx context.Context, c *agent.Commit) (recs []*Record) {
 func opRecord(ctx context.Context, kind Kind, scope string, op agent.Op) Record {
 	rec := of(ctx, kind, nameOf(op))
 	rec.Verb = verbs(access.OfOp(op))
-	rec.Scope = scopeOf(scope)
+	rec.Scope = cmp.Or(scope, agent.DefaultScope)
 	return rec
-}
-
-// scopeOf returns the scope that a request without a scope means.
-func scopeOf(scope string) string {
-	if scope == "" {
-		return agent.DefaultScope
-	}
-	return scope
 }
 
 func verbs(all []agent.Verb) string {

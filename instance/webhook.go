@@ -19,6 +19,7 @@ import (
 	"dormouse/internal/hooksign"
 	"dormouse/internal/retry"
 	"dormouse/internal/strictjson"
+	"dormouse/internal/wildcard"
 )
 
 // Webhooks configures this node's HTTP handlers. The host POSTs the signal and
@@ -144,8 +145,7 @@ func (w Webhooks) secretFor(scope string, handler agent.Handler) ([]byte, error)
 		return nil, nil
 	}
 	for _, key := range w.Keys {
-		bound := agent.Grant{Scopes: []string{key.Scope}}
-		if key.Name == handler.Key && key.Host == address.Host && bound.Covers(scope) {
+		if key.Name == handler.Key && key.Host == address.Host && wildcard.Match(key.Scope, scope) {
 			return key.Secret, nil
 		}
 	}

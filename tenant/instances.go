@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -20,7 +21,7 @@ func NewInstances(inner agent.Instances, limiter *Limiter) agent.Instances {
 
 // enter begins a call in a scope, of n bytes.
 func (i instances) enter(scope string, n int) error {
-	scope = scopeOf(scope)
+	scope = cmp.Or(scope, agent.DefaultScope)
 	bytes, err := i.limiter.enter(scope, 1)
 	if err == nil && bytes {
 		i.limiter.spend(scope, n)
@@ -93,5 +94,5 @@ func (i instances) Stats(ctx context.Context, scope, manager string) (agent.Mana
 
 // Watch implements agent.Instances.
 func (i instances) Watch(ctx context.Context, w agent.InstanceWatch) iter.Seq2[agent.InstanceEvent, error] {
-	return watched(i.limiter, scopeOf(w.Scope), i.inner.Watch(ctx, w), func(agent.InstanceEvent) int { return 0 })
+	return watched(i.limiter, cmp.Or(w.Scope, agent.DefaultScope), i.inner.Watch(ctx, w), func(agent.InstanceEvent) int { return 0 })
 }

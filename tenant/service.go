@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -20,16 +21,9 @@ func NewService(inner agent.Submitter, limiter *Limiter, size func(any) int) *Se
 	return &Service{inner, limiter, size}
 }
 
-func scopeOf(scope string) string {
-	if scope == "" {
-		return agent.DefaultScope
-	}
-	return scope
-}
-
 // enter begins a commit. Its bytes count at once. Their answer is small.
 func (s *Service) enter(c *agent.Commit) error {
-	scope := scopeOf(c.Scope)
+	scope := cmp.Or(c.Scope, agent.DefaultScope)
 	bytes, err := s.limiter.enter(scope, 1)
 	if err == nil && bytes {
 		n := 0
@@ -60,7 +54,7 @@ func (s *Service) Commit(ctx context.Context, c agent.Commit) (agent.Result, err
 
 // Read implements agent.Service. The reads of a request count one by one.
 func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	scope := scopeOf(r.Scope)
+	scope := cmp.Or(r.Scope, agent.DefaultScope)
 	bytes, err := s.limiter.enter(scope, len(r.Reads))
 	if err != nil {
 		return agent.Answers{}, err
@@ -78,7 +72,7 @@ func (s *Service) Read(ctx context.Context, r agent.Reads) (agent.Answers, error
 
 // Watch implements agent.Service. Events count as bytes.
 func (s *Service) Watch(ctx context.Context, w agent.Watch) iter.Seq2[agent.Event, error] {
-	return watched(s.limiter, scopeOf(w.Scope), s.inner.Watch(ctx, w), func(e agent.Event) int { return s.size(e) })
+	return watched(s.limiter, cmp.Or(w.Scope, agent.DefaultScope), s.inner.Watch(ctx, w), func(e agent.Event) int { return s.size(e) })
 }
 
 // watched yields the events of a watch of a scope, which counts while it is read.

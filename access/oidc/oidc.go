@@ -21,6 +21,7 @@ import (
 
 	"dormouse/access"
 	"dormouse/agent"
+	"dormouse/internal/wildcard"
 )
 
 // Rule gives grants to the tokens with a claim.
@@ -45,7 +46,7 @@ const (
 	fetchEvery    = 5 * time.Second // one more fetch of the issuer's documents
 	fetchBurst    = 4
 	keptMax       = 4096            // tokens that were verified lately
-	keptFor       = 5 * time.Minute // a key that the issuer has withdrawn is accepted as long
+	keptFor       = 5 * time.Minute // after this time a token is verified again, with the keys that the issuer has then
 	nameBytesMax  = agent.IDBytesMax
 	principalHead = "oidc:"
 )
@@ -217,8 +218,7 @@ func (v *Verifier) principal(token *upstream.IDToken) (*access.Principal, error)
 func (r Rule) matches(claim any) bool {
 	switch claim := claim.(type) {
 	case string:
-		prefix, open := strings.CutSuffix(r.Value, "*")
-		return open && strings.HasPrefix(claim, prefix) || claim == r.Value
+		return wildcard.Match(r.Value, claim)
 	case []any:
 		return slices.ContainsFunc(claim, func(one any) bool {
 			text, ok := one.(string)
