@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"dormouse/internal/hooksign"
 	"dormouse/internal/retry"
 )
@@ -187,9 +189,5 @@ func (w *Webhook) post(ctx context.Context, body []byte, first, through uint64) 
 
 // save stores the seq of the last line that was acknowledged.
 func (w *Webhook) save(seq uint64) error {
-	next := w.cursor() + ".new"
-	if err := os.WriteFile(next, []byte(strconv.FormatUint(seq, 10)+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, w.cursor())
+	return renameio.WriteFile(w.cursor(), []byte(strconv.FormatUint(seq, 10)+"\n"), 0o600)
 }

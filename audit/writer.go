@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"dormouse/internal/durable"
 )
 
 // A writer writes the lines of a log. One goroutine uses it.
@@ -81,7 +83,7 @@ func (w *writer) find() error {
 	if !missing || len(w.segs) > 0 {
 		return nil // the head stays until the next line: it says what the log had
 	}
-	if err := errors.Join(w.saveHead(), w.head.Sync(), syncDir(o.Dir)); err != nil {
+	if err := errors.Join(w.saveHead(), w.head.Sync(), durable.SyncDir(o.Dir)); err != nil {
 		return fmt.Errorf("write the head: %w", err)
 	}
 	return nil
@@ -247,7 +249,7 @@ func (w *writer) rotate() error {
 	if err := next.append(line); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := errors.Join(f.Sync(), syncDir(w.o.Dir)); err != nil {
+	if err := errors.Join(f.Sync(), durable.SyncDir(w.o.Dir)); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	if w.file != nil {
@@ -307,15 +309,6 @@ func (w *writer) close() error {
 		errs = append(errs, w.lock.Unlock())
 	}
 	return errors.Join(errs...)
-}
-
-// syncDir makes the entries of a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // syncEvery bounds how long a line that no caller waits for is not on disk.

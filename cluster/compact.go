@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"dormouse/agent/layout"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/raftlog"
 	"dormouse/internal/pause"
@@ -126,7 +127,7 @@ func (c Compaction) trailing(last, slowest uint64, answered bool, newest func(by
 		return keep
 	}
 	if lag := last - min(slowest, last); lag > keep {
-		keep = max(keep, min(lag+membership.LagMax, newest(c.trailingBytesMax())))
+		keep = max(keep, min(lag+layout.LagMax, newest(c.trailingBytesMax())))
 	}
 	return keep
 }

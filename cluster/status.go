@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/agent/layout"
 	"dormouse/cluster/membership"
 	"dormouse/cluster/transport"
 )
@@ -83,7 +84,7 @@ func (g *Group) Ready() error {
 		return agent.Errorf(agent.CodeUnavailable, "no message from the leader for %v", contact.Round(time.Millisecond))
 	case committed == 0:
 		return agent.Errorf(agent.CodeUnavailable, "the leader has not sent its commit index yet")
-	case behind > membership.LagMax:
+	case behind > layout.LagMax:
 		return agent.Errorf(agent.CodeUnavailable, "%d entries behind the leader", behind)
 	}
 	return g.stores.Writable()

@@ -3,7 +3,7 @@ package cluster
 import (
 	"testing"
 
-	"dormouse/cluster/membership"
+	"dormouse/agent/layout"
 )
 
 // A follower that catches up must not be outrun by the log (docs/hazards.md, S7).
@@ -18,7 +18,7 @@ func TestTheLogWaitsForAFollowerThatCatchesUp(t *testing.T) {
 		"no follower answers":          {0, false, 100},
 		"all are close":                {9950, true, 100},
 		"just within":                  {9900, true, 100},
-		"one is behind":                {9000, true, 1000 + membership.LagMax},
+		"one is behind":                {9000, true, 1000 + layout.LagMax},
 		"one is behind what may stay":  {1000, true, 5000},
 		"one is ahead of what we know": {10_001, true, 100},
 	} {

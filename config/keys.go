@@ -107,7 +107,7 @@ func decodeError(err error) error {
 func remedy(why string) string {
 	switch {
 	case strings.HasPrefix(why, "has invalid keys"):
-		return why + ": see the list of rules in docs/security.md"
+		return why + ": see docs/identities.md for the members of a rule"
 	case strings.Contains(why, "'int64'"):
 		return "not a whole number: write plain digits (bytes for sizes), such as 67108864"
 	case strings.Contains(why, "'bool'"):

@@ -33,7 +33,7 @@ func beside(file string, layer *koanf.Koanf) error {
 			}
 		}
 	}
-	const signing = "instances.keys" // name=file
+	const signing = "instances.keys" // name@host/scope=file
 	if !layer.Exists(signing) {
 		return nil
 	}

@@ -24,6 +24,9 @@ type Member struct {
 	Host            bool   // it runs instances and stores no data; it is a member while its lease is valid
 }
 
+// LagMax is how many entries a node may be behind the leader and count as caught up.
+const LagMax = 64
+
 // MemberStatus is the current status of a member, as the answering node sees it.
 type MemberStatus struct {
 	Member

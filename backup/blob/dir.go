@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"dormouse/internal/durable"
 )
 
 // dir is a Store in a directory: an object is a file, and the parts of its name are directories.
@@ -65,18 +67,10 @@ func (d dir) Put(ctx context.Context, name string, r io.Reader) (err error) {
 		return err
 	}
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
-		if err := syncDir(at); err != nil || at == d.root {
+		if err := durable.SyncDir(at); err != nil || at == d.root {
 			return err
 		}
 	}
-}
-
-func syncDir(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Get implements Store.

@@ -33,7 +33,7 @@ func (l *Leader) checkFollowers(ctx context.Context) {
 		asking.Go(func() {
 			status, err := l.status(ctx, m.RaftAddr)
 			answered := err == nil && status.ClusterID == l.Self.ClusterID() && status.Incarnation == m.Incarnation
-			caughtUp := !status.CatchingUp && status.AppliedIndex > 0 && status.AppliedIndex+LagMax >= applied
+			caughtUp := !status.CatchingUp && status.AppliedIndex > 0 && status.AppliedIndex+layout.LagMax >= applied
 			l.Followers.note(m.Incarnation, answered, status, caughtUp)
 			if answered && status.AppliedIndex == index && status.Chain != chain {
 				l.Logger.Error("the state of another replica differs from this one's: it will stop", "node", m.ID, "index", index)

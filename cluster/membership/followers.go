@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// LagMax is how many entries a node may be behind the leader and count as
-	// caught up.
-	LagMax = 64
 	// steadyMin is how many checks in a row must find a node caught up before it
 	// gets a vote.
 	steadyMin = 3

@@ -59,7 +59,7 @@ func TestTheProgramKeepsObjectsInS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // it ends the process
+	defer s.Close()                                        //nolint:errcheck // it ends the process
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // larger than a part of an upload
 	for name, content := range map[string][]byte{"c-1/backups/b/state": big, "c-1/head.json": []byte("{}")} {
 		if err := s.Put(t.Context(), name, bytes.NewReader(content)); err != nil {

@@ -70,10 +70,6 @@ func insecure(set bool) string {
 	return ""
 }
 
-// spareLag is how many entries a member that waits for a vote may be behind the leader to
-// count as a spare; one that is further behind is catching up.
-const spareLag = 64
-
 func membersGrid(members []layout.MemberStatus) cli.Grid {
 	g := cli.Grid{Head: []string{"node", "role", "status", "applied", "version", "http", "grpc", "raft", "gossip"}}
 	var newest uint64
@@ -89,7 +85,7 @@ func membersGrid(members []layout.MemberStatus) cli.Grid {
 			role = "leader"
 		case m.Voter:
 			role = "voter"
-		case m.WantVote && m.Status == "alive" && m.AppliedIndex > 0 && newest-m.AppliedIndex <= spareLag:
+		case m.WantVote && m.Status == "alive" && m.AppliedIndex > 0 && newest-m.AppliedIndex <= layout.LagMax:
 			role = "spare"
 		case m.WantVote:
 			role = "catching up"

@@ -68,12 +68,12 @@ func (j *judge) bounds(from, to time.Duration, itself history.Op) (least, most i
 		if c.op.ID == itself.ID {
 			continue
 		}
-		surely := c.op.Outcome == history.OK && c.op.Return < from // applied before
+		applied := c.op.Outcome == history.OK && c.op.Return < from // applied before
 		maybe := c.op.Invoke < to                                  // may have been applied by the end
-		if surely || maybe && c.by < 0 {
+		if applied || maybe && c.by < 0 {
 			least += c.by
 		}
-		if surely || maybe && c.by > 0 {
+		if applied || maybe && c.by > 0 {
 			most += c.by
 		}
 	}
