@@ -2,8 +2,6 @@ package access
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"dormouse/internal/secretfile"
@@ -29,17 +27,4 @@ func readFile(path string, check func(string) error) (string, error) {
 }
 
 // WriteSecretFile writes a secret to a new file that only its owner can read.
-func WriteSecretFile(path, secret string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(f, secret+"\n")
-	if err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return err
-}
+func WriteSecretFile(path, secret string) error { return secretfile.Create(path, secret+"\n") }

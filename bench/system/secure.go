@@ -1,8 +1,6 @@
 package system
 
 import (
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"path/filepath"
 
@@ -42,17 +40,9 @@ func (c *security) environ(node string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate of %s: %w", node, err)
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
-	if err != nil {
-		return nil, fmt.Errorf("certificate of %s: %w", node, err)
-	}
 	certFile, keyFile := filepath.Join(c.dir, node+".pem"), filepath.Join(c.dir, node+".key")
-	for path, block := range map[string]*pem.Block{
-		certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: secret},
-	} {
-		if err := keys.WriteFile(path, string(pem.EncodeToMemory(block))); err != nil {
-			return nil, fmt.Errorf("certificate of %s: %w", node, err)
-		}
+	if err := keys.WriteCertificate(certFile, keyFile, cert); err != nil {
+		return nil, fmt.Errorf("certificate of %s: %w", node, err)
 	}
 	return []string{
 		"DORMOUSE_GRPC__CERT_FILE=" + certFile, "DORMOUSE_GRPC__KEY_FILE=" + keyFile,

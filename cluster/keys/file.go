@@ -1,6 +1,9 @@
 package keys
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,3 +44,20 @@ func ReadRing(path string) (Ring, error) {
 
 // Missing reports whether err says that a file does not exist.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// WriteCertificate writes a certificate and its key to files, as PEM. The error says
+// which step failed.
+func WriteCertificate(certFile, keyFile string, cert *tls.Certificate) error {
+	secret, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	if err != nil {
+		return fmt.Errorf("encode the key of a certificate: %w", err)
+	}
+	for path, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		if err := WriteFile(path, string(pem.EncodeToMemory(block))); err != nil {
+			return fmt.Errorf("write a certificate: %w", err)
+		}
+	}
+	return nil
+}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -74,17 +73,7 @@ func (s shell) run(t *testing.T, dir, command string, ports portsOf) *process {
 	for name, addr := range map[string]string{"HTTP": "7600", "GRPC": "7601", "RAFT": "7602", "GOSSIP": "7603"} { // the defaults
 		p.cmd.Env = append(p.cmd.Env, "DORMOUSE_"+name+"__ADDR="+ports.in("127.0.0.1:"+addr))
 	}
-	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.gone)
-		_ = p.cmd.Wait() // ProcessState has the exit status
-	}()
-	t.Cleanup(p.kill)
-	return p
+	return p.begin()
 }
 
 // The four commands of docs/operations.md make a cluster of three voters that refuse calls

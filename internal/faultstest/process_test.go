@@ -162,19 +162,25 @@ func spawn(t *testing.T, at *place, args ...string) *process {
 	if at != nil {
 		p.name, p.cmd.Env = at.name, append(p.cmd.Env, at.environ...)
 	}
+	return p.begin()
+}
+
+// begin starts the command; it ends with the test at the latest.
+func (p *process) begin() *process {
+	p.t.Helper()
 	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	go func() {
 		defer close(p.gone)
 		_ = p.cmd.Wait() // ProcessState has the exit status
 	}()
-	t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("%s said:\n%s", p.name, p.said.String())
+		if p.t.Failed() {
+			p.t.Logf("%s said:\n%s", p.name, p.said.String())
 		}
 	})
 	return p

@@ -2,8 +2,6 @@ package nodetest
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"path/filepath"
 
 	"dormouse/cluster/keys"
@@ -21,17 +19,9 @@ func serveTLS(c *config.Config, dir string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
-	if err != nil {
-		return nil, err
-	}
 	certFile, keyFile := filepath.Join(dir, "node.pem"), filepath.Join(dir, "node.key")
-	for path, block := range map[string]*pem.Block{
-		certFile: {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: secret},
-	} {
-		if err := keys.WriteFile(path, string(pem.EncodeToMemory(block))); err != nil {
-			return nil, err
-		}
+	if err := keys.WriteCertificate(certFile, keyFile, cert); err != nil {
+		return nil, err
 	}
 	c.HTTP.CertFile, c.HTTP.KeyFile = certFile, keyFile
 	c.Redis.CertFile, c.Redis.KeyFile = certFile, keyFile

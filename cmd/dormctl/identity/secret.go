@@ -1,10 +1,6 @@
 package identity
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-
 	"github.com/spf13/cobra"
 
 	"dormouse/access"
@@ -25,14 +21,7 @@ everything then. With --file, an existing file is unchanged.`,
 			if file == "" {
 				return a.Event(map[string]string{"token": secret}, secret)
 			}
-			err := access.WriteSecretFile(file, secret)
-			if errors.Is(err, fs.ErrExist) {
-				return a.Event(map[string]any{"file": file, "created": false}, file+" exists: it is unchanged")
-			}
-			if err != nil {
-				return fmt.Errorf("write the token: %w", err)
-			}
-			return a.Event(map[string]any{"file": file, "created": true}, "wrote "+file)
+			return a.CreateSecret(file, secret+"\n")
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "write the token to this file, unless it exists, instead of printing it")

@@ -1,10 +1,7 @@
 package operator
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +31,7 @@ file with mode 0600, unless that file exists: a start script may run it each tim
 				text, kind = ring.Current().Host().Encode(), "host_key"
 			}
 			if file != "" {
-				return writeKey(a, file, text)
+				return a.CreateSecret(file, text)
 			}
 			return a.Event(map[string]string{kind: text}, text)
 		},
@@ -42,19 +39,4 @@ file with mode 0600, unless that file exists: a start script may run it each tim
 	cmd.Flags().StringVar(&file, "file", "", "write the key to this file, unless it exists, instead of printing it")
 	cmd.Flags().StringVar(&hostOf, "host", "", "file of a cluster key: print its host key")
 	return cmd
-}
-
-// writeKey writes a key to a file that does not exist yet.
-func writeKey(a *kit.App, file, text string) error {
-	_, err := os.Stat(file)
-	switch {
-	case err == nil:
-		return a.Event(map[string]any{"file": file, "created": false}, file+" exists: it is unchanged")
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("look for the key: %w", err)
-	}
-	if err := keys.WriteFile(file, text); err != nil {
-		return fmt.Errorf("write the key: %w", err)
-	}
-	return a.Event(map[string]any{"file": file, "created": true}, "wrote "+file)
 }
