@@ -73,8 +73,9 @@ func openRedis(n *Node, service agent.Service, o redis.Options) error {
 	return err
 }
 
-// guarded returns what the servers serve, within the rates of the scopes. The guards are around what records the calls that were
-// allowed, and inside of what records those that were not. auth and auditor are nil if the node has none.
+// guarded returns what the servers serve, within the rates of the scopes. The guards are around
+// what records the calls that were allowed, and inside of what records those that were not. auth
+// and auditor are nil if the node has none.
 func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
 	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(n.Instances(), n.limiter)
 	if n.audit != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/time/rate"
 
 	"dormouse/agent"
 	"dormouse/internal/leading"
-	"dormouse/internal/pause"
 )
 
 // Source lists due timers. It is implemented by this node's state machine.
@@ -98,7 +98,7 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 	slots := make(chan struct{}, signalsMax)
 	var began time.Time // start of the current pass over all due timers
 	found := false      // the current pass has found some
-	var paid time.Time  // when the passes that found some have been paid for, a passGap each
+	passes := rate.NewLimiter(rate.Every(passGap), passBurst)
 	for from := ""; ctx.Err() == nil; {
 		if from == "" {
 			began, found = time.Now(), false
@@ -127,20 +127,10 @@ func (w *Waker) runWhileLeading(ctx context.Context) {
 		if from = next; from == "" {
 			w.wait(ctx, changed, began, err != nil)
 			if found {
-				paid = later(paid, began).Add(passGap)
-			}
-			if early := time.Until(paid.Add(-passBurst * passGap)); early > 0 {
-				pause.For(ctx, early)
+				_ = passes.Wait(ctx) // the loop ends with ctx
 			}
 		}
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // wait returns when a timer may need an attempt: it fell due, fell due again

@@ -69,7 +69,7 @@ func (j *judge) bounds(from, to time.Duration, itself history.Op) (least, most i
 			continue
 		}
 		applied := c.op.Outcome == history.OK && c.op.Return < from // applied before
-		maybe := c.op.Invoke < to                                  // may have been applied by the end
+		maybe := c.op.Invoke < to                                   // may have been applied by the end
 		if applied || maybe && c.by < 0 {
 			least += c.by
 		}
