@@ -85,6 +85,11 @@ func TestAStrangerGetsNothingOnTheRaftPort(t *testing.T) {
 // with zeros, not with the node's own proof.
 func TestTheNameOfTheKeyIsNoProof(t *testing.T) {
 	n := startNode(t, nil)
+	for deadline := time.Now().Add(30 * time.Second); len(n.Group().Members()) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) { // a node is ready before it has written its own row
+			t.Fatal("the node is no member of its cluster")
+		}
+	}
 	addr := n.Group().Addr()
 	host, err := keys.ParseHost(n.HostKey())
 	if err != nil {
