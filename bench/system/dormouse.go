@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		return fmt.Errorf("ask %s for its version: %w", binary, err)
 	}
 	s.Version = strings.TrimSpace(strings.TrimPrefix(string(version), "dormoused "))
-	const each = 4 // HTTP, gRPC, Raft, gossip
+	const each = 5 // HTTP, gRPC, Raft, gossip, Redis
 	ports, err := freePorts(each * o.Nodes)
 	if err != nil {
 		return err
@@ -40,22 +41,26 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 	if err != nil {
 		return err
 	}
+	join := []string{"--expect", strconv.Itoa(o.Nodes)}
+	for n := range o.Nodes {
+		join = append(join, "--join", local(ports[each*n+2]))
+	}
 	for n := range o.Nodes {
 		name, mine := fmt.Sprintf("n%d", n+1), ports[each*n:]
-		command := []string{
+		command := slices.Concat([]string{
 			binary, "--node-id", name, "--data-dir", filepath.Join(o.Dir, name), "--log-level", "warn", "--cluster-key-file", keyFile,
 			"--http-addr", local(mine[0]), "--grpc-addr", local(mine[1]), "--raft-addr", local(mine[2]), "--gossip-addr", local(mine[3]),
+		}, access, join)
+		if n < len(o.Profile) {
+			command = append(command, "--pprof-addr", o.Profile[n])
 		}
-		command = append(append(command, access...), "--expect", strconv.Itoa(o.Nodes))
+		if o.Redis {
+			command = append(command, "--redis-addr", local(mine[4]))
+			s.Redis = append(s.Redis, local(mine[4]))
+		}
 		environ, err := secured.environ(name)
 		if err != nil {
 			return err
-		}
-		for other := range o.Nodes {
-			command = append(command, "--join", local(ports[each*other+2]))
-		}
-		if n < len(o.Profile) {
-			command = append(command, "--pprof-addr", o.Profile[n])
 		}
 		p, err := launch(spec{
 			command: command, environ: environ, dir: filepath.Join(o.Dir, name), log: filepath.Join(o.Dir, name+".log"),
@@ -65,11 +70,17 @@ func startDormouse(ctx context.Context, s *System, o Options) error {
 		}
 		s.Nodes = append(s.Nodes, p)
 		s.HTTP = append(s.HTTP, "http://"+local(mine[0]))
-		s.Endpoints = append(s.Endpoints, local(mine[1]))
+		s.GRPC = append(s.GRPC, local(mine[1]))
 	}
+	s.Endpoints = slices.Clone(s.GRPC)
 	if err := s.Await(ctx, func(ctx context.Context) error { return s.allVote(ctx, o.Nodes) }); err != nil {
 		return err
 	}
+	return s.orderEndpoints(ctx)
+}
+
+// orderEndpoints sets the endpoints for the driver of one variant of Dormouse.
+func (s *System) orderEndpoints(ctx context.Context) error {
 	switch s.Name {
 	case DormouseHTTP:
 		for i, base := range s.HTTP {

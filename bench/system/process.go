@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -18,11 +19,12 @@ type Process struct {
 	Command []string
 	Dir     string // its data directory
 
-	cmd    *exec.Cmd
-	log    string
-	exited chan struct{} // closed once it was reaped
-	stop   os.Signal     // signal for an orderly stop
-	heirs  bool          // it has processes outside of its group, which it ends itself
+	cmd     *exec.Cmd
+	log     string
+	environ []string
+	exited  chan struct{} // closed once it was reaped
+	stop    os.Signal     // signal for an orderly stop
+	heirs   bool          // it has processes outside of its group, which it ends itself
 }
 
 // spec describes a process to start.
@@ -44,7 +46,7 @@ func launch(s spec) (*Process, error) {
 		return nil, fmt.Errorf("open a log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // the process has its own descriptor
-	p := &Process{Command: s.command, Dir: s.dir, log: s.log, exited: make(chan struct{}), stop: s.stop, heirs: s.heirs}
+	p := &Process{Command: s.command, Dir: s.dir, log: s.log, environ: s.environ, exited: make(chan struct{}), stop: s.stop, heirs: s.heirs}
 	if p.stop == nil {
 		p.stop = syscall.SIGTERM
 	}
@@ -114,7 +116,7 @@ func (p *Process) end() error {
 
 // Restart starts the same command on the same data after the process has ended.
 func (p *Process) Restart() (*Process, error) {
-	return launch(spec{command: p.Command, dir: p.Dir, log: p.log, as: p.cmd.SysProcAttr.Credential, stop: p.stop, heirs: p.heirs})
+	return launch(spec{command: p.Command, environ: p.environ, dir: p.Dir, log: p.log, as: p.cmd.SysProcAttr.Credential, stop: p.stop, heirs: p.heirs})
 }
 
 // LastWords returns the end of the process's output.
@@ -128,18 +130,31 @@ func (p *Process) LastWords() string {
 	return strings.ToValidUTF8(string(raw[max(0, len(raw)-most):]), "?")
 }
 
+// Ports below the ephemeral range, so that no outgoing connection takes the port of a
+// node while it is down.
+const (
+	portsFirst = 10000
+	portsCount = 20000
+)
+
 // freePorts returns n unused ports of loopback.
 func freePorts(n int) ([]int, error) {
 	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	from := rand.IntN(portsCount)
+	for i := range portsCount {
+		if len(ports) == n {
+			return ports, nil
+		}
+		l, err := net.Listen("tcp", local(portsFirst+(from+i)%portsCount))
 		if err != nil {
+			continue // in use
+		}
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		if err := l.Close(); err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		defer func() { _ = l.Close() }() // close all at the end, so that the ports differ
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
-	return ports, nil
+	return nil, errors.New("find a free port: none is free on loopback")
 }
 
 func local(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -22,6 +22,7 @@ type Options struct {
 	Bin     string   // directory of dormoused and dormbench-etcd
 	Nodes   int      // number of nodes of a replicated system; 0 means NodesDefault
 	Profile []string // addresses for the profiles of each dormoused; empty means no profiles
+	Redis   bool     // whether the nodes of Dormouse serve the protocol of Redis too
 }
 
 // System is a running system.
@@ -30,6 +31,8 @@ type System struct {
 	Version   string
 	Endpoints []string // addresses for its driver
 	HTTP      []string // base URLs of Dormouse's nodes; empty for other systems
+	GRPC      []string // gRPC addresses of Dormouse's nodes; empty for other systems
+	Redis     []string // addresses of Dormouse's nodes for clients of Redis; empty if there are none
 	CAFile    string   // verifies the nodes; "" if they serve no TLS
 	TokenFile string   // holds a token that may do everything; "" if the nodes ask for none
 	Nodes     []*Process

@@ -160,6 +160,9 @@ var mayImport = map[string][]string{
 	"bench/dormouse": {"agent", "bench/load", "client"},
 	"bench/report":   {"bench/load"},
 
+	// Runs suites in other languages beside real nodes.
+	"internal/withcluster": {"bench/system", "cluster/keys"},
+
 	// The harness sees only the public contract.
 	"jepsen/history": nil,
 	"jepsen/check":   {"jepsen/history"},

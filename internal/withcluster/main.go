@@ -1,0 +1,127 @@
+// Command withcluster runs a command beside a cluster of real processes on loopback. Test suites in
+// other languages use it.
+//
+// It sets these variables in the environment of the command, and ends the cluster when the command
+// ends:
+//
+//	DORMOUSE_ENDPOINTS  the base URLs of the nodes, separated by commas
+//	DORMOUSE_FOLLOWER   the base URL of a node that did not lead when the command started
+//	DORMOUSE_GRPC       the gRPC addresses of the nodes, that follower's first
+//	DORMOUSE_REDIS      the addresses of the nodes for clients of Redis, that follower's first
+//	DORMOUSE_TOKEN      a token that may do everything; only with -tokens
+//	DORMOUSE_CA         the file of the CA of the gRPC servers; only with -tokens
+//	DORMOUSE_CONTROL    a base URL: GET /leader returns the name of the leader, and POST /leader/kill
+//	                    kills it with SIGKILL and starts it again after two seconds
+//
+// It exits with the status of the command.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"dormouse/bench/system"
+	"dormouse/cluster/keys"
+	"dormouse/internal/modpath"
+)
+
+func main() {
+	nodes := flag.Int("nodes", system.NodesDefault, "number of nodes")
+	tokens := flag.Bool("tokens", false, "ask for tokens, and serve gRPC over TLS")
+	flag.Usage = func() {
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "Usage: withcluster [flags] -- COMMAND [ARGUMENT]...")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *nodes, *tokens, flag.Args())
+	stop()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		os.Exit(max(exit.ExitCode(), 1))
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "withcluster:", err)
+		os.Exit(1)
+	}
+}
+
+// run starts the cluster, runs the command and ends the cluster.
+func run(ctx context.Context, nodes int, tokens bool, command []string) (err error) {
+	dir, err := os.MkdirTemp("", "dormouse-withcluster-")
+	if err != nil {
+		return fmt.Errorf("make a directory for the nodes: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "dormoused"), modpath.Path+"/cmd/node")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build dormoused: %w", err)
+	}
+	name := system.Dormouse
+	if tokens {
+		name = system.DormouseSecured
+	}
+	s, err := system.Start(ctx, name, system.Options{Dir: filepath.Join(dir, "nodes"), Bin: dir, Nodes: nodes, Redis: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	c, err := newControl(s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	environ, err := environment(ctx, s)
+	if err != nil {
+		return err
+	}
+	child := exec.CommandContext(ctx, command[0], command[1:]...)
+	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
+	child.Env = append(append(os.Environ(), environ...), "DORMOUSE_CONTROL="+c.url())
+	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
+	if err := child.Run(); err != nil {
+		return fmt.Errorf("run %s: %w", command[0], err)
+	}
+	return nil
+}
+
+// environment returns the variables that tell the command about the cluster.
+func environment(ctx context.Context, s *system.System) ([]string, error) {
+	leader, err := s.Leader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	follower := (leader + 1) % len(s.HTTP)
+	environ := []string{
+		"DORMOUSE_ENDPOINTS=" + strings.Join(s.HTTP, ","),
+		"DORMOUSE_FOLLOWER=" + s.HTTP[follower],
+		"DORMOUSE_GRPC=" + strings.Join(from(s.GRPC, follower), ","),
+		"DORMOUSE_REDIS=" + strings.Join(from(s.Redis, follower), ","),
+	}
+	if s.TokenFile == "" {
+		return environ, nil
+	}
+	token, err := keys.ReadFile(s.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the root token: %w", err)
+	}
+	return append(environ, "DORMOUSE_TOKEN="+strings.TrimSpace(token), "DORMOUSE_CA="+s.CAFile), nil
+}
+
+// from returns a list that begins with its i-th member.
+func from(list []string, i int) []string {
+	return append(append([]string(nil), list[i:]...), list[:i]...)
+}
