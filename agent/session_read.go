@@ -69,7 +69,7 @@ func validSessionRead(read Read) error {
 
 func (r *ListSessions) validate() error {
 	if err := firstOf(
-		validPage(r.Page),
+		validRows(r.Page),
 		validWord("status", r.Status, SessionNew, SessionRunning, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled, ""),
 		optionalID("owner_id", r.Owner), optionalID("agent_id", r.Agent),
 	); err != nil {
@@ -80,6 +80,9 @@ func (r *ListSessions) validate() error {
 		if is {
 			given++
 		}
+	}
+	if r.Recoverable && r.Order == Descending {
+		return Invalid("order", "recoverable sessions are listed in ascending order: leave order out")
 	}
 	if given > 1 {
 		return Invalid("status", "list sessions by one of status, owner, agent and recoverable, not by %d of them", given)

@@ -138,6 +138,32 @@ func (s Scope) ListScopes(ctx context.Context, page agent.Page) (*agent.ScopeLis
 	return ask[*agent.ScopeList](ctx, s.target, &agent.ListScopes{Page: page})
 }
 
+// Read makes several reads at one index: the answers are in the order of the reads, and each has
+// either what it found or an error of its own. At most agent.ReadsMax reads are allowed.
+func (s Scope) Read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
+	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.name, Reads: reads})
+	if err == nil && len(answers.Answers) != len(reads) {
+		err = agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(reads), len(answers.Answers))
+	}
+	return answers, err
+}
+
+// FoundIn returns what read i of several found, or its error.
+func FoundIn[F agent.Found](a agent.Answers, i int) (F, error) {
+	var none F
+	if i < 0 || i >= len(a.Answers) {
+		return none, agent.Errorf(agent.CodeInternal, "there are %d answers, and none has the number %d", len(a.Answers), i)
+	}
+	if err := a.Answers[i].Err; err != nil {
+		return none, err
+	}
+	found, ok := a.Answers[i].Found.(F)
+	if !ok {
+		return none, agent.Errorf(agent.CodeInternal, "answer %d is a %T", i, a.Answers[i].Found)
+	}
+	return found, nil
+}
+
 // do commits one op and returns its result.
 func do[R agent.OpResult](ctx context.Context, t target, op agent.Op) (R, error) {
 	return doLast[R](ctx, t, op)
@@ -162,21 +188,10 @@ func doLast[R agent.OpResult](ctx context.Context, t target, ops ...agent.Op) (R
 
 // ask makes one read.
 func ask[F agent.Found](ctx context.Context, t target, read agent.Read) (F, error) {
-	var none F
-	answers, err := t.service.Read(ctx, agent.Reads{Scope: t.name, Reads: []agent.Read{read}})
+	answers, err := Scope{target: t}.Read(ctx, read)
 	if err != nil {
+		var none F
 		return none, err
 	}
-	if len(answers.Answers) != 1 {
-		return none, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
-	}
-	a := answers.Answers[0]
-	if a.Err != nil {
-		return none, a.Err
-	}
-	found, ok := a.Found.(F)
-	if !ok {
-		return none, agent.Errorf(agent.CodeInternal, "the answer is a %T", a.Found)
-	}
-	return found, nil
+	return FoundIn[F](answers, 0)
 }

@@ -141,3 +141,12 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 	}
 	return event
 }
+
+// addBody sets the body of a change, if what it wrote is still there.
+func (st *Store) addBody(s *scope, c *agent.Changed) {
+	if read := c.Written(); read != nil {
+		if found, e := st.answer(s, read); e == nil {
+			c.SetBody(found)
+		}
+	}
+}

@@ -123,7 +123,7 @@ type (
 		Session string `json:"session"`
 	}
 	listSessionsRead struct {
-		pageRead
+		rowsRead
 		Status      agent.SessionStatus `json:"status,omitempty"`
 		OwnerID     string              `json:"owner_id,omitempty"`
 		AgentID     string              `json:"agent_id,omitempty"`

@@ -129,10 +129,13 @@ func checkpointsHistory(a *kit.App) *cobra.Command {
 }
 
 func checkpointsList(a *kit.App) *cobra.Command {
-	read := func(page agent.Page) agent.Read { return &agent.ListCheckpoints{Page: page} }
-	return kit.List(a, "List checkpoints", read, func(list *agent.CheckpointList) error {
+	var body bool
+	read := func(page agent.Page) agent.Read { return &agent.ListCheckpoints{Page: page, Body: body} }
+	cmd := kit.ListRows(a, "List checkpoints", read, func(list *agent.CheckpointList) error {
 		return printCheckpoints(a, list)
 	})
+	cmd.Flags().BoolVar(&body, "body", false, "with the state and the metadata, which -o json and yaml show")
+	return cmd
 }
 
 func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {

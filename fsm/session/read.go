@@ -196,7 +196,7 @@ func List(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone {
+		if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone || !q.Has(row.UpdatedAt) {
 			return 0, err
 		}
 		item, err := sessions.row(id, row)

@@ -1293,6 +1293,10 @@ type ListPage struct {
 	Prefix        string                 `protobuf:"bytes,1,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	After         string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	Limit         uint64                 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
+	Body          bool                   `protobuf:"varint,303,opt,name=body,proto3" json:"body,omitempty"`   // of values and checkpoints
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1346,6 +1350,34 @@ func (x *ListPage) GetLimit() uint64 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *ListPage) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListPage) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListPage) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *ListPage) GetBody() bool {
+	if x != nil {
+		return x.Body
+	}
+	return false
 }
 
 type GetCheckpoint struct {
@@ -1497,6 +1529,9 @@ type LoadEntries struct {
 	AtRev         *uint64                `protobuf:"varint,5,opt,name=at_rev,json=atRev,proto3,oneof" json:"at_rev,omitempty"`
 	Kinds         []string               `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	Limit         uint64                 `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1576,6 +1611,27 @@ func (x *LoadEntries) GetKinds() []string {
 func (x *LoadEntries) GetLimit() uint64 {
 	if x != nil {
 		return x.Limit
+	}
+	return 0
+}
+
+func (x *LoadEntries) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *LoadEntries) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *LoadEntries) GetUntil() int64 {
+	if x != nil {
+		return x.Until
 	}
 	return 0
 }
@@ -2641,6 +2697,8 @@ type ValueRow struct {
 	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	Body          []byte                 `protobuf:"bytes,300,opt,name=body,proto3" json:"body,omitempty"` // if has_body is set
+	HasBody       bool                   `protobuf:"varint,301,opt,name=has_body,json=hasBody,proto3" json:"has_body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2729,6 +2787,20 @@ func (x *ValueRow) GetMetadata() []byte {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *ValueRow) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *ValueRow) GetHasBody() bool {
+	if x != nil {
+		return x.HasBody
+	}
+	return false
 }
 
 type ValueList struct {
@@ -2917,6 +2989,8 @@ type CheckpointRow struct {
 	Lifecycle     string                 `protobuf:"bytes,6,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	State         []byte                 `protobuf:"bytes,300,opt,name=state,proto3" json:"state,omitempty"`       // if the read asks for bodies
+	Metadata      []byte                 `protobuf:"bytes,301,opt,name=metadata,proto3" json:"metadata,omitempty"` // if the read asks for bodies
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3005,6 +3079,20 @@ func (x *CheckpointRow) GetExpiresAt() int64 {
 		return x.ExpiresAt
 	}
 	return 0
+}
+
+func (x *CheckpointRow) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *CheckpointRow) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
 }
 
 type CheckpointList struct {
@@ -3505,6 +3593,7 @@ type WatchRequest struct {
 	Changes       bool                   `protobuf:"varint,60,opt,name=changes,proto3" json:"changes,omitempty"` // instead of either: from is an index, 0 means only new changes
 	Skip          uint64                 `protobuf:"varint,61,opt,name=skip,proto3" json:"skip,omitempty"`       // number of the changes at from to skip
 	Prefix        string                 `protobuf:"bytes,62,opt,name=prefix,proto3" json:"prefix,omitempty"`    // of a change's path
+	Body          bool                   `protobuf:"varint,300,opt,name=body,proto3" json:"body,omitempty"`      // with what each change wrote
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3595,6 +3684,13 @@ func (x *WatchRequest) GetPrefix() string {
 	return ""
 }
 
+func (x *WatchRequest) GetBody() bool {
+	if x != nil {
+		return x.Body
+	}
+	return false
+}
+
 type WatchEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Event:
@@ -3605,6 +3701,7 @@ type WatchEvent struct {
 	//	*WatchEvent_Claim
 	//	*WatchEvent_Changes
 	Event         isWatchEvent_Event `protobuf_oneof:"event"`
+	Bodies        []*Answer          `protobuf:"bytes,300,rep,name=bodies,proto3" json:"bodies,omitempty"` // of changes: one for each, empty if it has none; none at all if no change has one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3687,6 +3784,13 @@ func (x *WatchEvent) GetChanges() *Changes {
 		if x, ok := x.Event.(*WatchEvent_Changes); ok {
 			return x.Changes
 		}
+	}
+	return nil
+}
+
+func (x *WatchEvent) GetBodies() []*Answer {
+	if x != nil {
+		return x.Bodies
 	}
 	return nil
 }
@@ -5134,18 +5238,22 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"listTokensB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\"\xa8\x01\n" +
 	"\bListPage\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x04R\x05limit\"=\n" +
+	"\x05limit\x18\x03 \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\x12\x13\n" +
+	"\x04body\x18\xaf\x02 \x01(\bR\x04body\"=\n" +
 	"\rGetCheckpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"%\n" +
 	"\x11CheckpointHistory\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"#\n" +
 	"\tGetThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\"\xbc\x01\n" +
+	"\x06thread\x18\x01 \x01(\tR\x06thread\"\x81\x02\n" +
 	"\vLoadEntries\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x13\n" +
@@ -5153,7 +5261,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04tail\x18\x04 \x01(\x04R\x04tail\x12\x1a\n" +
 	"\x06at_rev\x18\x05 \x01(\x04H\x01R\x05atRev\x88\x01\x01\x12\x14\n" +
 	"\x05kinds\x18\x06 \x03(\tR\x05kinds\x12\x14\n" +
-	"\x05limit\x18\a \x01(\x04R\x05limitB\x05\n" +
+	"\x05limit\x18\a \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05untilB\x05\n" +
 	"\x03_toB\t\n" +
 	"\a_at_rev\"8\n" +
 	"\bGetEntry\x12\x16\n" +
@@ -5228,7 +5339,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\b \x01(\x03R\texpiresAt\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadata\"\xeb\x01\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\x9c\x02\n" +
 	"\bValueRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -5239,7 +5350,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\a \x01(\x03R\texpiresAt\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadata\"P\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\x12\x13\n" +
+	"\x04body\x18\xac\x02 \x01(\fR\x04body\x12\x1a\n" +
+	"\bhas_body\x18\xad\x02 \x01(\bR\ahasBody\"P\n" +
 	"\tValueList\x12/\n" +
 	"\x05items\x18\x01 \x03(\v2\x19.dormouse.api.v1.ValueRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"\xd4\x02\n" +
@@ -5259,7 +5372,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\n" +
 	" \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\v \x01(\x03R\texpiresAt\"\x82\x02\n" +
+	"expires_at\x18\v \x01(\x03R\texpiresAt\"\xb6\x02\n" +
 	"\rCheckpointRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -5270,7 +5383,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\b \x01(\x03R\texpiresAt\"Z\n" +
+	"expires_at\x18\b \x01(\x03R\texpiresAt\x12\x15\n" +
+	"\x05state\x18\xac\x02 \x01(\fR\x05state\x12\x1b\n" +
+	"\bmetadata\x18\xad\x02 \x01(\fR\bmetadata\"Z\n" +
 	"\x0eCheckpointList\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.dormouse.api.v1.CheckpointRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"N\n" +
@@ -5307,7 +5422,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"L\n" +
 	"\tClaimList\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.ClaimR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xce\x01\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xe3\x01\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\tR\x06thread\x12\x12\n" +
@@ -5316,14 +5431,16 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x05 \x01(\tR\x05claim\x12\x18\n" +
 	"\achanges\x18< \x01(\bR\achanges\x12\x12\n" +
 	"\x04skip\x18= \x01(\x04R\x04skip\x12\x16\n" +
-	"\x06prefix\x18> \x01(\tR\x06prefix\"\xf1\x01\n" +
+	"\x06prefix\x18> \x01(\tR\x06prefix\x12\x13\n" +
+	"\x04body\x18\xac\x02 \x01(\bR\x04body\"\xa3\x02\n" +
 	"\n" +
 	"WatchEvent\x12.\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x12)\n" +
 	"\x0fcompacted_floor\x18\x02 \x01(\x04H\x00R\x0ecompactedFloor\x12\x1a\n" +
 	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12-\n" +
 	"\x05claim\x18\x04 \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
-	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
+	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achanges\x120\n" +
+	"\x06bodies\x18\xac\x02 \x03(\v2\x17.dormouse.api.v1.AnswerR\x06bodiesB\a\n" +
 	"\x05event\"\x0f\n" +
 	"\rStatusRequest\"\xa8\x03\n" +
 	"\rClusterStatus\x12\x1d\n" +
@@ -5681,50 +5798,51 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	31,  // 93: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
 	78,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
 	97,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	41,  // 96: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	49,  // 97: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
-	49,  // 98: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
-	48,  // 99: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
-	48,  // 100: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
-	56,  // 101: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	77,  // 102: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
-	0,   // 103: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 104: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	8,   // 105: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	37,  // 106: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	39,  // 107: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	42,  // 108: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 109: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 110: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 111: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	46,  // 112: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	50,  // 113: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
-	52,  // 114: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
-	54,  // 115: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	98,  // 116: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	99,  // 117: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	44,  // 118: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
-	2,   // 119: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 120: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	21,  // 121: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	38,  // 122: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	40,  // 123: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	43,  // 124: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 125: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 126: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 127: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	47,  // 128: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	51,  // 129: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
-	53,  // 130: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
-	55,  // 131: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	100, // 132: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	101, // 133: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	45,  // 134: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
-	119, // [119:135] is the sub-list for method output_type
-	103, // [103:119] is the sub-list for method input_type
-	103, // [103:103] is the sub-list for extension type_name
-	103, // [103:103] is the sub-list for extension extendee
-	0,   // [0:103] is the sub-list for field type_name
+	22,  // 96: dormouse.api.v1.WatchEvent.bodies:type_name -> dormouse.api.v1.Answer
+	41,  // 97: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	49,  // 98: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
+	49,  // 99: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
+	48,  // 100: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
+	48,  // 101: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
+	56,  // 102: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	77,  // 103: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 104: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 105: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 106: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	37,  // 107: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	39,  // 108: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	42,  // 109: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 110: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 111: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	42,  // 112: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	46,  // 113: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	50,  // 114: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
+	52,  // 115: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
+	54,  // 116: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	98,  // 117: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	99,  // 118: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	44,  // 119: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 120: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 121: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	21,  // 122: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	38,  // 123: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	40,  // 124: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	43,  // 125: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 126: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 127: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	43,  // 128: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	47,  // 129: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	51,  // 130: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
+	53,  // 131: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
+	55,  // 132: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	100, // 133: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	101, // 134: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	45,  // 135: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	120, // [120:136] is the sub-list for method output_type
+	104, // [104:120] is the sub-list for method input_type
+	104, // [104:104] is the sub-list for extension type_name
+	104, // [104:104] is the sub-list for extension extendee
+	0,   // [0:104] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }

@@ -1061,6 +1061,10 @@ func (m *ListPage) EncodedSize() int {
 	n += protocode.SizeText(1, m.Prefix)
 	n += protocode.SizeText(2, m.After)
 	n += protocode.SizeInt(3, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
+	n += protocode.SizeBool(303, m.Body)
 	return n
 }
 
@@ -1071,6 +1075,10 @@ func (m *ListPage) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 303, m.Body)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 3, m.Limit)
 	i = protocode.PutText(b, i, 2, m.After)
 	i = protocode.PutText(b, i, 1, m.Prefix)
@@ -1090,6 +1098,14 @@ func (m *ListPage) Decode(raw []byte) (err error) {
 			err = f.String(&m.After)
 		case 3:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
+		case 303:
+			err = f.Bool(&m.Body)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1265,6 +1281,9 @@ func (m *LoadEntries) EncodedSize() int {
 	n += protocode.SizeOptionalInt(5, m.AtRev)
 	n += protocode.SizeTexts(6, m.Kinds)
 	n += protocode.SizeInt(7, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -1275,6 +1294,9 @@ func (m *LoadEntries) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 7, m.Limit)
 	i = protocode.PutTexts(b, i, 6, m.Kinds)
 	i = protocode.PutOptionalInt(b, i, 5, m.AtRev)
@@ -1306,6 +1328,12 @@ func (m *LoadEntries) Decode(raw []byte) (err error) {
 			err = f.Strings(&m.Kinds)
 		case 7:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2195,6 +2223,8 @@ func (m *ValueRow) EncodedSize() int {
 	n += protocode.SizeInt(6, m.UpdatedAt)
 	n += protocode.SizeInt(7, m.ExpiresAt)
 	n += protocode.SizeText(70, m.Metadata)
+	n += protocode.SizeText(300, m.Body)
+	n += protocode.SizeBool(301, m.HasBody)
 	return n
 }
 
@@ -2205,6 +2235,8 @@ func (m *ValueRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 301, m.HasBody)
+	i = protocode.PutText(b, i, 300, m.Body)
 	i = protocode.PutText(b, i, 70, m.Metadata)
 	i = protocode.PutInt(b, i, 7, m.ExpiresAt)
 	i = protocode.PutInt(b, i, 6, m.UpdatedAt)
@@ -2239,6 +2271,10 @@ func (m *ValueRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.ExpiresAt)
 		case 70:
 			err = f.Bytes(&m.Metadata)
+		case 300:
+			err = f.Bytes(&m.Body)
+		case 301:
+			err = f.Bool(&m.HasBody)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2418,6 +2454,8 @@ func (m *CheckpointRow) EncodedSize() int {
 	n += protocode.SizeText(6, m.Lifecycle)
 	n += protocode.SizeInt(7, m.UpdatedAt)
 	n += protocode.SizeInt(8, m.ExpiresAt)
+	n += protocode.SizeText(300, m.State)
+	n += protocode.SizeText(301, m.Metadata)
 	return n
 }
 
@@ -2428,6 +2466,8 @@ func (m *CheckpointRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 301, m.Metadata)
+	i = protocode.PutText(b, i, 300, m.State)
 	i = protocode.PutInt(b, i, 8, m.ExpiresAt)
 	i = protocode.PutInt(b, i, 7, m.UpdatedAt)
 	i = protocode.PutText(b, i, 6, m.Lifecycle)
@@ -2464,6 +2504,10 @@ func (m *CheckpointRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.UpdatedAt)
 		case 8:
 			err = protocode.Int(&f, &m.ExpiresAt)
+		case 300:
+			err = f.Bytes(&m.State)
+		case 301:
+			err = f.Bytes(&m.Metadata)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2975,6 +3019,7 @@ func (m *WatchRequest) EncodedSize() int {
 	n += protocode.SizeBool(60, m.Changes)
 	n += protocode.SizeInt(61, m.Skip)
 	n += protocode.SizeText(62, m.Prefix)
+	n += protocode.SizeBool(300, m.Body)
 	return n
 }
 
@@ -2985,6 +3030,7 @@ func (m *WatchRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 300, m.Body)
 	i = protocode.PutText(b, i, 62, m.Prefix)
 	i = protocode.PutInt(b, i, 61, m.Skip)
 	i = protocode.PutBool(b, i, 60, m.Changes)
@@ -3019,6 +3065,8 @@ func (m *WatchRequest) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Skip)
 		case 62:
 			err = f.String(&m.Prefix)
+		case 300:
+			err = f.Bool(&m.Body)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -3054,6 +3102,9 @@ func (m *WatchEvent) EncodedSize() int {
 	case *WatchEvent_Changes:
 		n += protocode.SizeMessage(60, o.Changes.EncodedSize())
 	}
+	for _, v := range m.Bodies {
+		n += protocode.SizeMessage(300, v.EncodedSize())
+	}
 	return n
 }
 
@@ -3064,6 +3115,9 @@ func (m *WatchEvent) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Bodies) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 300)
+	}
 	switch o := m.Event.(type) {
 	case *WatchEvent_Entry:
 		i = protocode.PutMessage(b, o.Entry.EncodeBackward(b[:i]), i, 1)
@@ -3121,6 +3175,8 @@ func (m *WatchEvent) Decode(raw []byte) (err error) {
 				m.Event = o
 			}
 			err = protocode.Sub(&f, &o.Changes)
+		case 300:
+			err = protocode.Subs(&f, &m.Bodies)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -77,6 +77,9 @@ type ListSessions struct {
 	OwnerId       string                 `protobuf:"bytes,5,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	AgentId       string                 `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	Recoverable   bool                   `protobuf:"varint,7,opt,name=recoverable,proto3" json:"recoverable,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,6 +163,27 @@ func (x *ListSessions) GetRecoverable() bool {
 	return false
 }
 
+func (x *ListSessions) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListSessions) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListSessions) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 type GetReview struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Review        string                 `protobuf:"bytes,1,opt,name=review,proto3" json:"review,omitempty"`
@@ -213,6 +237,9 @@ type ListReviews struct {
 	Assignee      string                 `protobuf:"bytes,5,opt,name=assignee,proto3" json:"assignee,omitempty"`
 	Session       string                 `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"`
 	Prefix        string                 `protobuf:"bytes,7,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -294,6 +321,27 @@ func (x *ListReviews) GetPrefix() string {
 		return x.Prefix
 	}
 	return ""
+}
+
+func (x *ListReviews) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListReviews) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListReviews) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
 }
 
 type Session struct {
@@ -607,7 +655,7 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x17proto/api/session.proto\x12\x0fdormouse.api.v1\x1a\x16proto/op/session.proto\"&\n" +
 	"\n" +
 	"GetSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"\xc2\x01\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\x87\x02\n" +
 	"\fListSessions\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
@@ -615,9 +663,12 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06status\x18\x04 \x01(\tR\x06status\x12\x19\n" +
 	"\bowner_id\x18\x05 \x01(\tR\aownerId\x12\x19\n" +
 	"\bagent_id\x18\x06 \x01(\tR\aagentId\x12 \n" +
-	"\vrecoverable\x18\a \x01(\bR\vrecoverable\"#\n" +
+	"\vrecoverable\x18\a \x01(\bR\vrecoverable\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"#\n" +
 	"\tGetReview\x12\x16\n" +
-	"\x06review\x18\x01 \x01(\tR\x06review\"\xb7\x01\n" +
+	"\x06review\x18\x01 \x01(\tR\x06review\"\xfc\x01\n" +
 	"\vListReviews\x12\x14\n" +
 	"\x05after\x18\x01 \x01(\tR\x05after\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x04R\x05limit\x12\x16\n" +
@@ -625,7 +676,10 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x1a\n" +
 	"\bassignee\x18\x05 \x01(\tR\bassignee\x12\x18\n" +
 	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
-	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xb6\x04\n" +
+	"\x06prefix\x18\a \x01(\tR\x06prefix\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"\xb6\x04\n" +
 	"\aSession\x12,\n" +
 	"\x03row\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\x03row\x12\x12\n" +
 	"\x04spec\x18\x03 \x01(\fR\x04spec\x12\x1a\n" +

@@ -73,6 +73,9 @@ func (m *ListSessions) EncodedSize() int {
 	n += protocode.SizeText(5, m.OwnerId)
 	n += protocode.SizeText(6, m.AgentId)
 	n += protocode.SizeBool(7, m.Recoverable)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -83,6 +86,9 @@ func (m *ListSessions) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutBool(b, i, 7, m.Recoverable)
 	i = protocode.PutText(b, i, 6, m.AgentId)
 	i = protocode.PutText(b, i, 5, m.OwnerId)
@@ -114,6 +120,12 @@ func (m *ListSessions) Decode(raw []byte) (err error) {
 			err = f.String(&m.AgentId)
 		case 7:
 			err = f.Bool(&m.Recoverable)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -191,6 +203,9 @@ func (m *ListReviews) EncodedSize() int {
 	n += protocode.SizeText(5, m.Assignee)
 	n += protocode.SizeText(6, m.Session)
 	n += protocode.SizeText(7, m.Prefix)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -201,6 +216,9 @@ func (m *ListReviews) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutText(b, i, 7, m.Prefix)
 	i = protocode.PutText(b, i, 6, m.Session)
 	i = protocode.PutText(b, i, 5, m.Assignee)
@@ -232,6 +250,12 @@ func (m *ListReviews) Decode(raw []byte) (err error) {
 			err = f.String(&m.Session)
 		case 7:
 			err = f.String(&m.Prefix)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
