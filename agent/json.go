@@ -45,8 +45,15 @@ func CompactObject(field string, raw []byte) (JSON, error) {
 // Compact), and so is the result, which shares no memory with them. Unchanged members
 // keep their place and bytes; new members follow in the patch's order. The caller
 // bounds the result's size.
-func MergePatch(doc, patch JSON) (JSON, error) {
-	merged, err := compactjson.MergePatch(doc, patch)
+func MergePatch(doc, patch JSON) (JSON, error) { return patched(compactjson.MergePatch(doc, patch)) }
+
+// AssignMembers is MergePatch, but a member of the patch replaces the member of doc whole, also
+// if both are objects. null removes a member of doc; nulls further inside are kept.
+func AssignMembers(doc, patch JSON) (JSON, error) {
+	return patched(compactjson.AssignMembers(doc, patch))
+}
+
+func patched(merged []byte, err error) (JSON, error) {
 	if errors.Is(err, compactjson.ErrSeveral) {
 		return nil, Invalid("patch", "%v", err)
 	}

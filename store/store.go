@@ -83,6 +83,9 @@ func (s *Store) known(c *agent.Commit) error {
 	if err := knowsTokens(c); err != nil {
 		return err
 	}
+	if err := knowsExisting(c); err != nil {
+		return err
+	}
 	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
@@ -111,6 +114,28 @@ func knowsTokens(c *agent.Commit) error {
 	}
 	if refused {
 		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
+	}
+	return nil
+}
+
+// knowsExisting refuses ops with members that nodes of earlier versions would ignore, and so decide
+// otherwise.
+func knowsExisting(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		refused := false
+		switch op := op.(type) {
+		case *agent.PutValue:
+			refused = op.SkipExisting
+		case *agent.PutCheckpoint:
+			refused = op.SkipExisting
+		case *agent.PatchCheckpoint:
+			refused = op.Upsert || op.Shallow
+		case *agent.AppendThread:
+			refused = op.SkipExisting || op.CreateOnly
+		}
+		if refused {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert and shallow yet: try again once they all run this version")
+		}
 	}
 	return nil
 }

@@ -82,9 +82,10 @@ func entriesOf(all []agent.Entry) []Entry {
 
 // EntryStamp is where an entry was stored.
 type EntryStamp struct {
-	ID  string `json:"id"`
-	Seq uint64 `json:"seq"`
-	At  int64  `json:"at"`
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"`
+	At      int64  `json:"at"`
+	Skipped bool   `json:"skipped,omitzero" doc:"An entry of that id existed and was kept: on_exists = skip"`
 }
 
 // AppendBody is an append to a thread.
@@ -94,10 +95,13 @@ type AppendBody struct {
 	ExpectedHead  string  `json:"expected_head,omitempty" doc:"Apply only at this head, in hex"`
 	Metadata      JSON    `json:"metadata,omitempty" doc:"Applied while the rev is 0"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	OnExists      string  `json:"on_exists,omitempty" enum:"refuse,skip" doc:"skip keeps an entry whose id exists, also one with other content; refuse if absent"`
+	CreateOnly    bool    `json:"create_only,omitempty" doc:"The thread must not exist"`
 }
 
 // ToOp returns the op that the body asks for.
-func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
+func (b *AppendBody) ToOp(thread string) (*agent.AppendThread, error) {
+	skip, err := skipsExisting(b.OnExists, existsRefuse)
 	return &agent.AppendThread{
 		Thread:        thread,
 		Entries:       b.Entries.ToAgent(),
@@ -105,7 +109,9 @@ func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
 		ExpectedHead:  b.ExpectedHead,
 		Metadata:      agent.JSON(b.Metadata),
 		IfIncarnation: b.IfIncarnation,
-	}
+		SkipExisting:  skip,
+		CreateOnly:    b.CreateOnly,
+	}, err
 }
 
 // EntryPage is the result of a load.
@@ -131,4 +137,4 @@ type appendThreadOp struct {
 	AppendBody
 }
 
-func (o *appendThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }
+func (o *appendThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread) }

@@ -17,6 +17,7 @@ func encodeAppendThread(out *oppb.Op, o *agent.AppendThread) {
 	out.Op = &oppb.Op_AppendThread{AppendThread: &oppb.AppendThread{
 		Thread: o.Thread, Entries: draftsToProto(o.Entries), ExpectedRev: o.ExpectedRev,
 		ExpectedHead: o.ExpectedHead, Metadata: o.Metadata, IfIncarnation: o.IfIncarnation,
+		SkipExisting: o.SkipExisting, CreateOnly: o.CreateOnly,
 	}}
 }
 
@@ -27,7 +28,7 @@ func decodeAppendThread(a *oppb.AppendThread) (agent.Op, error) {
 	}
 	return &agent.AppendThread{
 		Thread: a.Thread, Entries: drafts, ExpectedRev: a.ExpectedRev, ExpectedHead: a.ExpectedHead,
-		Metadata: JSON(a.Metadata), IfIncarnation: a.IfIncarnation,
+		Metadata: JSON(a.Metadata), IfIncarnation: a.IfIncarnation, SkipExisting: a.SkipExisting, CreateOnly: a.CreateOnly,
 	}, nil
 }
 

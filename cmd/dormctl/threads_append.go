@@ -47,6 +47,8 @@ or the entries in --entries: a JSON array, or one entry a line, each
 	flags.StringVar(&refs, "refs", "", "the entries' refs: a JSON object, @FILE or -")
 	flags.StringVar(&entries, "entries", "", "file with whole entries, or - for stdin")
 	flags.Uint64Var(&expectedRev, "expected-rev", 0, "append only at this rev")
+	flags.BoolVar(&op.SkipExisting, "skip-existing", false, "keep entries whose id the thread has, also with other content")
+	flags.BoolVar(&op.CreateOnly, "create-only", false, "the thread must not exist")
 	flags.StringVar(&op.ExpectedHead, "expected-head", "", "append only at this head")
 	flags.StringVar(&metadata, "metadata", "", "the thread's metadata, while it has no entries: a JSON object, @FILE or -")
 	guard.Define(cmd, false)

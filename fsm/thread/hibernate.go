@@ -42,7 +42,7 @@ func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	renewThread(c, t, op.Metadata)
-	more, err := extendThread(c, t, op.Entries[len(overlap):], false)
+	more, err := extendThread(c, t, op.Entries[len(overlap):], refuseExisting)
 	if err != nil {
 		return nil, err
 	}

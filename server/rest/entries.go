@@ -25,7 +25,10 @@ func routeEntries(f *api) {
 }
 
 func appendEntries(c *request, body *document.AppendBody) error {
-	op := body.ToOp(c.id("id"))
+	op, err := body.ToOp(c.id("id"))
+	if err != nil {
+		return err
+	}
 	op.ExpectedRev = c.conditioned(op.ExpectedRev)
 	return answerAppend(c, op)
 }
