@@ -22,7 +22,8 @@ type GetValue struct{ Key string }
 // ListValues lists values in key order.
 type ListValues struct {
 	Page
-	Body bool // with the bytes of each
+	Body  bool // with the bytes of each
+	Where Where
 }
 
 // GetCheckpoint reads a checkpoint, or an older revision that is still kept.
@@ -34,7 +35,8 @@ type GetCheckpoint struct {
 // ListCheckpoints lists checkpoints in key order.
 type ListCheckpoints struct {
 	Page
-	Body bool // with the state and the metadata of each
+	Body  bool // with the state and the metadata of each
+	Where Where
 }
 
 // CheckpointHistory lists the kept revisions of a checkpoint, newest first.
@@ -331,9 +333,9 @@ func validRead(read Read) error {
 	case *LoadEntries:
 		return validLoad(r)
 	case *ListValues:
-		return validRows(r.Page)
+		return firstOf(validRows(r.Page), r.Where.validate())
 	case *ListCheckpoints:
-		return validRows(r.Page)
+		return firstOf(validRows(r.Page), r.Where.validate())
 	case *ListThreads:
 		return validRows(r.Page)
 	case *ListScopes:
@@ -351,7 +353,7 @@ func validRead(read Read) error {
 		if r.Agent == "" {
 			return r.validOfAll()
 		}
-		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After), validOrder(r.Order), r.Times.refused())
+		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After), validOrder(r.Order), r.refused())
 	case *Recall:
 		return r.validate()
 	case *GetManager:
@@ -379,7 +381,7 @@ func validLoad(r *LoadEntries) error {
 	if r.Tail > 0 && r.Order == Descending {
 		return Invalid("tail", "tail excludes order = desc, which begins at the end: give limit instead of tail")
 	}
-	if err := firstOf(validOrder(r.Order), r.Times.validate()); err != nil {
+	if err := firstOf(validOrder(r.Order), r.validate()); err != nil {
 		return err
 	}
 	if r.Limit > EntriesLimitMax {
@@ -406,12 +408,12 @@ func validPage(p Page) error {
 
 // validOrdered validates a page of a list in the order of keys.
 func validOrdered(p Page) error {
-	return firstOf(validRange(p), p.Times.refused())
+	return firstOf(validRange(p), p.refused())
 }
 
 // validRows validates a page of a list in the order of keys whose rows have a time.
 func validRows(p Page) error {
-	return firstOf(validRange(p), p.Times.validate())
+	return firstOf(validRange(p), p.validate())
 }
 
 func validRange(p Page) error {
@@ -469,5 +471,5 @@ func (r *ListMemories) validOfAll() error {
 	if r.Order != "" {
 		return Invalid("order", "the memories of all agents are listed oldest write first: leave order out")
 	}
-	return firstOf(r.Times.refused(), validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax))
+	return firstOf(r.refused(), validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax))
 }

@@ -122,6 +122,16 @@ func (s Scope) DefaultPolicy(ctx context.Context) (agent.Policy, error) {
 	return found.Policy, nil
 }
 
+// IndexMetadata declares the members of metadata by which the scope's values, checkpoints and sessions
+// are listed: at most agent.MetadataKeysMax. It replaces the keys that were declared before.
+func (s Scope) IndexMetadata(ctx context.Context, keys ...string) (agent.Scope, error) {
+	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.IndexMetadata{Keys: keys})
+	if err != nil {
+		return agent.Scope{}, err
+	}
+	return r.Scope, nil
+}
+
 // DeleteScope deletes the scope and its contents.
 func (s Scope) DeleteScope(ctx context.Context) error {
 	_, err := do[*agent.DeleteResult](ctx, s.target, &agent.DeleteScope{})

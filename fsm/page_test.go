@@ -25,7 +25,7 @@ func TestAPageByTimeReadsABoundedNumberOfRows(t *testing.T) {
 		for _, key := range chunk {
 			ops = append(ops, &agent.PutValue{Key: key})
 		}
-		r.try(ops...)
+		do[*agent.ValueResult](r, ops...)
 	}
 	r.after(time.Second)
 	do[*agent.ValueResult](r, &agent.PutValue{Key: "z"})
@@ -78,8 +78,8 @@ func TestAPageOfBodiesIsBounded(t *testing.T) {
 	state := agent.JSON(`{"x":"` + strings.Repeat("x", agent.CheckpointBytesMax-100) + `"}`)
 	for i := range 5 {
 		key := fmt.Sprint(i)
-		r.try(&agent.PutValue{Key: key, Bytes: body})
-		r.try(&agent.PutCheckpoint{Key: key, State: state})
+		do[*agent.ValueResult](r, &agent.PutValue{Key: key, Bytes: body})
+		do[*agent.CheckpointResult](r, &agent.PutCheckpoint{Key: key, State: state})
 	}
 	values := &agent.ListValues{Body: true}
 	checkpoints := &agent.ListCheckpoints{Body: true}
@@ -134,9 +134,9 @@ func TestAPageOfChangesWithBodiesIsBounded(t *testing.T) {
 	r := recording(t)
 	from, skip := r.index+1, uint64(0)
 	for i := range 3 {
-		r.try(&agent.PutValue{Key: fmt.Sprint(i), Bytes: make([]byte, 3<<20)})
+		do[*agent.ValueResult](r, &agent.PutValue{Key: fmt.Sprint(i), Bytes: make([]byte, 3<<20)})
 	}
-	r.try(&agent.DeleteValue{Key: "0"})
+	do[*agent.DeleteResult](r, &agent.DeleteValue{Key: "0"})
 	var got []string
 	for from <= r.index {
 		view := r.machine.View()

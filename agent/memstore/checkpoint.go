@@ -125,7 +125,8 @@ func checkpointRow(c *agent.Checkpoint) agent.CheckpointRow {
 }
 
 func (s *scope) listCheckpoints(q *agent.ListCheckpoints) *agent.CheckpointList {
-	keys, next := sortedAt(s.checkpoints, q.Page, func(kept []*agent.Checkpoint) int64 { return kept[0].UpdatedAt })
+	keys, next := sortedAt(s.checkpoints, q.Page, func(kept []*agent.Checkpoint) int64 { return kept[0].UpdatedAt },
+		q.Where, func(kept []*agent.Checkpoint) agent.JSON { return kept[0].Metadata })
 	list := &agent.CheckpointList{Next: next}
 	for _, key := range keys {
 		c := s.checkpoint(key)

@@ -249,7 +249,7 @@ func (m ConversationModel) list(q *agent.ListConversations) *agent.ConversationL
 			selected[id] = c.ConversationRow
 		}
 	}
-	ids, next := sortedAt(selected, q.Page, func(c agent.ConversationRow) int64 { return c.UpdatedAt })
+	ids, next := sortedAt(selected, q.Page, func(c agent.ConversationRow) int64 { return c.UpdatedAt }, nil, nil)
 	list := &agent.ConversationList{Next: next}
 	for _, id := range ids {
 		list.Items = append(list.Items, selected[id])

@@ -210,11 +210,12 @@ func sorted[V any](m map[string]V, p agent.Page) (keys []string, next string) {
 	return keys, ""
 }
 
-// sortedAt is sorted for rows that were last changed at a time.
-func sortedAt[V any](m map[string]V, p agent.Page, at func(V) int64) (keys []string, next string) {
+// sortedAt is sorted for rows that were last changed at a time. where selects those with a metadata,
+// which is nil for rows that are not listed by it.
+func sortedAt[V any](m map[string]V, p agent.Page, at func(V) int64, where agent.Where, metadata func(V) agent.JSON) (keys []string, next string) {
 	selected := map[string]V{}
 	for key, v := range m {
-		if p.Has(at(v)) {
+		if p.Has(at(v)) && (len(where) == 0 || where.Match(metadata(v))) {
 			selected[key] = v
 		}
 	}

@@ -107,7 +107,7 @@ func (t *thread) ofKinds(kinds []string, from, to uint64) []agent.Entry {
 }
 
 func (s *scope) listThreads(q *agent.ListThreads) *agent.ThreadList {
-	ids, next := sortedAt(s.threads, q.Page, func(t *thread) int64 { return t.UpdatedAt })
+	ids, next := sortedAt(s.threads, q.Page, func(t *thread) int64 { return t.UpdatedAt }, nil, nil)
 	list := &agent.ThreadList{Next: next}
 	for _, id := range ids {
 		list.Items = append(list.Items, s.threads[id].Thread)

@@ -112,7 +112,8 @@ func (s *scope) deleteValue(o *agent.DeleteValue) (agent.OpResult, *agent.Error)
 }
 
 func (s *scope) listValues(q *agent.ListValues) *agent.ValueList {
-	keys, next := sortedAt(s.values, q.Page, func(v *agent.Value) int64 { return v.UpdatedAt })
+	keys, next := sortedAt(s.values, q.Page, func(v *agent.Value) int64 { return v.UpdatedAt },
+		q.Where, func(v *agent.Value) agent.JSON { return v.Metadata })
 	list := &agent.ValueList{Next: next}
 	for _, key := range keys {
 		v := s.values[key]

@@ -125,7 +125,7 @@ func (st *Store) watchChanges(ctx context.Context, w agent.Watch, yield func(age
 		event := v.feed.since(from, skip, v.index, w.Prefix)
 		if w.Body {
 			for i := range event.Changes {
-				st.addBody(v.scope, &event.Changes[i])
+				addBody(st, v.scope, &event.Changes[i])
 			}
 		}
 		if !yield(event, nil) || event.Last() {

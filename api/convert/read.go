@@ -22,11 +22,11 @@ func readToProto(out *apipb.Read, read agent.Read) {
 	case *agent.GetValue:
 		out.Read = &apipb.Read_GetValue{GetValue: &apipb.GetValue{Key: r.Key}}
 	case *agent.ListValues:
-		out.Read = &apipb.Read_ListValues{ListValues: pageWithBody(r.Page, r.Body)}
+		out.Read = &apipb.Read_ListValues{ListValues: rowsToProto(r.Page, r.Body, r.Where)}
 	case *agent.GetCheckpoint:
 		out.Read = &apipb.Read_GetCheckpoint{GetCheckpoint: &apipb.GetCheckpoint{Key: r.Key, Revision: r.Revision}}
 	case *agent.ListCheckpoints:
-		out.Read = &apipb.Read_ListCheckpoints{ListCheckpoints: pageWithBody(r.Page, r.Body)}
+		out.Read = &apipb.Read_ListCheckpoints{ListCheckpoints: rowsToProto(r.Page, r.Body, r.Where)}
 	case *agent.CheckpointHistory:
 		out.Read = &apipb.Read_CheckpointHistory{CheckpointHistory: &apipb.CheckpointHistory{Key: r.Key}}
 	case *agent.GetThread:
@@ -81,10 +81,23 @@ func pageToProto(p agent.Page) *apipb.ListPage {
 	return &apipb.ListPage{Prefix: p.Prefix, After: p.After, Limit: p.Limit, Order: string(p.Order), Since: p.Since, Until: p.Until}
 }
 
-func pageWithBody(p agent.Page, body bool) *apipb.ListPage {
+func rowsToProto(p agent.Page, body bool, where agent.Where) *apipb.ListPage {
 	out := pageToProto(p)
 	out.Body = body
+	for _, m := range where {
+		out.Where = append(out.Where, &apipb.MetadataEquals{Key: m.Key, Value: m.Value})
+	}
 	return out
+}
+
+func whereFromProto[M interface {
+	GetKey() string
+	GetValue() string
+}](all []M) (w agent.Where) {
+	for _, m := range all {
+		w = append(w, agent.MetadataEquals{Key: m.GetKey(), Value: m.GetValue()})
+	}
+	return w
 }
 
 // ReadsFromProto converts a request to read. It refuses reads without a kind.
@@ -113,11 +126,13 @@ func readFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_GetValue:
 		return &agent.GetValue{Key: r.GetValue.GetKey()}
 	case *apipb.Read_ListValues:
-		return &agent.ListValues{Page: pageFromProto(r.ListValues), Body: r.ListValues.GetBody()}
+		return &agent.ListValues{Page: pageFromProto(r.ListValues), Body: r.ListValues.GetBody(), Where: whereFromProto(r.ListValues.GetWhere())}
 	case *apipb.Read_GetCheckpoint:
 		return &agent.GetCheckpoint{Key: r.GetCheckpoint.GetKey(), Revision: r.GetCheckpoint.GetRevision()}
 	case *apipb.Read_ListCheckpoints:
-		return &agent.ListCheckpoints{Page: pageFromProto(r.ListCheckpoints), Body: r.ListCheckpoints.GetBody()}
+		return &agent.ListCheckpoints{
+			Page: pageFromProto(r.ListCheckpoints), Body: r.ListCheckpoints.GetBody(), Where: whereFromProto(r.ListCheckpoints.GetWhere()),
+		}
 	case *apipb.Read_CheckpointHistory:
 		return &agent.CheckpointHistory{Key: r.CheckpointHistory.GetKey()}
 	case *apipb.Read_GetThread:

@@ -11,9 +11,13 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 	case *agent.GetSession:
 		out.Read = &apipb.Read_GetSession{GetSession: &apipb.GetSession{Session: r.Session}}
 	case *agent.ListSessions:
+		var where []*apipb.SessionMetadata
+		for _, m := range r.Where {
+			where = append(where, &apipb.SessionMetadata{Key: m.Key, Value: m.Value})
+		}
 		out.Read = &apipb.Read_ListSessions{ListSessions: &apipb.ListSessions{
 			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until, Status: string(r.Status),
-			OwnerId: r.Owner, AgentId: r.Agent, Recoverable: r.Recoverable,
+			OwnerId: r.Owner, AgentId: r.Agent, Recoverable: r.Recoverable, Where: where,
 		}}
 	case *agent.GetReview:
 		out.Read = &apipb.Read_GetReview{GetReview: &apipb.GetReview{Review: r.Review}}
@@ -39,6 +43,7 @@ func sessionReadFromProto(read *apipb.Read) agent.Read {
 		return &agent.ListSessions{
 			Page:   pageFromProto(l),
 			Status: agent.SessionStatus(l.GetStatus()), Owner: l.GetOwnerId(), Agent: l.GetAgentId(), Recoverable: l.GetRecoverable(),
+			Where: whereFromProto(l.GetWhere()),
 		}
 	case *apipb.Read_GetReview:
 		return &agent.GetReview{Review: r.GetReview.GetReview()}

@@ -1,7 +1,9 @@
 package document
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -76,9 +78,22 @@ func (r rowsRead) page() agent.Page {
 	return p
 }
 
+// whereRead selects rows by their metadata.
+type whereRead struct {
+	Metadata map[string]string `json:"metadata,omitempty" doc:"Only those whose metadata has these members; the scope must have declared the keys"`
+}
+
+func (r whereRead) where() (w agent.Where) {
+	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
+		w = append(w, agent.MetadataEquals{Key: key, Value: r.Metadata[key]})
+	}
+	return w
+}
+
 // bodiesRead is a page of a list whose rows may show their bodies.
 type bodiesRead struct {
 	rowsRead
+	whereRead
 	Body bool `json:"body,omitempty" doc:"With the body of each"`
 }
 
@@ -133,11 +148,11 @@ func (r getCheckpointRead) read() agent.Read {
 func (r getThreadRead) read() agent.Read    { return &agent.GetThread{Thread: r.Thread} }
 func (r verifyThreadRead) read() agent.Read { return &agent.VerifyThread{Thread: r.Thread} }
 func (r listValuesRead) read() agent.Read {
-	return &agent.ListValues{Page: r.page(), Body: r.Body}
+	return &agent.ListValues{Page: r.page(), Body: r.Body, Where: r.where()}
 }
 
 func (r listCheckpointsRead) read() agent.Read {
-	return &agent.ListCheckpoints{Page: r.page(), Body: r.Body}
+	return &agent.ListCheckpoints{Page: r.page(), Body: r.Body, Where: r.where()}
 }
 
 func (r listThreadsRead) read() agent.Read { return &agent.ListThreads{Page: r.page()} }

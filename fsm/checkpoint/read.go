@@ -96,7 +96,7 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 func List(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
 	var page txn.Bodies
-	next, err := r.EachInPage(kv.ScopeKey(kv.KindCheckpoint, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.EachListed(kv.KindCheckpoint, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := command.DecodeCheckpointRow(key, raw)
 		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) {
 			return 0, err
@@ -107,11 +107,18 @@ func List(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 				return 0, err
 			}
 			size += int(row.Size)
+		}
+		if q.Body || len(q.Where) > 0 {
 			body, err := bodyOf(r, key, row)
 			if err != nil {
 				return 0, err
 			}
-			item.State, item.Metadata = body.State, body.Metadata
+			if !q.Where.Match(body.Metadata) {
+				return -int(row.Size), nil
+			}
+			if q.Body {
+				item.State, item.Metadata = body.State, body.Metadata
+			}
 		}
 		list.Items = append(list.Items, item)
 		return size, nil

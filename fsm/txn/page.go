@@ -23,11 +23,20 @@ type span struct {
 // EachInPage visits the rows of a list's page in the page's order: a key is prefix, the id and a NUL.
 // It returns the id after which the next page begins, "" if there is none.
 //
-// visit returns the bytes that its item takes in the answer, or 0 for an item that it left out.
+// visit returns the bytes that its item takes in the answer. For an item that it left out it returns 0,
+// or the bytes besides the row that it read for it, as a negative number.
 func (r Reader) EachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
+	return r.eachInPage(prefix, page, !page.All(), visit)
+}
+
+// eachInPage is EachInPage. filtered reports that visit may leave out many rows: the page then reads a
+// bounded number of them.
+func (r Reader) eachInPage(
+	prefix string, page agent.Page, filtered bool, visit func(id string, raw []byte) (bytes int, err error),
+) (next string, err error) {
 	s := span{lower: prefix + page.Prefix, back: page.Order == agent.Descending}
 	s.upper = kv.After(s.lower)
-	if !page.Times.All() {
+	if filtered || !page.All() {
 		s.rowsMax = agent.ReadRowsMax
 	}
 	after := prefix + page.After + kv.Separator
@@ -91,7 +100,7 @@ func (r Reader) eachOfSpan(s span, limit uint64, bytesMax int, visit func(key st
 			return "", err
 		}
 		last = key
-		rows, read = rows+1, read+len(key)+len(raw)
+		rows, read = rows+1, read+len(key)+len(raw)+max(bytes, -bytes)
 		if bytes > 0 {
 			items++
 			size += bytes

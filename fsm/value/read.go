@@ -36,9 +36,9 @@ func Get(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 func List(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
 	var page txn.Bodies
-	next, err := r.EachInPage(kv.ScopeKey(kv.KindValue, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
+	next, err := r.EachListed(kv.KindValue, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) || !q.Where.Match(row.Metadata) {
 			return 0, err
 		}
 		item := agent.ValueRow{

@@ -1065,6 +1065,9 @@ func (m *ListPage) EncodedSize() int {
 	n += protocode.SizeInt(301, m.Since)
 	n += protocode.SizeInt(302, m.Until)
 	n += protocode.SizeBool(303, m.Body)
+	for _, v := range m.Where {
+		n += protocode.SizeMessage(304, v.EncodedSize())
+	}
 	return n
 }
 
@@ -1075,6 +1078,9 @@ func (m *ListPage) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Where) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 304)
+	}
 	i = protocode.PutBool(b, i, 303, m.Body)
 	i = protocode.PutInt(b, i, 302, m.Until)
 	i = protocode.PutInt(b, i, 301, m.Since)
@@ -1106,6 +1112,59 @@ func (m *ListPage) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Until)
 		case 303:
 			err = f.Bool(&m.Body)
+		case 304:
+			err = protocode.Subs(&f, &m.Where)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *MetadataEquals) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *MetadataEquals) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Key)
+	n += protocode.SizeText(2, m.Value)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *MetadataEquals) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 2, m.Value)
+	i = protocode.PutText(b, i, 1, m.Key)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *MetadataEquals) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Key)
+		case 2:
+			err = f.String(&m.Value)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

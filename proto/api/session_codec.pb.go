@@ -76,6 +76,9 @@ func (m *ListSessions) EncodedSize() int {
 	n += protocode.SizeText(300, m.Order)
 	n += protocode.SizeInt(301, m.Since)
 	n += protocode.SizeInt(302, m.Until)
+	for _, v := range m.Where {
+		n += protocode.SizeMessage(304, v.EncodedSize())
+	}
 	return n
 }
 
@@ -86,6 +89,9 @@ func (m *ListSessions) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Where) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 304)
+	}
 	i = protocode.PutInt(b, i, 302, m.Until)
 	i = protocode.PutInt(b, i, 301, m.Since)
 	i = protocode.PutText(b, i, 300, m.Order)
@@ -126,6 +132,59 @@ func (m *ListSessions) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Since)
 		case 302:
 			err = protocode.Int(&f, &m.Until)
+		case 304:
+			err = protocode.Subs(&f, &m.Where)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *SessionMetadata) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *SessionMetadata) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Key)
+	n += protocode.SizeText(2, m.Value)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *SessionMetadata) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 2, m.Value)
+	i = protocode.PutText(b, i, 1, m.Key)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *SessionMetadata) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Key)
+		case 2:
+			err = f.String(&m.Value)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -107,7 +107,7 @@ func getCheckpoint(c *request, _ *none) error {
 }
 
 func listCheckpoints(c *request, _ *none) error {
-	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page(), Body: c.includesBody()})
+	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page(), Body: c.includesBody(), Where: c.where()})
 	if err != nil {
 		return err
 	}

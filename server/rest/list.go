@@ -2,6 +2,7 @@ package rest
 
 import (
 	"math"
+	"strings"
 
 	"dormouse/agent"
 )
@@ -11,7 +12,7 @@ var (
 	listQuery    = []string{"prefix", "after", "limit"}                            // of a list in an order of its own
 	orderedQuery = []string{"prefix", "after", "limit", "order"}                   // …in the order of keys
 	rowsQuery    = []string{"prefix", "after", "limit", "order", "since", "until"} // …whose rows have a time
-	bodiesQuery  = append([]string{"include"}, rowsQuery...)                       // …and may show their bodies
+	bodiesQuery  = append([]string{"include", "metadata"}, rowsQuery...)           // …and may show their bodies
 )
 
 // page returns the page of a list that the query requests.
@@ -51,4 +52,17 @@ func (c *request) includesBody() bool {
 		c.fail(agent.Invalid("include", "include is %q, and should be body", text))
 		return false
 	}
+}
+
+// where returns the members of metadata that the query requires, each KEY=VALUE.
+func (c *request) where() (w agent.Where) {
+	for _, text := range c.query["metadata"] {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			c.fail(agent.Invalid("metadata", "metadata is %q, and should be KEY=VALUE", text))
+			return nil
+		}
+		w = append(w, agent.MetadataEquals{Key: key, Value: value})
+	}
+	return w
 }

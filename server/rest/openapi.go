@@ -63,6 +63,7 @@ var queryParams = map[string]queryParam{
 	"order":          {doc: "asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc", schema: order},
 	"since":          {doc: "Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next", schema: wholeNumber},
 	"until":          {doc: "Unix ms: only those earlier than this time, as since; 0 means any", schema: wholeNumber},
+	"metadata":       {doc: "KEY=VALUE: only those whose metadata has this member; may be repeated for others. The scope must have declared the keys with index_metadata", schema: huma.Schema{Type: huma.TypeArray, Items: &nonEmptyString}, many: true},
 	"include":        {doc: "body: with the bytes, or with the state and the metadata; of changes with what each wrote", schema: includes},
 	"revision":       {doc: "An older revision that is kept; 0 means the current one", schema: wholeNumber},
 	"if_revision":    {doc: "Apply only at this revision; 0 means that it must not exist", schema: wholeNumber},

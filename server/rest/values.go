@@ -103,7 +103,7 @@ func removeValue(c *request, key string) error {
 }
 
 func listValues(c *request, _ *none) error {
-	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page(), Body: c.includesBody()})
+	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page(), Body: c.includesBody(), Where: c.where()})
 	if err != nil {
 		return err
 	}
