@@ -28,7 +28,12 @@ type indexMetadataOp struct {
 	Keys []string `json:"keys" nullable:"false" doc:"Members of metadata by which values, checkpoints and sessions are listed; replaces the keys declared before"`
 }
 
-func (o *indexMetadataOp) op() (agent.Op, error) { return &agent.IndexMetadata{Keys: o.Keys}, nil }
+func (o *indexMetadataOp) op() (agent.Op, error) {
+	if o.Keys == nil {
+		return nil, agent.Invalid("keys", "keys is missing: give the keys to declare, or [] to withdraw all")
+	}
+	return &agent.IndexMetadata{Keys: o.Keys}, nil
+}
 
 type deleteScopeOp struct{ opName }
 

@@ -1,4 +1,8 @@
-package fsm
+// Package metadata declares the keys of a scope's index of metadata, and builds the index.
+//
+// Package txn has the rows: the nouns replace them as they write. A row that is older than a key gets
+// its index rows here, a bounded number in each log entry.
+package metadata
 
 import (
 	"fmt"
@@ -15,12 +19,15 @@ import (
 // One log entry adds at most so many rows to the index of a scope's metadata, and stops earlier once
 // it has read so many bytes.
 const (
-	metadataRowsMax  = 256
-	metadataBytesMax = 4 << 20
+	rowsMax  = 256
+	bytesMax = 4 << 20
 )
 
-// indexMetadata runs index_metadata.
-func indexMetadata(c *txn.Tx, op *agent.IndexMetadata) (agent.OpResult, error) {
+// Ops are the ops on the index of metadata.
+var Ops = []txn.Op{txn.OpOf(Declare)}
+
+// Declare runs index_metadata.
+func Declare(c *txn.Tx, op *agent.IndexMetadata) (agent.OpResult, error) {
 	if err := agent.ValidMetadataKeys(op.Keys); err != nil {
 		return nil, err
 	}
@@ -36,27 +43,27 @@ func indexMetadata(c *txn.Tx, op *agent.IndexMetadata) (agent.OpResult, error) {
 	return &agent.ScopeResult{Scope: result}, nil
 }
 
-// buildMetadata adds the next rows to the index of a scope's metadata. cost is their share of what one
-// entry may sweep.
-func buildMetadata(c *txn.Tx, row, _ string, _ int64) (cost int, err error) {
+// Build adds the next rows to the index of a scope's metadata, which the row of the build names. cost
+// is their share of what one entry may sweep.
+func Build(c *txn.Tx, row, _ string, _ int64) (cost int, err error) {
 	cursor, err := c.Rows.Get(row)
 	if err != nil || cursor == nil {
 		return 0, err // the keys were withdrawn, or the scope was deleted
 	}
 	next, rows, size := string(cursor), 0, 0
-	for rows < metadataRowsMax && size < metadataBytesMax && next != "" {
+	for rows < rowsMax && size < bytesMax && next != "" {
 		noun := next[:1]
-		keys, more, err := c.Rows.Keys(next, kv.After(kv.ScopeKey(noun, c.Scope)), metadataRowsMax-rows)
+		keys, more, err := c.Rows.Keys(next, kv.After(kv.ScopeKey(noun, c.Scope)), rowsMax-rows)
 		if err != nil {
 			return 0, err
 		}
 		for i, key := range keys {
-			read, err := addMetadata(c, key)
+			read, err := addRow(c, key)
 			if err != nil {
 				return 0, err
 			}
 			rows, size = rows+1, size+read
-			if next = key + kv.Separator; size >= metadataBytesMax {
+			if next = key + kv.Separator; size >= bytesMax {
 				more = more || i < len(keys)-1
 				break
 			}
@@ -73,7 +80,7 @@ func buildMetadata(c *txn.Tx, row, _ string, _ int64) (cost int, err error) {
 		c.Rows.Set(row, []byte(next))
 		c.SetExpiry(max(c.Progress.Wall, 1), row)
 	}
-	return max(1, txn.SweepMax*rows/metadataRowsMax), nil
+	return max(1, txn.SweepMax*rows/rowsMax), nil
 }
 
 // nextNoun returns where the build goes on after all rows of a noun; "" means that it is complete.
@@ -84,8 +91,8 @@ func nextNoun(scope, noun string) string {
 	return ""
 }
 
-// addMetadata adds a row to the index, and returns how many bytes it read.
-func addMetadata(c *txn.Tx, key string) (read int, err error) {
+// addRow adds a row to the index, and returns how many bytes it read.
+func addRow(c *txn.Tx, key string) (read int, err error) {
 	noun, _, id, ok := kv.SplitID(key)
 	if !ok {
 		return 0, fmt.Errorf("the key %q names no row with metadata", key)
