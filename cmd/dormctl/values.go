@@ -70,7 +70,8 @@ func valuesRemove(a *kit.App) *cobra.Command {
 
 func valuesList(a *kit.App) *cobra.Command {
 	var body bool
-	read := func(page agent.Page) agent.Read { return &agent.ListValues{Page: page, Body: body} }
+	var where agent.Where
+	read := func(page agent.Page) agent.Read { return &agent.ListValues{Page: page, Body: body, Where: where} }
 	cmd := kit.ListRows(a, "List values", read, func(list *agent.ValueList) error {
 		g := cli.Grid{Head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, Note: kit.More(list.Next)}
 		for _, r := range list.Items {
@@ -78,6 +79,7 @@ func valuesList(a *kit.App) *cobra.Command {
 		}
 		return a.Print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
 	})
+	kit.WhereFlag(cmd, &where)
 	cmd.Flags().BoolVar(&body, "body", false, "with the bytes, which -o json and yaml show in base64")
 	return cmd
 }

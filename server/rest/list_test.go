@@ -115,3 +115,30 @@ func TestTheFeedShowsWhatWasWritten(t *testing.T) {
 		t.Errorf("the changes are %q, want %q", got, want)
 	}
 }
+
+func TestListsSelectByDeclaredMetadata(t *testing.T) {
+	k := newRealKit(t)
+	for key, metadata := range map[string]string{"a": `{"user":"ann=x"}`, "b": `{"user":"bob","n":1}`, "c": `{"user":"ann=x","n":1}`} {
+		k.call("PUT", "/v1/checkpoints/"+key, `{"state":{},"metadata":`+metadata+`}`).ok(201)
+		k.call("PUT", "/v1/sessions/"+key, `{"agent_id":"a","metadata":`+metadata+`}`).ok(201)
+	}
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"index_metadata"}]}`).problem(400, "invalid")
+	k.call("POST", "/v1/commits", `{"ops":[{"op":"index_metadata","keys":["user","n"]}]}`).ok(200)
+	for k.call("GET", "/v1/scopes/default", "").ok(200)["metadata_building"] == true {
+		k.call("PUT", "/v1/values/tick", "x")
+	}
+	for _, noun := range []string{"checkpoints", "sessions"} {
+		name := map[string]string{"checkpoints": "key", "sessions": "id"}[noun]
+		for query, want := range map[string]string{
+			"metadata=user=ann%3Dx": "a c", "metadata=user=ann=x&metadata=n=1": "c", "metadata=n=1&order=desc&limit=1": "c", "metadata=user=x": "",
+		} {
+			if got, _ := column(t, k.call("GET", "/v1/"+noun+"?"+query, "").ok(200), name); got != want {
+				t.Errorf("%s?%s lists %q, want %q", noun, query, got, want)
+			}
+		}
+		for _, query := range []string{"metadata=team=x", "metadata=user", "metadata=n=1&metadata=n=2"} {
+			answer := k.call("GET", "/v1/"+noun+"?"+query, "")
+			answer.want(answer.problem(400, "invalid"), map[string]any{"field": "metadata"})
+		}
+	}
+}
