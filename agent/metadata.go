@@ -15,8 +15,6 @@ type IndexMetadata struct {
 	Keys []string // at most MetadataKeysMax, none twice; none means no index
 }
 
-func (*IndexMetadata) isOp() {}
-
 // Limits of the index of metadata.
 const (
 	MetadataKeysMax       = 8   // declared keys of a scope, and members in one Where

@@ -29,7 +29,9 @@ var byMetadata = []struct {
 		func(p agent.Page, w agent.Where) agent.Read { return &agent.ListValues{Page: p, Where: w} },
 	},
 	{
-		"checkpoints", func(key, metadata string) agent.Op { return &agent.PutCheckpoint{Key: key, Metadata: agent.JSON(metadata)} },
+		"checkpoints", func(key, metadata string) agent.Op {
+			return &agent.PutCheckpoint{Key: key, Metadata: agent.JSON(metadata)}
+		},
 		func(key string) agent.Op { return &agent.DeleteCheckpoint{Key: key} },
 		func(p agent.Page, w agent.Where) agent.Read { return &agent.ListCheckpoints{Page: p, Where: w} },
 	},

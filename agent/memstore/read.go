@@ -1,8 +1,8 @@
 package memstore
 
 import (
-	"errors"
 	"context"
+	"errors"
 	"fmt"
 
 	"dormouse/agent"
