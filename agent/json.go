@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,6 +12,27 @@ import (
 // JSON is one compact JSON value: tokens, member order and number literals as
 // the caller wrote them, without insignificant white space. nil means absent.
 type JSON []byte
+
+// MarshalJSON returns the value itself; nil is null.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if j == nil {
+		return []byte("null"), nil
+	}
+	return j, nil
+}
+
+// UnmarshalJSON keeps a copy of the value without its insignificant white space; null becomes nil.
+func (j *JSON) UnmarshalJSON(raw []byte) error {
+	value, err := Compact(raw)
+	if err != nil {
+		return err
+	}
+	*j = bytes.Clone(value)
+	if compactjson.IsNull(value) {
+		*j = nil
+	}
+	return nil
+}
 
 // emptyObject is the value of an omitted object. It must not be written to.
 var emptyObject = JSON(compactjson.Object)

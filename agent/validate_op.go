@@ -254,12 +254,17 @@ func (d *Draft) validate() (size int, err error) {
 		validText("kind", "kind_bytes_max", d.Kind, KindBytesMax),
 		settle("payload", &d.Payload),
 		settle("refs", &d.Refs),
+		validContentType(d.ContentType),
 	); err != nil {
 		return 0, err
 	}
-	size = len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs)
+	size = d.Size()
 	if size > EntryBytesMax {
-		return 0, TooLarge("payload", "entry_bytes_max", size, EntryBytesMax)
+		field := "payload"
+		if len(d.Bytes) > len(d.Payload) {
+			field = "bytes"
+		}
+		return 0, TooLarge(field, "entry_bytes_max", size, EntryBytesMax)
 	}
 	return size, nil
 }

@@ -124,6 +124,9 @@ func (g *generator) drafts(t *rapid.T, most int) []agent.Draft {
 		if d.ID != "" && rapid.Bool().Draw(t, "same") {
 			d.Payload, d.Kind = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)), "" // equal content with equal ids
 		}
+		if rapid.IntRange(0, 3).Draw(t, "bytes") == 0 {
+			d.Bytes, d.ContentType = fmt.Append(nil, g.n%2), rapid.SampledFrom([]string{"", "image/png"}).Draw(t, "type")
+		}
 		out = append(out, d)
 	}
 	return out
@@ -318,7 +321,7 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		for _, e := range items {
 			same(t, r, &agent.GetEntry{Thread: key, Entry: e.ID}, &e, true)
 			if th.ForkedFrom == nil || e.Seq >= th.ForkedFrom.Rev {
-				want.Bytes += uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
+				want.Bytes += uint64(e.Size())
 			}
 		}
 		same(t, r, &agent.VerifyThread{Thread: key}, &agent.Verified{OK: true, Rev: th.Rev, Head: th.Head}, true)

@@ -55,7 +55,7 @@ func (m *model) clone() *model {
 func (t modelThread) headAt(rev uint64) agent.Head {
 	var h agent.Head
 	for _, e := range t.entries[:rev] {
-		h = h.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		h = h.After(&e)
 	}
 	return h
 }

@@ -26,7 +26,7 @@ func (m *model) appendThread(op *agent.AppendThread, got agent.OpResult) (agent.
 	if !revisionIs(op.ExpectedRev, old.Rev) || op.ExpectedHead != "" && op.ExpectedHead != old.headAt(old.Rev).String() {
 		return nil, agent.CodeConflict
 	}
-	if op.CreateOnly && old.Incarnation != 0 {
+	if _, found := m.threads[op.Thread]; op.CreateOnly && found {
 		return nil, agent.CodeAlreadyExists
 	}
 	return m.extend(m.entered(op.Thread, got), op.Entries, op.Metadata, true, op.SkipExisting)

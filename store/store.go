@@ -8,6 +8,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"dormouse/agent"
@@ -134,10 +135,12 @@ func knowsExisting(c *agent.Commit) error {
 		case *agent.PatchCheckpoint:
 			refused = op.Upsert || op.Shallow
 		case *agent.AppendThread:
-			refused = op.SkipExisting || op.CreateOnly
+			refused = op.SkipExisting || op.CreateOnly || slices.ContainsFunc(op.Entries, isNew)
+		case *agent.HibernateThread:
+			refused = slices.ContainsFunc(op.Entries, isNew)
 		}
 		if refused {
-			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert and shallow yet: try again once they all run this version")
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB yet: try again once they all run this version")
 		}
 	}
 	return nil
@@ -152,6 +155,13 @@ func knowsMetadata(c *agent.Commit) error {
 		}
 	}
 	return nil
+}
+
+// isNew reports whether an entry is one that nodes below level 8 would refuse, or store without its
+// bytes.
+func isNew(d agent.Draft) bool {
+	const entryBytesBefore = 1 << 20
+	return d.ContentType != "" || len(d.Bytes) > 0 || d.Size() > entryBytesBefore
 }
 
 // knowsLimits refuses a policy with members that nodes of earlier versions would ignore.

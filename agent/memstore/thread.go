@@ -73,7 +73,7 @@ func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata 
 			stamps = append(stamps, agent.EntryStamp{ID: old.ID, Seq: old.Seq, At: old.At, Skipped: skip})
 			continue
 		}
-		t.Head = t.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		t.Head = t.Head.After(&e)
 		t.entries = append(slices.Clip(t.entries), e)
 		t.heads = append(slices.Clip(t.heads), t.Head)
 		t.Rev++

@@ -13,12 +13,14 @@ var entryOps = map[string]func() wireOp{
 
 // Draft is an entry in a request.
 type Draft struct {
-	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`
-	At      *int64  `json:"at,omitempty" doc:"Unix ms; log time if absent"`
-	Kind    string  `json:"kind,omitempty" doc:"note if absent"`
-	Payload JSON    `json:"payload,omitempty"`
-	Refs    JSON    `json:"refs,omitempty"`
-	Seq     *uint64 `json:"seq,omitempty" doc:"Ignored, so that an entry can be sent as it was read: the thread numbers its entries"`
+	ID          string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`
+	At          *int64  `json:"at,omitempty" doc:"Unix ms; log time if absent"`
+	Kind        string  `json:"kind,omitempty" doc:"note if absent"`
+	Payload     JSON    `json:"payload,omitempty"`
+	Refs        JSON    `json:"refs,omitempty"`
+	ContentType string  `json:"content_type,omitempty" doc:"Of bytes; application/octet-stream if absent"`
+	Bytes       []byte  `json:"bytes,omitempty" doc:"Kept as they are, beside the payload; POST /v1/threads/{id}/bytes sends them without base64"`
+	Seq         *uint64 `json:"seq,omitempty" doc:"Ignored, so that an entry can be sent as it was read: the thread numbers its entries"`
 }
 
 // UnmarshalJSONFrom refuses null, which would otherwise become an empty entry.
@@ -32,7 +34,7 @@ func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // ToAgent returns the entry.
 func (d Draft) ToAgent() agent.Draft {
-	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
+	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs), ContentType: d.ContentType, Bytes: d.Bytes}
 }
 
 // Drafts is one entry or a list of entries.
@@ -59,17 +61,19 @@ func (d Drafts) ToAgent() []agent.Draft {
 
 // Entry is a stored entry.
 type Entry struct {
-	ID      string `json:"id"`
-	Seq     uint64 `json:"seq"`
-	At      int64  `json:"at"`
-	Kind    string `json:"kind"`
-	Payload JSON   `json:"payload"`
-	Refs    JSON   `json:"refs"`
+	ID          string `json:"id"`
+	Seq         uint64 `json:"seq"`
+	At          int64  `json:"at"`
+	Kind        string `json:"kind"`
+	Payload     JSON   `json:"payload"`
+	Refs        JSON   `json:"refs"`
+	ContentType string `json:"content_type,omitzero" doc:"Of bytes, if the entry has any"`
+	Bytes       []byte `json:"bytes,omitempty" doc:"GET /v1/threads/{id}/entries/{entry}/bytes returns them without base64"`
 }
 
 // EntryOf returns the document of e.
 func EntryOf(e agent.Entry) Entry {
-	return Entry{ID: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: JSON(e.Payload), Refs: JSON(e.Refs)}
+	return Entry{ID: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: JSON(e.Payload), Refs: JSON(e.Refs), ContentType: e.ContentType, Bytes: e.Bytes}
 }
 
 func entriesOf(all []agent.Entry) []Entry {

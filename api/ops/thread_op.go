@@ -96,7 +96,7 @@ func draftsToProto(drafts []agent.Draft) []*oppb.Draft {
 	out := make([]*oppb.Draft, len(drafts))
 	for i := range drafts {
 		d, m := &drafts[i], &slab[i]
-		m.Id, m.At, m.Kind, m.Payload, m.Refs = d.ID, d.At, d.Kind, d.Payload, d.Refs
+		m.Id, m.At, m.Kind, m.Payload, m.Refs, m.ContentType, m.Bytes = d.ID, d.At, d.Kind, d.Payload, d.Refs, d.ContentType, d.Bytes
 		out[i] = m
 	}
 	return out
@@ -114,7 +114,7 @@ func draftsFromProto(drafts []*oppb.Draft) ([]agent.Draft, error) {
 		if d == nil {
 			return nil, agent.Invalid("entries", "entry %d is missing", i)
 		}
-		out[i] = agent.Draft{ID: d.Id, At: d.At, Kind: d.Kind, Payload: JSON(d.Payload), Refs: JSON(d.Refs)}
+		out[i] = agent.Draft{ID: d.Id, At: d.At, Kind: d.Kind, Payload: JSON(d.Payload), Refs: JSON(d.Refs), ContentType: d.ContentType, Bytes: d.Bytes}
 	}
 	return out, nil
 }

@@ -54,19 +54,20 @@ var (
 			Thread: genID.Draw(t, "thread"), Rev: genNumber.Draw(t, "rev"), Head: genMaybeHex.Draw(t, "head"), Incarnation: genNumber.Draw(t, "incarnation"),
 		}
 	})
-	genDraft = rapid.Custom(func(t *rapid.T) agent.Draft {
-		return agent.Draft{
-			ID: genText.Draw(t, "id"), At: optional(t, genTime, "at"), Kind: genText.Draw(t, "kind"),
-			Payload: genJSON.Draw(t, "payload"), Refs: genJSON.Draw(t, "refs"),
-		}
-	})
-	genDrafts  = rapid.SliceOfN(genDraft, 0, 4)
 	genIfBytes = rapid.Custom(func(t *rapid.T) []byte {
 		if b := genBytes.Draw(t, "bytes"); len(b) > 0 || rapid.Bool().Draw(t, "empty") {
 			return b
 		}
 		return nil
 	})
+	genDraft = rapid.Custom(func(t *rapid.T) agent.Draft {
+		return agent.Draft{
+			ID: genText.Draw(t, "id"), At: optional(t, genTime, "at"), Kind: genText.Draw(t, "kind"),
+			Payload: genJSON.Draw(t, "payload"), Refs: genJSON.Draw(t, "refs"),
+			ContentType: genText.Draw(t, "type"), Bytes: genIfBytes.Draw(t, "bytes"),
+		}
+	})
+	genDrafts = rapid.SliceOfN(genDraft, 0, 4)
 )
 
 // genOps has a generator for every kind of op.

@@ -88,7 +88,7 @@ func overlapBelow(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]age
 			return nil, compacted(t, uint64(i))
 		}
 		e := draft.Entry(0, uint64(i), 0)
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
 	}
 	if string(head[:]) != string(t.FloorHead) {

@@ -187,7 +187,7 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, found ex
 			}
 		}
 		e := draft.Entry(t.Incarnation, t.Rev, c.Progress.Wall)
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 		if err := storeEntry(c, t, draft.ID, &e, head[:]); err != nil {
 			return nil, err
 		}
@@ -223,6 +223,7 @@ func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, do existi
 func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
+		ContentType: e.ContentType, Bytes: e.Bytes,
 	}
 	if chosen != "" {
 		incarnation, seq, generated := agent.GeneratedID(chosen)
@@ -267,7 +268,7 @@ func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 
 // EntryBytes returns the bytes that an entry counts for in its scope's quota.
 func EntryBytes(e *agent.Entry) uint64 {
-	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
+	return uint64(e.Size())
 }
 
 // Delete runs delete_thread.

@@ -1454,6 +1454,8 @@ type Draft struct {
 	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	Payload       []byte                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`
 	Refs          []byte                 `protobuf:"bytes,5,opt,name=refs,proto3" json:"refs,omitempty"`
+	ContentType   string                 `protobuf:"bytes,290,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"` // of bytes
+	Bytes         []byte                 `protobuf:"bytes,291,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1519,6 +1521,20 @@ func (x *Draft) GetPayload() []byte {
 func (x *Draft) GetRefs() []byte {
 	if x != nil {
 		return x.Refs
+	}
+	return nil
+}
+
+func (x *Draft) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *Draft) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
 	}
 	return nil
 }
@@ -4009,13 +4025,15 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"ifRevision\x88\x01\x01\x12%\n" +
 	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
 	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"u\n" +
+	"\f_if_revision\"\xb0\x01\n" +
 	"\x05Draft\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x13\n" +
 	"\x02at\x18\x02 \x01(\x03H\x00R\x02at\x88\x01\x01\x12\x12\n" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x18\n" +
 	"\apayload\x18\x04 \x01(\fR\apayload\x12\x12\n" +
-	"\x04refs\x18\x05 \x01(\fR\x04refsB\x05\n" +
+	"\x04refs\x18\x05 \x01(\fR\x04refs\x12\"\n" +
+	"\fcontent_type\x18\xa2\x02 \x01(\tR\vcontentType\x12\x15\n" +
+	"\x05bytes\x18\xa3\x02 \x01(\fR\x05bytesB\x05\n" +
 	"\x03_at\"\xc0\x02\n" +
 	"\fAppendThread\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12/\n" +

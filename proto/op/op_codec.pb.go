@@ -1094,6 +1094,8 @@ func (m *Draft) EncodedSize() int {
 	n += protocode.SizeText(3, m.Kind)
 	n += protocode.SizeText(4, m.Payload)
 	n += protocode.SizeText(5, m.Refs)
+	n += protocode.SizeText(290, m.ContentType)
+	n += protocode.SizeText(291, m.Bytes)
 	return n
 }
 
@@ -1104,6 +1106,8 @@ func (m *Draft) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 291, m.Bytes)
+	i = protocode.PutText(b, i, 290, m.ContentType)
 	i = protocode.PutText(b, i, 5, m.Refs)
 	i = protocode.PutText(b, i, 4, m.Payload)
 	i = protocode.PutText(b, i, 3, m.Kind)
@@ -1129,6 +1133,10 @@ func (m *Draft) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Payload)
 		case 5:
 			err = f.Bytes(&m.Refs)
+		case 290:
+			err = f.String(&m.ContentType)
+		case 291:
+			err = f.Bytes(&m.Bytes)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

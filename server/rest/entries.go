@@ -21,6 +21,7 @@ func routeEntries(f *api) {
 		method: http.MethodGet, path: path + "/{entry}", id: "get-entry", tag: tag, summary: "Read one entry by its id",
 		effect: reads, answers: document.Entry{},
 	}, getEntry)
+	routeEntryBytes(f)
 	routeWatch(f)
 }
 

@@ -28,7 +28,7 @@ func column(t *testing.T, members map[string]any, name string) (all string, next
 func TestATailOfAKindIsFoundBehindManyMegabytes(t *testing.T) {
 	k := newRealKit(t)
 	k.call("POST", "/v1/threads/t/entries", `{"entries":[{"id":"c","kind":"c"}]}`).ok(201)
-	other := `{"entries":[{"kind":"other","payload":{"x":"` + strings.Repeat("x", agent.EntryBytesMax-100) + `"}}]}`
+	other := `{"entries":[{"kind":"other","payload":{"x":"` + strings.Repeat("x", 1<<20-100) + `"}}]}`
 	for range 20 {
 		k.call("POST", "/v1/threads/t/entries", other).ok(200)
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 
 	"dormouse/agent"
@@ -76,14 +77,8 @@ func sendValue(c *request, key string) error {
 	if err != nil {
 		return err
 	}
-	contentType := found.ContentType
-	if contentType == "" {
-		contentType = "application/octet-stream"
-	}
-	// A value must not become a page of this origin in a browser.
-	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	c.w.Header().Set("ETag", etag(found.Revision))
-	c.api.send(c.w, http.StatusOK, contentType, found.Bytes)
+	c.sendBytes(cmp.Or(found.ContentType, agent.DefaultContentType), found.Bytes)
 	return nil
 }
 
