@@ -85,8 +85,8 @@ func (c *Changed) Written() Read {
 	return nil
 }
 
-// SetBody sets the body to what Written found, and returns its size. It sets none if that is not what
-// c wrote, because a later change replaced it.
+// SetBody sets the body to what Written found, and returns the size of that. It sets none if that is
+// not what c wrote, because a later change replaced it.
 func (c *Changed) SetBody(found Found) (bytes int) {
 	var revision uint64
 	var at int64
@@ -100,10 +100,9 @@ func (c *Changed) SetBody(found Found) (bytes int) {
 	case *Memory:
 		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.Content)+len(f.Data)+len(f.Metadata)+4*len(f.Embedding)
 	}
-	if found == nil || revision != c.Revision || at != c.Time {
-		return 0
+	if found != nil && revision == c.Revision && at == c.Time {
+		c.Body = found
 	}
-	c.Body = found
 	return bytes
 }
 

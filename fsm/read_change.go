@@ -14,7 +14,7 @@ import (
 // Bounds of a page of changes, besides the caller's.
 const (
 	changesBytesMax = 1 << 20 // of keys and similar fields
-	changeBodiesMax = 4 << 20 // of what changes wrote
+	changeBodiesMax = 4 << 20 // that a page with bodies reads
 	changesSeenMax  = 4096    // rows that one page reads; beyond it a page ends with the current row
 )
 
@@ -110,7 +110,7 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 }
 
 // AddBodies sets the bodies of the page's changes. It ends the page before a change whose body does
-// not fit: a page holds bodies of at most changeBodiesMax bytes, or one body.
+// not fit: a page reads at most changeBodiesMax bytes, also of what later changes wrote, or one body.
 func (v *View) AddBodies(scope string, page *ChangesPage) {
 	size := 0
 	for i := range page.Changes {
