@@ -89,11 +89,11 @@ func (s *Sessions) storedBefore(ctx context.Context, err error, thread *agent.Ap
 	return err == nil && now.Incarnation == thread.IfIncarnation && e.Seq == *thread.ExpectedRev && bytes.Equal(e.Payload, compact)
 }
 
-// stale returns ErrStaleSession for the errors of a session that has changed.
+// stale adds ErrStaleSession to the errors of a session that has changed.
 func stale(err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeConflict, agent.CodeDeleted, agent.CodeNotFound, agent.CodeMissingThread:
-		return ErrStaleSession
+		return fmt.Errorf("%w: %w", ErrStaleSession, err)
 	default:
 		return err
 	}

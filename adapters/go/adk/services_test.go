@@ -79,7 +79,7 @@ func TestAStaleWriterIsRefused(t *testing.T) {
 	if err := s.AppendEvent(ctx, first, said("1", "one", map[string]any{"turn": "first"})); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AppendEvent(ctx, second, said("2", "two", map[string]any{"turn": "second", "app:k": 1})); !errors.Is(err, adk.ErrStaleSession) {
+	if err := s.AppendEvent(ctx, second, said("2", "two", map[string]any{"turn": "second", "app:k": 1})); !errors.Is(err, adk.ErrStaleSession) || agent.OutcomeOf(err) != agent.Refused {
 		t.Errorf("a stale writer: %v", err)
 	}
 	if err := s.AppendEvent(ctx, first, said("3", "three", nil)); err != nil { // its session has its own event

@@ -43,8 +43,8 @@ func (l *Lock) Close() error {
 // GetComponentMetadata describes the metadata of the component.
 func (l *Lock) GetComponentMetadata() metadata.MetadataMap { return describe(metadata.LockStoreType) }
 
-// A claim may be taken again by its holder, and a lock of Dapr may not. So the holder of
-// the claim is the owner after an id of the one acquisition.
+// holderOf returns the holder of the claim of a new lock: the owner after an id of the one
+// acquisition. A claim may be taken again by its holder, and a lock of Dapr may not.
 func holderOf(owner string) string { return uuid.NewString() + "/" + owner }
 
 func ownerIn(holder string) string {

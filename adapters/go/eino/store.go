@@ -89,11 +89,11 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// changed returns ErrChanged for the errors of a failed comparison.
+// changed adds ErrChanged to the errors of a failed comparison.
 func changed(err error) error {
 	switch agent.CodeOf(err) {
 	case agent.CodeRevisionMismatch, agent.CodeDeleted:
-		return ErrChanged
+		return fmt.Errorf("%w: %w", ErrChanged, err)
 	default:
 		return err
 	}

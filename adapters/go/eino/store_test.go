@@ -73,7 +73,7 @@ func TestTheSecondOfTwoRunsIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Set(second, "run", []byte("lost")); !errors.Is(err, eino.ErrChanged) {
+	if err := s.Set(second, "run", []byte("lost")); !errors.Is(err, eino.ErrChanged) || agent.OutcomeOf(err) != agent.Refused {
 		t.Errorf("a stale write: %v", err)
 	}
 	if err := s.Delete(first, "run"); err != nil {

@@ -11,8 +11,8 @@ import (
 // AtomicPut writes a key if it is as previous was read, or if it does not exist and
 // previous is nil.
 //
-// The error is store.ErrKeyExists or store.ErrKeyModified if it is not. If the error is
-// another one, agent.OutcomeOf tells whether the write may have been applied.
+// The error is store.ErrKeyExists or store.ErrKeyModified if it is not. For other errors
+// agent.OutcomeOf returns whether the write may have been applied.
 func (s *Store) AtomicPut(ctx context.Context, key string, value []byte, previous *store.KVPair, opts *store.WriteOptions) (bool, *store.KVPair, error) {
 	put, err := putOf(key, value, opts)
 	if err != nil {
