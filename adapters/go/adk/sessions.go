@@ -67,9 +67,8 @@ func (s *Sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 	row.IfRevision = &none
 	thread := &agent.AppendThread{Thread: created.key(), ExpectedRev: &none, Entries: []agent.Draft{{Kind: createdKind}}}
 	result, app, user, err := s.commit(ctx, created, delta, thread, row)
-	switch agent.CodeOf(err) {
-	case agent.CodeConflict, agent.CodeRevisionMismatch:
-		return nil, fmt.Errorf("create a session: session %s of user %s exists already", created.id, created.user)
+	if code := agent.CodeOf(err); code == agent.CodeConflict || code == agent.CodeRevisionMismatch {
+		return nil, fmt.Errorf("create a session: session %s of user %s exists already: %w", created.id, created.user, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create session %s: %w", created.id, err)

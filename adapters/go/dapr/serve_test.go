@@ -21,7 +21,7 @@ import (
 // returns the store that daprd makes of it.
 func serve(t *testing.T) state.Store {
 	t.Helper()
-	directory, err := os.MkdirTemp("", "dapr") // the path of a socket is short
+	directory, err := os.MkdirTemp("", "dapr") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (l *locker) Lock(ctx context.Context) (<-chan struct{}, error) {
 		asked := time.Now()
 		claim, err := l.take(ctx, holder)
 		if err == nil {
-			return l.hold(claim, asked), nil
+			return l.hold(claim, asked)
 		}
 		if agent.CodeOf(err) != agent.CodeAlreadyClaimed {
 			return nil, fmt.Errorf("%w: %w", store.ErrCannotLock, err)
@@ -124,18 +124,21 @@ func (l *locker) free(ctx context.Context) error {
 }
 
 // hold keeps the claim renewed. The claim was asked for at asked.
-func (l *locker) hold(claim agent.Claim, asked time.Time) <-chan struct{} {
+func (l *locker) hold(claim agent.Claim, asked time.Time) (<-chan struct{}, error) {
 	ctx, cancel := context.WithCancel(l.store.life)
-	l.mu.Lock()
-	l.held = &holding{claim, cancel}
-	l.mu.Unlock()
 	lost := make(chan struct{})
-	l.store.work.Go(func() {
+	if err := l.store.start(func() {
 		defer close(lost)
 		defer cancel()
 		l.renew(ctx, claim, asked)
-	})
-	return lost
+	}); err != nil {
+		cancel()
+		return nil, err // the claim lapses
+	}
+	l.mu.Lock()
+	l.held = &holding{claim, cancel}
+	l.mu.Unlock()
+	return lost, nil
 }
 
 // renew renews the claim three times a ttl, until ctx ends or the claim is lost. It takes

@@ -38,9 +38,12 @@ func newStore(ctx context.Context, endpoints []string, options valkeyrie.Config)
 // Store is a store.Store. Its methods may be called concurrently.
 type Store struct {
 	client  *client.Client
-	life    context.Context // ends when the store closes
+	life    context.Context //nolint:containedctx // ends at Close
 	endLife context.CancelFunc
-	work    sync.WaitGroup // the renewals of locks, and the watches
+	work    sync.WaitGroup // the renewals of locks, and the watches; Go is called by start
+
+	mu     sync.Mutex
+	closed bool // guarded by mu
 }
 
 var _ store.Store = (*Store)(nil)
@@ -63,8 +66,22 @@ func New(_ context.Context, endpoints []string, config *Config) (*Store, error) 
 	return s, nil
 }
 
+// start runs f in a goroutine that Close waits for. It fails if the store is closed.
+func (s *Store) start(f func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("%w: the store is closed", store.ErrNotReachable)
+	}
+	s.work.Go(f)
+	return nil
+}
+
 // Close ends watches and the renewal of locks, which lapse with their ttl.
 func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.endLife()
 	s.work.Wait()
 	return s.client.Close()

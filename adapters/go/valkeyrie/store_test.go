@@ -31,21 +31,14 @@ func open(t *testing.T, scope string) store.Store {
 func TestSuite(t *testing.T) {
 	scope := "valkeyrie-" + uuid.NewString()
 	kv := open(t, scope)
-	for _, part := range []struct {
-		name string
-		run  func(t *testing.T)
-	}{
-		{"common", func(t *testing.T) { testsuite.RunTestCommon(t, kv) }},
-		{"atomic", func(t *testing.T) { testsuite.RunTestAtomic(t, kv) }},
-		{"watch", func(t *testing.T) { testsuite.RunTestWatch(t, kv) }},
-		{"lock", func(t *testing.T) { testsuite.RunTestLock(t, kv) }},
-		{"lock ttl", func(t *testing.T) { testsuite.RunTestLockTTL(t, kv, open(t, scope)) }},
-		{"list lock", func(t *testing.T) { testsuite.RunTestListLock(t, kv) }},
-		{"ttl", func(t *testing.T) { testsuite.RunTestTTL(t, kv, open(t, scope)) }},
-		{"cleanup", func(t *testing.T) { testsuite.RunCleanup(t, kv) }},
-	} {
-		t.Run(part.name, part.run)
-	}
+	t.Run("common", func(t *testing.T) { testsuite.RunTestCommon(t, kv) })
+	t.Run("atomic", func(t *testing.T) { testsuite.RunTestAtomic(t, kv) })
+	t.Run("watch", func(t *testing.T) { testsuite.RunTestWatch(t, kv) })
+	t.Run("lock", func(t *testing.T) { testsuite.RunTestLock(t, kv) })
+	t.Run("lock ttl", func(t *testing.T) { testsuite.RunTestLockTTL(t, kv, open(t, scope)) })
+	t.Run("list lock", func(t *testing.T) { testsuite.RunTestListLock(t, kv) })
+	t.Run("ttl", func(t *testing.T) { testsuite.RunTestTTL(t, kv, open(t, scope)) })
+	t.Run("cleanup", func(t *testing.T) { testsuite.RunCleanup(t, kv) })
 }
 
 // A pair of a key that was deleted and written again has revision 1 twice: it is the

@@ -53,10 +53,11 @@ func follow[T any](ctx context.Context, s *Store, prefix string, concerns func(k
 	states := make(chan T, 1)
 	states <- state
 	ctx, cancel := context.WithCancel(ctx)
-	context.AfterFunc(s.life, cancel)
-	s.work.Go(func() {
+	release := context.AfterFunc(s.life, cancel)
+	err = s.start(func() {
 		defer close(states)
 		defer cancel()
+		defer release()
 		for ctx.Err() == nil {
 			for change, err := range s.client.Changes(ctx, agent.Watch{From: index + 1, Prefix: string(agent.ChangedValue) + "/" + prefix}) {
 				// An error ends the feed: the changes are not kept that long, or no node
@@ -70,6 +71,11 @@ func follow[T any](ctx context.Context, s *Store, prefix string, concerns func(k
 			}
 		}
 	})
+	if err != nil {
+		release()
+		cancel()
+		return nil, err
+	}
 	return states, nil
 }
 
