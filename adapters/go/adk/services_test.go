@@ -21,6 +21,7 @@ import (
 
 	"dormouse/adapters/go/adk"
 	"dormouse/sdk/go/agent"
+	"dormouse/sdk/go/agent/memstore"
 	"dormouse/sdk/go/client"
 )
 
@@ -306,6 +307,42 @@ func TestAnArtifactKeepsItsPart(t *testing.T) {
 	}
 	if _, err := a.Load(ctx, load); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after the delete: %v", err)
+	}
+}
+
+// contended is a service on which other writers change shared states before each of the
+// first refusals commits that write one.
+type contended struct {
+	agent.Service
+	refusals int
+	commits  int
+}
+
+func (c *contended) Commit(ctx context.Context, commit agent.Commit) (agent.Result, error) {
+	if len(commit.Ops) > 1 {
+		c.commits++
+		if c.commits <= c.refusals {
+			refused := agent.Errorf(agent.CodeRevisionMismatch, "another writer came first")
+			refused.Op = len(commit.Ops) - 1
+			return agent.Result{}, refused
+		}
+	}
+	return c.Service.Commit(ctx, commit)
+}
+
+func TestAChangeOfSharedStateIsTriedABoundedNumberOfTimes(t *testing.T) {
+	for _, c := range []struct {
+		refusals int
+		want     agent.Code
+	}{{63, ""}, {64, agent.CodeRevisionMismatch}} {
+		inMemory := memstore.New()
+		s := adk.NewSessions(inMemory, "scope")
+		of := create(t, s, "s", nil)
+		service := &contended{Service: inMemory, refusals: c.refusals}
+		err := adk.NewSessions(service, "scope").AppendEvent(t.Context(), of, said("1", "text", map[string]any{"app:k": 1}))
+		if agent.CodeOf(err) != c.want || service.commits != 64 {
+			t.Errorf("after %d refusals and %d commits: %v", c.refusals, service.commits, err)
+		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/adk/v2/session"
 
 	"dormouse/sdk/go/agent"
-	"dormouse/sdk/go/client"
 )
 
 // ErrStaleSession is the error of an event for a session that another writer has changed,
@@ -25,8 +24,8 @@ const (
 	eventKind   = "adk.event"
 )
 
-// attemptsMax is how often a change of the state of a user or an app is computed again
-// because another writer changed it in between.
+// attemptsMax is how often a change of the state of a user or an app, or the next version of
+// an artifact, is tried because other writers come first.
 const attemptsMax = 64
 
 // Sessions is a session.Service. Its methods may be called concurrently, in any number of
@@ -38,9 +37,9 @@ type Sessions struct {
 
 var _ session.Service = (*Sessions)(nil)
 
-// NewSessions returns a session service that keeps sessions in a scope; "" means the
-// client's own.
-func NewSessions(c *client.Client, scope string) *Sessions { return &Sessions{c, scope} }
+// NewSessions returns a session service that keeps sessions in a scope of a service, such as
+// a *client.Client; "" means the client's own scope.
+func NewSessions(service agent.Service, scope string) *Sessions { return &Sessions{service, scope} }
 
 // sessionRow is the value of a session.
 type sessionRow struct {

@@ -2,6 +2,7 @@ package dapr_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,21 +13,24 @@ import (
 	"github.com/dapr/components-contrib/state"
 	"github.com/dapr/dapr/pkg/components/pluggable"
 	components "github.com/dapr/dapr/pkg/components/state"
+	proto "github.com/dapr/dapr/pkg/proto/components/v1"
 	"github.com/dapr/kit/logger"
+	"google.golang.org/grpc/codes"
+	grpcmd "google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"dormouse/adapters/go/dapr"
 )
 
-// serve serves a socket in daprd's directory of components, as the command does, and
-// returns the store that daprd makes of it.
-func serve(t *testing.T) state.Store {
+// listen serves a socket in a directory of components, as the command does.
+func listen(t *testing.T) (directory, socket string) {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "dapr") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(directory) })
-	socket := filepath.Join(directory, "dormouse.sock")
+	socket = filepath.Join(directory, "dormouse.sock")
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- dapr.Serve(ctx, socket) }()
@@ -39,6 +43,13 @@ func serve(t *testing.T) state.Store {
 			t.Fatal("the component does not listen")
 		}
 	}
+	return directory, socket
+}
+
+// serve returns the store that daprd makes of a component.
+func serve(t *testing.T) state.Store {
+	t.Helper()
+	directory, _ := listen(t)
 	t.Setenv(pluggable.SocketFolderEnvVar, directory)
 	if err := pluggable.Discover(t.Context()); err != nil {
 		t.Fatal(err)
@@ -93,6 +104,35 @@ func TestDaprdSeesAMismatchOfEtags(t *testing.T) {
 	}
 	if n := s.(state.TransactionalStoreMultiMaxSize).MultiMaxSize(); n != dapr.NewState().MultiMaxSize() {
 		t.Errorf("a transaction may have %d operations", n)
+	}
+}
+
+func TestAProcessServesABoundedNumberOfComponents(t *testing.T) {
+	_, socket := listen(t)
+	conn, err := pluggable.SocketDial(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, conn.Close)
+	c := proto.NewStateStoreClient(conn)
+	initialize := func(name string) error {
+		ctx := grpcmd.AppendToOutgoingContext(t.Context(), "x-component-instance", name)
+		_, err := c.Init(ctx, &proto.InitRequest{Metadata: &proto.MetadataRequest{Properties: inScope()}})
+		return err
+	}
+	for i := range 64 {
+		if err := initialize(fmt.Sprint(i)); err != nil {
+			t.Fatalf("component %d: %v", i, err)
+		}
+	}
+	if err := initialize("one too many"); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("one too many: %v", err)
+	}
+	if err := initialize("0"); err != nil { // daprd has started again
+		t.Errorf("a component again: %v", err)
+	}
+	if _, err := c.Get(t.Context(), &proto.GetRequest{Key: "k"}); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("a component without Init: %v", err)
 	}
 }
 
