@@ -61,7 +61,7 @@ func release(ctx context.Context, version, out string, platforms []string) error
 	if err := writeSums(filepath.Join(out, "SHA256SUMS"), append(archives, library...)); err != nil {
 		return err
 	}
-	fmt.Printf("%d archives, goproxy with %s, and SHA256SUMS are in %s\n", len(archives), sdkgo.ReleasePath(), out)
+	fmt.Printf("%d archives, goproxy with %s and the adapters for Go, and SHA256SUMS are in %s\n", len(archives), sdkgo.ReleasePath(), out)
 	return nil
 }
 

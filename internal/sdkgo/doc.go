@@ -3,5 +3,6 @@
 //
 // The packages have one source, in the module of the servers. The assembled module has
 // copies of the packages that the library needs, under another import path: ADR 40 says
-// why. A release has the module in the layout of a module proxy.
+// why. A release has the module, and the adapters for Go on it, in the layout of a module
+// proxy.
 package sdkgo

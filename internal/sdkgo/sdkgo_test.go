@@ -115,19 +115,22 @@ func TestADirectoryOfOthersIsNotReplaced(t *testing.T) {
 	}
 }
 
-// The module of a release is fetched as go get fetches any other, from a proxy that is a
-// directory. The other modules come from the cache of this machine, so that the test
-// needs no network.
-func TestAProgramFetchesTheReleasedModule(t *testing.T) {
+// The modules of a release are fetched as go get fetches any other, from a proxy that is a
+// directory. Other modules come from the cache of this machine, or else from its proxy.
+func TestAProgramFetchesTheReleasedModules(t *testing.T) {
 	proxy, program := t.TempDir(), t.TempDir()
 	written, err := sdkgo.WriteProxy(t.Context(), "../..", proxy, "v1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(written, func(name string) bool { return strings.HasSuffix(name, "/@v/v1.2.3.zip") }) {
-		t.Errorf("the files are %v", written)
-	}
 	path := sdkgo.ReleasePath()
+	base := strings.TrimSuffix(path, "/sdk/go")
+	for _, module := range []string{"sdk/go", "adapters/go/adk", "adapters/go/dapr", "adapters/go/eino", "adapters/go/valkeyrie"} {
+		name := filepath.Join(proxy, base, module, "@v", "v1.2.3.zip")
+		if _, err := os.Stat(name); err != nil || !slices.Contains(written, name) {
+			t.Errorf("%s is missing: %v", name, err)
+		}
+	}
 	source := strings.ReplaceAll(`package main
 
 import (
@@ -136,23 +139,26 @@ import (
 	"PATH/agent"
 	"PATH/agent/memstore"
 	"PATH/client"
+
+	"BASE/adapters/go/valkeyrie"
 )
 
 func main() {
 	s := client.In(memstore.New(), "default")
-	fmt.Println(s, agent.DefaultScope)
+	fmt.Println(s, agent.DefaultScope, valkeyrie.StoreName)
 }
 `, "PATH", path)
+	source = strings.ReplaceAll(source, "BASE", base)
 	if err := os.WriteFile(filepath.Join(program, "main.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cached := strings.TrimSpace(gocmd(t, ".", nil, "env", "GOMODCACHE"))
+	cached, upstream, _ := strings.Cut(strings.TrimSpace(gocmd(t, ".", nil, "env", "GOMODCACHE", "GOPROXY")), "\n")
 	env := []string{
-		"GOPROXY=file://" + proxy + ",file://" + cached + "/cache/download",
+		"GOPROXY=file://" + proxy + ",file://" + cached + "/cache/download," + upstream,
 		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -mod=mod", "GOSUMDB=off",
 	}
 	gocmd(t, program, env, "mod", "init", "example.org/program")
-	gocmd(t, program, env, "get", path+"/...@v1.2.3")
+	gocmd(t, program, env, "get", path+"/...@v1.2.3", base+"/adapters/go/valkeyrie@v1.2.3")
 	gocmd(t, program, env, "list", "-deps", ".") // finds each import; compiling would take long without a cache
 	if got := gocmd(t, program, env, "list", "-m", path); strings.TrimSpace(got) != path+" v1.2.3" {
 		t.Errorf("the program uses %s", got)
