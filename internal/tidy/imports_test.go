@@ -240,6 +240,7 @@ var home = map[string][]string{
 	"github.com/netresearch/go-cron":          {"internal/cron"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
+	"golang.org/x/mod":                        {"internal/sdkgo"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
 	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/codec", "proto/peer", "server/grpc"},
 }
