@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,16 @@ sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_IN
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
 
+sdk-go: ## the Go library as a module of its own into build/sdk/go
+	go run ./internal/sdkgo/assemble
+
+sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its example on three nodes (1 min)
+	cd build/sdk/go && go build ./... && go vet ./... && go mod tidy -diff && go mod verify
+	go run ./internal/withcluster -- sdk/go/run_example.sh
+
+adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
+	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
+
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
 
@@ -62,6 +72,10 @@ release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=lin
 
 check-deploy: ## the Helm chart, the Kubernetes manifest and the systemd unit of deploy/ (2 min)
 	scripts/check_deploy.sh
+
+adapters-mcp: ## the conformance suite of the Model Context Protocol on dormctl mcp, through a follower (30 s; needs npm)
+	cd adapters/mcp && npm ci --no-audit --no-fund
+	MCP_CONFORMANCE=$(CURDIR)/adapters/mcp/node_modules/.bin/conformance go run ./internal/withcluster -- go test -count=1 -v -run ConformanceSuite ./cmd/dormctl/mcp
 
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@go list ./... | while read p; do \
