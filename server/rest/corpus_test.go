@@ -133,7 +133,10 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 			return ops
 		}
 	}
-	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics 1\n")) })
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = w.Write([]byte("metrics 1\n"))
+	})
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: "n1", ClusterID: func() string { return "c1" }, Version: "v1", Applied: func() uint64 { return 5 }, Metrics: metrics,
 		Instances: &cannedInstances{hosted: hosted{source: agent.SourceFresh}, fill: canned.fill},

@@ -77,6 +77,7 @@ type api struct {
 	mux      *http.ServeMux
 	document func() ([]byte, error) // /openapi.json, of all routes
 	taken    []*huma.Schema         // schemas of request bodies
+	given    []*huma.Schema         // schemas of answers
 	origins  *http.CrossOriginProtection
 
 	calls     *budget.Pool // one per call
