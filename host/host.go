@@ -165,6 +165,9 @@ func (h *Host) build() error {
 	o.Handlers = controller.WithPods(o.Handlers, h.Instances)
 	o.Remote = router.NewRemoteTurns(h.o.Name, h.table, h.pool)
 	o.Service, o.Ownership = service{h.client, h.table}, h.Ownership()
+	if o.ScopeAwakeMax == nil {
+		o.ScopeAwakeMax = newPolicies(h.client).awakeMax
+	}
 	if h.instances, err = instance.New(o); err != nil {
 		return err
 	}
