@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,7 +48,9 @@ func Exemplify(op *huma.Operation) {
 }
 
 func give(content map[string]*huma.MediaType, example json.RawMessage) {
-	for _, media := range content {
-		media.Example = example
+	for kind, media := range content {
+		if strings.HasSuffix(kind, "json") {
+			media.Example = example
+		}
 	}
 }

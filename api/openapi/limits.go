@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"slices"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -60,15 +59,24 @@ func bound(schema, member string, s *huma.Schema) {
 	case huma.TypeInteger:
 		n, ok := numbers[member]
 		if member == "limit" {
-			n, ok = agent.ListLimitMax, true
-			if schema == "LoadEntriesRead" {
-				n = agent.EntriesLimitMax
-			}
+			n, ok = pageLimit(schema)
 		}
 		if ok && s.Maximum == nil {
 			most := float64(n)
 			s.Maximum = &most
 		}
+	}
+}
+
+// pageLimit returns the most rows that a page of the schema may ask for.
+func pageLimit(schema string) (rows int64, ok bool) {
+	switch schema {
+	case "LoadEntriesRead":
+		return agent.EntriesLimitMax, true
+	case "RecallBody", "RecallRead", "ListMemoriesRead": // more is taken and capped
+		return 0, false
+	default:
+		return agent.ListLimitMax, true
 	}
 }
 
@@ -83,17 +91,19 @@ func LengthOf(name string) (limit int, ok bool) {
 
 // Bounded returns the schema of a query parameter with its limit.
 func Bounded(operation, name string, s huma.Schema) *huma.Schema {
-	schema := ""
-	if operation == "load-entries" {
-		schema = "LoadEntriesRead"
-	}
 	if s.Items != nil {
-		items := Bounded(operation, name, *s.Items)
-		s.Items = items
+		s.Items = Bounded(operation, name, *s.Items)
+	}
+	schema := "" // whose members have other limits
+	switch operation {
+	case "load-entries":
+		schema = "LoadEntriesRead"
+	case "list-memory":
+		schema = "ListMemoriesRead"
+	case "watch-changes":
+		most := agent.ChangePathBytesMax
+		s.MaxLength = &most
 	}
 	bound(schema, name, &s)
 	return &s
 }
-
-// TimeoutMax is the longest Dormouse-Timeout-Ms.
-const TimeoutMax = 10 * time.Minute

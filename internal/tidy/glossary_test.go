@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,7 @@ func declarations(t *testing.T) map[string]bool {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); name == "testdata" || name == ".git" || name == "bin" || strings.HasPrefix(name, "dormouse-data") {
+			if name := d.Name(); slices.Contains(installed, name) || name == "testdata" || name == ".git" || name == "bin" || strings.HasPrefix(name, "dormouse-data") {
 				return filepath.SkipDir
 			}
 			return nil

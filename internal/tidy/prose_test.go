@@ -30,7 +30,7 @@ func TestProse(t *testing.T) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if name == "testdata" || name == ".git" || name == "bin" || strings.HasPrefix(name, "dormouse-data") {
+			if slices.Contains(installed, name) || name == "testdata" || name == ".git" || name == "bin" || strings.HasPrefix(name, "dormouse-data") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -163,7 +163,8 @@ func (c *contractCheck) answered(e recorded, template string, op map[string]any)
 		if name == "Etag" { // net/http's spelling
 			name = "ETag"
 		}
-		if declared[name] == nil && !slices.Contains(usualHeaders, name) && !(problem && strings.HasPrefix(name, "Dormouse-")) {
+		known := slices.Contains(usualHeaders, name) || problem && strings.HasPrefix(name, "Dormouse-")
+		if declared[name] == nil && !known {
 			return fmt.Errorf("it does not declare the header %s of %s", name, e.status)
 		}
 	}
@@ -183,7 +184,7 @@ func (c *contractCheck) answered(e recorded, template string, op map[string]any)
 	case kind == "text/event-stream":
 		return c.events(at+pointed("content", kind), content[kind].(map[string]any), e.answer)
 	case strings.HasSuffix(kind, "json"):
-		if several, err := c.elements(e.answer); several && err != nil {
+		if _, err := c.elements(e.answer); err != nil {
 			return err
 		}
 		return c.valid(schema, e.answer)
@@ -222,7 +223,7 @@ func (c *contractCheck) asked(e recorded, template string, op map[string]any) er
 	if body == nil || e.body == "" {
 		return nil
 	}
-	if several, err := c.elements(e.body); several {
+	if several, err := c.elements(e.body); several || err != nil {
 		return err
 	}
 	for kind := range body["content"].(map[string]any) {
@@ -233,47 +234,49 @@ func (c *contractCheck) asked(e recorded, template string, op map[string]any) er
 	return nil
 }
 
-// several are the arrays whose elements a member names, by the schema of their body.
-var several = []struct{ body, array, name string }{
-	{"CommitBody", "ops", "op"}, {"ReadsBody", "reads", "read"}, {"Committed", "results", "op"}, {"Answered", "answers", "read"},
+// several are the arrays whose elements a member names, with the schema of an element.
+var several = []struct{ union, array, name string }{
+	{"Op", "ops", "op"}, {"Read", "reads", "read"}, {"Result", "results", "op"}, {"Answer", "answers", "read"},
 }
 
 // elements checks each op, read, result or answer of a body by its name, so that an error is about
 // that one alone. It returns false if the body has none.
 func (c *contractCheck) elements(body string) (bool, error) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal([]byte(body), &members) != nil {
-		return false, nil
+	if err := json.Unmarshal([]byte(body), &members); err != nil {
+		return false, err
 	}
 	for _, s := range several {
 		var all []json.RawMessage
-		if json.Unmarshal(members[s.array], &all) != nil || len(all) == 0 {
+		if raw := members[s.array]; len(raw) < 2 || raw[0] != '[' {
 			continue
+		}
+		if err := json.Unmarshal(members[s.array], &all); err != nil {
+			return false, err
 		}
 		for _, raw := range all {
 			var element map[string]any
-			if json.Unmarshal(raw, &element) != nil {
-				return false, nil
+			if err := json.Unmarshal(raw, &element); err != nil {
+				return false, err
 			}
 			name, _ := element[s.name].(string)
-			schema := c.mapped(s.body, s.array, name)
+			schema := c.mapped(s.union, name)
 			if schema == "" {
-				return true, fmt.Errorf("%s has no %q", s.body, name)
+				return true, fmt.Errorf("%s has no %q", s.union, name)
 			}
 			if err := c.valid(strings.TrimPrefix(schema, "#"), string(raw)); err != nil {
 				return true, err
 			}
 		}
-		return true, nil
+		return len(all) > 0, nil
 	}
 	return false, nil
 }
 
-// mapped returns the reference to the schema of a name in an array of a body.
-func (c *contractCheck) mapped(body, array, name string) string {
-	schema := c.doc["components"].(map[string]any)["schemas"].(map[string]any)[body].(map[string]any)
-	list := schema["properties"].(map[string]any)[array].(map[string]any)
-	ref, _ := list["items"].(map[string]any)["discriminator"].(map[string]any)["mapping"].(map[string]any)[name].(string)
+// mapped returns the reference to the schema of a name in a union.
+func (c *contractCheck) mapped(union, name string) string {
+	schema := c.doc["components"].(map[string]any)["schemas"].(map[string]any)[union].(map[string]any)
+	ref, _ := schema["discriminator"].(map[string]any)["mapping"].(map[string]any)[name].(string)
 	return ref
 }
 
@@ -319,7 +322,6 @@ func TestTheDocumentIsJSONSchema(t *testing.T) {
 	}
 }
 
-
 // examplesFile holds the examples of the document.
 const examplesFile = "../../api/openapi/examples.json"
 
@@ -331,10 +333,11 @@ const exampleBytesMax = 4 << 10
 func TestTheExamplesAreOfTheCorpus(t *testing.T) {
 	c := newContractCheck(t)
 	examples := map[string]openapi.Example{}
-	for _, service := range []string{"memory", "filled"} {
+	for _, only := range []string{"examples.txt memory", " memory", " filled"} {
+		file, service, _ := strings.Cut(only, " ")
 		for _, e := range recordings(t) {
 			_, op := c.operation(e.method, e.path)
-			if op == nil || e.service != service || !strings.HasPrefix(e.status, "2") || e.method == http.MethodHead || byHand(e.body) {
+			if op == nil || e.service != service || !strings.HasPrefix(e.at, file) || !strings.HasPrefix(e.status, "2") || byHand(e.body) {
 				continue
 			}
 			id := op["operationId"].(string)
@@ -369,7 +372,7 @@ func TestTheExamplesAreOfTheCorpus(t *testing.T) {
 	}
 	for path, item := range c.paths {
 		for method, op := range item.(map[string]any) {
-			if id := op.(map[string]any)["operationId"].(string); examples[id].Status == 0 {
+			if id := op.(map[string]any)["operationId"].(string); examples[id].Status == 0 && id != "get-openapi" {
 				t.Errorf("%s %s (%s) has no example: the corpus needs a small request that succeeds", method, path, id)
 			}
 		}

@@ -98,7 +98,11 @@ func (c *canned) Commit(_ context.Context, commit agent.Commit) (agent.Result, e
 	result := agent.Result{Index: 12, Time: 13}
 	for _, op := range commit.Ops {
 		answer, ok := answerTo(results, op).(agent.OpResult)
-		if !ok {
+		if ttl, sets := op.(*agent.SetTTL); sets && ttl.Conversation != "" {
+			answer = &agent.ConversationResult{}
+		} else if sets && ttl.Session != "" {
+			answer = &agent.SessionResult{}
+		} else if !ok {
 			answer = &agent.DeleteResult{}
 		}
 		filled(answer, c.fill)

@@ -76,10 +76,14 @@ func (draftsSchema) Schema(r huma.Registry) *huma.Schema {
 }
 
 // Schema returns the schema of all ops.
-func (opSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", document.OpTypes()) }
+func (opSchema) Schema(r huma.Registry) *huma.Schema {
+	return shared(r, "Op", oneOf(r, "op", document.OpTypes()))
+}
 
 // Schema returns the schema of all reads.
-func (readSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", document.ReadTypes()) }
+func (readSchema) Schema(r huma.Registry) *huma.Schema {
+	return shared(r, "Read", oneOf(r, "read", document.ReadTypes()))
+}
 
 // Schema returns the schema of all results of ops.
 func (resultSchema) Schema(r huma.Registry) *huma.Schema {
@@ -121,7 +125,13 @@ func union(r huma.Registry, key, suffix string, types map[string][]reflect.Type,
 		schema.OneOf = append(schema.OneOf, &huma.Schema{Ref: schemaPrefix + title})
 		schema.Discriminator.Mapping[name] = schemaPrefix + title
 	}
-	return schema
+	return shared(r, suffix, schema)
+}
+
+// shared adds a schema under a name and returns a reference to it.
+func shared(r huma.Registry, name string, schema *huma.Schema) *huma.Schema {
+	r.Map()[name] = schema
+	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
 // titled returns a name of the API as one of a schema: put_value is PutValue.
