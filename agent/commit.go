@@ -54,6 +54,7 @@ type PutValue struct {
 	IfRevision    *uint64
 	IfBytes       *[]byte // the stored bytes must equal these; a nil slice inside means "must not exist"
 	IfIncarnation uint64  // 0 means any
+	SkipExisting  bool    // keep a value that exists; excludes the other conditions
 }
 
 // DeleteValue deletes a value; deleting a missing value succeeds.
@@ -76,15 +77,26 @@ type PutCheckpoint struct {
 	TTL           time.Duration
 	IfRevision    *uint64 // 0 means "must not exist"
 	IfIncarnation uint64
+	SkipExisting  bool // keep a checkpoint that exists; excludes the other conditions
 }
 
 // PatchCheckpoint merges a patch into the state (RFC 7396) and keeps the rest of the
-// checkpoint. A missing checkpoint is not_found.
+// checkpoint. A missing checkpoint is not_found, unless Upsert is set.
 type PatchCheckpoint struct {
 	Key           string
 	Patch         JSON
 	IfRevision    *uint64
 	IfIncarnation uint64
+	Upsert        bool // patch a missing checkpoint as an empty one
+	Shallow       bool // members of the patch replace those of the state whole; null still removes one
+}
+
+// Apply returns the state after the patch.
+func (o *PatchCheckpoint) Apply(state JSON) (JSON, error) {
+	if o.Shallow {
+		return AssignMembers(state, o.Patch)
+	}
+	return MergePatch(state, o.Patch)
 }
 
 // DeleteCheckpoint deletes a checkpoint and its history; deleting a missing checkpoint
@@ -104,6 +116,8 @@ type AppendThread struct {
 	ExpectedHead  string  // hex; "" means any
 	Metadata      JSON    // applied while the rev is 0; nil means none
 	IfIncarnation uint64
+	SkipExisting  bool // keep an entry whose id the thread has, also one with other content
+	CreateOnly    bool // the thread must not exist, not even at rev 0
 }
 
 // HibernateThread appends a caller's entries from FromSeq on, as the first half of a
@@ -235,6 +249,7 @@ type ValueResult struct {
 	Incarnation          uint64
 	Revision             uint64
 	CreatedAt, UpdatedAt int64
+	Skipped              bool // the value was there, and was kept: SkipExisting
 }
 
 // CheckpointResult is the result of PutCheckpoint and PatchCheckpoint.
@@ -244,6 +259,7 @@ type CheckpointResult struct {
 	Revision             uint64
 	CreatedAt, UpdatedAt int64
 	Thread               *Pointer // as stored, with head and incarnation filled in
+	Skipped              bool     // the checkpoint was there, and was kept: SkipExisting
 }
 
 // ThreadResult is the result of AppendThread, HibernateThread, CompactThread and
@@ -255,9 +271,10 @@ type ThreadResult struct {
 
 // EntryStamp is where an entry was stored.
 type EntryStamp struct {
-	ID  string
-	Seq uint64
-	At  int64
+	ID      string
+	Seq     uint64
+	At      int64
+	Skipped bool // an entry of that id was there, and was kept: SkipExisting
 }
 
 // DeleteResult is the result of the deletes. Existed is false if there was nothing to

@@ -15,6 +15,9 @@ type Entry struct {
 	Kind    string
 	Payload JSON // an object
 	Refs    JSON // an object
+
+	ContentType string // of Bytes; "" if the entry has none
+	Bytes       []byte // as the caller sent them, beside the payload
 }
 
 // Draft is an entry before it is stored. Empty fields get defaults when it is applied:
@@ -25,7 +28,13 @@ type Draft struct {
 	Kind    string
 	Payload JSON
 	Refs    JSON
+
+	ContentType string // of Bytes; "" means DefaultContentType if there are bytes, and no bytes otherwise
+	Bytes       []byte // kept as they are, beside the payload
 }
+
+// DefaultContentType is the content type of bytes that came without one.
+const DefaultContentType = "application/octet-stream"
 
 // The kinds that the supported frameworks use. Kinds are open: any string of at most
 // KindBytesMax bytes is valid.
@@ -57,7 +66,10 @@ const (
 // Entry returns the entry that d becomes at seq of a thread's incarnation at log time
 // now. Empty fields get their defaults.
 func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
-	e := Entry{ID: d.ID, Seq: seq, At: now, Kind: d.Kind, Payload: d.Payload, Refs: d.Refs}
+	e := Entry{ID: d.ID, Seq: seq, At: now, Kind: d.Kind, Payload: d.Payload, Refs: d.Refs, ContentType: d.ContentType, Bytes: d.Bytes}
+	if e.ContentType == "" && len(e.Bytes) > 0 {
+		e.ContentType = DefaultContentType
+	}
 	if e.ID == "" {
 		e.ID = generatedID(incarnation, seq)
 	}
@@ -78,7 +90,7 @@ func (d Draft) Entry(incarnation, seq uint64, now int64) Entry {
 
 // SameContent reports whether d, when sent again, equals the stored entry e. An empty
 // field of d matches the value that Entry would have filled in: any generated id, any
-// time, the default kind, payload and refs. JSON is compared byte by byte.
+// time, the default kind, payload and refs. JSON and bytes are compared byte by byte.
 func (d Draft) SameContent(e Entry) bool {
 	if d.ID == "" {
 		if _, _, generated := GeneratedID(e.ID); !generated {
@@ -91,7 +103,18 @@ func (d Draft) SameContent(e Entry) bool {
 		return false
 	}
 	filled := d.Entry(0, 0, 0)
-	return filled.Kind == e.Kind && bytes.Equal(filled.Payload, e.Payload) && bytes.Equal(filled.Refs, e.Refs)
+	return filled.Kind == e.Kind && bytes.Equal(filled.Payload, e.Payload) && bytes.Equal(filled.Refs, e.Refs) &&
+		filled.ContentType == e.ContentType && bytes.Equal(filled.Bytes, e.Bytes)
+}
+
+// Size returns the bytes of the draft that its limit bounds.
+func (d *Draft) Size() int {
+	return len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs) + len(d.ContentType) + len(d.Bytes)
+}
+
+// Size returns the bytes that the entry counts for in its scope's quota.
+func (e *Entry) Size() int {
+	return len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs) + len(e.ContentType) + len(e.Bytes)
 }
 
 // Slice returns the entries from seq from to seq to, both inclusive. entries must be

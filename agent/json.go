@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,6 +12,27 @@ import (
 // JSON is one compact JSON value: tokens, member order and number literals as
 // the caller wrote them, without insignificant white space. nil means absent.
 type JSON []byte
+
+// MarshalJSON returns the value itself; nil is null.
+func (j JSON) MarshalJSON() ([]byte, error) {
+	if j == nil {
+		return []byte("null"), nil
+	}
+	return j, nil
+}
+
+// UnmarshalJSON keeps a copy of the value without its insignificant white space; null becomes nil.
+func (j *JSON) UnmarshalJSON(raw []byte) error {
+	value, err := Compact(raw)
+	if err != nil {
+		return err
+	}
+	*j = bytes.Clone(value)
+	if compactjson.IsNull(value) {
+		*j = nil
+	}
+	return nil
+}
 
 // emptyObject is the value of an omitted object. It must not be written to.
 var emptyObject = JSON(compactjson.Object)
@@ -45,8 +67,15 @@ func CompactObject(field string, raw []byte) (JSON, error) {
 // Compact), and so is the result, which shares no memory with them. Unchanged members
 // keep their place and bytes; new members follow in the patch's order. The caller
 // bounds the result's size.
-func MergePatch(doc, patch JSON) (JSON, error) {
-	merged, err := compactjson.MergePatch(doc, patch)
+func MergePatch(doc, patch JSON) (JSON, error) { return patched(compactjson.MergePatch(doc, patch)) }
+
+// AssignMembers is MergePatch, but a member of the patch replaces the member of doc whole, also
+// if both are objects. null removes a member of doc; nulls further inside are kept.
+func AssignMembers(doc, patch JSON) (JSON, error) {
+	return patched(compactjson.AssignMembers(doc, patch))
+}
+
+func patched(merged []byte, err error) (JSON, error) {
 	if errors.Is(err, compactjson.ErrSeveral) {
 		return nil, Invalid("patch", "%v", err)
 	}

@@ -36,6 +36,24 @@ func TestCompactKeepsTokensOrderAndLiterals(t *testing.T) {
 	}
 }
 
+func TestJSONIsMarshaledAsItIs(t *testing.T) {
+	type document struct{ State, None agent.JSON }
+	raw, err := json.Marshal(document{State: agent.JSON(`{"n":18446744073709551615,"f":1.0}`)})
+	if want := `{"State":{"n":18446744073709551615,"f":1.0},"None":null}`; err != nil || string(raw) != want {
+		t.Errorf("%s, %v; want %s", raw, err, want)
+	}
+	var back document
+	if err := json.Unmarshal([]byte(`{"State": {"n": 1}, "None": null}`), &back); err != nil || string(back.State) != `{"n":1}` || back.None != nil {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"State": {"n": 1, "n": 2}}`), &back); err == nil {
+		t.Error("members that occur twice are accepted")
+	}
+	if _, err := json.Marshal(agent.JSON("{")); err == nil {
+		t.Error("half a value is marshaled")
+	}
+}
+
 func TestCompactRefuses(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	if _, err := agent.Compact([]byte(deep(agent.JSONDepthMax))); err != nil {

@@ -19,7 +19,7 @@ const (
 // Policy, which is replicated.
 const (
 	IDBytesMax           = 512                  // an id, key, scope or client id, in bytes of UTF-8
-	EntryBytesMax        = 1 << 20              // one entry: id, kind, payload and refs together
+	EntryBytesMax        = 4 << 20              // one entry: id, kind, payload, refs, content type and bytes together
 	CheckpointBytesMax   = 4 << 20              // one checkpoint's state and metadata together
 	ValueBytesMax        = 4 << 20              // one opaque value
 	MetadataBytesMax     = 64 << 10             // the metadata of a thread or a checkpoint

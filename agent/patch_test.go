@@ -47,6 +47,25 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
+func TestAssignMembers(t *testing.T) {
+	for _, c := range []struct{ name, doc, patch, want string }{
+		{"objects are replaced", `{"a":{"b":1,"c":2}}`, `{"a":{"b":3}}`, `{"a":{"b":3}}`},
+		{"null removes", `{"a":1,"b":2}`, `{"a":null}`, `{"b":2}`},
+		{"nulls inside stay", `{"a":1}`, `{"a":{"b":null},"c":[null]}`, `{"a":{"b":null},"c":[null]}`},
+		{"nulls of new members go", `{}`, `{"a":null}`, `{}`},
+		{"order stays", `{"z":1,"y":2}`, `{"x":3,"y":4}`, `{"z":1,"y":4,"x":3}`},
+		{"literals stay", `{"n":9007199254740993}`, `{"f":1.50}`, `{"n":9007199254740993,"f":1.50}`},
+		{"a patch of one level is a merge patch", `{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := agent.AssignMembers(agent.JSON(c.doc), agent.JSON(c.patch))
+			if err != nil || string(got) != c.want {
+				t.Fatalf("%s patched with %s = %s, %v; want %s", c.doc, c.patch, got, err, c.want)
+			}
+		})
+	}
+}
+
 func FuzzMergePatch(f *testing.F) {
 	for _, c := range mergePatchTable {
 		f.Add([]byte(c.doc), []byte(c.patch))

@@ -50,22 +50,34 @@ type Pointer struct {
 // and refs. at is eight bytes; the others are each preceded by their length as eight
 // bytes, big-endian. So different entries never hash the same bytes.
 func (h Head) Next(id string, at int64, kind string, payload, refs JSON) Head {
+	return h.After(&Entry{ID: id, At: at, Kind: kind, Payload: payload, Refs: refs})
+}
+
+// After is Next for an entry. The content type and the bytes of an entry that has them follow its
+// refs, each preceded by its length as eight bytes.
+func (h Head) After(e *Entry) Head {
 	// Everything except payload and refs goes through one buffer, which stays on the
 	// stack if id and kind are within their limits.
 	buffer := make([]byte, 0, len(h)+4*8+IDBytesMax+KindBytesMax)
 	buffer = append(buffer, h[:]...)
-	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(id)))
-	buffer = append(buffer, id...)
-	buffer = binary.BigEndian.AppendUint64(buffer, uint64(at))
-	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(kind)))
-	buffer = append(buffer, kind...)
-	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(payload)))
+	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(e.ID)))
+	buffer = append(buffer, e.ID...)
+	buffer = binary.BigEndian.AppendUint64(buffer, uint64(e.At))
+	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(e.Kind)))
+	buffer = append(buffer, e.Kind...)
+	buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(e.Payload)))
 
 	digest := sha256.New()
 	digest.Write(buffer)
-	digest.Write(payload)
-	digest.Write(binary.BigEndian.AppendUint64(buffer[:0], uint64(len(refs))))
-	digest.Write(refs)
+	digest.Write(e.Payload)
+	digest.Write(binary.BigEndian.AppendUint64(buffer[:0], uint64(len(e.Refs))))
+	digest.Write(e.Refs)
+	if e.ContentType != "" {
+		buffer = binary.BigEndian.AppendUint64(buffer[:0], uint64(len(e.ContentType)))
+		buffer = append(buffer, e.ContentType...)
+		digest.Write(binary.BigEndian.AppendUint64(buffer, uint64(len(e.Bytes))))
+		digest.Write(e.Bytes)
+	}
 	var next Head
 	digest.Sum(next[:0])
 	return next

@@ -47,6 +47,7 @@ func (o *PutValue) validateOp(t *tally) error {
 		validContentType(o.ContentType),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.ifBytes(o.IfBytes),
+		skipsOnly(o.SkipExisting, o.IfRevision != nil || o.IfBytes != nil || o.IfIncarnation != 0),
 		settleMetadata(&o.Metadata),
 	); err != nil {
 		return err
@@ -88,6 +89,7 @@ func (o *PutCheckpoint) validateOp(t *tally) error {
 	if err := firstOf(
 		ValidKey("key", o.Key),
 		validLifecycle(o.Lifecycle),
+		skipsOnly(o.SkipExisting, o.IfRevision != nil || o.IfIncarnation != 0),
 		validSpan("ttl", o.TTL, TTLMax),
 		t.pointer(o.Thread),
 		settleState(&o.State),
@@ -119,8 +121,17 @@ func validLifecycle(lifecycle string) error {
 	return validWord("lifecycle", lifecycle, CheckpointLifecycles()...)
 }
 
+// skipsOnly refuses conditions beside SkipExisting: an op that keeps what exists has nothing to
+// compare.
+func skipsOnly(skip, conditions bool) error {
+	if skip && conditions {
+		return Invalid("on_exists", "on_exists = skip excludes if_revision, if_bytes and if_incarnation: it keeps what exists, whatever that is")
+	}
+	return nil
+}
+
 func (o *PatchCheckpoint) validateOp(t *tally) error {
-	if err := firstOf(ValidKey("key", o.Key), settle("patch", &o.Patch)); err != nil {
+	if err := firstOf(ValidKey("key", o.Key), settle("patch", &o.Patch), o.validUpsert()); err != nil {
 		return err
 	}
 	if o.Patch == nil {
@@ -133,6 +144,14 @@ func (o *PatchCheckpoint) validateOp(t *tally) error {
 		return TooLarge("patch", "checkpoint_bytes_max", len(o.Patch), CheckpointBytesMax)
 	}
 	t.bytes += len(o.Key) + len(o.Patch)
+	return nil
+}
+
+// validUpsert refuses conditions that a missing checkpoint cannot meet.
+func (o *PatchCheckpoint) validUpsert() error {
+	if o.Upsert && o.IfIncarnation != 0 {
+		return Invalid("upsert", "upsert excludes if_incarnation: a checkpoint that is missing has none")
+	}
 	return nil
 }
 
@@ -177,6 +196,7 @@ func validHead(field, head string) error {
 func (o *AppendThread) validateOp(t *tally) error {
 	t.bytes += len(o.Thread) + len(o.ExpectedHead)
 	if err := firstOf(
+		o.validCreate(),
 		ValidID("thread", o.Thread),
 		validHead("expected_head", o.ExpectedHead),
 		settleMetadata(&o.Metadata),
@@ -185,6 +205,14 @@ func (o *AppendThread) validateOp(t *tally) error {
 	}
 	t.bytes += len(o.Metadata)
 	return t.drafts(o.Entries)
+}
+
+// validCreate refuses conditions that a missing thread cannot meet.
+func (o *AppendThread) validCreate() error {
+	if o.CreateOnly && (o.IfIncarnation != 0 || o.ExpectedRev != nil && *o.ExpectedRev != 0) {
+		return Invalid("create_only", "create_only excludes if_incarnation, and an expected_rev besides 0: the thread must not exist")
+	}
+	return nil
 }
 
 func (o *HibernateThread) validateOp(t *tally) error {
@@ -226,12 +254,17 @@ func (d *Draft) validate() (size int, err error) {
 		validText("kind", "kind_bytes_max", d.Kind, KindBytesMax),
 		settle("payload", &d.Payload),
 		settle("refs", &d.Refs),
+		validContentType(d.ContentType),
 	); err != nil {
 		return 0, err
 	}
-	size = len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs)
+	size = d.Size()
 	if size > EntryBytesMax {
-		return 0, TooLarge("payload", "entry_bytes_max", size, EntryBytesMax)
+		field := "payload"
+		if len(d.Bytes) > len(d.Payload) {
+			field = "bytes"
+		}
+		return 0, TooLarge(field, "entry_bytes_max", size, EntryBytesMax)
 	}
 	return size, nil
 }

@@ -91,9 +91,13 @@ func (f *follower) results(commits []agent.Commit, decided []agent.Decided) (sai
 		for _, result := range d.Result.Results {
 			switch got := result.(type) {
 			case *agent.ValueResult:
-				said = append(said, fmt.Sprint("values/", got.Key, " ", got.Revision))
+				if !got.Skipped {
+					said = append(said, fmt.Sprint("values/", got.Key, " ", got.Revision))
+				}
 			case *agent.CheckpointResult:
-				said = append(said, fmt.Sprint("checkpoints/", got.Key, " ", got.Revision))
+				if !got.Skipped {
+					said = append(said, fmt.Sprint("checkpoints/", got.Key, " ", got.Revision))
+				}
 			case *agent.MemoryResult:
 				said = append(said, fmt.Sprint("memory/", got.Agent, "/", got.ID, " ", got.Revision))
 			case *agent.ThreadResult:

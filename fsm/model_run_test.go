@@ -44,7 +44,7 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 	case *agent.PutCheckpoint:
 		return m.putCheckpoint(op, got)
 	case *agent.PatchCheckpoint:
-		return m.patchCheckpoint(op)
+		return m.patchCheckpoint(op, got)
 	case *agent.DeleteCheckpoint:
 		return m.deleteCheckpoint(op)
 	case *agent.AppendThread:
@@ -124,6 +124,9 @@ func (g *generator) drafts(t *rapid.T, most int) []agent.Draft {
 		if d.ID != "" && rapid.Bool().Draw(t, "same") {
 			d.Payload, d.Kind = agent.JSON(fmt.Sprintf(`{"id":%q}`, d.ID)), "" // equal content with equal ids
 		}
+		if rapid.IntRange(0, 3).Draw(t, "bytes") == 0 {
+			d.Bytes, d.ContentType = fmt.Append(nil, g.n%2), rapid.SampledFrom([]string{"", "image/png"}).Draw(t, "type")
+		}
 		out = append(out, d)
 	}
 	return out
@@ -156,16 +159,26 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		if rapid.IntRange(0, 3).Draw(t, "if bytes") == 0 {
 			op.IfBytes = &value.Bytes
 		}
+		if op.IfBytes == nil && op.IfRevision == nil && op.IfIncarnation == 0 {
+			op.SkipExisting = rapid.Bool().Draw(t, "skip")
+		}
 		return op
 	case 1:
 		return &agent.DeleteValue{Key: key, IfRevision: near(t, value.Revision), Seal: seals.Draw(t, "seal")}
 	case 2, 3:
-		return &agent.PutCheckpoint{
+		op := &agent.PutCheckpoint{
 			Key: key, State: agent.JSON(text), Metadata: agent.JSON(`{}`), Thread: g.pointer(t), TTL: ttls.Draw(t, "ttl"),
 			IfRevision: near(t, checkpoint.Revision), IfIncarnation: incarnation(t, checkpoint.Incarnation),
 		}
+		if op.IfRevision == nil && op.IfIncarnation == 0 {
+			op.SkipExisting = rapid.IntRange(0, 3).Draw(t, "skip") == 0
+		}
+		return op
 	case 4:
-		return &agent.PatchCheckpoint{Key: key, Patch: agent.JSON(fmt.Sprintf(`{"p%d":%d}`, g.n%3, g.n)), IfRevision: near(t, checkpoint.Revision)}
+		return &agent.PatchCheckpoint{
+			Key: key, Patch: agent.JSON(fmt.Sprintf(`{"p%d":{"q%d":%d}}`, g.n%3, g.n%2, g.n)), IfRevision: near(t, checkpoint.Revision),
+			Upsert: rapid.Bool().Draw(t, "upsert"), Shallow: rapid.Bool().Draw(t, "shallow"),
+		}
 	case 5:
 		return &agent.DeleteCheckpoint{Key: key, IfRevision: near(t, checkpoint.Revision), Seal: seals.Draw(t, "seal")}
 	case 6:
@@ -198,6 +211,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		if rapid.IntRange(0, 3).Draw(t, "with metadata") == 0 {
 			op.Metadata = agent.JSON(text)
 		}
+		op.SkipExisting = rapid.IntRange(0, 3).Draw(t, "skip") == 0
+		op.CreateOnly = op.IfIncarnation == 0 && op.ExpectedRev == nil && rapid.IntRange(0, 7).Draw(t, "create only") == 0
 		return op
 	}
 }
@@ -306,7 +321,7 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		for _, e := range items {
 			same(t, r, &agent.GetEntry{Thread: key, Entry: e.ID}, &e, true)
 			if th.ForkedFrom == nil || e.Seq >= th.ForkedFrom.Rev {
-				want.Bytes += uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
+				want.Bytes += uint64(e.Size())
 			}
 		}
 		same(t, r, &agent.VerifyThread{Thread: key}, &agent.Verified{OK: true, Rev: th.Rev, Head: th.Head}, true)

@@ -55,7 +55,7 @@ func (m *model) clone() *model {
 func (t modelThread) headAt(rev uint64) agent.Head {
 	var h agent.Head
 	for _, e := range t.entries[:rev] {
-		h = h.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		h = h.After(&e)
 	}
 	return h
 }
@@ -105,6 +105,11 @@ func (m *model) putValue(op *agent.PutValue, got agent.OpResult) (agent.OpResult
 	}
 	if !revisionIs(op.IfRevision, v.Revision) {
 		return nil, agent.CodeRevisionMismatch
+	}
+	if op.SkipExisting && found {
+		return &agent.ValueResult{
+			Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, Skipped: true,
+		}, ""
 	}
 	if want := op.IfBytes; want != nil && ((*want == nil) == found || found && !bytes.Equal(*want, v.Bytes)) {
 		return nil, agent.CodeRevisionMismatch
@@ -171,6 +176,12 @@ func (m *model) putCheckpoint(op *agent.PutCheckpoint, got agent.OpResult) (agen
 	if !revisionIs(op.IfRevision, old.Revision) {
 		return nil, agent.CodeRevisionMismatch
 	}
+	if op.SkipExisting && old.Revision > 0 {
+		return &agent.CheckpointResult{
+			Key: old.Key, Incarnation: old.Incarnation, Revision: old.Revision, CreatedAt: old.CreatedAt, UpdatedAt: old.UpdatedAt,
+			Thread: old.Thread, Skipped: true,
+		}, ""
+	}
 	pointer, code := m.point(op.Thread)
 	if code != "" {
 		return nil, code
@@ -199,20 +210,23 @@ func (m *model) storeCheckpoint(old, next agent.Checkpoint, got agent.OpResult) 
 	}
 }
 
-func (m *model) patchCheckpoint(op *agent.PatchCheckpoint) (agent.OpResult, agent.Code) {
+func (m *model) patchCheckpoint(op *agent.PatchCheckpoint, got agent.OpResult) (agent.OpResult, agent.Code) {
 	old := m.current(op.Key)
 	if code := m.enter("c/"+op.Key, op.IfIncarnation, old.Incarnation); code != "" {
 		return nil, code
 	}
-	if old.Revision == 0 {
+	if old.Revision == 0 && !op.Upsert {
 		return nil, agent.CodeNotFound
 	}
 	if !revisionIs(op.IfRevision, old.Revision) {
 		return nil, agent.CodeRevisionMismatch
 	}
 	next := old
-	next.State, _ = agent.MergePatch(old.State, op.Patch)
-	return m.storeCheckpoint(old, next, nil), ""
+	if old.Revision == 0 {
+		next = agent.Checkpoint{Key: op.Key, Version: 1, State: agent.JSON(`{}`), Metadata: agent.JSON(`{}`)}
+	}
+	next.State, _ = op.Apply(next.State)
+	return m.storeCheckpoint(old, next, got), ""
 }
 
 func (m *model) deleteCheckpoint(op *agent.DeleteCheckpoint) (agent.OpResult, agent.Code) {

@@ -26,10 +26,13 @@ func (m *model) appendThread(op *agent.AppendThread, got agent.OpResult) (agent.
 	if !revisionIs(op.ExpectedRev, old.Rev) || op.ExpectedHead != "" && op.ExpectedHead != old.headAt(old.Rev).String() {
 		return nil, agent.CodeConflict
 	}
-	return m.extend(m.entered(op.Thread, got), op.Entries, op.Metadata, true)
+	if _, found := m.threads[op.Thread]; op.CreateOnly && found {
+		return nil, agent.CodeAlreadyExists
+	}
+	return m.extend(m.entered(op.Thread, got), op.Entries, op.Metadata, true, op.SkipExisting)
 }
 
-func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON, skip bool) (agent.OpResult, agent.Code) {
+func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON, equal, any bool) (agent.OpResult, agent.Code) {
 	if t.Rev == 0 {
 		t.CreatedAt = m.now
 		if metadata != nil {
@@ -41,14 +44,14 @@ func (m *model) extend(t modelThread, drafts []agent.Draft, metadata agent.JSON,
 		e := d.Entry(t.Incarnation, t.Rev, m.now)
 		known := slices.IndexFunc(t.entries, func(have agent.Entry) bool { return have.Seq >= t.Floor && have.ID == e.ID })
 		if known >= 0 {
-			if e = t.entries[known]; !skip || !d.SameContent(e) {
+			if e = t.entries[known]; !any && (!equal || !d.SameContent(e)) {
 				return nil, agent.CodeDuplicateEntry
 			}
 		} else {
 			t.entries = append(slices.Clone(t.entries), e)
 			t.Rev++
 		}
-		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
+		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At, Skipped: any && known >= 0})
 	}
 	t.UpdatedAt = m.now
 	return m.storeThread(t, stamps), ""
@@ -84,7 +87,7 @@ func (m *model) hibernateThread(op *agent.HibernateThread, got agent.OpResult) (
 		}
 		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
 	}
-	result, code := m.extend(t, op.Entries[t.Rev-op.FromSeq:], op.Metadata, false)
+	result, code := m.extend(t, op.Entries[t.Rev-op.FromSeq:], op.Metadata, false, false)
 	if code != "" {
 		return nil, code
 	}

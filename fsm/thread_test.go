@@ -35,7 +35,7 @@ func TestAppendGivesSeqsAndMovesRevAndHead(t *testing.T) {
 	}
 	var head agent.Head
 	for _, e := range loaded(r, "t") {
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 	}
 	if head != second.Thread.Head {
 		t.Fatalf("head %s, recomputed %s", second.Thread.Head, head)

@@ -154,7 +154,7 @@ func (s storedConversation) compareThread(d *Differences, j job, n int) {
 	}
 	var head agent.Head
 	for i, e := range s.entries {
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 		if e.Seq != uint64(i) {
 			d.add("%s: entry %d has seq %d", j.name, i, e.Seq)
 		}

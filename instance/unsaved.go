@@ -93,8 +93,8 @@ func (rn *runner) checkStorable(i *instance, t *Turn) error {
 }
 
 func draftBytes(drafts []agent.Draft) (bytes int) {
-	for _, d := range drafts {
-		bytes += len(d.ID) + len(d.Kind) + len(d.Payload) + len(d.Refs)
+	for i := range drafts {
+		bytes += drafts[i].Size()
 	}
 	return bytes
 }

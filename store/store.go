@@ -8,6 +8,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"dormouse/agent"
@@ -83,6 +84,9 @@ func (s *Store) known(c *agent.Commit) error {
 	if err := knowsTokens(c); err != nil {
 		return err
 	}
+	if err := knowsExisting(c); err != nil {
+		return err
+	}
 	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
@@ -113,6 +117,37 @@ func knowsTokens(c *agent.Commit) error {
 		return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support tokens yet: try again once they all run this version")
 	}
 	return nil
+}
+
+// knowsExisting refuses ops with members that nodes of earlier versions would ignore, and so decide
+// otherwise.
+func knowsExisting(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		refused := false
+		switch op := op.(type) {
+		case *agent.PutValue:
+			refused = op.SkipExisting
+		case *agent.PutCheckpoint:
+			refused = op.SkipExisting
+		case *agent.PatchCheckpoint:
+			refused = op.Upsert || op.Shallow
+		case *agent.AppendThread:
+			refused = op.SkipExisting || op.CreateOnly || slices.ContainsFunc(op.Entries, isNew)
+		case *agent.HibernateThread:
+			refused = slices.ContainsFunc(op.Entries, isNew)
+		}
+		if refused {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
+// isNew reports whether an entry is one that nodes below level 8 would refuse, or store without its
+// bytes.
+func isNew(d agent.Draft) bool {
+	const entryBytesBefore = 1 << 20
+	return d.ContentType != "" || len(d.Bytes) > 0 || d.Size() > entryBytesBefore
 }
 
 // knowsLimits refuses a policy with members that nodes of earlier versions would ignore.

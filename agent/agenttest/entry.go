@@ -8,6 +8,32 @@ import (
 )
 
 var entryClaims = []claim{
+	{"bytes_are_kept_beside_the_payload", func(k *kit) {
+		blob := []byte("\x00\xff{not JSON")
+		first := k.appendTo("t", agent.Draft{ID: "b", Bytes: blob}, agent.Draft{ContentType: "image/png", Bytes: blob, Payload: agent.JSON(`{"n":1}`)},
+			agent.Draft{ContentType: "text/plain"}, agent.Draft{})
+		got := k.entries("t")
+		for i, want := range []string{agent.DefaultContentType, "image/png", "text/plain", ""} {
+			k.equal("content type", got[i].ContentType, want)
+		}
+		k.equal("bytes", []string{string(got[0].Bytes), string(got[1].Bytes), string(got[2].Bytes)}, []string{string(blob), string(blob), ""})
+		k.equal("payloads", []string{string(got[0].Payload), string(got[1].Payload)}, []string{`{}`, `{"n":1}`})
+		k.verified("t")
+		// A retry has the same bytes; others are another entry.
+		again := k.appendTo("t", agent.Draft{ID: "b", Bytes: blob})
+		k.equal("stamp", again.Entries[0], first.Entries[0])
+		k.refuse(agent.CodeDuplicateEntry, 0, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "b", Bytes: []byte("other")}}})
+		k.refuse(agent.CodeDuplicateEntry, 0, &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ID: "b", ContentType: "text/plain", Bytes: blob}}})
+		k.refuseInvalid(agent.CodeInvalid, 0, "entries[0].content_type", &agent.AppendThread{Thread: "t", Entries: []agent.Draft{{ContentType: "a\nb"}}})
+		const most = agent.EntryBytesMax - len(agent.DefaultContentType)
+		k.appendTo("u", agent.Draft{ContentType: agent.DefaultContentType, Bytes: make([]byte, most)})
+		k.refuseInvalid(agent.CodeTooLarge, 0, "entries[0].bytes", &agent.AppendThread{Thread: "u", Entries: []agent.Draft{{ContentType: agent.DefaultContentType, Bytes: make([]byte, most+1)}}})
+		k.equal("size", len(k.entries("u")[0].Bytes), most)
+		k.commit(&agent.ForkThread{Thread: "t", NewThread: "f"})
+		k.equal("bytes of the fork", string(k.entries("f")[0].Bytes), string(blob))
+		k.verified("f")
+	}},
+
 	{"S-11_the_callers_id_and_time_are_kept", func(k *kit) {
 		for i, at := range []int64{1, 1_600_000_000_000, 9_999_999_999_999} {
 			k.appendTo("t", agent.Draft{ID: fmt.Sprint("my id/", i), At: &at})

@@ -258,6 +258,15 @@ func (k *kit) load(r agent.LoadEntries) []agent.Entry {
 	return nil
 }
 
+// verified checks that the chain of a thread is whole, and its head that of its entries.
+func (k *kit) verified(thread string) {
+	k.Helper()
+	got := find[*agent.Verified](k, &agent.VerifyThread{Thread: thread})
+	if !got.OK || got.Head != chain(k.entries(thread)...) {
+		k.Fatalf("thread %q is not whole: %+v", thread, got)
+	}
+}
+
 // ids returns the ids of entries, separated by spaces.
 func ids(entries []agent.Entry) string {
 	all := make([]string, len(entries))
@@ -271,7 +280,7 @@ func ids(entries []agent.Entry) string {
 func chain(entries ...agent.Entry) agent.Head {
 	var h agent.Head
 	for _, e := range entries {
-		h = h.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		h = h.After(&e)
 	}
 	return h
 }

@@ -29,7 +29,7 @@ func Cases() []Case {
 	var all []Case
 	for _, group := range [][]claim{
 		checkpointClaims, threadClaims, entryClaims, duplicateClaims, readClaims,
-		hibernateClaims, pointerClaims, patchClaims, historyClaims,
+		hibernateClaims, pointerClaims, patchClaims, existsClaims, historyClaims,
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
 		valueClaims, listClaims, scopeClaims, watchClaims, concurrentClaims,
 		holdingClaims, fenceClaims, managerClaims, timerClaims, cronClaims, memoryClaims, recallClaims,

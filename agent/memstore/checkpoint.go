@@ -43,6 +43,11 @@ func (st *Store) putCheckpoint(s *scope, o *agent.PutCheckpoint) (*agent.Checkpo
 	if e := first(s.alive("checkpoint", o.Key, o.IfIncarnation, c.Incarnation), atRevision(o.IfRevision, c.Revision)); e != nil {
 		return nil, e
 	}
+	if o.SkipExisting && old != nil {
+		kept := checkpointResult(old)
+		kept.Skipped = true
+		return kept, nil
+	}
 	if o.Thread != nil {
 		t := s.threads[o.Thread.Thread]
 		if e := t.holds(*o.Thread); e != nil {
@@ -57,15 +62,18 @@ func (st *Store) putCheckpoint(s *scope, o *agent.PutCheckpoint) (*agent.Checkpo
 	return s.storeCheckpoint(c), nil
 }
 
-func (s *scope) patchCheckpoint(o *agent.PatchCheckpoint) (agent.OpResult, *agent.Error) {
+func (st *Store) patchCheckpoint(s *scope, o *agent.PatchCheckpoint) (agent.OpResult, *agent.Error) {
 	old := s.checkpoint(o.Key)
-	if old == nil {
+	if old == nil && !o.Upsert {
 		return nil, notFound("checkpoint", o.Key)
+	}
+	if old == nil {
+		old = &agent.Checkpoint{Key: o.Key, Version: 1, State: agent.JSON("{}"), Metadata: agent.JSON("{}"), CreatedAt: s.now}
 	}
 	if e := first(s.alive("checkpoint", o.Key, o.IfIncarnation, old.Incarnation), atRevision(o.IfRevision, old.Revision)); e != nil {
 		return nil, e
 	}
-	state, err := agent.MergePatch(old.State, o.Patch)
+	state, err := o.Apply(old.State)
 	if err != nil {
 		return nil, agent.Invalid("patch", "%v", err)
 	}
@@ -74,6 +82,9 @@ func (s *scope) patchCheckpoint(o *agent.PatchCheckpoint) (agent.OpResult, *agen
 		return nil, agent.TooLarge("patch", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
 	}
 	c.State, c.UpdatedAt = state, s.now
+	if c.Revision == 0 {
+		c.Incarnation = st.newIncarnation()
+	}
 	c.Revision++
 	return s.storeCheckpoint(c), nil
 }

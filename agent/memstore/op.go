@@ -26,7 +26,7 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.PutCheckpoint:
 		return opResult(st.putCheckpoint(s, o))
 	case *agent.PatchCheckpoint:
-		return s.patchCheckpoint(o)
+		return st.patchCheckpoint(s, o)
 	case *agent.PatchCron:
 		return patchCron(st, s, o)
 	case *agent.DeleteCheckpoint:

@@ -179,7 +179,7 @@ func (s *scope) count() {
 	}
 	for _, t := range s.threads {
 		for _, e := range t.entries {
-			s.Bytes += uint64(len(e.Payload) + len(e.Refs))
+			s.Bytes += uint64(e.Size())
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (h sessionHost) Release(claim string) { delete(h.s.claims, claim) }
 func (h sessionHost) Note(thread string, d agent.Draft) {
 	t, refusal := h.s.openThread(thread, 0)
 	if refusal == nil {
-		_, _ = h.addEntries(h.s, t, []agent.Draft{d}, nil) // a generated id is always unused
+		_, _ = h.addEntries(h.s, t, []agent.Draft{d}, nil, false) // a generated id is always unused
 	}
 }
 

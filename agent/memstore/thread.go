@@ -52,8 +52,8 @@ func (t *thread) conflict(code agent.Code) *agent.Error {
 	return e
 }
 
-// addEntries appends drafts to a working copy and stores it.
-func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata agent.JSON) (*agent.ThreadResult, *agent.Error) {
+// addEntries appends drafts to a working copy and stores it. With skip it keeps entries whose id exists.
+func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata agent.JSON, skip bool) (*agent.ThreadResult, *agent.Error) {
 	if t.Incarnation == 0 {
 		t.Incarnation = st.newIncarnation()
 	}
@@ -65,15 +65,15 @@ func (st *Store) addEntries(s *scope, t *thread, drafts []agent.Draft, metadata 
 		e := d.Entry(t.Incarnation, t.Rev, s.now)
 		if at := slices.IndexFunc(t.entries, func(old agent.Entry) bool { return old.ID == e.ID }); at >= 0 {
 			old := t.entries[at]
-			if !d.SameContent(old) {
+			if !skip && !d.SameContent(old) {
 				refusal := agent.Errorf(agent.CodeDuplicateEntry, "there is another entry %q", d.ID)
 				refusal.Seq = old.Seq
 				return nil, refusal
 			}
-			stamps = append(stamps, agent.EntryStamp{ID: old.ID, Seq: old.Seq, At: old.At})
+			stamps = append(stamps, agent.EntryStamp{ID: old.ID, Seq: old.Seq, At: old.At, Skipped: skip})
 			continue
 		}
-		t.Head = t.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		t.Head = t.Head.After(&e)
 		t.entries = append(slices.Clip(t.entries), e)
 		t.heads = append(slices.Clip(t.heads), t.Head)
 		t.Rev++
@@ -92,7 +92,10 @@ func (st *Store) appendThread(s *scope, o *agent.AppendThread) (agent.OpResult, 
 	if (o.ExpectedRev != nil && *o.ExpectedRev != t.Rev) || (o.ExpectedHead != "" && o.ExpectedHead != t.Head.String()) {
 		return nil, t.conflict(agent.CodeConflict)
 	}
-	return opResult(st.addEntries(s, t, o.Entries, o.Metadata))
+	if o.CreateOnly && t.Incarnation != 0 {
+		return nil, t.conflict(agent.CodeAlreadyExists)
+	}
+	return opResult(st.addEntries(s, t, o.Entries, o.Metadata, o.SkipExisting))
 }
 
 func (st *Store) hibernateThread(s *scope, o *agent.HibernateThread) (agent.OpResult, *agent.Error) {
@@ -118,7 +121,7 @@ func (st *Store) hibernateThread(s *scope, o *agent.HibernateThread) (agent.OpRe
 		}
 		stamps = append(stamps, agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At})
 	}
-	result, err := st.addEntries(s, t, o.Entries[overlap:], o.Metadata)
+	result, err := st.addEntries(s, t, o.Entries[overlap:], o.Metadata, false)
 	if err != nil {
 		return nil, err
 	}

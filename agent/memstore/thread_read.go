@@ -36,7 +36,7 @@ func (s *scope) threadRead(read agent.Read) (agent.Found, *agent.Error) {
 		if t := s.threads[q.Thread]; t != nil {
 			h := t.heads[0]
 			for _, e := range t.entries {
-				h = h.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+				h = h.After(&e)
 			}
 			return &agent.Verified{OK: h == t.Head, Rev: t.Rev, Head: h}, nil
 		}

@@ -19,12 +19,17 @@ func matches(want *[]byte, v *agent.Value) *agent.Error {
 	return e
 }
 
-func valueResult(v *agent.Value) agent.OpResult {
+func valueResult(v *agent.Value) *agent.ValueResult {
 	return &agent.ValueResult{Key: v.Key, Incarnation: v.Incarnation, Revision: v.Revision, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt}
 }
 
 func (st *Store) putValue(s *scope, o *agent.PutValue) (agent.OpResult, *agent.Error) {
 	old := s.values[o.Key]
+	if o.SkipExisting && old != nil {
+		kept := valueResult(old)
+		kept.Skipped = true
+		return kept, nil
+	}
 	v := agent.Value{
 		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, UpdatedAt: s.now, CreatedAt: s.now, ExpiresAt: s.expiry(o.TTL), Metadata: o.Metadata,
 	}

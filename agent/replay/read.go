@@ -59,7 +59,7 @@ func entries(ask func(...agent.Read) (agent.Answers, error), thread string, tail
 			return nil, err
 		}
 		for _, e := range page.Items {
-			size += len(e.Payload) + len(e.Refs)
+			size += e.Size()
 		}
 		if bytesMax > 0 && size > bytesMax {
 			e := agent.TooLarge("tail", "replay_bytes_max", size, bytesMax)

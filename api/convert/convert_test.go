@@ -261,8 +261,18 @@ func TestEveryResultSurvivesTheWire(t *testing.T) {
 		func(t *rapid.T) agent.OpResult { return make1[agent.SignalResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.TimerResult](t) },
 		func(t *rapid.T) agent.OpResult { return make1[agent.ReviewResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.ConversationResult](t) },
-		func(t *rapid.T) agent.OpResult { return make1[agent.MessageResult](t) },
+		func(t *rapid.T) agent.OpResult {
+			r := make1[agent.ConversationResult](t)
+			for i := range r.Messages {
+				r.Messages[i].Skipped = false // of appends only
+			}
+			return r
+		},
+		func(t *rapid.T) agent.OpResult {
+			r := make1[agent.MessageResult](t)
+			r.Message.Skipped = false
+			return r
+		},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := agent.Result{Index: rapid.Uint64().Draw(t, "index"), Time: rapid.Int64().Draw(t, "time")}

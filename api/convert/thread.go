@@ -31,6 +31,7 @@ func threadListFromProto(l *apipb.ThreadList) (agent.Found, error) {
 
 func entryToProto(out *apipb.Entry, e *agent.Entry) {
 	out.Id, out.Seq, out.At, out.Kind, out.Payload, out.Refs = e.ID, e.Seq, e.At, e.Kind, e.Payload, e.Refs
+	out.ContentType, out.Bytes = e.ContentType, e.Bytes
 }
 
 func entriesToProto(entries []agent.Entry) []*apipb.Entry {
@@ -49,7 +50,7 @@ func entriesToProto(entries []agent.Entry) []*apipb.Entry {
 func entryFromProto(e *apipb.Entry) agent.Entry {
 	return agent.Entry{
 		ID: e.GetId(), Seq: e.GetSeq(), At: e.GetAt(), Kind: e.GetKind(),
-		Payload: ops.JSON(e.GetPayload()), Refs: ops.JSON(e.GetRefs()),
+		Payload: ops.JSON(e.GetPayload()), Refs: ops.JSON(e.GetRefs()), ContentType: e.GetContentType(), Bytes: e.GetBytes(),
 	}
 }
 

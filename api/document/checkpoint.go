@@ -45,6 +45,7 @@ type CheckpointBody struct {
 	TTLMS         uint64       `json:"ttl_ms,omitempty" doc:"Expires after this time, in log time"`
 	IfRevision    *uint64      `json:"if_revision,omitempty" doc:"Apply only at this revision; 0 means that it must not exist"`
 	IfIncarnation uint64       `json:"if_incarnation,omitempty"`
+	OnExists      string       `json:"on_exists,omitempty" enum:"replace,skip" doc:"skip keeps a checkpoint that exists; replace if absent"`
 }
 
 // ToOp returns the op that the body asks for.
@@ -53,6 +54,10 @@ func (b *CheckpointBody) ToOp(key string) (*agent.PutCheckpoint, error) {
 		return nil, noState()
 	}
 	ttl, err := Duration("ttl_ms", b.TTLMS)
+	if err != nil {
+		return nil, err
+	}
+	skip, err := SkipsExistingRow(b.OnExists)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +71,7 @@ func (b *CheckpointBody) ToOp(key string) (*agent.PutCheckpoint, error) {
 		TTL:           ttl,
 		IfRevision:    b.IfRevision,
 		IfIncarnation: b.IfIncarnation,
+		SkipExisting:  skip,
 	}, nil
 }
 
@@ -83,13 +89,14 @@ type CheckpointStamp struct {
 	CreatedAt   int64        `json:"created_at"`
 	UpdatedAt   int64        `json:"updated_at"`
 	Thread      *pointerBody `json:"thread,omitempty" doc:"The stored pointer"`
+	Skipped     bool         `json:"skipped,omitzero" doc:"The checkpoint existed and was kept"`
 }
 
 // CheckpointStampOf returns the document of r.
 func CheckpointStampOf(r *agent.CheckpointResult) CheckpointStamp {
 	return CheckpointStamp{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: pointerOf(r.Thread),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: pointerOf(r.Thread), Skipped: r.Skipped,
 	}
 }
 
@@ -151,10 +158,14 @@ type patchCheckpointOp struct {
 	Patch         JSON    `json:"patch"`
 	IfRevision    *uint64 `json:"if_revision,omitempty"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	Upsert        bool    `json:"upsert,omitempty" doc:"Patch a missing checkpoint as an empty one"`
+	Shallow       bool    `json:"shallow,omitempty" doc:"Members of the patch replace those of the state whole"`
 }
 
 func (o *patchCheckpointOp) op() (agent.Op, error) {
-	return &agent.PatchCheckpoint{Key: o.Key, Patch: agent.JSON(o.Patch), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation}, nil
+	return &agent.PatchCheckpoint{
+		Key: o.Key, Patch: agent.JSON(o.Patch), IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Upsert: o.Upsert, Shallow: o.Shallow,
+	}, nil
 }
 
 type patchCronOp struct {

@@ -13,12 +13,14 @@ var entryOps = map[string]func() wireOp{
 
 // Draft is an entry in a request.
 type Draft struct {
-	ID      string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`
-	At      *int64  `json:"at,omitempty" doc:"Unix ms; log time if absent"`
-	Kind    string  `json:"kind,omitempty" doc:"note if absent"`
-	Payload JSON    `json:"payload,omitempty"`
-	Refs    JSON    `json:"refs,omitempty"`
-	Seq     *uint64 `json:"seq,omitempty" doc:"Ignored, so that an entry can be sent as it was read: the thread numbers its entries"`
+	ID          string  `json:"id,omitempty" doc:"Unique in the thread; generated if absent"`
+	At          *int64  `json:"at,omitempty" doc:"Unix ms; log time if absent"`
+	Kind        string  `json:"kind,omitempty" doc:"note if absent"`
+	Payload     JSON    `json:"payload,omitempty"`
+	Refs        JSON    `json:"refs,omitempty"`
+	ContentType string  `json:"content_type,omitempty" doc:"Of bytes; application/octet-stream if absent"`
+	Bytes       []byte  `json:"bytes,omitempty" doc:"Kept as they are, beside the payload; POST /v1/threads/{id}/bytes sends them without base64"`
+	Seq         *uint64 `json:"seq,omitempty" doc:"Ignored, so that an entry can be sent as it was read: the thread numbers its entries"`
 }
 
 // UnmarshalJSONFrom refuses null, which would otherwise become an empty entry.
@@ -32,7 +34,7 @@ func (d *Draft) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // ToAgent returns the entry.
 func (d Draft) ToAgent() agent.Draft {
-	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs)}
+	return agent.Draft{ID: d.ID, At: d.At, Kind: d.Kind, Payload: agent.JSON(d.Payload), Refs: agent.JSON(d.Refs), ContentType: d.ContentType, Bytes: d.Bytes}
 }
 
 // Drafts is one entry or a list of entries.
@@ -59,17 +61,19 @@ func (d Drafts) ToAgent() []agent.Draft {
 
 // Entry is a stored entry.
 type Entry struct {
-	ID      string `json:"id"`
-	Seq     uint64 `json:"seq"`
-	At      int64  `json:"at"`
-	Kind    string `json:"kind"`
-	Payload JSON   `json:"payload"`
-	Refs    JSON   `json:"refs"`
+	ID          string `json:"id"`
+	Seq         uint64 `json:"seq"`
+	At          int64  `json:"at"`
+	Kind        string `json:"kind"`
+	Payload     JSON   `json:"payload"`
+	Refs        JSON   `json:"refs"`
+	ContentType string `json:"content_type,omitzero" doc:"Of bytes, if the entry has any"`
+	Bytes       []byte `json:"bytes,omitempty" doc:"GET /v1/threads/{id}/entries/{entry}/bytes returns them without base64"`
 }
 
 // EntryOf returns the document of e.
 func EntryOf(e agent.Entry) Entry {
-	return Entry{ID: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: JSON(e.Payload), Refs: JSON(e.Refs)}
+	return Entry{ID: e.ID, Seq: e.Seq, At: e.At, Kind: e.Kind, Payload: JSON(e.Payload), Refs: JSON(e.Refs), ContentType: e.ContentType, Bytes: e.Bytes}
 }
 
 func entriesOf(all []agent.Entry) []Entry {
@@ -82,9 +86,10 @@ func entriesOf(all []agent.Entry) []Entry {
 
 // EntryStamp is where an entry was stored.
 type EntryStamp struct {
-	ID  string `json:"id"`
-	Seq uint64 `json:"seq"`
-	At  int64  `json:"at"`
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"`
+	At      int64  `json:"at"`
+	Skipped bool   `json:"skipped,omitzero" doc:"An entry of that id existed and was kept: on_exists = skip"`
 }
 
 // AppendBody is an append to a thread.
@@ -94,10 +99,13 @@ type AppendBody struct {
 	ExpectedHead  string  `json:"expected_head,omitempty" doc:"Apply only at this head, in hex"`
 	Metadata      JSON    `json:"metadata,omitempty" doc:"Applied while the rev is 0"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	OnExists      string  `json:"on_exists,omitempty" enum:"refuse,skip" doc:"skip keeps an entry whose id exists, also one with other content; refuse if absent"`
+	CreateOnly    bool    `json:"create_only,omitempty" doc:"The thread must not exist"`
 }
 
 // ToOp returns the op that the body asks for.
-func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
+func (b *AppendBody) ToOp(thread string) (*agent.AppendThread, error) {
+	skip, err := skipsExisting(b.OnExists, existsRefuse)
 	return &agent.AppendThread{
 		Thread:        thread,
 		Entries:       b.Entries.ToAgent(),
@@ -105,7 +113,9 @@ func (b *AppendBody) ToOp(thread string) *agent.AppendThread {
 		ExpectedHead:  b.ExpectedHead,
 		Metadata:      agent.JSON(b.Metadata),
 		IfIncarnation: b.IfIncarnation,
-	}
+		SkipExisting:  skip,
+		CreateOnly:    b.CreateOnly,
+	}, err
 }
 
 // EntryPage is the result of a load.
@@ -131,4 +141,4 @@ type appendThreadOp struct {
 	AppendBody
 }
 
-func (o *appendThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread), nil }
+func (o *appendThreadOp) op() (agent.Op, error) { return o.ToOp(o.Thread) }

@@ -36,6 +36,9 @@ func TestEachFieldOfAnOpIsDecoded(t *testing.T) {
 			n := 0
 			fill(reflect.ValueOf(doc).Elem(), &n)
 			reflect.ValueOf(doc).Elem().FieldByName("Op").SetString(name)
+			if on := reflect.ValueOf(doc).Elem().FieldByName("OnExists"); on.IsValid() {
+				on.SetString(existsSkip)
+			}
 			if h, ok := doc.(*putTokenOp); ok {
 				h.Hash = strings.Repeat("0a", len(agent.TokenHash{}))
 			}

@@ -36,12 +36,13 @@ type FileStamp struct {
 	Revision    uint64 `json:"revision"`
 	CreatedAt   int64  `json:"created_at"`
 	UpdatedAt   int64  `json:"updated_at"`
+	Skipped     bool   `json:"skipped,omitzero" doc:"The file existed and was kept"`
 }
 
 // FileStampOf returns the document of r.
 func FileStampOf(r *agent.ValueResult) FileStamp {
 	path, _ := agent.FilePath(r.Key)
-	return FileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	return FileStamp{Path: path, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Skipped: r.Skipped}
 }
 
 // DescribeBody changes the content type and the metadata of a value.

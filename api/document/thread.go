@@ -104,7 +104,7 @@ type ThreadStamp struct {
 func ThreadStampOf(r *agent.ThreadResult) ThreadStamp {
 	stamps := make([]EntryStamp, len(r.Entries))
 	for i, e := range r.Entries {
-		stamps[i] = EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
+		stamps[i] = EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At, Skipped: e.Skipped}
 	}
 	return ThreadStamp{
 		ID: r.Thread.ID, Incarnation: r.Thread.Incarnation, Rev: r.Thread.Rev, Head: r.Thread.Head.String(),

@@ -19,13 +19,18 @@ type putValueOp struct {
 	IfRevision    *uint64 `json:"if_revision,omitempty"`
 	IfBytes       *[]byte `json:"if_bytes,omitempty" doc:"Apply only if the stored bytes equal these"`
 	IfIncarnation uint64  `json:"if_incarnation,omitempty"`
+	OnExists      string  `json:"on_exists,omitempty" enum:"replace,skip" doc:"skip keeps a value that exists; replace if absent"`
 }
 
 func (o *putValueOp) op() (agent.Op, error) {
+	skip, err := SkipsExistingRow(o.OnExists)
+	if err != nil {
+		return nil, err
+	}
 	ttl, err := Duration("ttl_ms", o.TTLMS)
 	return &agent.PutValue{
 		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TTL: ttl, Metadata: agent.JSON(o.Metadata),
-		IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation,
+		IfRevision: o.IfRevision, IfBytes: o.IfBytes, IfIncarnation: o.IfIncarnation, SkipExisting: skip,
 	}, err
 }
 
@@ -52,11 +57,12 @@ type ValueStamp struct {
 	Revision    uint64 `json:"revision"`
 	CreatedAt   int64  `json:"created_at"`
 	UpdatedAt   int64  `json:"updated_at"`
+	Skipped     bool   `json:"skipped,omitzero" doc:"The value existed and was kept"`
 }
 
 // ValueStampOf returns the document of r.
 func ValueStampOf(r *agent.ValueResult) ValueStamp {
-	return ValueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	return ValueStamp{Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Skipped: r.Skipped}
 }
 
 // Value is a value in JSON.

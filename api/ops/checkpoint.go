@@ -14,7 +14,7 @@ var checkpointCodecs = []opCodec{
 func checkpointResultToProto(r *agent.CheckpointResult) *oppb.CheckpointResult {
 	return &oppb.CheckpointResult{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: PointerToProto(r.Thread),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: PointerToProto(r.Thread), Skipped: r.Skipped,
 	}
 }
 
@@ -28,7 +28,7 @@ func checkpointResultFromProto(r *oppb.CheckpointResult) (*agent.CheckpointResul
 	}
 	return &agent.CheckpointResult{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Thread: thread, Skipped: r.Skipped,
 	}, nil
 }
 
@@ -36,7 +36,7 @@ func encodePutCheckpoint(out *oppb.Op, o *agent.PutCheckpoint) {
 	out.Op = &oppb.Op_PutCheckpoint{PutCheckpoint: &oppb.PutCheckpoint{
 		Key: o.Key, Version: o.Version, State: o.State, Thread: PointerToProto(o.Thread),
 		Lifecycle: o.Lifecycle, Metadata: o.Metadata, TtlMs: Millis(o.TTL),
-		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, SkipExisting: o.SkipExisting,
 	}}
 }
 
@@ -52,18 +52,19 @@ func decodePutCheckpoint(p *oppb.PutCheckpoint) (agent.Op, error) {
 	return &agent.PutCheckpoint{
 		Key: p.Key, Version: p.Version, State: JSON(p.State), Thread: thread, Lifecycle: p.Lifecycle,
 		Metadata: JSON(p.Metadata), TTL: ttl, IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+		SkipExisting: p.SkipExisting,
 	}, nil
 }
 
 func encodePatchCheckpoint(out *oppb.Op, o *agent.PatchCheckpoint) {
 	out.Op = &oppb.Op_PatchCheckpoint{PatchCheckpoint: &oppb.PatchCheckpoint{
-		Key: o.Key, Patch: o.Patch, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation,
+		Key: o.Key, Patch: o.Patch, IfRevision: o.IfRevision, IfIncarnation: o.IfIncarnation, Upsert: o.Upsert, Shallow: o.Shallow,
 	}}
 }
 
 func decodePatchCheckpoint(p *oppb.PatchCheckpoint) (agent.Op, error) {
 	return &agent.PatchCheckpoint{
-		Key: p.Key, Patch: JSON(p.Patch), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation,
+		Key: p.Key, Patch: JSON(p.Patch), IfRevision: p.IfRevision, IfIncarnation: p.IfIncarnation, Upsert: p.Upsert, Shallow: p.Shallow,
 	}, nil
 }
 

@@ -13,6 +13,7 @@ func ResultToProto(out *oppb.OpResult, res agent.OpResult) {
 	case *agent.ValueResult:
 		out.Result = &oppb.OpResult_Value{Value: &oppb.ValueResult{
 			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+			Skipped: r.Skipped,
 		}}
 	case *agent.CheckpointResult:
 		out.Result = &oppb.OpResult_Checkpoint{Checkpoint: checkpointResultToProto(r)}
@@ -63,7 +64,7 @@ func stampsToProto(stamps []agent.EntryStamp) []*oppb.EntryStamp {
 	out := make([]*oppb.EntryStamp, len(stamps))
 	for i := range stamps {
 		m := &slab[i]
-		m.Id, m.Seq, m.At = stamps[i].ID, stamps[i].Seq, stamps[i].At
+		m.Id, m.Seq, m.At, m.Skipped = stamps[i].ID, stamps[i].Seq, stamps[i].At, stamps[i].Skipped
 		out[i] = m
 	}
 	return out
@@ -77,6 +78,7 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 		if r := o.Value; r != nil {
 			return &agent.ValueResult{
 				Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+				Skipped: r.Skipped,
 			}, nil
 		}
 	case *oppb.OpResult_Checkpoint:
@@ -162,7 +164,7 @@ func stampsFromProto(stamps []*oppb.EntryStamp) []agent.EntryStamp {
 	}
 	out := make([]agent.EntryStamp, len(stamps))
 	for i, s := range stamps {
-		out[i] = agent.EntryStamp{ID: s.GetId(), Seq: s.GetSeq(), At: s.GetAt()}
+		out[i] = agent.EntryStamp{ID: s.GetId(), Seq: s.GetSeq(), At: s.GetAt(), Skipped: s.GetSkipped()}
 	}
 	return out
 }

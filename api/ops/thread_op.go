@@ -17,6 +17,7 @@ func encodeAppendThread(out *oppb.Op, o *agent.AppendThread) {
 	out.Op = &oppb.Op_AppendThread{AppendThread: &oppb.AppendThread{
 		Thread: o.Thread, Entries: draftsToProto(o.Entries), ExpectedRev: o.ExpectedRev,
 		ExpectedHead: o.ExpectedHead, Metadata: o.Metadata, IfIncarnation: o.IfIncarnation,
+		SkipExisting: o.SkipExisting, CreateOnly: o.CreateOnly,
 	}}
 }
 
@@ -27,7 +28,7 @@ func decodeAppendThread(a *oppb.AppendThread) (agent.Op, error) {
 	}
 	return &agent.AppendThread{
 		Thread: a.Thread, Entries: drafts, ExpectedRev: a.ExpectedRev, ExpectedHead: a.ExpectedHead,
-		Metadata: JSON(a.Metadata), IfIncarnation: a.IfIncarnation,
+		Metadata: JSON(a.Metadata), IfIncarnation: a.IfIncarnation, SkipExisting: a.SkipExisting, CreateOnly: a.CreateOnly,
 	}, nil
 }
 
@@ -95,7 +96,7 @@ func draftsToProto(drafts []agent.Draft) []*oppb.Draft {
 	out := make([]*oppb.Draft, len(drafts))
 	for i := range drafts {
 		d, m := &drafts[i], &slab[i]
-		m.Id, m.At, m.Kind, m.Payload, m.Refs = d.ID, d.At, d.Kind, d.Payload, d.Refs
+		m.Id, m.At, m.Kind, m.Payload, m.Refs, m.ContentType, m.Bytes = d.ID, d.At, d.Kind, d.Payload, d.Refs, d.ContentType, d.Bytes
 		out[i] = m
 	}
 	return out
@@ -113,7 +114,7 @@ func draftsFromProto(drafts []*oppb.Draft) ([]agent.Draft, error) {
 		if d == nil {
 			return nil, agent.Invalid("entries", "entry %d is missing", i)
 		}
-		out[i] = agent.Draft{ID: d.Id, At: d.At, Kind: d.Kind, Payload: JSON(d.Payload), Refs: JSON(d.Refs)}
+		out[i] = agent.Draft{ID: d.Id, At: d.At, Kind: d.Kind, Payload: JSON(d.Payload), Refs: JSON(d.Refs), ContentType: d.ContentType, Bytes: d.Bytes}
 	}
 	return out, nil
 }

@@ -15,7 +15,7 @@ func encodePutValue(out *oppb.Op, o *agent.PutValue) {
 	out.Op = &oppb.Op_PutValue{PutValue: &oppb.PutValue{
 		Key: o.Key, ContentType: o.ContentType, Bytes: o.Bytes, TtlMs: Millis(o.TTL),
 		IfRevision: o.IfRevision, IfBytes: expectToProto(o.IfBytes), IfIncarnation: o.IfIncarnation,
-		Metadata: o.Metadata,
+		Metadata: o.Metadata, SkipExisting: o.SkipExisting,
 	}}
 }
 
@@ -27,6 +27,7 @@ func decodePutValue(p *oppb.PutValue) (agent.Op, error) {
 	return &agent.PutValue{
 		Key: p.Key, ContentType: p.ContentType, Bytes: p.Bytes, TTL: ttl,
 		IfRevision: p.IfRevision, IfBytes: expectFromProto(p.IfBytes), IfIncarnation: p.IfIncarnation, Metadata: JSON(p.Metadata),
+		SkipExisting: p.SkipExisting,
 	}, nil
 }
 

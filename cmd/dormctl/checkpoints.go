@@ -75,6 +75,7 @@ func checkpointsPut(a *kit.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().Uint64Var(&op.Version, "version", 0, "your schema's version; 0 means 1")
+	cmd.Flags().BoolVar(&op.SkipExisting, "skip-existing", false, "keep a checkpoint that exists")
 	cmd.Flags().StringVar(&op.Lifecycle, "lifecycle", "", "why it is saved: "+strings.Join(agent.CheckpointLifecycles(), ", "))
 	cmd.Flags().StringVar(&metadata, "metadata", "", "a JSON object, @FILE or -")
 	kit.TTLFlag(cmd, &op.TTL)
@@ -84,20 +85,22 @@ func checkpointsPut(a *kit.App) *cobra.Command {
 }
 
 func checkpointsPatch(a *kit.App) *cobra.Command {
+	var op agent.PatchCheckpoint
 	var guard kit.GuardFlags
 	cmd := &cobra.Command{
 		Use: "patch KEY PATCH", Short: "Merge a patch into a checkpoint's state", Args: cli.Exactly("KEY", "PATCH"),
 		Long: "patch merges a JSON object (or @FILE, or - for stdin) into the state, as RFC 7396 says: null removes a member.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			patch, err := a.ObjectArg("patch", args[1])
-			if err != nil {
+			var err error
+			if op.Patch, err = a.ObjectArg("patch", args[1]); err != nil {
 				return err
 			}
-			return writeCheckpoint(a, cmd, &agent.PatchCheckpoint{
-				Key: args[0], Patch: patch, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation,
-			})
+			op.Key, op.IfRevision, op.IfIncarnation = args[0], guard.Revision(), guard.IfIncarnation
+			return writeCheckpoint(a, cmd, &op)
 		},
 	}
+	cmd.Flags().BoolVar(&op.Upsert, "upsert", false, "patch a missing checkpoint as an empty one")
+	cmd.Flags().BoolVar(&op.Shallow, "shallow", false, "replace members of the state whole")
 	guard.Define(cmd, true)
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 
 func threadsCommand(a *kit.App) *cobra.Command {
 	return cli.Group("threads", "Append-only journals",
-		threadsAppend(a), threadsGet(a), threadsLoad(a), threadsTail(a), threadsWatch(a), threadsFork(a),
+		threadsAppend(a), threadsGet(a), threadsLoad(a), threadsBytes(a), threadsTail(a), threadsWatch(a), threadsFork(a),
 		threadsCompact(a), threadsVerify(a), threadsList(a), threadsRemove(a))
 }
 

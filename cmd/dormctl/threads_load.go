@@ -73,7 +73,11 @@ func loadRest(ctx context.Context, a *kit.App, s kit.Store, read agent.LoadEntri
 func entriesGrid(e *agent.Entries) cli.Grid {
 	g := cli.Grid{Head: []string{"seq", "id", "at", "kind", "payload"}}
 	for _, entry := range e.Items {
-		g.Add(cli.Number(entry.Seq), entry.ID, cli.When(entry.At), entry.Kind, cli.Short(entry.Payload))
+		payload := cli.Short(entry.Payload)
+		if entry.ContentType != "" {
+			payload += fmt.Sprintf(" + %d bytes of %s", len(entry.Bytes), entry.ContentType)
+		}
+		g.Add(cli.Number(entry.Seq), entry.ID, cli.When(entry.At), entry.Kind, payload)
 	}
 	g.Note = fmt.Sprintf("rev %d, floor %d, head %s", e.Thread.Rev, e.Thread.Floor, e.Thread.Head)
 	if e.Next != nil {

@@ -55,6 +55,7 @@ func valuesPut(a *kit.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&op.ContentType, "content-type", "application/octet-stream", "media type of the bytes")
+	cmd.Flags().BoolVar(&op.SkipExisting, "skip-existing", false, "keep a value that exists")
 	kit.TTLFlag(cmd, &op.TTL)
 	guard.Define(cmd, true)
 	return cmd

@@ -62,6 +62,11 @@ func Put(c *txn.Tx, op *agent.PutCheckpoint) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if op.SkipExisting && old != nil {
+		kept := resultOf(op.Key, old)
+		kept.Skipped = true
+		return kept, nil
+	}
 	pointer, err := PointTo(c, op.Thread)
 	if err != nil {
 		return nil, err
@@ -85,6 +90,9 @@ func Patch(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
 		if err := c.CheckWritable(kv.KindCheckpointTombstone, op.Key, op.IfIncarnation, 0); err != nil {
 			return nil, err
 		}
+		if op.Upsert {
+			return insert(c, op)
+		}
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no checkpoint %q to patch", op.Key)
 	}
 	if err := txn.Matches(op.Key, op.IfIncarnation, op.IfRevision, old); err != nil {
@@ -94,18 +102,38 @@ func Patch(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := agent.MergePatch(body.State, op.Patch)
+	if body.State, err = patched(op, body); err != nil {
+		return nil, err
+	}
+	row := &logpb.CheckpointRow{
+		Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt,
+	}
+	return Store(c, op.Key, old, row, body)
+}
+
+// insert stores a missing checkpoint, as if the patch were applied to an empty one.
+func insert(c *txn.Tx, op *agent.PatchCheckpoint) (agent.OpResult, error) {
+	if err := txn.RevisionMatches(op.Key, op.IfRevision, 0); err != nil {
+		return nil, err
+	}
+	body := &logpb.CheckpointBody{State: command.OrEmptyObject(nil), Metadata: command.OrEmptyObject(nil)}
+	var err error
+	if body.State, err = patched(op, body); err != nil {
+		return nil, err
+	}
+	return Store(c, op.Key, nil, &logpb.CheckpointRow{Version: 1}, body)
+}
+
+// patched returns the state of a body after a patch.
+func patched(op *agent.PatchCheckpoint, body *logpb.CheckpointBody) (agent.JSON, error) {
+	state, err := op.Apply(body.State)
 	if err != nil {
 		return nil, agent.Invalid("patch", "%v", err)
 	}
 	if size := len(state) + len(body.Metadata); size > agent.CheckpointBytesMax {
 		return nil, agent.TooLarge("state", "checkpoint_bytes_max", size, agent.CheckpointBytesMax)
 	}
-	body.State = state
-	row := &logpb.CheckpointRow{
-		Version: old.Version, Lifecycle: old.Lifecycle, Thread: old.Thread, ExpiresAt: old.ExpiresAt,
-	}
-	return Store(c, op.Key, old, row, body)
+	return state, nil
 }
 
 // Body reads a revision's body.
@@ -163,10 +191,15 @@ func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.Che
 	}
 	pinPointer(c, key, old.GetThread(), row.Thread)
 	c.Changed(agent.ChangedCheckpoint, key, row.Revision)
+	return resultOf(key, row), nil
+}
+
+// resultOf returns the result of a write that stored or kept a row.
+func resultOf(key string, row *logpb.CheckpointRow) *agent.CheckpointResult {
 	return &agent.CheckpointResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Thread: command.DecodePointer(row.Thread),
-	}, nil
+	}
 }
 
 // Delete runs delete_checkpoint.

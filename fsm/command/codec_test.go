@@ -54,19 +54,20 @@ var (
 			Thread: genID.Draw(t, "thread"), Rev: genNumber.Draw(t, "rev"), Head: genMaybeHex.Draw(t, "head"), Incarnation: genNumber.Draw(t, "incarnation"),
 		}
 	})
-	genDraft = rapid.Custom(func(t *rapid.T) agent.Draft {
-		return agent.Draft{
-			ID: genText.Draw(t, "id"), At: optional(t, genTime, "at"), Kind: genText.Draw(t, "kind"),
-			Payload: genJSON.Draw(t, "payload"), Refs: genJSON.Draw(t, "refs"),
-		}
-	})
-	genDrafts  = rapid.SliceOfN(genDraft, 0, 4)
 	genIfBytes = rapid.Custom(func(t *rapid.T) []byte {
 		if b := genBytes.Draw(t, "bytes"); len(b) > 0 || rapid.Bool().Draw(t, "empty") {
 			return b
 		}
 		return nil
 	})
+	genDraft = rapid.Custom(func(t *rapid.T) agent.Draft {
+		return agent.Draft{
+			ID: genText.Draw(t, "id"), At: optional(t, genTime, "at"), Kind: genText.Draw(t, "kind"),
+			Payload: genJSON.Draw(t, "payload"), Refs: genJSON.Draw(t, "refs"),
+			ContentType: genText.Draw(t, "type"), Bytes: genIfBytes.Draw(t, "bytes"),
+		}
+	})
+	genDrafts = rapid.SliceOfN(genDraft, 0, 4)
 )
 
 // genOps has a generator for every kind of op.
@@ -75,7 +76,7 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.PutValue{
 			Key: genID.Draw(t, "key"), ContentType: genText.Draw(t, "type"), Bytes: genBytes.Draw(t, "bytes"), TTL: genTTL.Draw(t, "ttl"),
 			IfRevision: optional(t, genNumber, "if_revision"), IfBytes: optional(t, genIfBytes, "if_bytes"), IfIncarnation: genNumber.Draw(t, "inc"),
-			Metadata: genJSON.Draw(t, "metadata"),
+			Metadata: genJSON.Draw(t, "metadata"), SkipExisting: rapid.Bool().Draw(t, "skip"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
@@ -88,12 +89,13 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.PutCheckpoint{
 			Key: genID.Draw(t, "key"), Version: genNumber.Draw(t, "version"), State: genJSON.Draw(t, "state"), Thread: optional(t, genPointer, "thread"),
 			Lifecycle: genText.Draw(t, "lifecycle"), Metadata: genJSON.Draw(t, "metadata"), TTL: genTTL.Draw(t, "ttl"),
-			IfRevision: optional(t, genNumber, "if_revision"), IfIncarnation: genNumber.Draw(t, "inc"),
+			IfRevision: optional(t, genNumber, "if_revision"), IfIncarnation: genNumber.Draw(t, "inc"), SkipExisting: rapid.Bool().Draw(t, "skip"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
 		return &agent.PatchCheckpoint{
 			Key: genID.Draw(t, "key"), Patch: genJSON.Draw(t, "patch"), IfRevision: optional(t, genNumber, "if_revision"), IfIncarnation: genNumber.Draw(t, "inc"),
+			Upsert: rapid.Bool().Draw(t, "upsert"), Shallow: rapid.Bool().Draw(t, "shallow"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
@@ -105,6 +107,7 @@ var genOps = []*rapid.Generator[agent.Op]{
 		return &agent.AppendThread{
 			Thread: genID.Draw(t, "thread"), Entries: genDrafts.Draw(t, "entries"), ExpectedRev: optional(t, genNumber, "expected_rev"),
 			ExpectedHead: genMaybeHex.Draw(t, "head"), Metadata: genJSON.Draw(t, "metadata"), IfIncarnation: genNumber.Draw(t, "inc"),
+			SkipExisting: rapid.Bool().Draw(t, "skip"), CreateOnly: rapid.Bool().Draw(t, "create only"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.Op {
@@ -283,20 +286,21 @@ var genResult = rapid.OneOf(
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.ValueResult{
 			Key: genID.Draw(t, "key"), Incarnation: genNumber.Draw(t, "inc"), Revision: genNumber.Draw(t, "rev"),
-			CreatedAt: genTime.Draw(t, "created"), UpdatedAt: genTime.Draw(t, "updated"),
+			CreatedAt: genTime.Draw(t, "created"), UpdatedAt: genTime.Draw(t, "updated"), Skipped: rapid.Bool().Draw(t, "skipped"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.CheckpointResult{
 			Key: genID.Draw(t, "key"), Incarnation: genNumber.Draw(t, "inc"), Revision: genNumber.Draw(t, "rev"),
 			CreatedAt: genTime.Draw(t, "created"), UpdatedAt: genTime.Draw(t, "updated"), Thread: optional(t, genPointer, "thread"),
+			Skipped: rapid.Bool().Draw(t, "skipped"),
 		}
 	}),
 	rapid.Custom(func(t *rapid.T) agent.OpResult {
 		return &agent.ThreadResult{
 			Thread: genThread.Draw(t, "thread"),
 			Entries: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) agent.EntryStamp {
-				return agent.EntryStamp{ID: genID.Draw(t, "id"), Seq: genNumber.Draw(t, "seq"), At: genTime.Draw(t, "at")}
+				return agent.EntryStamp{ID: genID.Draw(t, "id"), Seq: genNumber.Draw(t, "seq"), At: genTime.Draw(t, "at"), Skipped: rapid.Bool().Draw(t, "skipped")}
 			}), 0, 3).Draw(t, "entries"),
 		}
 	}),

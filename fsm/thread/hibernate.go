@@ -42,7 +42,7 @@ func Hibernate(c *txn.Tx, op *agent.HibernateThread) (agent.OpResult, error) {
 		return nil, err
 	}
 	renewThread(c, t, op.Metadata)
-	more, err := extendThread(c, t, op.Entries[len(overlap):], false)
+	more, err := extendThread(c, t, op.Entries[len(overlap):], refuseExisting)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func overlapBelow(t *logpb.ThreadMeta, from uint64, drafts []agent.Draft) ([]age
 			return nil, compacted(t, uint64(i))
 		}
 		e := draft.Entry(0, uint64(i), 0)
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 		stamps[i] = agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}
 	}
 	if string(head[:]) != string(t.FloorHead) {

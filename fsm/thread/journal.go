@@ -82,7 +82,7 @@ func (j Journal) entry(seq uint64) (agent.Entry, error) {
 
 // entryOf returns the entry in a row, stored under an incarnation.
 func entryOf(row *logpb.EntryRow, incarnation, seq uint64) agent.Entry {
-	draft := agent.Draft{ID: row.Id, At: &row.At, Kind: row.Kind, Payload: row.Payload, Refs: row.Refs}
+	draft := agent.Draft{ID: row.Id, At: &row.At, Kind: row.Kind, Payload: row.Payload, Refs: row.Refs, ContentType: row.ContentType, Bytes: row.Bytes}
 	return draft.Entry(incarnation, seq, row.At)
 }
 

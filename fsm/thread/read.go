@@ -114,7 +114,7 @@ func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 	out := &agent.Verified{Rev: meta.Rev}
 	copy(out.Head[:], meta.FloorHead)
 	err = EachEntry(r, j, meta.Floor, meta.Rev, func(row *logpb.EntryRow, e agent.Entry) (bool, error) {
-		out.Head = out.Head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		out.Head = out.Head.After(&e)
 		if string(out.Head[:]) == string(row.Head) {
 			return true, nil
 		}

@@ -83,13 +83,18 @@ func Append(c *txn.Tx, op *agent.AppendThread) (agent.OpResult, error) {
 	if err := threadMatches(op, t); err != nil {
 		return nil, err
 	}
+	if op.CreateOnly && t != nil {
+		refusal := agent.Errorf(agent.CodeAlreadyExists, "there is a thread %q already, at rev %d", op.Thread, t.Rev)
+		refusal.Rev, refusal.Head, refusal.Incarnation = t.Rev, headOf(t), t.Incarnation
+		return nil, refusal
+	}
 	if t == nil {
 		if t, err = newThread(c, op.Thread); err != nil {
 			return nil, err
 		}
 	}
 	renewThread(c, t, op.Metadata)
-	stamps, err := extendThread(c, t, op.Entries, true)
+	stamps, err := extendThread(c, t, op.Entries, ifThere(op.SkipExisting))
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +150,24 @@ func renewThread(c *txn.Tx, t *logpb.ThreadMeta, metadata agent.JSON) {
 	}
 }
 
-// extendThread appends drafts to a thread, in memory and rows. An existing id with equal content is
-// skipped if skip is set, and refused otherwise.
-func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip bool) ([]agent.EntryStamp, error) {
+// existing is what an append does with a draft whose id the thread has.
+type existing int
+
+const (
+	refuseExisting existing = iota
+	skipEqual               // keep an entry with equal content, and refuse another one
+	skipAny                 // keep the entry
+)
+
+func ifThere(skip bool) existing {
+	if skip {
+		return skipAny
+	}
+	return skipEqual
+}
+
+// extendThread appends drafts to a thread, in memory and rows.
+func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, found existing) ([]agent.EntryStamp, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
@@ -157,17 +177,17 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 	bytes, rev := t.Bytes, t.Rev
 	for i, draft := range drafts {
 		if draft.ID != "" && !seededbug.Is(seededbug.DuplicateEntryIDs) {
-			stamp, found, err := duplicateEntry(c, t, draft, skip)
+			stamp, err := duplicateEntry(c, t, draft, found)
 			if err != nil {
 				return nil, err
 			}
-			if found {
-				stamps[i] = stamp
+			if stamp != nil {
+				stamps[i] = *stamp
 				continue
 			}
 		}
 		e := draft.Entry(t.Incarnation, t.Rev, c.Progress.Wall)
-		head = head.Next(e.ID, e.At, e.Kind, e.Payload, e.Refs)
+		head = head.After(&e)
 		if err := storeEntry(c, t, draft.ID, &e, head[:]); err != nil {
 			return nil, err
 		}
@@ -179,29 +199,31 @@ func extendThread(c *txn.Tx, t *logpb.ThreadMeta, drafts []agent.Draft, skip boo
 	return stamps, c.CountThread(t.Id, 0, int64(t.Rev-rev))
 }
 
-// duplicateEntry looks up a draft's id in the thread.
-func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, skip bool) (stamp agent.EntryStamp, found bool, err error) {
+// duplicateEntry looks up a draft's id in the thread. It returns where an entry is kept, or nil if
+// the thread has none of that id.
+func duplicateEntry(c *txn.Tx, t *logpb.ThreadMeta, draft agent.Draft, do existing) (*agent.EntryStamp, error) {
 	j := journalOf(c, t)
 	seq, found, err := j.find(draft.ID)
 	if err != nil || !found {
-		return stamp, false, err
+		return nil, err
 	}
 	e, err := j.entry(seq)
 	if err != nil {
-		return stamp, false, err
+		return nil, err
 	}
-	if !skip || !draft.SameContent(e) {
+	if do == refuseExisting || do == skipEqual && !draft.SameContent(e) {
 		refusal := agent.Errorf(agent.CodeDuplicateEntry, "entry %q is in thread %q already, at seq %d", draft.ID, t.Id, seq)
 		refusal.Seq, refusal.Rev, refusal.Head = seq, t.Rev, headOf(t)
-		return stamp, false, refusal
+		return nil, refusal
 	}
-	return agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At}, true, nil
+	return &agent.EntryStamp{ID: e.ID, Seq: e.Seq, At: e.At, Skipped: do == skipAny}, nil
 }
 
 // storeEntry writes the row of an appended entry, and the index row if its caller chose the id.
 func storeEntry(c *txn.Tx, t *logpb.ThreadMeta, chosen string, e *agent.Entry, head []byte) error {
 	row := logpb.EntryRow{
 		At: e.At, Kind: e.Kind, Payload: e.Payload, Refs: e.Refs, Head: head, Offset: t.Bytes,
+		ContentType: e.ContentType, Bytes: e.Bytes,
 	}
 	if chosen != "" {
 		incarnation, seq, generated := agent.GeneratedID(chosen)
@@ -246,7 +268,7 @@ func indexEntry(c *txn.Tx, t *logpb.ThreadMeta, id string, seq uint64) error {
 
 // EntryBytes returns the bytes that an entry counts for in its scope's quota.
 func EntryBytes(e *agent.Entry) uint64 {
-	return uint64(len(e.ID) + len(e.Kind) + len(e.Payload) + len(e.Refs))
+	return uint64(e.Size())
 }
 
 // Delete runs delete_thread.

@@ -100,9 +100,14 @@ func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, err
 	raw := command.Marshal(row)
 	c.Rows.Set(kv.IDKey(kv.KindValue, c.Scope, key), raw)
 	c.Changed(agent.ChangedValue, key, row.Revision)
+	return resultOf(key, row), nil
+}
+
+// resultOf returns the result of a write that stored or kept a row.
+func resultOf(key string, row *logpb.ValueRow) *agent.ValueResult {
 	return &agent.ValueResult{
 		Key: key, Incarnation: row.Incarnation, Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
-	}, nil
+	}
 }
 
 // valueBytes returns the bytes that a value counts for in its scope.

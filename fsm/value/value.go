@@ -54,6 +54,11 @@ func Put(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	if err := c.CheckWritable(kv.KindValueTombstone, op.Key, op.IfIncarnation, old.GetIncarnation()); err != nil {
 		return nil, err
 	}
+	if op.SkipExisting && old != nil {
+		kept := resultOf(op.Key, old)
+		kept.Skipped = true
+		return kept, nil
+	}
 	if err := valueMatches(c, op.Key, old, op.IfRevision, op.IfBytes); err != nil {
 		return nil, err
 	}

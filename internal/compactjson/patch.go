@@ -17,8 +17,14 @@ import (
 // evanphx/json-patch (v5.9.11) cannot be used. It adds new members in the random order
 // of a Go map, so replicas would differ. It also drops nulls inside arrays of a patch,
 // which RFC 7396 keeps.
-func MergePatch(doc, patch []byte) ([]byte, error) {
-	change, err := parseChange(patch)
+func MergePatch(doc, patch []byte) ([]byte, error) { return merge(doc, patch, false) }
+
+// AssignMembers is MergePatch, but a member of the patch replaces the member of doc whole, also
+// if both are objects. null removes a member of doc; nulls further inside are kept.
+func AssignMembers(doc, patch []byte) ([]byte, error) { return merge(doc, patch, true) }
+
+func merge(doc, patch []byte, shallow bool) ([]byte, error) {
+	change, err := parseChange(patch, shallow)
 	if err != nil {
 		return nil, fmt.Errorf("merge patch: %w", err)
 	}
@@ -49,10 +55,10 @@ type namedChange struct {
 	change  change
 }
 
-// parseChange parses a whole merge patch.
-func parseChange(patch []byte) (change, error) {
+// parseChange parses a whole merge patch. In a shallow one the members are replacement values.
+func parseChange(patch []byte, shallow bool) (change, error) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(patch))
-	parsed, err := readChange(decoder)
+	parsed, err := readChange(decoder, shallow)
 	if err != nil {
 		return change{}, err
 	}
@@ -64,7 +70,7 @@ func parseChange(patch []byte) (change, error) {
 
 // readChange reads the next value of decoder. Its recursion is as deep as the patch,
 // which Compact has bounded.
-func readChange(decoder *jsontext.Decoder) (change, error) {
+func readChange(decoder *jsontext.Decoder, shallow bool) (change, error) {
 	if decoder.PeekKind() != '{' {
 		value, err := decoder.ReadValue()
 		return change{value: value}, err
@@ -82,7 +88,7 @@ func readChange(decoder *jsontext.Decoder) (change, error) {
 		if err != nil {
 			return change{}, err
 		}
-		member, err := readChange(decoder)
+		member, err := readMember(decoder, shallow)
 		if err != nil {
 			return change{}, err
 		}
@@ -91,6 +97,15 @@ func readChange(decoder *jsontext.Decoder) (change, error) {
 	}
 	_, err := decoder.ReadToken()
 	return object, err
+}
+
+// readMember reads the value of a member.
+func readMember(decoder *jsontext.Decoder, shallow bool) (change, error) {
+	if !shallow {
+		return readChange(decoder, false)
+	}
+	value, err := decoder.ReadValue()
+	return change{value: bytes.Clone(value)}, err
 }
 
 // removes reports whether c is a null, which removes its member.

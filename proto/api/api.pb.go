@@ -3119,6 +3119,8 @@ type Entry struct {
 	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`
 	Payload       []byte                 `protobuf:"bytes,5,opt,name=payload,proto3" json:"payload,omitempty"`
 	Refs          []byte                 `protobuf:"bytes,6,opt,name=refs,proto3" json:"refs,omitempty"`
+	ContentType   string                 `protobuf:"bytes,290,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	Bytes         []byte                 `protobuf:"bytes,291,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3191,6 +3193,20 @@ func (x *Entry) GetPayload() []byte {
 func (x *Entry) GetRefs() []byte {
 	if x != nil {
 		return x.Refs
+	}
+	return nil
+}
+
+func (x *Entry) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *Entry) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
 	}
 	return nil
 }
@@ -5277,14 +5293,16 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"ThreadList\x12,\n" +
 	"\x05items\x18\x01 \x03(\v2\x16.dormouse.op.v1.ThreadR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"{\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xb6\x01\n" +
 	"\x05Entry\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x03R\x02at\x12\x12\n" +
 	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x18\n" +
 	"\apayload\x18\x05 \x01(\fR\apayload\x12\x12\n" +
-	"\x04refs\x18\x06 \x01(\fR\x04refs\"\x89\x01\n" +
+	"\x04refs\x18\x06 \x01(\fR\x04refs\x12\"\n" +
+	"\fcontent_type\x18\xa2\x02 \x01(\tR\vcontentType\x12\x15\n" +
+	"\x05bytes\x18\xa3\x02 \x01(\fR\x05bytes\"\x89\x01\n" +
 	"\aEntries\x12.\n" +
 	"\x06thread\x18\x01 \x01(\v2\x16.dormouse.op.v1.ThreadR\x06thread\x12,\n" +
 	"\x05items\x18\x02 \x03(\v2\x16.dormouse.api.v1.EntryR\x05items\x12\x17\n" +

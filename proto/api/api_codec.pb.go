@@ -2603,6 +2603,8 @@ func (m *Entry) EncodedSize() int {
 	n += protocode.SizeText(4, m.Kind)
 	n += protocode.SizeText(5, m.Payload)
 	n += protocode.SizeText(6, m.Refs)
+	n += protocode.SizeText(290, m.ContentType)
+	n += protocode.SizeText(291, m.Bytes)
 	return n
 }
 
@@ -2613,6 +2615,8 @@ func (m *Entry) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 291, m.Bytes)
+	i = protocode.PutText(b, i, 290, m.ContentType)
 	i = protocode.PutText(b, i, 6, m.Refs)
 	i = protocode.PutText(b, i, 5, m.Payload)
 	i = protocode.PutText(b, i, 4, m.Kind)
@@ -2641,6 +2645,10 @@ func (m *Entry) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Payload)
 		case 6:
 			err = f.Bytes(&m.Refs)
+		case 290:
+			err = f.String(&m.ContentType)
+		case 291:
+			err = f.Bytes(&m.Bytes)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -347,6 +347,8 @@ type EntryRow struct {
 	Refs          []byte                 `protobuf:"bytes,5,opt,name=refs,proto3" json:"refs,omitempty"`
 	Head          []byte                 `protobuf:"bytes,6,opt,name=head,proto3" json:"head,omitempty"`      // the chain including this entry
 	Offset        uint64                 `protobuf:"varint,7,opt,name=offset,proto3" json:"offset,omitempty"` // bytes of this incarnation's own entries before it
+	ContentType   string                 `protobuf:"bytes,290,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	Bytes         []byte                 `protobuf:"bytes,291,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -428,6 +430,20 @@ func (x *EntryRow) GetOffset() uint64 {
 		return x.Offset
 	}
 	return 0
+}
+
+func (x *EntryRow) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *EntryRow) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
 }
 
 // Tombstone is the rest of a deleted thread, checkpoint or value.
@@ -950,7 +966,7 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\x0eCheckpointBody\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\fR\x05state\x12\x1a\n" +
 	"\bmetadata\x18\x02 \x01(\fR\bmetadata\x120\n" +
-	"\x03row\x18\x03 \x01(\v2\x1e.dormouse.log.v1.CheckpointRowR\x03row\"\x98\x01\n" +
+	"\x03row\x18\x03 \x01(\v2\x1e.dormouse.log.v1.CheckpointRowR\x03row\"\xd3\x01\n" +
 	"\bEntryRow\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\x12\x12\n" +
@@ -958,7 +974,9 @@ const file_proto_log_rows_proto_rawDesc = "" +
 	"\apayload\x18\x04 \x01(\fR\apayload\x12\x12\n" +
 	"\x04refs\x18\x05 \x01(\fR\x04refs\x12\x12\n" +
 	"\x04head\x18\x06 \x01(\fR\x04head\x12\x16\n" +
-	"\x06offset\x18\a \x01(\x04R\x06offset\"m\n" +
+	"\x06offset\x18\a \x01(\x04R\x06offset\x12\"\n" +
+	"\fcontent_type\x18\xa2\x02 \x01(\tR\vcontentType\x12\x15\n" +
+	"\x05bytes\x18\xa3\x02 \x01(\fR\x05bytes\"m\n" +
 	"\tTombstone\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12!\n" +
 	"\fsealed_until\x18\x02 \x01(\x03R\vsealedUntil\x12\x1b\n" +

@@ -263,6 +263,8 @@ func (m *EntryRow) EncodedSize() int {
 	n += protocode.SizeText(5, m.Refs)
 	n += protocode.SizeText(6, m.Head)
 	n += protocode.SizeInt(7, m.Offset)
+	n += protocode.SizeText(290, m.ContentType)
+	n += protocode.SizeText(291, m.Bytes)
 	return n
 }
 
@@ -273,6 +275,8 @@ func (m *EntryRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 291, m.Bytes)
+	i = protocode.PutText(b, i, 290, m.ContentType)
 	i = protocode.PutInt(b, i, 7, m.Offset)
 	i = protocode.PutText(b, i, 6, m.Head)
 	i = protocode.PutText(b, i, 5, m.Refs)
@@ -304,6 +308,10 @@ func (m *EntryRow) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Head)
 		case 7:
 			err = protocode.Int(&f, &m.Offset)
+		case 290:
+			err = f.String(&m.ContentType)
+		case 291:
+			err = f.Bytes(&m.Bytes)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -920,7 +920,8 @@ type PutValue struct {
 	IfRevision    *uint64                `protobuf:"varint,5,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	IfBytes       *ExpectBytes           `protobuf:"bytes,6,opt,name=if_bytes,json=ifBytes,proto3" json:"if_bytes,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,7,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata,proto3" json:"metadata,omitempty"` // empty keeps what is there
+	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata,proto3" json:"metadata,omitempty"`                               // empty keeps what is there
+	SkipExisting  bool                   `protobuf:"varint,290,opt,name=skip_existing,json=skipExisting,proto3" json:"skip_existing,omitempty"` // keep a value that is there
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1009,6 +1010,13 @@ func (x *PutValue) GetMetadata() []byte {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *PutValue) GetSkipExisting() bool {
+	if x != nil {
+		return x.SkipExisting
+	}
+	return false
 }
 
 type DeleteValue struct {
@@ -1166,6 +1174,7 @@ type PutCheckpoint struct {
 	TtlMs         uint64                 `protobuf:"varint,7,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
 	IfRevision    *uint64                `protobuf:"varint,8,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,9,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
+	SkipExisting  bool                   `protobuf:"varint,290,opt,name=skip_existing,json=skipExisting,proto3" json:"skip_existing,omitempty"` // keep a checkpoint that is there
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1263,12 +1272,21 @@ func (x *PutCheckpoint) GetIfIncarnation() uint64 {
 	return 0
 }
 
+func (x *PutCheckpoint) GetSkipExisting() bool {
+	if x != nil {
+		return x.SkipExisting
+	}
+	return false
+}
+
 type PatchCheckpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Patch         []byte                 `protobuf:"bytes,2,opt,name=patch,proto3" json:"patch,omitempty"`
 	IfRevision    *uint64                `protobuf:"varint,3,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,4,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
+	Upsert        bool                   `protobuf:"varint,290,opt,name=upsert,proto3" json:"upsert,omitempty"`   // a missing checkpoint is patched as an empty one
+	Shallow       bool                   `protobuf:"varint,291,opt,name=shallow,proto3" json:"shallow,omitempty"` // members of the patch replace those of the state whole
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1329,6 +1347,20 @@ func (x *PatchCheckpoint) GetIfIncarnation() uint64 {
 		return x.IfIncarnation
 	}
 	return 0
+}
+
+func (x *PatchCheckpoint) GetUpsert() bool {
+	if x != nil {
+		return x.Upsert
+	}
+	return false
+}
+
+func (x *PatchCheckpoint) GetShallow() bool {
+	if x != nil {
+		return x.Shallow
+	}
+	return false
 }
 
 type DeleteCheckpoint struct {
@@ -1406,6 +1438,8 @@ type Draft struct {
 	Kind          string                 `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	Payload       []byte                 `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`
 	Refs          []byte                 `protobuf:"bytes,5,opt,name=refs,proto3" json:"refs,omitempty"`
+	ContentType   string                 `protobuf:"bytes,290,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"` // of bytes
+	Bytes         []byte                 `protobuf:"bytes,291,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1475,6 +1509,20 @@ func (x *Draft) GetRefs() []byte {
 	return nil
 }
 
+func (x *Draft) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *Draft) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
 type AppendThread struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
@@ -1483,6 +1531,8 @@ type AppendThread struct {
 	ExpectedHead  string                 `protobuf:"bytes,4,opt,name=expected_head,json=expectedHead,proto3" json:"expected_head,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	IfIncarnation uint64                 `protobuf:"varint,6,opt,name=if_incarnation,json=ifIncarnation,proto3" json:"if_incarnation,omitempty"`
+	SkipExisting  bool                   `protobuf:"varint,290,opt,name=skip_existing,json=skipExisting,proto3" json:"skip_existing,omitempty"` // keep entries whose id the thread has
+	CreateOnly    bool                   `protobuf:"varint,291,opt,name=create_only,json=createOnly,proto3" json:"create_only,omitempty"`       // the thread must not exist
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1557,6 +1607,20 @@ func (x *AppendThread) GetIfIncarnation() uint64 {
 		return x.IfIncarnation
 	}
 	return 0
+}
+
+func (x *AppendThread) GetSkipExisting() bool {
+	if x != nil {
+		return x.SkipExisting
+	}
+	return false
+}
+
+func (x *AppendThread) GetCreateOnly() bool {
+	if x != nil {
+		return x.CreateOnly
+	}
+	return false
 }
 
 type HibernateThread struct {
@@ -2640,6 +2704,7 @@ type ValueResult struct {
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Skipped       bool                   `protobuf:"varint,290,opt,name=skipped,proto3" json:"skipped,omitempty"` // it was there, and was kept
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2709,6 +2774,13 @@ func (x *ValueResult) GetUpdatedAt() int64 {
 	return 0
 }
 
+func (x *ValueResult) GetSkipped() bool {
+	if x != nil {
+		return x.Skipped
+	}
+	return false
+}
+
 type CheckpointResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -2717,6 +2789,7 @@ type CheckpointResult struct {
 	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Thread        *Pointer               `protobuf:"bytes,6,opt,name=thread,proto3" json:"thread,omitempty"`
+	Skipped       bool                   `protobuf:"varint,290,opt,name=skipped,proto3" json:"skipped,omitempty"` // it was there, and was kept
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2793,6 +2866,13 @@ func (x *CheckpointResult) GetThread() *Pointer {
 	return nil
 }
 
+func (x *CheckpointResult) GetSkipped() bool {
+	if x != nil {
+		return x.Skipped
+	}
+	return false
+}
+
 type ThreadResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        *Thread                `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
@@ -2850,6 +2930,7 @@ type EntryStamp struct {
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
 	At            int64                  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
+	Skipped       bool                   `protobuf:"varint,290,opt,name=skipped,proto3" json:"skipped,omitempty"` // it was there, and was kept
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2903,6 +2984,13 @@ func (x *EntryStamp) GetAt() int64 {
 		return x.At
 	}
 	return 0
+}
+
+func (x *EntryStamp) GetSkipped() bool {
+	if x != nil {
+		return x.Skipped
+	}
+	return false
 }
 
 type ForkedAgent struct {
@@ -3805,7 +3893,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\fR\x05bytes\"\x9d\x02\n" +
+	"\x05bytes\x18\x02 \x01(\fR\x05bytes\"\xc3\x02\n" +
 	"\bPutValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12!\n" +
 	"\fcontent_type\x18\x02 \x01(\tR\vcontentType\x12\x14\n" +
@@ -3815,7 +3903,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"ifRevision\x88\x01\x01\x126\n" +
 	"\bif_bytes\x18\x06 \x01(\v2\x1b.dormouse.op.v1.ExpectBytesR\aifBytes\x12%\n" +
 	"\x0eif_incarnation\x18\a \x01(\x04R\rifIncarnation\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadataB\x0e\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\x12$\n" +
+	"\rskip_existing\x18\xa2\x02 \x01(\bR\fskipExistingB\x0e\n" +
 	"\f_if_revision\"\xcd\x01\n" +
 	"\vDeleteValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12$\n" +
@@ -3829,7 +3918,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x10\n" +
 	"\x03rev\x18\x02 \x01(\x04R\x03rev\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\tR\x04head\x12 \n" +
-	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\"\xb0\x02\n" +
+	"\vincarnation\x18\x04 \x01(\x04R\vincarnation\"\xd6\x02\n" +
 	"\rPutCheckpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x14\n" +
@@ -3840,14 +3929,17 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x06ttl_ms\x18\a \x01(\x04R\x05ttlMs\x12$\n" +
 	"\vif_revision\x18\b \x01(\x04H\x00R\n" +
 	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\t \x01(\x04R\rifIncarnationB\x0e\n" +
-	"\f_if_revision\"\x96\x01\n" +
+	"\x0eif_incarnation\x18\t \x01(\x04R\rifIncarnation\x12$\n" +
+	"\rskip_existing\x18\xa2\x02 \x01(\bR\fskipExistingB\x0e\n" +
+	"\f_if_revision\"\xca\x01\n" +
 	"\x0fPatchCheckpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05patch\x18\x02 \x01(\fR\x05patch\x12$\n" +
 	"\vif_revision\x18\x03 \x01(\x04H\x00R\n" +
 	"ifRevision\x88\x01\x01\x12%\n" +
-	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnationB\x0e\n" +
+	"\x0eif_incarnation\x18\x04 \x01(\x04R\rifIncarnation\x12\x17\n" +
+	"\x06upsert\x18\xa2\x02 \x01(\bR\x06upsert\x12\x19\n" +
+	"\ashallow\x18\xa3\x02 \x01(\bR\ashallowB\x0e\n" +
 	"\f_if_revision\"\x9a\x01\n" +
 	"\x10DeleteCheckpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12$\n" +
@@ -3855,21 +3947,26 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"ifRevision\x88\x01\x01\x12%\n" +
 	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
 	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"u\n" +
+	"\f_if_revision\"\xb0\x01\n" +
 	"\x05Draft\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x13\n" +
 	"\x02at\x18\x02 \x01(\x03H\x00R\x02at\x88\x01\x01\x12\x12\n" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x18\n" +
 	"\apayload\x18\x04 \x01(\fR\apayload\x12\x12\n" +
-	"\x04refs\x18\x05 \x01(\fR\x04refsB\x05\n" +
-	"\x03_at\"\xf8\x01\n" +
+	"\x04refs\x18\x05 \x01(\fR\x04refs\x12\"\n" +
+	"\fcontent_type\x18\xa2\x02 \x01(\tR\vcontentType\x12\x15\n" +
+	"\x05bytes\x18\xa3\x02 \x01(\fR\x05bytesB\x05\n" +
+	"\x03_at\"\xc0\x02\n" +
 	"\fAppendThread\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12/\n" +
 	"\aentries\x18\x02 \x03(\v2\x15.dormouse.op.v1.DraftR\aentries\x12&\n" +
 	"\fexpected_rev\x18\x03 \x01(\x04H\x00R\vexpectedRev\x88\x01\x01\x12#\n" +
 	"\rexpected_head\x18\x04 \x01(\tR\fexpectedHead\x12\x1a\n" +
 	"\bmetadata\x18\x05 \x01(\fR\bmetadata\x12%\n" +
-	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnationB\x0f\n" +
+	"\x0eif_incarnation\x18\x06 \x01(\x04R\rifIncarnation\x12$\n" +
+	"\rskip_existing\x18\xa2\x02 \x01(\bR\fskipExisting\x12 \n" +
+	"\vcreate_only\x18\xa3\x02 \x01(\bR\n" +
+	"createOnlyB\x0f\n" +
 	"\r_expected_rev\"\xca\x01\n" +
 	"\x0fHibernateThread\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x10\n" +
@@ -3961,7 +4058,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x06signal\x18\x8d\x01 \x01(\v2\x1c.dormouse.op.v1.SignalResultH\x00R\x06signal\x127\n" +
 	"\x06import\x18\xf0\x01 \x01(\v2\x1c.dormouse.op.v1.ImportResultH\x00R\x06import\x12.\n" +
 	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05tokenB\b\n" +
-	"\x06result\"\x9b\x01\n" +
+	"\x06result\"\xb6\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -3969,7 +4066,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x05 \x01(\x03R\tupdatedAt\"\xd1\x01\n" +
+	"updated_at\x18\x05 \x01(\x03R\tupdatedAt\x12\x19\n" +
+	"\askipped\x18\xa2\x02 \x01(\bR\askipped\"\xec\x01\n" +
 	"\x10CheckpointResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -3978,15 +4076,17 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"created_at\x18\x04 \x01(\x03R\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x05 \x01(\x03R\tupdatedAt\x12/\n" +
-	"\x06thread\x18\x06 \x01(\v2\x17.dormouse.op.v1.PointerR\x06thread\"t\n" +
+	"\x06thread\x18\x06 \x01(\v2\x17.dormouse.op.v1.PointerR\x06thread\x12\x19\n" +
+	"\askipped\x18\xa2\x02 \x01(\bR\askipped\"t\n" +
 	"\fThreadResult\x12.\n" +
 	"\x06thread\x18\x01 \x01(\v2\x16.dormouse.op.v1.ThreadR\x06thread\x124\n" +
-	"\aentries\x18\x02 \x03(\v2\x1a.dormouse.op.v1.EntryStampR\aentries\">\n" +
+	"\aentries\x18\x02 \x03(\v2\x1a.dormouse.op.v1.EntryStampR\aentries\"Y\n" +
 	"\n" +
 	"EntryStamp\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"\xd1\x01\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\x12\x19\n" +
+	"\askipped\x18\xa2\x02 \x01(\bR\askipped\"\xd1\x01\n" +
 	"\vForkedAgent\x12@\n" +
 	"\n" +
 	"checkpoint\x18\x01 \x01(\v2 .dormouse.op.v1.CheckpointResultR\n" +

@@ -666,6 +666,7 @@ func (m *PutValue) EncodedSize() int {
 	}
 	n += protocode.SizeInt(7, m.IfIncarnation)
 	n += protocode.SizeText(70, m.Metadata)
+	n += protocode.SizeBool(290, m.SkipExisting)
 	return n
 }
 
@@ -676,6 +677,7 @@ func (m *PutValue) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 290, m.SkipExisting)
 	i = protocode.PutText(b, i, 70, m.Metadata)
 	i = protocode.PutInt(b, i, 7, m.IfIncarnation)
 	if m.IfBytes != nil {
@@ -712,6 +714,8 @@ func (m *PutValue) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.IfIncarnation)
 		case 70:
 			err = f.Bytes(&m.Metadata)
+		case 290:
+			err = f.Bool(&m.SkipExisting)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -872,6 +876,7 @@ func (m *PutCheckpoint) EncodedSize() int {
 	n += protocode.SizeInt(7, m.TtlMs)
 	n += protocode.SizeOptionalInt(8, m.IfRevision)
 	n += protocode.SizeInt(9, m.IfIncarnation)
+	n += protocode.SizeBool(290, m.SkipExisting)
 	return n
 }
 
@@ -882,6 +887,7 @@ func (m *PutCheckpoint) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 290, m.SkipExisting)
 	i = protocode.PutInt(b, i, 9, m.IfIncarnation)
 	i = protocode.PutOptionalInt(b, i, 8, m.IfRevision)
 	i = protocode.PutInt(b, i, 7, m.TtlMs)
@@ -921,6 +927,8 @@ func (m *PutCheckpoint) Decode(raw []byte) (err error) {
 			err = protocode.OptionalInt(&f, &m.IfRevision)
 		case 9:
 			err = protocode.Int(&f, &m.IfIncarnation)
+		case 290:
+			err = f.Bool(&m.SkipExisting)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -948,6 +956,8 @@ func (m *PatchCheckpoint) EncodedSize() int {
 	n += protocode.SizeText(2, m.Patch)
 	n += protocode.SizeOptionalInt(3, m.IfRevision)
 	n += protocode.SizeInt(4, m.IfIncarnation)
+	n += protocode.SizeBool(290, m.Upsert)
+	n += protocode.SizeBool(291, m.Shallow)
 	return n
 }
 
@@ -958,6 +968,8 @@ func (m *PatchCheckpoint) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 291, m.Shallow)
+	i = protocode.PutBool(b, i, 290, m.Upsert)
 	i = protocode.PutInt(b, i, 4, m.IfIncarnation)
 	i = protocode.PutOptionalInt(b, i, 3, m.IfRevision)
 	i = protocode.PutText(b, i, 2, m.Patch)
@@ -980,6 +992,10 @@ func (m *PatchCheckpoint) Decode(raw []byte) (err error) {
 			err = protocode.OptionalInt(&f, &m.IfRevision)
 		case 4:
 			err = protocode.Int(&f, &m.IfIncarnation)
+		case 290:
+			err = f.Bool(&m.Upsert)
+		case 291:
+			err = f.Bool(&m.Shallow)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1067,6 +1083,8 @@ func (m *Draft) EncodedSize() int {
 	n += protocode.SizeText(3, m.Kind)
 	n += protocode.SizeText(4, m.Payload)
 	n += protocode.SizeText(5, m.Refs)
+	n += protocode.SizeText(290, m.ContentType)
+	n += protocode.SizeText(291, m.Bytes)
 	return n
 }
 
@@ -1077,6 +1095,8 @@ func (m *Draft) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 291, m.Bytes)
+	i = protocode.PutText(b, i, 290, m.ContentType)
 	i = protocode.PutText(b, i, 5, m.Refs)
 	i = protocode.PutText(b, i, 4, m.Payload)
 	i = protocode.PutText(b, i, 3, m.Kind)
@@ -1102,6 +1122,10 @@ func (m *Draft) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Payload)
 		case 5:
 			err = f.Bytes(&m.Refs)
+		case 290:
+			err = f.String(&m.ContentType)
+		case 291:
+			err = f.Bytes(&m.Bytes)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1133,6 +1157,8 @@ func (m *AppendThread) EncodedSize() int {
 	n += protocode.SizeText(4, m.ExpectedHead)
 	n += protocode.SizeText(5, m.Metadata)
 	n += protocode.SizeInt(6, m.IfIncarnation)
+	n += protocode.SizeBool(290, m.SkipExisting)
+	n += protocode.SizeBool(291, m.CreateOnly)
 	return n
 }
 
@@ -1143,6 +1169,8 @@ func (m *AppendThread) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 291, m.CreateOnly)
+	i = protocode.PutBool(b, i, 290, m.SkipExisting)
 	i = protocode.PutInt(b, i, 6, m.IfIncarnation)
 	i = protocode.PutText(b, i, 5, m.Metadata)
 	i = protocode.PutText(b, i, 4, m.ExpectedHead)
@@ -1173,6 +1201,10 @@ func (m *AppendThread) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Metadata)
 		case 6:
 			err = protocode.Int(&f, &m.IfIncarnation)
+		case 290:
+			err = f.Bool(&m.SkipExisting)
+		case 291:
+			err = f.Bool(&m.CreateOnly)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2072,6 +2104,7 @@ func (m *ValueResult) EncodedSize() int {
 	n += protocode.SizeInt(3, m.Revision)
 	n += protocode.SizeInt(4, m.CreatedAt)
 	n += protocode.SizeInt(5, m.UpdatedAt)
+	n += protocode.SizeBool(290, m.Skipped)
 	return n
 }
 
@@ -2082,6 +2115,7 @@ func (m *ValueResult) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 290, m.Skipped)
 	i = protocode.PutInt(b, i, 5, m.UpdatedAt)
 	i = protocode.PutInt(b, i, 4, m.CreatedAt)
 	i = protocode.PutInt(b, i, 3, m.Revision)
@@ -2107,6 +2141,8 @@ func (m *ValueResult) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.CreatedAt)
 		case 5:
 			err = protocode.Int(&f, &m.UpdatedAt)
+		case 290:
+			err = f.Bool(&m.Skipped)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2138,6 +2174,7 @@ func (m *CheckpointResult) EncodedSize() int {
 	if m.Thread != nil {
 		n += protocode.SizeMessage(6, m.Thread.EncodedSize())
 	}
+	n += protocode.SizeBool(290, m.Skipped)
 	return n
 }
 
@@ -2148,6 +2185,7 @@ func (m *CheckpointResult) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 290, m.Skipped)
 	if m.Thread != nil {
 		i = protocode.PutMessage(b, m.Thread.EncodeBackward(b[:i]), i, 6)
 	}
@@ -2178,6 +2216,8 @@ func (m *CheckpointResult) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.UpdatedAt)
 		case 6:
 			err = protocode.Sub(&f, &m.Thread)
+		case 290:
+			err = f.Bool(&m.Skipped)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2263,6 +2303,7 @@ func (m *EntryStamp) EncodedSize() int {
 	n += protocode.SizeText(1, m.Id)
 	n += protocode.SizeInt(2, m.Seq)
 	n += protocode.SizeInt(3, m.At)
+	n += protocode.SizeBool(290, m.Skipped)
 	return n
 }
 
@@ -2273,6 +2314,7 @@ func (m *EntryStamp) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 290, m.Skipped)
 	i = protocode.PutInt(b, i, 3, m.At)
 	i = protocode.PutInt(b, i, 2, m.Seq)
 	i = protocode.PutText(b, i, 1, m.Id)
@@ -2292,6 +2334,8 @@ func (m *EntryStamp) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Seq)
 		case 3:
 			err = protocode.Int(&f, &m.At)
+		case 290:
+			err = f.Bool(&m.Skipped)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

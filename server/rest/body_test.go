@@ -119,7 +119,7 @@ func TestABodyPastItsLimitIsRefusedBeforeItIsRead(t *testing.T) {
 	got = k.call("PUT", "/v1/checkpoints/a", `{"state":{"a":"`+strings.Repeat("x", agent.CheckpointBytesMax)+`"}}`)
 	got.want(got.problem(413, "too_large"), map[string]any{"limit": "checkpoint_bytes_max=4194304"})
 	got = k.call("POST", "/v1/threads/t/entries", `{"entries":{"payload":{"a":"`+strings.Repeat("x", agent.EntryBytesMax)+`"}}}`)
-	got.want(got.problem(413, "too_large"), map[string]any{"limit": "entry_bytes_max=1048576"})
+	got.want(got.problem(413, "too_large"), map[string]any{"limit": "entry_bytes_max=4194304"})
 }
 
 func TestABodyOfAnotherTypeIsUnsupported(t *testing.T) {

@@ -16,7 +16,7 @@ func routeCheckpoints(f *api) {
 	}, putCheckpoint)
 	register(f, route{
 		method: http.MethodPatch, path: key, id: "patch-checkpoint", tag: tag, summary: "Merge a patch into the state (RFC 7396)",
-		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation"}, bodyNeeded: true,
+		effect: writes, condition: "if_revision", query: []string{"if_revision", "if_incarnation", "upsert", "shallow"}, bodyNeeded: true,
 		accepts: []string{"application/merge-patch+json", "application/json"}, answers: document.CheckpointStamp{},
 	}, patchCheckpoint)
 	register(f, route{
@@ -57,6 +57,8 @@ func patchCheckpoint(c *request, body *document.JSON) error {
 		Patch:         agent.JSON(*body),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
 		IfIncarnation: c.number("if_incarnation"),
+		Upsert:        c.flag("upsert"),
+		Shallow:       c.flag("shallow"),
 	})
 }
 
@@ -77,7 +79,7 @@ func answerCheckpoint(c *request, op agent.Op) error {
 		return err
 	}
 	a := reply{revision: &stamp.Revision, body: document.CheckpointStampOf(stamp)}
-	if stamp.Revision == 1 && c.route.creates { // revisions start at 1 in each incarnation
+	if stamp.Revision == 1 && c.route.creates && !stamp.Skipped { // revisions start at 1 in each incarnation
 		a.location = location("checkpoints", stamp.Key)
 	}
 	return c.answer(a)

@@ -148,6 +148,7 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"POST /v1/memory/{agent}":             `{"content":"x"}`,
 		"DELETE /v1/memory/{agent}/{id}":      ``,
 		"PUT /v1/managers/{manager}":          `{"handler":{"kind":"document"}}`,
+		"POST /v1/threads/{id}/bytes":         `some bytes`,
 		"PUT /v1/scopes/{scope}":              `{}`,
 		"PUT /v1/default-policy":              `{}`,
 		"DELETE /v1/scopes/{scope}":           ``,

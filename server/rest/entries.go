@@ -21,11 +21,15 @@ func routeEntries(f *api) {
 		method: http.MethodGet, path: path + "/{entry}", id: "get-entry", tag: tag, summary: "Read one entry by its id",
 		effect: reads, answers: document.Entry{},
 	}, getEntry)
+	routeEntryBytes(f)
 	routeWatch(f)
 }
 
 func appendEntries(c *request, body *document.AppendBody) error {
-	op := body.ToOp(c.id("id"))
+	op, err := body.ToOp(c.id("id"))
+	if err != nil {
+		return err
+	}
 	op.ExpectedRev = c.conditioned(op.ExpectedRev)
 	return answerAppend(c, op)
 }

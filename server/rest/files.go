@@ -11,7 +11,7 @@ func routeFiles(f *api) {
 	const tag, one = "files", "/v1/files/{path}"
 	register(f, route{
 		method: http.MethodPut, path: one, id: "write-file", tag: tag, summary: "Write a file: the body, byte for byte, with its type; the path is percent-encoded",
-		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
+		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation", "on_exists"},
 		accepts: []string{anyMedia}, creates: true, answers: document.FileStamp{},
 	}, writeFile)
 	register(f, route{
@@ -61,7 +61,7 @@ func writeFile(c *request, _ *none) error {
 	if err != nil {
 		return err
 	}
-	return answerFile(c, stamp, stamp.Revision == 1)
+	return answerFile(c, stamp, stamp.Revision == 1 && !stamp.Skipped)
 }
 
 // answerFile answers a write; made reports that the file is new.

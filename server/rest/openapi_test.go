@@ -26,7 +26,7 @@ var contract = []string{
 	"PUT /v1/checkpoints/{key}", "GET /v1/checkpoints/{key}", "PATCH /v1/checkpoints/{key}", "DELETE /v1/checkpoints/{key}",
 	"GET /v1/checkpoints", "GET /v1/checkpoints/{key}/history",
 	"POST /v1/threads", "GET /v1/threads", "GET /v1/threads/{id}", "DELETE /v1/threads/{id}",
-	"POST /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries/{entry}",
+	"POST /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries", "GET /v1/threads/{id}/entries/{entry}", "POST /v1/threads/{id}/bytes", "GET /v1/threads/{id}/entries/{entry}/bytes",
 	"GET /v1/threads/{id}/watch", "POST /v1/threads/{id}/compact", "POST /v1/threads/{id}/fork", "GET /v1/threads/{id}/verify",
 	"POST /v1/agents/{key}/hibernate", "GET /v1/agents/{key}/thaw", "POST /v1/agents/{key}/fork", "DELETE /v1/agents/{key}",
 	"GET /v1/agents/{key}/erasure", "PUT /v1/threads/{id}/ttl", "PUT /v1/sessions/{id}/ttl", "PUT /v1/conversations/{id}/ttl",

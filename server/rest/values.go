@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 
 	"dormouse/agent"
@@ -11,7 +12,7 @@ func routeValues(f *api) {
 	const tag, key = "values", "/v1/values/{key}"
 	register(f, route{
 		method: http.MethodPut, path: key, id: "put-value", tag: tag, summary: "Write a value: the body, byte for byte, with its type",
-		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation"},
+		effect: writes, condition: "if_revision", query: []string{"ttl_ms", "if_revision", "if_incarnation", "on_exists"},
 		accepts: []string{anyMedia}, creates: true, answers: document.ValueStamp{},
 	}, putValue)
 	register(f, route{
@@ -34,7 +35,7 @@ func putValue(c *request, _ *none) error {
 		return err
 	}
 	a := reply{revision: &stamp.Revision, body: document.ValueStampOf(stamp)}
-	if stamp.Revision == 1 { // revisions start at 1 in each incarnation
+	if stamp.Revision == 1 && !stamp.Skipped { // revisions start at 1 in each incarnation
 		a.location = location("values", stamp.Key)
 	}
 	return c.answer(a)
@@ -49,6 +50,10 @@ func putBody(c *request, key string) (*agent.ValueResult, error) {
 	if body == nil {
 		body = []byte{} // an empty value is a value
 	}
+	skip, err := document.SkipsExistingRow(c.text("on_exists"))
+	if err != nil {
+		return nil, err
+	}
 	result, err := c.commit(&agent.PutValue{
 		Key:           key,
 		ContentType:   c.r.Header.Get("Content-Type"),
@@ -56,6 +61,7 @@ func putBody(c *request, key string) (*agent.ValueResult, error) {
 		TTL:           c.duration("ttl_ms"),
 		IfRevision:    c.conditioned(c.optional("if_revision")),
 		IfIncarnation: c.number("if_incarnation"),
+		SkipExisting:  skip,
 	})
 	if err != nil {
 		return nil, err
@@ -71,14 +77,8 @@ func sendValue(c *request, key string) error {
 	if err != nil {
 		return err
 	}
-	contentType := found.ContentType
-	if contentType == "" {
-		contentType = "application/octet-stream"
-	}
-	// A value must not become a page of this origin in a browser.
-	c.w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	c.w.Header().Set("ETag", etag(found.Revision))
-	c.api.send(c.w, http.StatusOK, contentType, found.Bytes)
+	c.sendBytes(cmp.Or(found.ContentType, agent.DefaultContentType), found.Bytes)
 	return nil
 }
 
