@@ -196,7 +196,9 @@ export class Transport {
     if (this.cluster) headers.set('Dormouse-Cluster', this.cluster)
     if (key !== undefined) headers.set('Idempotency-Key', header(key))
     if (request.fence && !reads.has(`${request.method} ${request.path}`)) {
-      headers.set('Dormouse-Fence', header(`claim=${JSON.stringify(request.fence.claim)};epoch=${request.fence.epoch}`))
+      const { claim, epoch } = request.fence
+      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(claim)}"`
+      headers.set('Dormouse-Fence', `claim=${quoted};epoch=${epoch}`)
     }
     const { token } = this.options
     if (token !== undefined) headers.set('Authorization', `Bearer ${typeof token === 'string' ? token : await token()}`)
