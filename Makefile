@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: openapi-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: openapi-check sdk-js attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,11 @@ attack: ## attacks on a real node by callers without a token or a right (under 4
 openapi-check: ## lint the OpenAPI document, generate three clients from it, compile and use them (needs node 20; under 1 min)
 	npm --prefix sdk/openapi ci --silent
 	npm --prefix sdk/openapi run --silent check
+
+sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed (needs node 20; 1 min)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js test --silent
+	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
