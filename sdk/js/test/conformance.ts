@@ -207,9 +207,9 @@ async function watchesAcrossAKill(client: Client, kill: () => Promise<void>): Pr
 /** A claim is held across the kill of the leader, and passes on when it is released. */
 async function holdsAcrossAKill(client: Client): Promise<void> {
   const scoped = client.with({ scope: `js-${started}-hold` })
-  const hold = await scoped.claims.hold('c', 'a', { ttlMs: 3000 })
-  const next = scoped.claims.hold('c', 'b', { ttlMs: 3000, wait: true })
-  await new Promise((resolve) => setTimeout(resolve, 8000))
+  const hold = await scoped.claims.hold('c', 'a', { ttlMs: 12_000 })
+  const next = scoped.claims.hold('c', 'b', { ttlMs: 12_000, wait: true })
+  await new Promise((resolve) => setTimeout(resolve, 13_000))
   assert(!hold.signal.aborted, String(hold.signal.reason))
   await scoped.fenced(hold.fence).checkpoints.put('k', { state: {} })
   await hold.release()
