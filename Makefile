@@ -7,7 +7,11 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
+<<<<<<< HEAD
 .PHONY: openapi-check sdk-js attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+=======
+.PHONY: adapters-mcp attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+>>>>>>> main
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +75,10 @@ release: ## archives for all platforms into dist/ (VERSION=v1.2.3; PLATFORMS=lin
 
 check-deploy: ## the Helm chart, the Kubernetes manifest and the systemd unit of deploy/ (2 min)
 	scripts/check_deploy.sh
+
+adapters-mcp: ## the conformance suite of the Model Context Protocol on dormctl mcp, through a follower (30 s; needs npm)
+	cd adapters/mcp && npm ci --no-audit --no-fund
+	MCP_CONFORMANCE=$(CURDIR)/adapters/mcp/node_modules/.bin/conformance go run ./internal/withcluster -- go test -count=1 -v -run ConformanceSuite ./cmd/dormctl/mcp
 
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@go list ./... | while read p; do \

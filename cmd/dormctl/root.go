@@ -12,6 +12,7 @@ import (
 	"dormouse/client"
 	"dormouse/cmd/dormctl/identity"
 	"dormouse/cmd/dormctl/kit"
+	"dormouse/cmd/dormctl/mcp"
 	"dormouse/cmd/dormctl/operator"
 	"dormouse/cmd/dormctl/transfer"
 	"dormouse/internal/cli"
@@ -87,6 +88,7 @@ func newRoot(a *kit.App) *cobra.Command {
 	operator.Add(root, a)
 	identity.Add(root, a)
 	transfer.Add(root, a)
+	root.AddCommand(mcp.Command(a))
 	complete(a, root)
 	return root
 }

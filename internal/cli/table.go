@@ -6,8 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/rivo/uniseg"
 )
 
 // Joined returns the text of a list in a cell.
@@ -25,36 +24,66 @@ type Grid struct {
 // Add adds a row.
 func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
 
-// Text returns the grid without its note.
+// columnGap is the space between two columns.
+const columnGap = "   "
+
+// Text returns the grid without its note. A cell may have several lines.
 func (g Grid) Text() string {
-	w := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
-	style.Format.Header = text.FormatUpper
-	w.SetStyle(style)
+	var rows [][]string
 	if g.Head != nil {
-		w.AppendHeader(row(g.Head))
+		rows = append(rows, lines(g.Head, strings.ToUpper)...)
 	}
 	for _, cells := range g.Rows {
-		w.AppendRow(row(cells))
+		rows = append(rows, lines(cells, Clean)...)
+	}
+	var widths []int
+	for _, cells := range rows {
+		for i, cell := range cells {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
 	}
 	var b strings.Builder
 	if g.Apart {
 		b.WriteByte('\n')
 	}
-	for line := range strings.Lines(w.Render()) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	for _, cells := range rows {
+		var line strings.Builder
+		for i, cell := range cells {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell)) + columnGap)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.String()
 }
 
-func row(cells []string) table.Row {
-	out := make(table.Row, len(cells))
-	for i, cell := range cells {
-		out[i] = Clean(cell)
+// Cut returns the beginning of a line, at most width columns of a terminal wide.
+func Cut(line string, width int) string {
+	used, state, rest := 0, -1, line
+	for rest != "" {
+		var columns int
+		before := rest
+		_, rest, columns, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if used += columns; used > width {
+			return line[:len(line)-len(before)]
+		}
 	}
-	return out
+	return line
+}
+
+// lines returns the lines of a row: one, or more if a cell has several.
+func lines(cells []string, show func(string) string) (all [][]string) {
+	for i, cell := range cells {
+		for n, part := range strings.Split(show(cell), "\n") {
+			if n == len(all) {
+				all = append(all, make([]string, len(cells)))
+			}
+			all[n][i] = part
+		}
+	}
+	return all
 }
 
 // Clean returns text that is safe for a terminal: stored data must not move the

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -39,7 +38,7 @@ func declarations(t *testing.T) map[string]bool {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); slices.Contains(installed, name) || name == "testdata" || name == ".git" || name == "bin" || strings.HasPrefix(name, "dormouse-data") {
+			if name := d.Name(); name == "testdata" || notOurs(name) {
 				return filepath.SkipDir
 			}
 			return nil

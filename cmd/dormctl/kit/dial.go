@@ -49,6 +49,15 @@ func (a *App) Open(endpoints []string, fixed bool) (Store, error) {
 	return a.Dial(Target{Endpoints: endpoints, Fixed: fixed, Tls: secure, Token: token, Insecure: a.Insecure, cluster: a.ClusterID})
 }
 
+// OpenAs is Open with another token, for a caller of this process.
+func (a *App) OpenAs(endpoints []string, token string) (Store, error) {
+	secure, err := a.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	return a.Dial(Target{Endpoints: endpoints, Tls: secure, Token: token, Insecure: a.Insecure, cluster: a.ClusterID})
+}
+
 // tlsConfig returns the TLS settings of --ca, --cert and --key; nil without them.
 func (a *App) tlsConfig() (*tls.Config, error) {
 	switch {

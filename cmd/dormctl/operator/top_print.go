@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/cmd/dormctl/kit"
@@ -182,6 +180,12 @@ type screen struct {
 	lines int // of the text on the screen
 }
 
+// eraseLine is the control sequence that clears the line from the cursor on.
+const eraseLine = "\x1b[K"
+
+// cursorUp returns the control sequence that moves the cursor up.
+func cursorUp(lines int) string { return fmt.Sprintf("\x1b[%dA", lines) }
+
 // draw replaces the text on the screen with show, whose last line must end with a
 // newline. It cuts what does not fit.
 func (s *screen) draw(show string) error {
@@ -191,22 +195,22 @@ func (s *screen) draw(show string) error {
 	}
 	var b strings.Builder
 	if s.lines > 0 {
-		b.WriteString(text.CursorUp.Sprintn(s.lines))
+		b.WriteString(cursorUp(s.lines))
 	}
 	lines := 0
 	for line := range strings.Lines(show) {
 		if lines == height-1 {
 			break // the cursor needs a line of its own
 		}
-		b.WriteString(text.EraseLine.Sprint() + text.Trim(strings.TrimSuffix(line, "\n"), width) + "\n")
+		b.WriteString(eraseLine + cli.Cut(strings.TrimSuffix(line, "\n"), width) + "\n")
 		lines++
 	}
 	left := s.lines - lines
 	for range left { // erase the rest of a longer previous text
-		b.WriteString(text.EraseLine.Sprint() + "\n")
+		b.WriteString(eraseLine + "\n")
 	}
 	if left > 0 {
-		b.WriteString(text.CursorUp.Sprintn(left))
+		b.WriteString(cursorUp(left))
 	}
 	s.lines = lines
 	if _, err := io.WriteString(s.out, b.String()); err != nil {

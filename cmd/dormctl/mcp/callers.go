@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"dormouse/access"
+	"dormouse/agent"
+)
+
+// Cluster is a connection to a cluster with the rights of one caller.
+type Cluster interface {
+	agent.Service
+	io.Closer
+	// WhoAmI returns the principal of the connection's token.
+	WhoAmI(ctx context.Context) (access.Principal, error)
+}
+
+const (
+	// callersMax is how many tokens have a connection of their own: the ones used last.
+	callersMax = 256
+	// callerChecked is how long a token is used before it is checked again. The nodes check it on
+	// each call besides.
+	callerChecked = time.Minute
+)
+
+// callers keeps a server for each token. It may be used concurrently.
+type callers struct {
+	run   background
+	dial  func(token string) (Cluster, error)
+	scope string
+	begun func(*server) // called with each new server
+
+	mu    sync.Mutex
+	known *simplelru.LRU[[sha256.Size]byte, *caller] // guarded by mu
+}
+
+// caller is the server of one token.
+type caller struct {
+	server  *server
+	cluster Cluster
+	user    string
+	checked time.Time
+}
+
+func newCallers(run background, scope string, dial func(token string) (Cluster, error)) *callers {
+	known, err := simplelru.NewLRU(callersMax, func(_ [sha256.Size]byte, c *caller) { _ = c.cluster.Close() })
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return &callers{run: run, dial: dial, scope: scope, known: known}
+}
+
+// close closes all connections.
+func (c *callers) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known.Purge()
+}
+
+// of returns the caller with a token. The error wraps auth.ErrInvalidToken if the cluster does not
+// know the token.
+func (c *callers) of(ctx context.Context, token string) (*caller, error) {
+	hash := sha256.Sum256([]byte(token))
+	c.mu.Lock()
+	one, ok := c.known.Get(hash)
+	fresh := ok && time.Since(one.checked) < callerChecked
+	c.mu.Unlock()
+	if fresh {
+		return one, nil
+	}
+	var cluster Cluster
+	var err error
+	if ok {
+		cluster = one.cluster
+	} else if cluster, err = c.dial(token); err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	who, err := cluster.WhoAmI(ctx)
+	if err != nil {
+		if !ok {
+			_ = cluster.Close()
+		}
+		if agent.CodeOf(err) == agent.CodeUnauthenticated {
+			err = errors.Join(auth.ErrInvalidToken, err)
+		}
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now, there := c.known.Get(hash); there {
+		if !ok { // another request was first
+			_ = cluster.Close()
+		}
+		now.checked = time.Now()
+		return now, nil
+	}
+	one = &caller{newServer(c.run, store{cluster, c.scope}, rand.Text), cluster, who.Name, time.Now()}
+	c.begun(one.server)
+	c.known.Add(hash, one)
+	return one, nil
+}
+
+// verify implements auth.TokenVerifier.
+func (c *callers) verify(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+	one, err := c.of(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return &auth.TokenInfo{UserID: one.user, Expiration: time.Now().Add(callerChecked), Extra: map[string]any{callerExtra: one}}, nil
+}
+
+// callerExtra is where a verified token holds its caller.
+const callerExtra = "dormouse"

@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dormouse/agent"
+)
+
+const (
+	// eventsPrefix begins the ids of the threads of streams: the prefix, the session, a slash and the
+	// stream.
+	eventsPrefix = "mcp/events/"
+	// eventKind is the kind of the entries of these threads.
+	eventKind = "mcp_event"
+	// sessionTTL is how long the state of a session is kept after its last event.
+	sessionTTL = 24 * time.Hour
+)
+
+// events keeps what was sent on each stream of a session in a thread, so that a client can resume
+// the stream through any process. It implements sdk.EventStore.
+type events struct {
+	store store
+	ended func(session string) // called when a session was closed
+}
+
+var _ sdk.EventStore = (*events)(nil)
+
+func streamThread(session, stream string) string { return eventsPrefix + session + "/" + stream }
+
+// Open implements sdk.EventStore.
+func (e *events) Open(ctx context.Context, session, stream string) error {
+	thread := streamThread(session, stream)
+	_, err := commit[*agent.ThreadResult](ctx, e.store, &agent.AppendThread{Thread: thread}, &agent.SetTTL{Thread: thread, TTL: sessionTTL})
+	if err != nil {
+		return fmt.Errorf("keep the events of a stream: %w", err)
+	}
+	return nil
+}
+
+// Append implements sdk.EventStore. The index of an event is the seq of its entry.
+func (e *events) Append(ctx context.Context, session, stream string, data []byte) error {
+	thread := streamThread(session, stream)
+	_, err := commit[*agent.ThreadResult](ctx, e.store,
+		&agent.AppendThread{Thread: thread, Entries: []agent.Draft{{Kind: eventKind, ContentType: jsonType, Bytes: data}}},
+		&agent.SetTTL{Thread: thread, TTL: sessionTTL})
+	if err != nil {
+		return fmt.Errorf("keep an event: %w", err)
+	}
+	return nil
+}
+
+// After implements sdk.EventStore.
+func (e *events) After(ctx context.Context, session, stream string, index int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		read := &agent.LoadEntries{Thread: streamThread(session, stream), From: uint64(max(index+1, 0))}
+		for {
+			page, err := find[*agent.Entries](ctx, e.store, read)
+			if err == nil && page.Thread.Floor > read.From {
+				err = sdk.ErrEventsPurged
+			}
+			if agent.CodeOf(err) == agent.CodeCompacted {
+				err = sdk.ErrEventsPurged
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("read the events of a stream: %w", err))
+				return
+			}
+			for _, entry := range page.Items {
+				if !yield(entry.Bytes, nil) {
+					return
+				}
+			}
+			if page.Next == nil {
+				return
+			}
+			read.From = *page.Next
+		}
+	}
+}
+
+// SessionClosed implements sdk.EventStore. What it cannot delete expires.
+func (e *events) SessionClosed(ctx context.Context, session string) error {
+	defer e.ended(session)
+	err := deleteParameters(ctx, e.store, session)
+	for {
+		found, listing := find[*agent.ThreadList](ctx, e.store, &agent.ListThreads{Page: agent.Page{Prefix: eventsPrefix + session + "/"}})
+		if listing != nil || len(found.Items) == 0 {
+			return errors.Join(err, listing)
+		}
+		var ops []agent.Op
+		for _, t := range found.Items {
+			ops = append(ops, &agent.DeleteThread{Thread: t.ID})
+		}
+		if _, deleting := commit[*agent.DeleteResult](ctx, e.store, ops...); deleting != nil {
+			return errors.Join(err, deleting)
+		}
+	}
+}

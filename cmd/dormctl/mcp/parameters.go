@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dormouse/agent"
+)
+
+// sessionsPrefix begins the keys of the values that hold the parameters of sessions.
+const sessionsPrefix = "mcp/sessions/"
+
+// parameters are what a process needs to take over a session.
+type parameters struct {
+	User       string                `json:"user,omitempty"` // who began it; "" if callers are not asked for tokens
+	Initialize *sdk.InitializeParams `json:"initialize"`
+}
+
+// storeParameters keeps the parameters of a session.
+func storeParameters(ctx context.Context, s store, session string, p parameters) error {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode the parameters of a session: %w", err)
+	}
+	_, err = commit[*agent.ValueResult](ctx, s, &agent.PutValue{Key: sessionsPrefix + session, ContentType: jsonType, Bytes: raw, TTL: sessionTTL})
+	if err != nil {
+		return fmt.Errorf("keep the parameters of a session: %w", err)
+	}
+	return nil
+}
+
+// loadParameters returns the parameters of a session; ok is false if there are none.
+func loadParameters(ctx context.Context, s store, session string) (p parameters, ok bool, err error) {
+	stored, err := find[*agent.Value](ctx, s, &agent.GetValue{Key: sessionsPrefix + session})
+	if agent.CodeOf(err) == agent.CodeNotFound || agent.CodeOf(err) == agent.CodeInvalid {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, err
+	}
+	if err := json.Unmarshal(stored.Bytes, &p); err != nil {
+		return p, false, fmt.Errorf("decode the parameters of a session: %w", err)
+	}
+	return p, true, nil
+}
+
+func deleteParameters(ctx context.Context, s store, session string) error {
+	_, err := commit[*agent.DeleteResult](ctx, s, &agent.DeleteValue{Key: sessionsPrefix + session})
+	return err
+}
