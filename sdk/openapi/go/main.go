@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"dormouse-openapi-check/client"
+	client "dormouse-openapi-check/build"
 )
 
 func main() {
