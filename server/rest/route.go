@@ -94,6 +94,7 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	f.api.Adapter().Handle(op, func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		out := w.(*writer) // ServeHTTP created it
+		out.secret = rt.tag == "tokens" || rt.id == "create-join-token"
 		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
 		if out.read {
 			ctx, work := budget.WithWork(r.Context(), f.bytes, out.caller())
