@@ -7,11 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-<<<<<<< HEAD
-.PHONY: openapi-check sdk-js attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
-=======
-.PHONY: adapters-mcp attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
->>>>>>> main
+.PHONY: openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +62,16 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
+
+sdk-go: ## the Go library as a module of its own into build/sdk/go
+	go run ./internal/sdkgo/assemble
+
+sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its example on three nodes (1 min)
+	cd build/sdk/go && go build ./... && go vet ./... && go mod tidy -diff && go mod verify
+	go run ./internal/withcluster -- sdk/go/run_example.sh
+
+adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
+	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...

@@ -65,7 +65,7 @@ var opNeeds = table(
 
 	of[*agent.DecideReview](toDecide),
 	of[*agent.EraseAgent](toAdmin), of[*agent.DeleteScope](toAdmin), of[*agent.ImportScope](toImport),
-	of[*agent.PutScope](toPolicy),
+	of[*agent.PutScope](toPolicy), of[*agent.IndexMetadata](toPolicy),
 	of[*agent.PutToken](toTokens), of[*agent.RevokeToken](toTokens),
 )
 

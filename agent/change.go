@@ -28,6 +28,7 @@ type Changed struct {
 	Deleted      bool   // it was deleted
 	Status       string // of a session and of a review; TimerParked of a parked timer
 	Principal    string // who made the commit; "" of an expiry, and of a commit without a principal
+	Body         Found  // what was written, if Watch.Body asked for it; see Changed.Written
 }
 
 // ChangeKind is the kind of the changed object, as in the paths of the HTTP API.
@@ -65,6 +66,44 @@ func (c *Changed) Path() string {
 		}
 	}
 	return path + c.Key
+}
+
+// Written returns the read of what c wrote: of a value, a checkpoint, a thread without its entries,
+// or a memory. It is nil for other kinds and for a removal.
+func (c *Changed) Written() Read {
+	switch {
+	case c.Deleted:
+	case c.Kind == ChangedValue:
+		return &GetValue{Key: c.Key}
+	case c.Kind == ChangedCheckpoint:
+		return &GetCheckpoint{Key: c.Key, Revision: c.Revision}
+	case c.Kind == ChangedThread:
+		return &GetThread{Thread: c.Key}
+	case c.Kind == ChangedMemory:
+		return &GetMemory{Agent: c.Agent, ID: c.Key}
+	}
+	return nil
+}
+
+// SetBody sets the body to what Written found, and returns the size of that. It sets none if that is
+// not what c wrote, because a later change replaced it.
+func (c *Changed) SetBody(found Found) (bytes int) {
+	var revision uint64
+	var at int64
+	switch f := found.(type) {
+	case *Value:
+		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.Bytes)+len(f.Metadata)
+	case *Checkpoint:
+		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.State)+len(f.Metadata)
+	case *Thread:
+		revision, at, bytes = f.Rev, f.UpdatedAt, len(f.Summary)+len(f.Metadata)
+	case *Memory:
+		revision, at, bytes = f.Revision, f.UpdatedAt, len(f.Content)+len(f.Data)+len(f.Metadata)+4*len(f.Embedding)
+	}
+	if found != nil && revision == c.Revision && at == c.Time {
+		c.Body = found
+	}
+	return bytes
 }
 
 // Place returns the position as index.ordinal, for people and for HTTP.

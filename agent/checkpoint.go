@@ -15,7 +15,7 @@ type Checkpoint struct {
 	ExpiresAt   int64 // Unix ms; 0 means never
 }
 
-// CheckpointRow is a checkpoint without its state, as lists and histories show it.
+// CheckpointRow is a checkpoint in a list or in a history.
 type CheckpointRow struct {
 	Key         string
 	Incarnation uint64
@@ -25,6 +25,8 @@ type CheckpointRow struct {
 	Lifecycle   string
 	UpdatedAt   int64
 	ExpiresAt   int64
+	State       JSON // nil unless ListCheckpoints.Body asked for it
+	Metadata    JSON // as State
 }
 
 // StateThreadKey is the member of a state in which frameworks keep the thread itself.

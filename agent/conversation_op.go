@@ -358,7 +358,7 @@ func (r *ListConversations) judge() error {
 	if given > 1 {
 		return Invalid("agent_id", "list conversations by one of agent, owner and interrupted, not by %d of them", given)
 	}
-	return firstOf(validPage(r.Page), optionalID("agent_id", r.Agent), optionalID("owner_id", r.Owner))
+	return firstOf(validRows(r.Page), optionalID("agent_id", r.Agent), optionalID("owner_id", r.Owner))
 }
 
 func (r *ListMessages) judge() error {

@@ -34,6 +34,7 @@ const (
 	ListLimitMax         = 1000                 // rows of one page of a list
 	EntriesLimitDefault  = 1000                 // entries of a load without a limit
 	EntriesLimitMax      = 10_000               // entries of one page of a load
+	ReadRowsMax          = 10_000               // rows that a read by time visits for one page
 	ReadBytesMax         = 16 << 20             // bytes of one read's answer; a longer page ends early and names its continuation
 	JSONDepthMax         = compactjson.DepthMax // nesting of a JSON payload
 	HistoryMax           = 1000                 // checkpoints of one key that a policy may keep

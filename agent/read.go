@@ -20,7 +20,11 @@ type Read interface{ isRead() }
 type GetValue struct{ Key string }
 
 // ListValues lists values in key order.
-type ListValues struct{ Page }
+type ListValues struct {
+	Page
+	Body  bool // with the bytes of each
+	Where Where
+}
 
 // GetCheckpoint reads a checkpoint, or an older revision that is still kept.
 type GetCheckpoint struct {
@@ -29,7 +33,11 @@ type GetCheckpoint struct {
 }
 
 // ListCheckpoints lists checkpoints in key order.
-type ListCheckpoints struct{ Page }
+type ListCheckpoints struct {
+	Page
+	Body  bool // with the state and the metadata of each
+	Where Where
+}
 
 // CheckpointHistory lists the kept revisions of a checkpoint, newest first.
 type CheckpointHistory struct{ Key string }
@@ -40,7 +48,8 @@ type GetThread struct{ Thread string }
 // ListThreads lists threads in id order.
 type ListThreads struct{ Page }
 
-// LoadEntries reads a thread's entries in seq order.
+// LoadEntries reads a thread's entries in seq order, from From to To. In descending order it begins
+// at To.
 type LoadEntries struct {
 	Thread string
 	From   uint64   // first seq; 0 means from the floor
@@ -49,6 +58,26 @@ type LoadEntries struct {
 	AtRev  *uint64  // the thread at that rev; nil means its current rev
 	Kinds  []string // only these; empty means all
 	Limit  uint64   // 0 means EntriesLimitDefault
+	Order  Order    // not with Tail
+	Times           // of the entries' At
+}
+
+// Continue makes r the read of the page after found, at the same rev. It reports whether there is
+// one.
+func (r *LoadEntries) Continue(found *Entries) bool {
+	if found.Next == nil {
+		return false
+	}
+	if r.AtRev == nil {
+		r.AtRev = &found.Thread.Rev
+	}
+	r.Tail = 0
+	if r.Order == Descending {
+		r.To = found.Next
+	} else {
+		r.From = *found.Next
+	}
+	return true
 }
 
 // GetEntry reads one entry by its id.
@@ -90,12 +119,37 @@ type ListMemories struct {
 	Page
 }
 
-// Page selects one page of a list.
+// Page selects one page of a list, and the order of the list.
 type Page struct {
 	Prefix string
-	After  string // the last key of the previous page
+	After  string // the Next of the previous page
 	Limit  uint64 // 0 means ListLimitDefault
+	Order  Order  // not of lists that have an order of their own: reviews, timers, recoverable sessions, the memories of all agents
+	Times         // of the last change: of values, checkpoints, threads, sessions and conversations
 }
+
+// Order is the order of a list or of a load.
+type Order string
+
+// The orders. "" is Ascending.
+const (
+	Ascending  Order = "asc"
+	Descending Order = "desc"
+)
+
+// Times selects rows by a time of theirs, in Unix ms. Rows are not stored in the order of their
+// times, so a read visits the others too: after ReadRowsMax rows or ReadBytesMax bytes it ends the
+// page, which may then be empty although it has a Next.
+type Times struct {
+	Since int64 // this time or later; 0 means any
+	Until int64 // earlier than this time; 0 means any
+}
+
+// Has reports whether a time is selected.
+func (t Times) Has(at int64) bool { return at >= t.Since && (t.Until == 0 || at < t.Until) }
+
+// All reports whether all times are selected.
+func (t Times) All() bool { return t == Times{} }
 
 func (*GetValue) isRead()          {}
 func (*ListValues) isRead()        {}
@@ -156,7 +210,7 @@ type ThreadList struct {
 type Entries struct {
 	Thread Thread
 	Items  []Entry
-	Next   *uint64 // the From of the next page; nil at the end
+	Next   *uint64 // the From of the next page, its To in descending order; nil at the end
 }
 
 // Verified is the result of VerifyThread.
@@ -238,8 +292,8 @@ func (w *Watch) Validate() error {
 	if w.Changes {
 		return validFeed(w)
 	}
-	if w.Skip != 0 || w.Prefix != "" {
-		return Invalid("prefix", "skip and prefix are for a watch of changes: leave them out")
+	if w.Skip != 0 || w.Prefix != "" || w.Body {
+		return Invalid("prefix", "skip, prefix and body are for a watch of changes: leave them out")
 	}
 	if w.Claim == "" {
 		return ValidID("thread", w.Thread)
@@ -279,15 +333,15 @@ func validRead(read Read) error {
 	case *LoadEntries:
 		return validLoad(r)
 	case *ListValues:
-		return validPage(r.Page)
+		return firstOf(validRows(r.Page), r.Where.validate())
 	case *ListCheckpoints:
-		return validPage(r.Page)
+		return firstOf(validRows(r.Page), r.Where.validate())
 	case *ListThreads:
-		return validPage(r.Page)
+		return validRows(r.Page)
 	case *ListScopes:
-		return validPage(r.Page)
+		return validOrdered(r.Page)
 	case *ListClaims:
-		return validPage(r.Page)
+		return validOrdered(r.Page)
 	case *GetClaim:
 		return ValidID("claim", r.Claim)
 	case *GetScope:
@@ -299,19 +353,19 @@ func validRead(read Read) error {
 		if r.Agent == "" {
 			return r.validOfAll()
 		}
-		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After))
+		return firstOf(ValidID("agent", r.Agent), validPart("prefix", r.Prefix), validPart("after", r.After), validOrder(r.Order), r.refused())
 	case *Recall:
 		return r.validate()
 	case *GetManager:
 		return validManagerName("name", r.Name)
 	case *ListManagers:
-		return validPage(r.Page)
+		return validOrdered(r.Page)
 	case *GetAnswer:
 		return Request{Client: r.Client, Seq: r.Seq}.named()
 	case *GetToken:
 		return ValidID("id", r.ID)
 	case *ListTokens:
-		return validPage(r.Page)
+		return validOrdered(r.Page)
 	default:
 		return validSessionRead(read)
 	}
@@ -323,6 +377,12 @@ func validLoad(r *LoadEntries) error {
 	}
 	if r.Tail > 0 && (r.From > 0 || r.To != nil) {
 		return Invalid("tail", "tail excludes from and to: give one or the other")
+	}
+	if r.Tail > 0 && r.Order == Descending {
+		return Invalid("tail", "tail excludes order = desc, which begins at the end: give limit instead of tail")
+	}
+	if err := firstOf(validOrder(r.Order), r.validate()); err != nil {
+		return err
 	}
 	if r.Limit > EntriesLimitMax {
 		return Invalid("limit", "limit = %d must be at most %d: page with from", r.Limit, EntriesLimitMax)
@@ -338,11 +398,49 @@ func validLoad(r *LoadEntries) error {
 	return nil
 }
 
+// validPage validates a page of a list that has an order of its own.
 func validPage(p Page) error {
+	if p.Order != "" {
+		return Invalid("order", "order = %q does not apply to this list, which has an order of its own: leave it out", p.Order)
+	}
+	return validOrdered(p)
+}
+
+// validOrdered validates a page of a list in the order of keys.
+func validOrdered(p Page) error {
+	return firstOf(validRange(p), p.refused())
+}
+
+// validRows validates a page of a list in the order of keys whose rows have a time.
+func validRows(p Page) error {
+	return firstOf(validRange(p), p.validate())
+}
+
+func validRange(p Page) error {
 	if p.Limit > ListLimitMax {
 		return Invalid("limit", "limit = %d must be at most %d: page with after", p.Limit, ListLimitMax)
 	}
-	return firstOf(validPart("prefix", p.Prefix), validPart("after", p.After))
+	return firstOf(validPart("prefix", p.Prefix), validPart("after", p.After), validOrder(p.Order))
+}
+
+func validOrder(o Order) error { return validWord("order", o, Ascending, Descending, "") }
+
+func (t Times) validate() error {
+	switch {
+	case t.Since < 0:
+		return Invalid("since", "since = %d must not be negative: it is a Unix time in milliseconds", t.Since)
+	case t.Until < 0:
+		return Invalid("until", "until = %d must not be negative: it is a Unix time in milliseconds", t.Until)
+	}
+	return nil
+}
+
+// refused returns an error if times are selected in a list whose rows have none.
+func (t Times) refused() error {
+	if !t.All() {
+		return Invalid("since", "since and until do not apply to this list: leave them out")
+	}
+	return nil
 }
 
 // validPart validates a string that is compared with keys; it may be empty.
@@ -370,5 +468,8 @@ func (r *ListMemories) validOfAll() error {
 	if r.Prefix != "" {
 		return Invalid("prefix", "prefix applies to the memories of one agent: give agent too, or leave prefix out")
 	}
-	return validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax)
+	if r.Order != "" {
+		return Invalid("order", "the memories of all agents are listed oldest write first: leave order out")
+	}
+	return firstOf(r.refused(), validText("after", "memories_after_bytes_max", r.After, memoriesAfterBytesMax))
 }

@@ -20,6 +20,9 @@ type Scope struct {
 	CreatedAt int64
 	Policy    Policy // that applies: its own, or the default
 	OwnPolicy bool   // the scope has a policy of its own
+
+	MetadataKeys     []string // see IndexMetadata
+	MetadataBuilding bool     // rows from before a key was declared are being added to its index: lists by metadata are unavailable
 }
 
 // Policy is the retention and the quotas of a scope. It is replicated.

@@ -64,6 +64,7 @@ type Watch struct {
 	From    uint64 // first seq; of changes the first index, where 0 means after the first event's Through
 	Skip    uint64 // of changes: how many changes at index From to skip
 	Prefix  string // only changes whose Path has this prefix
+	Body    bool   // of changes: with what each change wrote, unless a later one has replaced it
 
 	// Incarnation of the watched thread: if the id has another one, the watch ends
 	// with EventDeleted. 0 means the current one.

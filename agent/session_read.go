@@ -4,13 +4,15 @@ package agent
 type GetSession struct{ Session string }
 
 // ListSessions lists sessions in id order: all, those of one status, owner or agent,
-// or those that can be recovered. At most one of the four filters is allowed.
+// those that can be recovered, or those with members of metadata. At most one of the five filters is
+// allowed.
 type ListSessions struct {
 	Page
 	Status      SessionStatus
 	Owner       string // of the lease, current or expired
 	Agent       string
 	Recoverable bool
+	Where       Where
 }
 
 // GetReview reads a review.
@@ -69,20 +71,23 @@ func validSessionRead(read Read) error {
 
 func (r *ListSessions) validate() error {
 	if err := firstOf(
-		validPage(r.Page),
+		validRows(r.Page),
 		validWord("status", r.Status, SessionNew, SessionRunning, SessionHibernated, SessionWaiting, SessionFinished, SessionFailed, SessionCancelled, ""),
-		optionalID("owner_id", r.Owner), optionalID("agent_id", r.Agent),
+		optionalID("owner_id", r.Owner), optionalID("agent_id", r.Agent), r.Where.validate(),
 	); err != nil {
 		return err
 	}
 	given := 0
-	for _, is := range []bool{r.Status != "", r.Owner != "", r.Agent != "", r.Recoverable} {
+	for _, is := range []bool{r.Status != "", r.Owner != "", r.Agent != "", r.Recoverable, len(r.Where) > 0} {
 		if is {
 			given++
 		}
 	}
+	if r.Recoverable && r.Order == Descending {
+		return Invalid("order", "recoverable sessions are listed in ascending order: leave order out")
+	}
 	if given > 1 {
-		return Invalid("status", "list sessions by one of status, owner, agent and recoverable, not by %d of them", given)
+		return Invalid("status", "list sessions by one of status, owner, agent, recoverable and metadata, not by %d of them", given)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Value struct {
 	ExpiresAt   int64 // Unix ms; 0 means never
 }
 
-// ValueRow is a value without its bytes.
+// ValueRow is a value in a list.
 type ValueRow struct {
 	Key         string
 	Incarnation uint64
@@ -28,6 +28,7 @@ type ValueRow struct {
 	Metadata    JSON
 	UpdatedAt   int64
 	ExpiresAt   int64
+	Body        *[]byte // the bytes, if ListValues.Body asked for them
 }
 
 // A file is a value whose key is filePrefix and its path. ReviseValue moves it, and

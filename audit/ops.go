@@ -25,7 +25,7 @@ func ruleOf(op agent.Op) (rule, []string) {
 		return rule{KindDelete, true}, nil
 	case *agent.EraseAgent:
 		return rule{KindDelete, true}, []string{op.Agent}
-	case *agent.PutScope:
+	case *agent.PutScope, *agent.IndexMetadata:
 		return rule{KindPolicy, true}, nil
 	case *agent.PutToken:
 		return rule{KindToken, true}, []string{op.Hash.TokenID(), op.Principal}

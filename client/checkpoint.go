@@ -32,6 +32,12 @@ func (s Checkpoints) GetRevision(ctx context.Context, key string, revision uint6
 	return ask[*agent.Checkpoint](ctx, s.target, &agent.GetCheckpoint{Key: key, Revision: revision})
 }
 
+// ListCheckpointBodies is ListCheckpoints with the state and the metadata of each. A page ends early
+// rather than exceed agent.ReadBytesMax.
+func (s Checkpoints) ListCheckpointBodies(ctx context.Context, page agent.Page) (*agent.CheckpointList, error) {
+	return ask[*agent.CheckpointList](ctx, s.target, &agent.ListCheckpoints{Page: page, Body: true})
+}
+
 // ListCheckpoints lists checkpoints in key order.
 func (s Checkpoints) ListCheckpoints(ctx context.Context, page agent.Page) (*agent.CheckpointList, error) {
 	return ask[*agent.CheckpointList](ctx, s.target, &agent.ListCheckpoints{Page: page})

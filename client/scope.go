@@ -122,6 +122,16 @@ func (s Scope) DefaultPolicy(ctx context.Context) (agent.Policy, error) {
 	return found.Policy, nil
 }
 
+// IndexMetadata declares the members of metadata by which the scope's values, checkpoints and sessions
+// are listed: at most agent.MetadataKeysMax. It replaces the keys that were declared before.
+func (s Scope) IndexMetadata(ctx context.Context, keys ...string) (agent.Scope, error) {
+	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.IndexMetadata{Keys: keys})
+	if err != nil {
+		return agent.Scope{}, err
+	}
+	return r.Scope, nil
+}
+
 // DeleteScope deletes the scope and its contents.
 func (s Scope) DeleteScope(ctx context.Context) error {
 	_, err := do[*agent.DeleteResult](ctx, s.target, &agent.DeleteScope{})
@@ -136,6 +146,32 @@ func (s Scope) GetScope(ctx context.Context) (*agent.Scope, error) {
 // ListScopes lists all scopes, not only this one.
 func (s Scope) ListScopes(ctx context.Context, page agent.Page) (*agent.ScopeList, error) {
 	return ask[*agent.ScopeList](ctx, s.target, &agent.ListScopes{Page: page})
+}
+
+// Read makes several reads at one index: the answers are in the order of the reads, and each has
+// either what it found or an error of its own. At most agent.ReadsMax reads are allowed.
+func (s Scope) Read(ctx context.Context, reads ...agent.Read) (agent.Answers, error) {
+	answers, err := s.service.Read(ctx, agent.Reads{Scope: s.name, Reads: reads})
+	if err == nil && len(answers.Answers) != len(reads) {
+		err = agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(reads), len(answers.Answers))
+	}
+	return answers, err
+}
+
+// FoundIn returns what read i of several found, or its error.
+func FoundIn[F agent.Found](a agent.Answers, i int) (F, error) {
+	var none F
+	if i < 0 || i >= len(a.Answers) {
+		return none, agent.Errorf(agent.CodeInternal, "there are %d answers, and none has the number %d", len(a.Answers), i)
+	}
+	if err := a.Answers[i].Err; err != nil {
+		return none, err
+	}
+	found, ok := a.Answers[i].Found.(F)
+	if !ok {
+		return none, agent.Errorf(agent.CodeInternal, "answer %d is a %T", i, a.Answers[i].Found)
+	}
+	return found, nil
 }
 
 // do commits one op and returns its result.
@@ -162,21 +198,10 @@ func doLast[R agent.OpResult](ctx context.Context, t target, ops ...agent.Op) (R
 
 // ask makes one read.
 func ask[F agent.Found](ctx context.Context, t target, read agent.Read) (F, error) {
-	var none F
-	answers, err := t.service.Read(ctx, agent.Reads{Scope: t.name, Reads: []agent.Read{read}})
+	answers, err := Scope{target: t}.Read(ctx, read)
 	if err != nil {
+		var none F
 		return none, err
 	}
-	if len(answers.Answers) != 1 {
-		return none, agent.Errorf(agent.CodeInternal, "one read has %d answers", len(answers.Answers))
-	}
-	a := answers.Answers[0]
-	if a.Err != nil {
-		return none, a.Err
-	}
-	found, ok := a.Found.(F)
-	if !ok {
-		return none, agent.Errorf(agent.CodeInternal, "the answer is a %T", a.Found)
-	}
-	return found, nil
+	return FoundIn[F](answers, 0)
 }

@@ -59,14 +59,9 @@ func (s Threads) Entries(ctx context.Context, load agent.LoadEntries) iter.Seq2[
 					return
 				}
 			}
-			if page.Next == nil {
+			if !load.Continue(page) {
 				return
 			}
-			if load.AtRev == nil {
-				rev := page.Thread.Rev
-				load.AtRev = &rev
-			}
-			load.From, load.Tail = *page.Next, 0
 		}
 	}
 }

@@ -27,6 +27,12 @@ func (s Values) GetValue(ctx context.Context, key string) (*agent.Value, error) 
 	return ask[*agent.Value](ctx, s.target, &agent.GetValue{Key: key})
 }
 
+// ListValueBodies is ListValues with the bytes of each. A page ends early rather than exceed
+// agent.ReadBytesMax.
+func (s Values) ListValueBodies(ctx context.Context, page agent.Page) (*agent.ValueList, error) {
+	return ask[*agent.ValueList](ctx, s.target, &agent.ListValues{Page: page, Body: true})
+}
+
 // ListValues lists values in key order.
 func (s Values) ListValues(ctx context.Context, page agent.Page) (*agent.ValueList, error) {
 	return ask[*agent.ValueList](ctx, s.target, &agent.ListValues{Page: page})

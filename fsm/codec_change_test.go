@@ -16,8 +16,11 @@ import (
 // Each field of a change except its position is in its row, under the same name.
 func TestAChangeComesBackAsItWas(t *testing.T) {
 	places := []string{"Index", "Ordinal", "Time"}
+	changed := rapid.MakeCustom[agent.Changed](rapid.MakeConfig{Fields: map[reflect.Type]map[string]*rapid.Generator[any]{
+		reflect.TypeFor[agent.Changed](): {"Body": rapid.Just[any](agent.Found(nil))}, // is read when it is asked for
+	}})
 	rapid.Check(t, func(t *rapid.T) {
-		want, row := ptr(rapid.Make[agent.Changed]().Draw(t, "change")), &logpb.Change{}
+		want, row := ptr(changed.Draw(t, "change")), &logpb.Change{}
 		for _, place := range places {
 			reflect.ValueOf(want).Elem().FieldByName(place).SetZero()
 		}

@@ -180,6 +180,13 @@ func (c machineCommit) beginImport(op *agent.ImportScope, row *logpb.ImportRow) 
 	if c.Level < txn.LimitsLevel {
 		state.Policy, state.OwnPolicy = state.Policy.Legacy(), false
 	}
+	if c.Level < txn.MetadataLevel {
+		state.MetadataKeys = nil
+	}
+	if err := agent.ValidMetadataKeys(state.MetadataKeys); err != nil {
+		return nil, err
+	}
+	state.MetadataBuilding = len(state.MetadataKeys) > 0                  // from the end of the import on
 	state.Agents, state.Threads, state.Entries, state.Timers = 0, 0, 0, 0 // the steps that follow count the rows
 	c.Scopes[c.Scope], c.Record = state, state                            // the source has checked its quota
 	return c.storeImport(&logpb.ImportRow{Import: op.ID})
@@ -248,6 +255,9 @@ func (c machineCommit) finishImport(row *logpb.ImportRow) (agent.OpResult, error
 	}
 	if !more {
 		next.Done, c.batch.imported = true, true
+		if c.HasMetadataIndex() {
+			c.BuildMetadata()
+		}
 		c.RecordChange(nil) // tells watchers of the scope's changes to read it again
 		c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 		c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))

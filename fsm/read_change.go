@@ -14,6 +14,7 @@ import (
 // Bounds of a page of changes, besides the caller's.
 const (
 	changesBytesMax = 1 << 20 // of keys and similar fields
+	changeBodiesMax = 4 << 20 // that a page with bodies reads
 	changesSeenMax  = 4096    // rows that one page reads; beyond it a page ends with the current row
 )
 
@@ -106,6 +107,26 @@ func (p *changesPage) add(index uint64, row *logpb.ChangeRow) (more bool) {
 	p.seen += len(row.Changes)
 	p.full = p.seen > changesSeenMax
 	return !p.full
+}
+
+// AddBodies sets the bodies of the page's changes. It ends the page before a change whose body does
+// not fit: a page reads at most changeBodiesMax bytes, also of what later changes wrote, or one body.
+func (v *View) AddBodies(scope string, page *ChangesPage) {
+	size := 0
+	for i := range page.Changes {
+		c := &page.Changes[i]
+		read := c.Written()
+		if read == nil {
+			continue
+		}
+		bytes := c.SetBody(v.Answer(scope, read).Found)
+		if size > 0 && size+bytes > changeBodiesMax {
+			page.Next, page.Skip = c.Index, c.Ordinal
+			page.Changes = page.Changes[:i]
+			return
+		}
+		size += bytes
+	}
 }
 
 func decodeChangeRow(raw []byte) (*logpb.ChangeRow, error) {

@@ -14,6 +14,7 @@ import (
 	"dormouse/fsm/kv"
 	"dormouse/fsm/manager"
 	"dormouse/fsm/memory"
+	"dormouse/fsm/metadata"
 	"dormouse/fsm/session"
 	"dormouse/fsm/thread"
 	"dormouse/fsm/timer"
@@ -31,7 +32,7 @@ type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error
 var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
 	for _, one := range slices.Concat(
-		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, token.Ops, timer.Ops,
+		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, token.Ops, timer.Ops, metadata.Ops,
 		[]txn.Op{txn.OpOf(putScope), txn.OpOf(forkAgent), txn.OpOf(setTTL)},
 	) {
 		all[one.Of] = func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) { return one.Run(c.Tx, op) }
@@ -125,6 +126,8 @@ var expiries = func() map[string]expiry {
 		kv.KindToken:        expire(token.Expire),
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return erasure.Expire(c, id, when) },
+
+		kv.KindMetadataBuild: metadata.Build,
 
 		kv.KindCheckpointHistory: func(c *txn.Tx, _, id string, _ int64) (int, error) { return 0, checkpoint.ForgetRevision(c, id) },
 	}

@@ -160,11 +160,14 @@ var movedKinds = map[string]rowShape{
 
 // stayingKinds are the kinds of a scope's rows that are not exported, and why.
 var stayingKinds = map[string]string{
-	kv.KindClaim:     "claims end with the move: holders take them again, at a higher epoch",
-	kv.KindChange:    "the feed of changes is of one cluster's log",
-	kv.KindAgent:     "an import counts the rows that it holds",
-	kv.KindImport:    "says that the scope was imported",
-	kv.KindImportDue: "the queue of an import that is under way",
+	kv.KindClaim:    "claims end with the move: holders take them again, at a higher epoch",
+	kv.KindChange:   "the feed of changes is of one cluster's log",
+	kv.KindAgent:    "an import counts the rows that it holds",
+	kv.KindMetadata: "an import builds the index of the rows that it holds",
+
+	kv.KindMetadataBuild: "an import begins the build at its end",
+	kv.KindImport:        "says that the scope was imported",
+	kv.KindImportDue:     "the queue of an import that is under way",
 }
 
 // checkScopeRow checks a row that a client imports, and returns its time in the wall queue; 0 means

@@ -24,10 +24,12 @@ if ! git -c init.defaultBranch=main init -q . || grep -rnE --include='*.pb.go' "
   exit 1
 fi
 make --no-print-directory test PKG="./agent ./internal/modpath/..."
-for module in cmd/dormbench cmd/dormblob bench/etcd; do
+go run ./internal/sdkgo/assemble
+for module in cmd/dormbench cmd/dormblob bench/etcd sdk/go/example adapters/go/adk adapters/go/dapr adapters/go/eino adapters/go/valkeyrie; do
   (cd $module && go list -m >/dev/null && go mod edit -json >/dev/null)
   head -n 1 $module/go.mod | grep -qx "module $new/$module"
 done
+(cd adapters/go/valkeyrie && go vet ./...)
 
 # Another module, which runs the commands of docs/embedding.md.
 mkdir "$work/outside"

@@ -87,6 +87,9 @@ func (s *Store) known(c *agent.Commit) error {
 	if err := knowsExisting(c); err != nil {
 		return err
 	}
+	if err := knowsMetadata(c); err != nil {
+		return err
+	}
 	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
@@ -138,6 +141,17 @@ func knowsExisting(c *agent.Commit) error {
 		}
 		if refused {
 			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support on_exists, create_only, upsert, shallow and entries with bytes or of more than 1 MiB yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
+// knowsMetadata refuses an index of metadata below its level: a node that does not know the op stops
+// on it.
+func knowsMetadata(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		if _, ok := op.(*agent.IndexMetadata); ok {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support index_metadata yet: try again once they all run this version")
 		}
 	}
 	return nil

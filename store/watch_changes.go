@@ -34,6 +34,9 @@ func (f *feed) page(yield func(agent.Event, error) bool) bool {
 	for {
 		view := f.store.o.Machine.View()
 		page, err := view.ChangesPage(f.watch.Scope, f.next, f.skip, f.watch.Prefix, watchPage)
+		if err == nil && f.watch.Body {
+			view.AddBodies(f.watch.Scope, &page)
+		}
 		at := view.Index()
 		view.Close()
 		switch {

@@ -280,6 +280,41 @@ var changeClaims = []claim{
 		k.equal("field", k.failure(agent.CodeInvalid, err).Field, "from_index")
 	}},
 
+	{"a_feed_shows_what_was_written", func(k *kit) {
+		begin := k.recording()
+		k.commit(&agent.PutValue{Key: "v", Bytes: []byte("1")})
+		k.commit(&agent.PutValue{Key: "v", Bytes: []byte("2")})
+		k.commit(&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":1}`)})
+		k.commit(&agent.PutCheckpoint{Key: "c", State: agent.JSON(`{"n":2}`)})
+		k.commit(&agent.AppendThread{Thread: "t", Entries: messages("m", 0, 2)})
+		k.commit(&agent.WriteMemory{Agent: "a", ID: "m", Content: "text"})
+		k.commit(&agent.TakeClaim{Claim: "l", Holder: "h"})
+		k.commit(&agent.DeleteValue{Key: "v"}, &agent.PutValue{Key: "w"})
+		var got []string
+		for _, c := range k.told(agent.Watch{From: begin + 1, Body: true}, untilTold(9)) {
+			body := "-"
+			switch f := c.Body.(type) {
+			case *agent.Value:
+				body = fmt.Sprintf("%q", f.Bytes)
+			case *agent.Checkpoint:
+				body = string(f.State)
+			case *agent.Thread:
+				body = fmt.Sprintf("rev %d", f.Rev)
+			case *agent.Memory:
+				body = f.Content
+			}
+			got = append(got, c.Path()+" "+body)
+		}
+		k.equal("bodies", got, []string{
+			"values/v -", "values/v -", `checkpoints/c {"n":1}`, `checkpoints/c {"n":2}`, "threads/t rev 2", "memory/a/m text", "claims/l -", "values/v -", `values/w ""`,
+		})
+		for _, c := range k.told(agent.Watch{From: begin}, untilTold(9)) {
+			if c.Body != nil {
+				k.Fatalf("a feed that is not asked for bodies has %+v", c)
+			}
+		}
+	}},
+
 	{"a_feed_that_is_wrong_is_refused", func(k *kit) {
 		for field, w := range map[string]agent.Watch{"changes": {Thread: "t"}, "skip": {Skip: 1}, "prefix": {Prefix: "a\x00"}} {
 			_, _, err := k.feed(w, untilTold(1))

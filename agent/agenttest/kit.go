@@ -246,13 +246,12 @@ func (k *kit) load(r agent.LoadEntries) []agent.Entry {
 	for range 1000 {
 		page := find[*agent.Entries](k, &r)
 		all = append(all, page.Items...)
-		if page.Next == nil {
-			return all
-		}
-		if *page.Next <= r.From && r.From > 0 {
+		if page.Next != nil && *page.Next <= r.From && r.From > 0 && r.Order != agent.Descending {
 			k.Fatalf("the page after seq %d begins at %d", r.From, *page.Next)
 		}
-		r.From, r.Tail = *page.Next, 0
+		if !r.Continue(page) {
+			return all
+		}
 	}
 	k.Fatal("the pages never end")
 	return nil

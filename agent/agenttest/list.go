@@ -38,7 +38,7 @@ func (k *kit) pages(p agent.Page, read func(agent.Page) agent.Read) []string {
 		if next == "" {
 			return all
 		}
-		if next <= p.After {
+		if p.After != "" && (next > p.After) == (p.Order == agent.Descending) {
 			k.Fatalf("after %q comes %q", p.After, next)
 		}
 		p.After = next
@@ -90,6 +90,82 @@ var listClaims = []claim{
 			k.equal(list.name+" with a prefix that none has", k.pages(agent.Page{Prefix: "a/1/"}, list.read), []string(nil))
 			k.equal(list.name+" after a key that is not there", k.pages(agent.Page{After: "a/11"}, list.read), sorted[slices.Index(sorted, "a/2"):])
 			k.equal(list.name+" with a prefix after what is past it", k.pages(agent.Page{Prefix: "a/", After: "b"}, list.read), []string(nil))
+		}
+	}},
+
+	{"lists_are_read_backwards", func(k *kit) {
+		keys := []string{"a", "B", "a/1", "a/2", "a/10", "ab", "é", "z"}
+		for _, list := range lists {
+			back := func(p agent.Page) []string {
+				p.Order = agent.Descending
+				return k.pages(p, list.read)
+			}
+			k.equal(list.name+" where none are", back(agent.Page{}), []string(nil))
+			for _, key := range keys {
+				k.commit(list.write(key))
+			}
+			want := slices.Sorted(slices.Values(keys))
+			slices.Reverse(want)
+			for _, limit := range []uint64{0, 1, 3, uint64(len(keys))} {
+				k.equal(fmt.Sprintf("%s, %d a page", list.name, limit), back(agent.Page{Limit: limit}), want)
+			}
+			k.equal(list.name+" with a prefix", back(agent.Page{Prefix: "a/", Limit: 2}), []string{"a/2", "a/10", "a/1"})
+			k.equal(list.name+" before a key that is not there", back(agent.Page{After: "a/11"}), []string{"a/10", "a/1", "a", "B"})
+			k.equal(list.name+" with a prefix before what precedes it", back(agent.Page{Prefix: "a/", After: "a"}), []string(nil))
+			k.equal(list.name+" with a prefix before what is past it", back(agent.Page{Prefix: "a/", After: "b", Limit: 1}), []string{"a/2", "a/10", "a/1"})
+			k.invalidRead("order", list.read(agent.Page{Order: "sideways"}))
+		}
+	}},
+
+	{"lists_select_by_the_time_of_the_last_change", func(k *kit) {
+		for _, list := range lists {
+			if list.name == "claims" {
+				k.invalidRead("since", list.read(agent.Page{Times: agent.Times{Since: 1}}))
+				continue
+			}
+			var at []int64 // of each key
+			for _, key := range []string{"a", "b", "c"} {
+				at = append(at, k.commitAt(at, list.write(key)))
+			}
+			for _, c := range []struct {
+				times agent.Times
+				want  []string
+			}{
+				{agent.Times{Since: at[1]}, []string{"b", "c"}},
+				{agent.Times{Until: at[1]}, []string{"a"}},
+				{agent.Times{Since: at[1], Until: at[2]}, []string{"b"}},
+				{agent.Times{Since: at[2] + 1}, nil},
+				{agent.Times{Since: at[1], Until: at[1]}, nil},
+			} {
+				for _, limit := range []uint64{0, 1} {
+					k.equal(fmt.Sprintf("%s of %+v", list.name, c.times), k.pages(agent.Page{Times: c.times, Limit: limit}, list.read), c.want)
+				}
+			}
+			k.equal(list.name+" backwards", k.pages(agent.Page{Times: agent.Times{Since: at[0], Until: at[2]}, Order: agent.Descending}, list.read), []string{"b", "a"})
+			k.invalidRead("since", list.read(agent.Page{Times: agent.Times{Since: -1}}))
+			k.invalidRead("until", list.read(agent.Page{Times: agent.Times{Until: -1}}))
+		}
+	}},
+
+	{"lists_show_bodies", func(k *kit) {
+		k.commit(
+			&agent.PutValue{Key: "a", Bytes: []byte("12345"), Metadata: agent.JSON(`{"m":1}`)}, &agent.PutValue{Key: "b"},
+			&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":1}`), Metadata: agent.JSON(`{"m":1}`)}, &agent.PutCheckpoint{Key: "b"},
+		)
+		k.commit(&agent.PutCheckpoint{Key: "a", State: agent.JSON(`{"n":2}`), Metadata: agent.JSON(`{"m":2}`)})
+		values := find[*agent.ValueList](k, &agent.ListValues{Body: true}).Items
+		k.equal("body", string(*values[0].Body), "12345")
+		if values[1].Body == nil || len(*values[1].Body) != 0 {
+			k.Fatalf("an empty value is listed as %+v", values[1])
+		}
+		if row := find[*agent.ValueList](k, &agent.ListValues{}).Items[0]; row.Body != nil {
+			k.Fatalf("a list that is not asked for bodies has %q", *row.Body)
+		}
+		checkpoints := find[*agent.CheckpointList](k, &agent.ListCheckpoints{Body: true}).Items
+		k.equal("state", string(checkpoints[0].State)+string(checkpoints[0].Metadata), `{"n":2}{"m":2}`)
+		k.equal("empty state", string(checkpoints[1].State)+string(checkpoints[1].Metadata), `{}{}`)
+		if row := find[*agent.CheckpointList](k, &agent.ListCheckpoints{}).Items[0]; row.State != nil || row.Metadata != nil {
+			k.Fatalf("a list that is not asked for bodies has %+v", row)
 		}
 	}},
 

@@ -1,6 +1,9 @@
 package agenttest
 
 import (
+	"fmt"
+	"time"
+
 	"dormouse/agent"
 )
 
@@ -12,6 +15,27 @@ func (k *kit) kinds(thread string, kinds ...string) {
 		drafts[i].Kind = kind
 	}
 	k.appendTo(thread, drafts...)
+}
+
+// invalidRead makes a read that Validate must refuse.
+func (k *kit) invalidRead(field string, read agent.Read) {
+	k.Helper()
+	_, err := k.service.Read(k.ctx, agent.Reads{Scope: k.scope, Reads: []agent.Read{read}})
+	if e := k.failure(agent.CodeInvalid, err); e.Field != field {
+		k.Fatalf("the wrong field of %+v is %q, want %q: %+v", read, e.Field, field, e)
+	}
+}
+
+// commitAt commits ops at a later log time than any in before, and returns it.
+func (k *kit) commitAt(before []int64, ops ...agent.Op) int64 {
+	k.Helper()
+	for {
+		at := k.commit(ops...).Time
+		if len(before) == 0 || at > before[len(before)-1] {
+			return at
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 var readClaims = []claim{
@@ -48,6 +72,45 @@ var readClaims = []claim{
 	{"T-4_a_filter_pages", func(k *kit) {
 		k.kinds("t", "x", "y", "x", "y", "x", "y", "x", "y")
 		k.equal("two a page", ids(k.load(agent.LoadEntries{Thread: "t", Kinds: []string{"y"}, Limit: 2})), "e1 e3 e5 e7")
+	}},
+
+	{"entries_are_read_backwards", func(k *kit) {
+		k.kinds("t", "x", "y", "x", "y", "x", "y", "x", "y")
+		for _, limit := range []uint64{0, 1, 3} {
+			k.equal("all", ids(k.load(agent.LoadEntries{Thread: "t", Order: agent.Descending, Limit: limit})), "e7 e6 e5 e4 e3 e2 e1 e0")
+			k.equal("of a kind", ids(k.load(agent.LoadEntries{Thread: "t", Order: agent.Descending, Limit: limit, Kinds: []string{"x"}})), "e6 e4 e2 e0")
+			k.equal("from and to", ids(k.load(agent.LoadEntries{Thread: "t", Order: agent.Descending, Limit: limit, From: 2, To: ptr(uint64(5))})), "e5 e4 e3 e2")
+			k.equal("at a rev", ids(k.load(agent.LoadEntries{Thread: "t", Order: agent.Descending, Limit: limit, AtRev: ptr(uint64(3))})), "e2 e1 e0")
+		}
+		k.commit(&agent.ForkThread{Thread: "t", NewThread: "u", AtRev: ptr(uint64(3))}, &agent.AppendThread{Thread: "u", Entries: messages("u", 0, 2)})
+		k.equal("of a fork", ids(k.load(agent.LoadEntries{Thread: "u", Order: agent.Descending, Limit: 2})), "u1 u0 e2 e1 e0")
+		k.kinds("c", "x", "y", "x", "y")
+		k.commit(&agent.CompactThread{Thread: "c", BeforeSeq: 2})
+		k.equal("of a compacted one", ids(k.load(agent.LoadEntries{Thread: "c", Order: agent.Descending, Limit: 1})), "e3 e2")
+		k.equal("…of a kind", ids(k.load(agent.LoadEntries{Thread: "c", Order: agent.Descending, Kinds: []string{"x"}})), "e2")
+		k.invalidRead("tail", &agent.LoadEntries{Thread: "t", Order: agent.Descending, Tail: 1})
+		k.invalidRead("order", &agent.LoadEntries{Thread: "t", Order: "up"})
+	}},
+
+	{"entries_are_selected_by_time", func(k *kit) {
+		var entries []agent.Draft
+		for i, at := range []int64{10, 30, 20, 40} {
+			entries = append(entries, agent.Draft{ID: fmt.Sprintf("e%d", i), At: &at, Kind: []string{"x", "y"}[i%2]})
+		}
+		k.appendTo("t", entries...)
+		for _, c := range []struct {
+			times agent.Times
+			want  string
+		}{
+			{agent.Times{Since: 20}, "e1 e2 e3"}, {agent.Times{Until: 30}, "e0 e2"}, {agent.Times{Since: 20, Until: 40}, "e1 e2"}, {agent.Times{Since: 41}, ""},
+		} {
+			for _, limit := range []uint64{0, 1} {
+				k.equal("entries", ids(k.load(agent.LoadEntries{Thread: "t", Times: c.times, Limit: limit})), c.want)
+			}
+		}
+		k.equal("of a kind", ids(k.load(agent.LoadEntries{Thread: "t", Times: agent.Times{Since: 20}, Kinds: []string{"y"}})), "e1 e3")
+		k.equal("backwards", ids(k.load(agent.LoadEntries{Thread: "t", Times: agent.Times{Since: 20}, Order: agent.Descending, Limit: 2})), "e3 e2 e1")
+		k.invalidRead("since", &agent.LoadEntries{Thread: "t", Times: agent.Times{Since: -1}})
 	}},
 
 	{"T-7_a_tail_is_the_last_entries", func(k *kit) {

@@ -70,7 +70,8 @@ func (s *scope) picture() map[string]pictured {
 // appendChanges appends the differences between two pictures of a scope, before and
 // after op, which is nil of an expiry. All memories of an erased agent are one change.
 func appendChanges(changes []agent.Changed, s *scope, op agent.Op, before, now map[string]pictured) []agent.Changed {
-	if _, ok := op.(*agent.PutScope); ok {
+	switch op.(type) {
+	case *agent.PutScope, *agent.IndexMetadata:
 		return append(changes, agent.Changed{Kind: agent.ChangedScope, Key: s.Name, Time: s.now})
 	}
 	erase, erased := op.(*agent.EraseAgent)
@@ -140,4 +141,13 @@ func (f feed) since(from, skip, through uint64, prefix string) agent.Event {
 		}
 	}
 	return event
+}
+
+// addBody sets the body of a change, if what it wrote is still there.
+func addBody(st *Store, s *scope, c *agent.Changed) {
+	if read := c.Written(); read != nil {
+		if found, e := st.answer(s, read); e == nil {
+			c.SetBody(found)
+		}
+	}
 }

@@ -125,10 +125,16 @@ func checkpointRow(c *agent.Checkpoint) agent.CheckpointRow {
 }
 
 func (s *scope) listCheckpoints(q *agent.ListCheckpoints) *agent.CheckpointList {
-	keys, next := sorted(s.checkpoints, q.Page)
+	keys, next := sortedAt(s.checkpoints, q.Page, func(kept []*agent.Checkpoint) int64 { return kept[0].UpdatedAt },
+		q.Where, func(kept []*agent.Checkpoint) agent.JSON { return kept[0].Metadata })
 	list := &agent.CheckpointList{Next: next}
 	for _, key := range keys {
-		list.Items = append(list.Items, checkpointRow(s.checkpoint(key)))
+		c := s.checkpoint(key)
+		row := checkpointRow(c)
+		if q.Body {
+			row.State, row.Metadata = c.State, c.Metadata
+		}
+		list.Items = append(list.Items, row)
 	}
 	return list
 }

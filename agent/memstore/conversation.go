@@ -3,7 +3,6 @@ package memstore
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"dormouse/agent"
@@ -244,22 +243,16 @@ func (m ConversationModel) open(ref *agent.ConversationRef) (*ModelConversation,
 }
 
 func (m ConversationModel) list(q *agent.ListConversations) *agent.ConversationList {
-	limit := int(q.Limit)
-	if limit == 0 {
-		limit = agent.ListLimitDefault
+	selected := map[string]agent.ConversationRow{}
+	for id, c := range m {
+		if (!q.Interrupted || c.Interrupted) && (q.Agent == "" || q.Agent == c.Agent) && (q.Owner == "" || q.Owner == c.Owner) {
+			selected[id] = c.ConversationRow
+		}
 	}
-	list := &agent.ConversationList{}
-	for _, id := range slices.Sorted(maps.Keys(m)) {
-		c := m[id]
-		if id <= q.After || !strings.HasPrefix(id, q.Prefix) || q.Interrupted && !c.Interrupted ||
-			q.Agent != "" && q.Agent != c.Agent || q.Owner != "" && q.Owner != c.Owner {
-			continue
-		}
-		if len(list.Items) == limit {
-			list.Next = list.Items[limit-1].ID
-			break
-		}
-		list.Items = append(list.Items, c.ConversationRow)
+	ids, next := sortedAt(selected, q.Page, func(c agent.ConversationRow) int64 { return c.UpdatedAt }, nil, nil)
+	list := &agent.ConversationList{Next: next}
+	for _, id := range ids {
+		list.Items = append(list.Items, selected[id])
 	}
 	return list
 }

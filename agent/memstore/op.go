@@ -1,6 +1,10 @@
 package memstore
 
-import "dormouse/agent"
+import (
+	"slices"
+
+	"dormouse/agent"
+)
 
 // op applies an op to a copy of its scope. A refused op may leave the copy changed.
 func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
@@ -43,6 +47,9 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 		s.own, s.OwnPolicy = o.Policy, !o.UseDefault
 		s.Policy = st.policyOf(s)
 		return &agent.ScopeResult{Scope: s.Scope}, nil
+	case *agent.IndexMetadata:
+		s.MetadataKeys = slices.Sorted(slices.Values(o.Keys))
+		return &agent.ScopeResult{Scope: *st.shown(s)}, nil
 	case *agent.DeleteScope:
 		return &agent.DeleteResult{Existed: st.scopes[s.Name] != nil}, nil
 	case *agent.ForkAgent:

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"dormouse/agent"
@@ -46,7 +47,26 @@ func get[V any, F interface {
 	return nil, notFound(noun, id)
 }
 
+// declared refuses a list by metadata whose keys the scope has not declared.
+func (s *scope) declared(read agent.Read) *agent.Error {
+	var where agent.Where
+	switch q := read.(type) {
+	case *agent.ListValues:
+		where = q.Where
+	case *agent.ListCheckpoints:
+		where = q.Where
+	case *agent.ListSessions:
+		where = q.Where
+	}
+	var e *agent.Error
+	errors.As(where.Declared(s.MetadataKeys, false), &e)
+	return e
+}
+
 func (st *Store) answer(s *scope, read agent.Read) (agent.Found, *agent.Error) {
+	if e := s.declared(read); e != nil {
+		return nil, e
+	}
 	if found, e, ok := s.dialogues.Read(read); ok {
 		return found, e
 	}

@@ -184,14 +184,22 @@ func (s *scope) count() {
 	}
 }
 
-// sorted returns the keys of a map that a page selects, in order, and Next.
+// sorted returns the keys of a map that a page selects, in the page's order, and Next.
 func sorted[V any](m map[string]V, p agent.Page) (keys []string, next string) {
 	limit := int(p.Limit)
 	if limit == 0 {
 		limit = agent.ListLimitDefault
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if key <= p.After || !strings.HasPrefix(key, p.Prefix) {
+	all := slices.Sorted(maps.Keys(m))
+	if p.Order == agent.Descending {
+		slices.Reverse(all)
+	}
+	for _, key := range all {
+		before := key <= p.After
+		if p.Order == agent.Descending {
+			before = p.After != "" && key >= p.After
+		}
+		if before || !strings.HasPrefix(key, p.Prefix) {
 			continue
 		}
 		if len(keys) == limit {
@@ -200,4 +208,16 @@ func sorted[V any](m map[string]V, p agent.Page) (keys []string, next string) {
 		keys = append(keys, key)
 	}
 	return keys, ""
+}
+
+// sortedAt is sorted for rows that were last changed at a time. where selects those with a metadata,
+// which is nil for rows that are not listed by it.
+func sortedAt[V any](m map[string]V, p agent.Page, at func(V) int64, where agent.Where, metadata func(V) agent.JSON) (keys []string, next string) {
+	selected := map[string]V{}
+	for key, v := range m {
+		if p.Has(at(v)) && (len(where) == 0 || where.Match(metadata(v))) {
+			selected[key] = v
+		}
+	}
+	return sorted(selected, p)
 }

@@ -24,7 +24,8 @@ func (st *Store) sessionRead(s *scope, read agent.Read) (agent.Found, *agent.Err
 				}
 			}
 		}
-		keys, next := sorted(all, q.Page)
+		keys, next := sortedAt(all, q.Page, func(s agent.SessionRow) int64 { return s.UpdatedAt },
+			q.Where, func(row agent.SessionRow) agent.JSON { return s.sessions.Shown(h, row.ID).Metadata })
 		list := &agent.SessionList{Next: next}
 		for _, id := range keys {
 			list.Items = append(list.Items, all[id])

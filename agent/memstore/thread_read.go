@@ -80,7 +80,14 @@ func (t *thread) load(q *agent.LoadEntries) (agent.Found, *agent.Error) {
 		limit = agent.EntriesLimitDefault
 	}
 	page := &agent.Entries{Thread: t.Thread}
-	for _, e := range t.ofKinds(q.Kinds, from, to) {
+	entries := slices.Clone(t.ofKinds(q.Kinds, from, to))
+	if q.Order == agent.Descending {
+		slices.Reverse(entries)
+	}
+	for _, e := range entries {
+		if !q.Has(e.At) {
+			continue
+		}
 		if len(page.Items) == limit {
 			page.Next = &e.Seq
 			break
@@ -100,7 +107,7 @@ func (t *thread) ofKinds(kinds []string, from, to uint64) []agent.Entry {
 }
 
 func (s *scope) listThreads(q *agent.ListThreads) *agent.ThreadList {
-	ids, next := sorted(s.threads, q.Page)
+	ids, next := sortedAt(s.threads, q.Page, func(t *thread) int64 { return t.UpdatedAt }, nil, nil)
 	list := &agent.ThreadList{Next: next}
 	for _, id := range ids {
 		list.Items = append(list.Items, s.threads[id].Thread)

@@ -112,14 +112,19 @@ func (s *scope) deleteValue(o *agent.DeleteValue) (agent.OpResult, *agent.Error)
 }
 
 func (s *scope) listValues(q *agent.ListValues) *agent.ValueList {
-	keys, next := sorted(s.values, q.Page)
+	keys, next := sortedAt(s.values, q.Page, func(v *agent.Value) int64 { return v.UpdatedAt },
+		q.Where, func(v *agent.Value) agent.JSON { return v.Metadata })
 	list := &agent.ValueList{Next: next}
 	for _, key := range keys {
 		v := s.values[key]
-		list.Items = append(list.Items, agent.ValueRow{
+		row := agent.ValueRow{
 			Key: key, Incarnation: v.Incarnation, Revision: v.Revision, ContentType: v.ContentType,
 			Size: uint64(len(v.Bytes)), Metadata: v.Metadata, UpdatedAt: v.UpdatedAt, ExpiresAt: v.ExpiresAt,
-		})
+		}
+		if q.Body {
+			row.Body = &v.Bytes
+		}
+		list.Items = append(list.Items, row)
 	}
 	return list
 }

@@ -34,3 +34,42 @@ func changesFromProto(m *apipb.Changes) []agent.Changed {
 	}
 	return changes
 }
+
+// bodiesToProto returns one answer for each change, which is empty if the change has no body, and
+// nil if no change has one.
+func bodiesToProto(changes []agent.Changed) (bodies []*apipb.Answer) {
+	for i := range changes {
+		if changes[i].Body == nil {
+			continue
+		}
+		if bodies == nil {
+			bodies = make([]*apipb.Answer, len(changes))
+			for j := range bodies {
+				bodies[j] = &apipb.Answer{}
+			}
+		}
+		answerToProto(bodies[i], &agent.Answer{Found: changes[i].Body})
+	}
+	return bodies
+}
+
+// bodiesFromProto sets the bodies of changes.
+func bodiesFromProto(changes []agent.Changed, bodies []*apipb.Answer) error {
+	if len(bodies) == 0 {
+		return nil
+	}
+	if len(bodies) != len(changes) {
+		return agent.Errorf(agent.CodeInternal, "%d changes have %d bodies", len(changes), len(bodies))
+	}
+	for i, body := range bodies {
+		if body.GetAnswer() == nil {
+			continue
+		}
+		answer, err := answerFromProto(body)
+		if err != nil {
+			return err
+		}
+		changes[i].Body = answer.Found
+	}
+	return nil
+}

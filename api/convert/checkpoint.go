@@ -36,6 +36,7 @@ func checkpointListToProto(l *agent.CheckpointList) *apipb.CheckpointList {
 		r, m := &l.Items[i], &slab[i]
 		m.Key, m.Incarnation, m.Revision, m.Bytes = r.Key, r.Incarnation, r.Revision, r.Bytes
 		m.Thread, m.Lifecycle, m.UpdatedAt, m.ExpiresAt = ops.PointerToProto(r.Thread), r.Lifecycle, r.UpdatedAt, r.ExpiresAt
+		m.State, m.Metadata = r.State, r.Metadata
 		out.Items[i] = m
 	}
 	return out
@@ -54,6 +55,7 @@ func checkpointListFromProto(l *apipb.CheckpointList) (agent.Found, error) {
 		out.Items[i] = agent.CheckpointRow{
 			Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, Bytes: r.Bytes, Thread: thread,
 			Lifecycle: r.Lifecycle, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt,
+			State: ops.JSON(r.State), Metadata: ops.JSON(r.Metadata),
 		}
 	}
 	return out, nil

@@ -14,7 +14,8 @@ func conversationReadToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetConversation{GetConversation: ops.ConversationRefToProto(&r.ConversationRef)}
 	case *agent.ListConversations:
 		out.Read = &apipb.Read_ListConversations{ListConversations: &apipb.ListConversations{
-			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Interrupted: r.Interrupted, Agent: r.Agent, Owner: r.Owner,
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until,
+			Interrupted: r.Interrupted, Agent: r.Agent, Owner: r.Owner,
 		}}
 	case *agent.ListMessages:
 		out.Read = &apipb.Read_ListMessages{ListMessages: &apipb.ListMessages{
@@ -32,7 +33,7 @@ func conversationReadFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_ListConversations:
 		l := r.ListConversations
 		return &agent.ListConversations{
-			Page:        agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Page:        pageFromProto(l),
 			Interrupted: l.GetInterrupted(), Agent: l.GetAgent(), Owner: l.GetOwner(),
 		}
 	case *apipb.Read_ListMessages:

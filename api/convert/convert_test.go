@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -428,6 +429,13 @@ func TestEveryErrorSurvivesTheWire(t *testing.T) {
 	})
 }
 
+// changed draws changes, some of them with what they wrote.
+var changed = rapid.MakeCustom[agent.Changed](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
+	reflect.TypeFor[agent.Found](): rapid.Custom(func(t *rapid.T) any {
+		return rapid.SampledFrom([]agent.Found{nil, make1[agent.Value](t), make1[agent.Memory](t)}).Draw(t, "body")
+	}),
+}})
+
 func TestEventsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := agent.Event{Kind: rapid.SampledFrom([]agent.EventKind{agent.EventEntry, agent.EventCompacted, agent.EventDeleted, agent.EventClaim, agent.EventChanges}).Draw(t, "kind")}
@@ -440,7 +448,7 @@ func TestEventsSurviveTheWire(t *testing.T) {
 		case agent.EventClaim:
 			e.Claim = claim(t)
 		case agent.EventChanges:
-			e.Changes, e.Through = rapid.SliceOfN(rapid.Make[agent.Changed](), 0, 3).Draw(t, "changes"), rapid.Uint64().Draw(t, "through")
+			e.Changes, e.Through = rapid.SliceOfN(changed, 0, 3).Draw(t, "changes"), rapid.Uint64().Draw(t, "through")
 		}
 		got, err := convert.EventFromProto(over(t, convert.EventToProto(&e), &apipb.WatchEvent{}))
 		if err != nil {

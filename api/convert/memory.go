@@ -7,12 +7,12 @@ import (
 )
 
 func listMemoriesToProto(r *agent.ListMemories) *apipb.ListMemories {
-	return &apipb.ListMemories{Agent: r.Agent, Prefix: r.Prefix, After: r.After, Limit: r.Limit}
+	return &apipb.ListMemories{Agent: r.Agent, Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until}
 }
 
 func listMemoriesFromProto(r *apipb.ListMemories) agent.Read {
 	return &agent.ListMemories{
-		Agent: r.GetAgent(), Page: agent.Page{Prefix: r.GetPrefix(), After: r.GetAfter(), Limit: r.GetLimit()},
+		Agent: r.GetAgent(), Page: pageFromProto(r),
 	}
 }
 

@@ -22,11 +22,11 @@ func readToProto(out *apipb.Read, read agent.Read) {
 	case *agent.GetValue:
 		out.Read = &apipb.Read_GetValue{GetValue: &apipb.GetValue{Key: r.Key}}
 	case *agent.ListValues:
-		out.Read = &apipb.Read_ListValues{ListValues: pageToProto(r.Page)}
+		out.Read = &apipb.Read_ListValues{ListValues: rowsToProto(r.Page, r.Body, r.Where)}
 	case *agent.GetCheckpoint:
 		out.Read = &apipb.Read_GetCheckpoint{GetCheckpoint: &apipb.GetCheckpoint{Key: r.Key, Revision: r.Revision}}
 	case *agent.ListCheckpoints:
-		out.Read = &apipb.Read_ListCheckpoints{ListCheckpoints: pageToProto(r.Page)}
+		out.Read = &apipb.Read_ListCheckpoints{ListCheckpoints: rowsToProto(r.Page, r.Body, r.Where)}
 	case *agent.CheckpointHistory:
 		out.Read = &apipb.Read_CheckpointHistory{CheckpointHistory: &apipb.CheckpointHistory{Key: r.Key}}
 	case *agent.GetThread:
@@ -36,6 +36,7 @@ func readToProto(out *apipb.Read, read agent.Read) {
 	case *agent.LoadEntries:
 		out.Read = &apipb.Read_LoadEntries{LoadEntries: &apipb.LoadEntries{
 			Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit,
+			Order: string(r.Order), Since: r.Since, Until: r.Until,
 		}}
 	case *agent.GetEntry:
 		out.Read = &apipb.Read_GetEntry{GetEntry: &apipb.GetEntry{Thread: r.Thread, Entry: r.Entry}}
@@ -77,7 +78,26 @@ func readToProto(out *apipb.Read, read agent.Read) {
 }
 
 func pageToProto(p agent.Page) *apipb.ListPage {
-	return &apipb.ListPage{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
+	return &apipb.ListPage{Prefix: p.Prefix, After: p.After, Limit: p.Limit, Order: string(p.Order), Since: p.Since, Until: p.Until}
+}
+
+func rowsToProto(p agent.Page, body bool, where agent.Where) *apipb.ListPage {
+	out := pageToProto(p)
+	out.Body = body
+	for _, m := range where {
+		out.Where = append(out.Where, &apipb.MetadataEquals{Key: m.Key, Value: m.Value})
+	}
+	return out
+}
+
+func whereFromProto[M interface {
+	GetKey() string
+	GetValue() string
+}](all []M) (w agent.Where) {
+	for _, m := range all {
+		w = append(w, agent.MetadataEquals{Key: m.GetKey(), Value: m.GetValue()})
+	}
+	return w
 }
 
 // ReadsFromProto converts a request to read. It refuses reads without a kind.
@@ -106,11 +126,13 @@ func readFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_GetValue:
 		return &agent.GetValue{Key: r.GetValue.GetKey()}
 	case *apipb.Read_ListValues:
-		return &agent.ListValues{Page: pageFromProto(r.ListValues)}
+		return &agent.ListValues{Page: pageFromProto(r.ListValues), Body: r.ListValues.GetBody(), Where: whereFromProto(r.ListValues.GetWhere())}
 	case *apipb.Read_GetCheckpoint:
 		return &agent.GetCheckpoint{Key: r.GetCheckpoint.GetKey(), Revision: r.GetCheckpoint.GetRevision()}
 	case *apipb.Read_ListCheckpoints:
-		return &agent.ListCheckpoints{Page: pageFromProto(r.ListCheckpoints)}
+		return &agent.ListCheckpoints{
+			Page: pageFromProto(r.ListCheckpoints), Body: r.ListCheckpoints.GetBody(), Where: whereFromProto(r.ListCheckpoints.GetWhere()),
+		}
 	case *apipb.Read_CheckpointHistory:
 		return &agent.CheckpointHistory{Key: r.CheckpointHistory.GetKey()}
 	case *apipb.Read_GetThread:
@@ -162,9 +184,23 @@ func loadFromProto(l *apipb.LoadEntries) agent.Read {
 	}
 	return &agent.LoadEntries{
 		Thread: l.Thread, From: l.From, To: l.To, Tail: l.Tail, AtRev: l.AtRev, Kinds: l.Kinds, Limit: l.Limit,
+		Order: agent.Order(l.Order), Times: agent.Times{Since: l.Since, Until: l.Until},
 	}
 }
 
-func pageFromProto(p *apipb.ListPage) agent.Page {
-	return agent.Page{Prefix: p.GetPrefix(), After: p.GetAfter(), Limit: p.GetLimit()}
+// listed is a read of a page, which may be nil.
+type listed interface {
+	GetPrefix() string
+	GetAfter() string
+	GetLimit() uint64
+	GetOrder() string
+	GetSince() int64
+	GetUntil() int64
+}
+
+func pageFromProto(p listed) agent.Page {
+	return agent.Page{
+		Prefix: p.GetPrefix(), After: p.GetAfter(), Limit: p.GetLimit(), Order: agent.Order(p.GetOrder()),
+		Times: agent.Times{Since: p.GetSince(), Until: p.GetUntil()},
+	}
 }

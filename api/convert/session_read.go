@@ -11,15 +11,19 @@ func sessionReadToProto(out *apipb.Read, read agent.Read) {
 	case *agent.GetSession:
 		out.Read = &apipb.Read_GetSession{GetSession: &apipb.GetSession{Session: r.Session}}
 	case *agent.ListSessions:
+		var where []*apipb.SessionMetadata
+		for _, m := range r.Where {
+			where = append(where, &apipb.SessionMetadata{Key: m.Key, Value: m.Value})
+		}
 		out.Read = &apipb.Read_ListSessions{ListSessions: &apipb.ListSessions{
-			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
-			OwnerId: r.Owner, AgentId: r.Agent, Recoverable: r.Recoverable,
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until, Status: string(r.Status),
+			OwnerId: r.Owner, AgentId: r.Agent, Recoverable: r.Recoverable, Where: where,
 		}}
 	case *agent.GetReview:
 		out.Read = &apipb.Read_GetReview{GetReview: &apipb.GetReview{Review: r.Review}}
 	case *agent.ListReviews:
 		out.Read = &apipb.Read_ListReviews{ListReviews: &apipb.ListReviews{
-			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Status: string(r.Status),
+			Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until, Status: string(r.Status),
 			Before: r.Before, Assignee: r.Assignee, Session: r.Session,
 		}}
 	case *agent.GetErasure:
@@ -37,15 +41,16 @@ func sessionReadFromProto(read *apipb.Read) agent.Read {
 	case *apipb.Read_ListSessions:
 		l := r.ListSessions
 		return &agent.ListSessions{
-			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Page:   pageFromProto(l),
 			Status: agent.SessionStatus(l.GetStatus()), Owner: l.GetOwnerId(), Agent: l.GetAgentId(), Recoverable: l.GetRecoverable(),
+			Where: whereFromProto(l.GetWhere()),
 		}
 	case *apipb.Read_GetReview:
 		return &agent.GetReview{Review: r.GetReview.GetReview()}
 	case *apipb.Read_ListReviews:
 		l := r.ListReviews
 		return &agent.ListReviews{
-			Page:   agent.Page{Prefix: l.GetPrefix(), After: l.GetAfter(), Limit: l.GetLimit()},
+			Page:   pageFromProto(l),
 			Status: agent.ReviewStatus(l.GetStatus()), Before: l.GetBefore(), Assignee: l.GetAssignee(), Session: l.GetSession(),
 		}
 	case *apipb.Read_GetErasure:

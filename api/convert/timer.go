@@ -6,11 +6,11 @@ import (
 )
 
 func listTimersToProto(r *agent.ListTimers) *apipb.ListTimers {
-	return &apipb.ListTimers{Manager: r.Manager, Key: r.Key, Prefix: r.Prefix, After: r.After, Limit: r.Limit}
+	return &apipb.ListTimers{Manager: r.Manager, Key: r.Key, Prefix: r.Prefix, After: r.After, Limit: r.Limit, Order: string(r.Order), Since: r.Since, Until: r.Until}
 }
 
 func listTimersFromProto(r *apipb.ListTimers) agent.Read {
 	return &agent.ListTimers{
-		Manager: r.GetManager(), Key: r.GetKey(), Page: agent.Page{Prefix: r.GetPrefix(), After: r.GetAfter(), Limit: r.GetLimit()},
+		Manager: r.GetManager(), Key: r.GetKey(), Page: pageFromProto(r),
 	}
 }

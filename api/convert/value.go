@@ -27,6 +27,9 @@ func valueListToProto(l *agent.ValueList) *apipb.ValueList {
 		r, m := &l.Items[i], &slab[i]
 		m.Key, m.Incarnation, m.Revision, m.ContentType = r.Key, r.Incarnation, r.Revision, r.ContentType
 		m.Size, m.Metadata, m.UpdatedAt, m.ExpiresAt = r.Size, r.Metadata, r.UpdatedAt, r.ExpiresAt
+		if r.Body != nil {
+			m.Body, m.HasBody = *r.Body, true
+		}
 		out.Items[i] = m
 	}
 	return out
@@ -38,6 +41,10 @@ func valueListFromProto(l *apipb.ValueList) *agent.ValueList {
 		out.Items[i] = agent.ValueRow{
 			Key: r.GetKey(), Incarnation: r.GetIncarnation(), Revision: r.GetRevision(), ContentType: r.GetContentType(),
 			Size: r.GetSize(), Metadata: ops.JSON(r.GetMetadata()), UpdatedAt: r.GetUpdatedAt(), ExpiresAt: r.GetExpiresAt(),
+		}
+		if r.GetHasBody() {
+			body := r.GetBody()
+			out.Items[i].Body = &body
 		}
 	}
 	return out

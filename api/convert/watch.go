@@ -12,7 +12,7 @@ import (
 func WatchToProto(w agent.Watch) *apipb.WatchRequest {
 	return &apipb.WatchRequest{
 		Scope: w.Scope, Thread: w.Thread, From: w.From, Incarnation: w.Incarnation, Claim: w.Claim,
-		Changes: w.Changes, Skip: w.Skip, Prefix: w.Prefix,
+		Changes: w.Changes, Skip: w.Skip, Prefix: w.Prefix, Body: w.Body,
 	}
 }
 
@@ -20,7 +20,7 @@ func WatchToProto(w agent.Watch) *apipb.WatchRequest {
 func WatchFromProto(w *apipb.WatchRequest) agent.Watch {
 	return agent.Watch{
 		Scope: w.GetScope(), Thread: w.GetThread(), From: w.GetFrom(), Incarnation: w.GetIncarnation(), Claim: w.GetClaim(),
-		Changes: w.GetChanges(), Skip: w.GetSkip(), Prefix: w.GetPrefix(),
+		Changes: w.GetChanges(), Skip: w.GetSkip(), Prefix: w.GetPrefix(), Body: w.GetBody(),
 	}
 }
 
@@ -38,7 +38,7 @@ func EventToProto(e *agent.Event) *apipb.WatchEvent {
 	case agent.EventClaim:
 		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Claim{Claim: ops.ClaimToProto(&e.Claim)}}
 	case agent.EventChanges:
-		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Changes{Changes: changesToProto(e)}}
+		return &apipb.WatchEvent{Event: &apipb.WatchEvent_Changes{Changes: changesToProto(e)}, Bodies: bodiesToProto(e.Changes)}
 	default:
 		panic(fmt.Sprintf("convert: event kind %d has no protobuf message", e.Kind))
 	}
@@ -62,7 +62,9 @@ func EventFromProto(e *apipb.WatchEvent) (agent.Event, error) {
 		}
 		return agent.Event{Kind: agent.EventClaim, Claim: *claim}, nil
 	case *apipb.WatchEvent_Changes:
-		return agent.Event{Kind: agent.EventChanges, Changes: changesFromProto(ev.Changes), Through: ev.Changes.GetThrough()}, nil
+		changes := changesFromProto(ev.Changes)
+		err := bodiesFromProto(changes, e.GetBodies())
+		return agent.Event{Kind: agent.EventChanges, Changes: changes, Through: ev.Changes.GetThrough()}, err
 	}
 	return agent.Event{}, agent.Errorf(agent.CodeInternal, "the event is missing or of an unknown kind")
 }

@@ -21,6 +21,8 @@ type Change struct {
 	Deleted      bool    `json:"deleted,omitzero"`
 	Status       string  `json:"status,omitzero"`
 	Principal    string  `json:"principal,omitzero"`
+
+	Body *WireFound `json:"body,omitempty" doc:"What was written, as its own call answers, if the watch includes bodies and nothing has replaced it"`
 }
 
 // ChangeOf returns the document of c.
@@ -39,7 +41,24 @@ func ChangeOf(c *agent.Changed) Change {
 	default:
 		out.Revision = &c.Revision
 	}
+	out.Body = writtenOf(c.Body)
 	return out
+}
+
+// writtenOf returns the document of the body of a change.
+func writtenOf(body agent.Found) *WireFound {
+	switch f := body.(type) {
+	case *agent.Value:
+		return &WireFound{ValueOf(f)}
+	case *agent.Checkpoint:
+		return &WireFound{CheckpointOf(f)}
+	case *agent.Thread:
+		return &WireFound{ThreadOf(*f)}
+	case *agent.Memory:
+		return &WireFound{MemoryOf(*f)}
+	default:
+		return nil
+	}
 }
 
 // WatchEnd is the data of the event that ends a watch.

@@ -134,13 +134,15 @@ type CheckpointRow struct {
 	Thread      *pointerBody `json:"thread,omitempty"`
 	Lifecycle   string       `json:"lifecycle,omitzero"`
 	ExpiresAt   int64        `json:"expires_at,omitzero"`
+	State       JSON         `json:"state,omitzero" doc:"If the list is asked for bodies"`
+	Metadata    JSON         `json:"metadata,omitzero" doc:"If the list is asked for bodies"`
 }
 
 // CheckpointRowOf returns the document of r.
 func CheckpointRowOf(r agent.CheckpointRow) CheckpointRow {
 	return CheckpointRow{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, UpdatedAt: r.UpdatedAt, Bytes: r.Bytes,
-		Thread: pointerOf(r.Thread), Lifecycle: r.Lifecycle, ExpiresAt: r.ExpiresAt,
+		Thread: pointerOf(r.Thread), Lifecycle: r.Lifecycle, ExpiresAt: r.ExpiresAt, State: JSON(r.State), Metadata: JSON(r.Metadata),
 	}
 }
 

@@ -196,7 +196,7 @@ type (
 	}
 	getConversationRead   struct{ conversationRead }
 	listConversationsRead struct {
-		pageRead
+		rowsRead
 		Interrupted bool   `json:"interrupted,omitempty" doc:"This, agent_id, or owner_id"`
 		AgentID     string `json:"agent_id,omitempty"`
 		OwnerID     string `json:"owner_id,omitempty"`

@@ -55,7 +55,7 @@ var results = encodings{
 	encodes(resultThreadOf, "append_thread", "hibernate_thread", "compact_thread", "fork_thread", "set_ttl"),
 	encodes(DeletedOf, "delete_checkpoint", "delete_conversation", "delete_manager", "delete_memory", "delete_scope", "delete_session",
 		"delete_thread", "delete_timer", "delete_value", "revoke_token"),
-	encodes(func(r *agent.ScopeResult) Scope { return ScopeOf(r.Scope) }, "put_scope"),
+	encodes(func(r *agent.ScopeResult) Scope { return ScopeOf(r.Scope) }, "put_scope", "index_metadata"),
 	encodes(func(r *agent.ClaimResult) Claim { return ClaimOf(r.Claim) }, "take_claim", "renew_claim", "release_claim"),
 	encodes(TurnedOf, "put_session", "claim_session", "resume_session", "recover_session", "checkpoint_session", "commit_session",
 		"renew_session", "cancel_session", "fork_session", "set_ttl"),

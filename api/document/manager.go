@@ -125,6 +125,6 @@ type getManagerRead struct {
 
 func (r getManagerRead) read() agent.Read { return &agent.GetManager{Name: r.Name} }
 
-type listManagersRead struct{ pageRead }
+type listManagersRead struct{ orderedRead }
 
 func (r listManagersRead) read() agent.Read { return &agent.ListManagers{Page: r.page()} }

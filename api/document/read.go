@@ -1,7 +1,9 @@
 package document
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,17 +46,68 @@ func (r pageRead) page() agent.Page {
 	return agent.Page{Prefix: string(r.Prefix), After: string(r.After), Limit: r.Limit}
 }
 
+// orderedRead is a page of a list in the order of keys.
+type orderedRead struct {
+	pageRead
+	Order agent.Order `json:"order,omitempty" enum:"asc,desc" doc:"asc if absent; after is the next value of the previous page in both"`
+}
+
+func (r orderedRead) page() agent.Page {
+	p := r.pageRead.page()
+	p.Order = r.Order
+	return p
+}
+
+// timesRead selects by a time.
+type timesRead struct {
+	Since int64 `json:"since,omitempty" doc:"Unix ms: this time or later. A page may be empty although it has a next"`
+	Until int64 `json:"until,omitempty" doc:"Unix ms: earlier than this time"`
+}
+
+func (r timesRead) times() agent.Times { return agent.Times{Since: r.Since, Until: r.Until} }
+
+// rowsRead is a page of a list in the order of keys, whose rows have a time.
+type rowsRead struct {
+	orderedRead
+	timesRead
+}
+
+func (r rowsRead) page() agent.Page {
+	p := r.orderedRead.page()
+	p.Times = r.times()
+	return p
+}
+
+// whereRead selects rows by their metadata.
+type whereRead struct {
+	Metadata map[string]string `json:"metadata,omitempty" doc:"Only those whose metadata has these members; the scope must have declared the keys"`
+}
+
+func (r whereRead) where() (w agent.Where) {
+	for _, key := range slices.Sorted(maps.Keys(r.Metadata)) {
+		w = append(w, agent.MetadataEquals{Key: key, Value: r.Metadata[key]})
+	}
+	return w
+}
+
+// bodiesRead is a page of a list whose rows may show their bodies.
+type bodiesRead struct {
+	rowsRead
+	whereRead
+	Body bool `json:"body,omitempty" doc:"With the body of each"`
+}
+
 type (
 	getValueRead          struct{ keyRead }
 	checkpointHistoryRead struct{ keyRead }
 	getCheckpointRead     struct{ revisionRead }
 	getThreadRead         struct{ threadRead }
 	verifyThreadRead      struct{ threadRead }
-	listValuesRead        struct{ pageRead }
-	listCheckpointsRead   struct{ pageRead }
-	listThreadsRead       struct{ pageRead }
-	listScopesRead        struct{ pageRead }
-	listClaimsRead        struct{ pageRead }
+	listValuesRead        struct{ bodiesRead }
+	listCheckpointsRead   struct{ bodiesRead }
+	listThreadsRead       struct{ rowsRead }
+	listScopesRead        struct{ orderedRead }
+	listClaimsRead        struct{ orderedRead }
 	getScopeRead          struct {
 		readName
 		Default bool `json:"default" required:"false" doc:"Read the policy of all scopes that have none of their own"`
@@ -79,6 +132,9 @@ type (
 		AtRev *uint64  `json:"at_rev,omitempty"`
 		Kinds []string `json:"kinds,omitempty"`
 		Limit uint64   `json:"limit,omitempty"`
+
+		Order agent.Order `json:"order,omitempty" enum:"asc,desc" doc:"asc if absent; in desc, next is the to of the next page"`
+		timesRead
 	}
 )
 
@@ -89,15 +145,21 @@ func (r getCheckpointRead) read() agent.Read {
 	return &agent.GetCheckpoint{Key: r.Key, Revision: r.Revision}
 }
 
-func (r getThreadRead) read() agent.Read       { return &agent.GetThread{Thread: r.Thread} }
-func (r verifyThreadRead) read() agent.Read    { return &agent.VerifyThread{Thread: r.Thread} }
-func (r listValuesRead) read() agent.Read      { return &agent.ListValues{Page: r.page()} }
-func (r listCheckpointsRead) read() agent.Read { return &agent.ListCheckpoints{Page: r.page()} }
-func (r listThreadsRead) read() agent.Read     { return &agent.ListThreads{Page: r.page()} }
-func (r listScopesRead) read() agent.Read      { return &agent.ListScopes{Page: r.page()} }
-func (r listClaimsRead) read() agent.Read      { return &agent.ListClaims{Page: r.page()} }
-func (r getClaimRead) read() agent.Read        { return &agent.GetClaim{Claim: r.Claim} }
-func (r getScopeRead) read() agent.Read        { return &agent.GetScope{Default: r.Default} }
+func (r getThreadRead) read() agent.Read    { return &agent.GetThread{Thread: r.Thread} }
+func (r verifyThreadRead) read() agent.Read { return &agent.VerifyThread{Thread: r.Thread} }
+func (r listValuesRead) read() agent.Read {
+	return &agent.ListValues{Page: r.page(), Body: r.Body, Where: r.where()}
+}
+
+func (r listCheckpointsRead) read() agent.Read {
+	return &agent.ListCheckpoints{Page: r.page(), Body: r.Body, Where: r.where()}
+}
+
+func (r listThreadsRead) read() agent.Read { return &agent.ListThreads{Page: r.page()} }
+func (r listScopesRead) read() agent.Read  { return &agent.ListScopes{Page: r.page()} }
+func (r listClaimsRead) read() agent.Read  { return &agent.ListClaims{Page: r.page()} }
+func (r getClaimRead) read() agent.Read    { return &agent.GetClaim{Claim: r.Claim} }
+func (r getScopeRead) read() agent.Read    { return &agent.GetScope{Default: r.Default} }
 
 func (r thawRead) read() agent.Read {
 	return &agent.Thaw{Key: r.Key, Revision: r.Revision, Tail: r.Tail}
@@ -106,7 +168,9 @@ func (r thawRead) read() agent.Read {
 func (r getEntryRead) read() agent.Read { return &agent.GetEntry{Thread: r.Thread, Entry: r.Entry} }
 
 func (r loadEntriesRead) read() agent.Read {
-	return &agent.LoadEntries{Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit}
+	return &agent.LoadEntries{
+		Thread: r.Thread, From: r.From, To: r.To, Tail: r.Tail, AtRev: r.AtRev, Kinds: r.Kinds, Limit: r.Limit, Order: r.Order, Times: r.times(),
+	}
 }
 
 // wireReads are the reads by name.

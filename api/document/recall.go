@@ -103,7 +103,7 @@ type (
 		ID      string `json:"id"`
 	}
 	listMemoriesRead struct {
-		pageRead
+		orderedRead
 		AgentID string `json:"agent_id,omitempty" doc:"If absent, the memories of all agents, oldest write first"`
 	}
 	recallRead struct {

@@ -7,6 +7,8 @@ import (
 var scopeOps = map[string]func() wireOp{
 	"put_scope":    func() wireOp { return new(putScopeOp) },
 	"delete_scope": func() wireOp { return new(deleteScopeOp) },
+
+	"index_metadata": func() wireOp { return new(indexMetadataOp) },
 }
 
 type putScopeOp struct {
@@ -19,6 +21,18 @@ func (o *putScopeOp) op() (agent.Op, error) {
 	op := o.ScopePolicyBody.Op()
 	op.Default = o.Default
 	return op, nil
+}
+
+type indexMetadataOp struct {
+	opName
+	Keys []string `json:"keys" nullable:"false" doc:"Members of metadata by which values, checkpoints and sessions are listed; replaces the keys declared before"`
+}
+
+func (o *indexMetadataOp) op() (agent.Op, error) {
+	if o.Keys == nil {
+		return nil, agent.Invalid("keys", "keys is missing: give the keys to declare, or [] to withdraw all")
+	}
+	return &agent.IndexMetadata{Keys: o.Keys}, nil
 }
 
 type deleteScopeOp struct{ opName }
@@ -77,6 +91,9 @@ type Scope struct {
 	CreatedAt int64      `json:"created_at"`
 	Policy    PolicyBody `json:"policy" doc:"The policy that applies: its own, or the default"`
 	OwnPolicy bool       `json:"own_policy" doc:"The scope has a policy of its own"`
+
+	MetadataKeys     []string `json:"metadata_keys,omitempty" doc:"Members of metadata by which its rows are listed"`
+	MetadataBuilding bool     `json:"metadata_building,omitzero" doc:"Their index is being built: lists by metadata are unavailable"`
 }
 
 // ScopeOf returns the document of s.
@@ -84,6 +101,6 @@ func ScopeOf(s agent.Scope) Scope {
 	return Scope{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt,
 		Agents: s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers,
-		Policy: PolicyBody(s.Policy), OwnPolicy: s.OwnPolicy,
+		Policy: PolicyBody(s.Policy), OwnPolicy: s.OwnPolicy, MetadataKeys: s.MetadataKeys, MetadataBuilding: s.MetadataBuilding,
 	}
 }

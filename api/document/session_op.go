@@ -123,7 +123,8 @@ type (
 		Session string `json:"session"`
 	}
 	listSessionsRead struct {
-		pageRead
+		rowsRead
+		whereRead
 		Status      agent.SessionStatus `json:"status,omitempty"`
 		OwnerID     string              `json:"owner_id,omitempty"`
 		AgentID     string              `json:"agent_id,omitempty"`
@@ -147,7 +148,7 @@ type (
 func (r getSessionRead) read() agent.Read { return &agent.GetSession{Session: r.Session} }
 
 func (r listSessionsRead) read() agent.Read {
-	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, Agent: r.AgentID, Recoverable: r.Recoverable}
+	return &agent.ListSessions{Page: r.page(), Status: r.Status, Owner: r.OwnerID, Agent: r.AgentID, Recoverable: r.Recoverable, Where: r.where()}
 }
 
 func (r getReviewRead) read() agent.Read { return &agent.GetReview{Review: r.Review} }

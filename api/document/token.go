@@ -112,7 +112,7 @@ type revokeTokenOp struct {
 func (o *revokeTokenOp) op() (agent.Op, error) { return &agent.RevokeToken{ID: o.ID}, nil }
 
 type (
-	listTokensRead struct{ pageRead }
+	listTokensRead struct{ orderedRead }
 	getTokenRead   struct {
 		readName
 		ID string `json:"id"`

@@ -96,12 +96,14 @@ type ValueRow struct {
 	ContentType string `json:"content_type"`
 	Metadata    JSON   `json:"metadata,omitempty"`
 	ExpiresAt   int64  `json:"expires_at,omitzero"`
+
+	Body *[]byte `json:"body,omitzero" doc:"The bytes, if the list is asked for bodies"`
 }
 
 // ValueRowOf returns the document of r.
 func ValueRowOf(r agent.ValueRow) ValueRow {
 	return ValueRow{
 		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, UpdatedAt: r.UpdatedAt,
-		Bytes: r.Size, ContentType: r.ContentType, Metadata: JSON(r.Metadata), ExpiresAt: r.ExpiresAt,
+		Bytes: r.Size, ContentType: r.ContentType, Metadata: JSON(r.Metadata), ExpiresAt: r.ExpiresAt, Body: r.Body,
 	}
 }

@@ -8,6 +8,7 @@ import (
 var scopeCodecs = []opCodec{
 	codec(encodePutScope, (*oppb.Op).GetPutScope, decodePutScope),
 	codec(encodeDeleteScope, (*oppb.Op).GetDeleteScope, decodeDeleteScope),
+	codec(encodeIndexMetadata, (*oppb.Op).GetIndexMetadata, decodeIndexMetadata),
 	codec(encodeImportScope, (*oppb.Op).GetImportScope, decodeImportScope),
 }
 
@@ -37,6 +38,7 @@ func ScopeToProto(s *agent.Scope) *oppb.Scope {
 	return &oppb.Scope{
 		Name: s.Name, Keys: s.Keys, Bytes: s.Bytes, CreatedAt: s.CreatedAt, Policy: PolicyToProto(s.Policy), OwnPolicy: s.OwnPolicy,
 		Agents: s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers,
+		MetadataKeys: s.MetadataKeys, MetadataBuilding: s.MetadataBuilding,
 	}
 }
 
@@ -46,6 +48,7 @@ func ScopeFromProto(s *oppb.Scope) agent.Scope {
 		Name: s.GetName(), Keys: s.GetKeys(), Bytes: s.GetBytes(), CreatedAt: s.GetCreatedAt(),
 		Policy: PolicyFromProto(s.GetPolicy()), OwnPolicy: s.GetOwnPolicy(),
 		Agents: s.GetAgents(), Threads: s.GetThreads(), Entries: s.GetEntries(), Timers: s.GetTimers(),
+		MetadataKeys: s.GetMetadataKeys(), MetadataBuilding: s.GetMetadataBuilding(),
 	}
 }
 
@@ -63,6 +66,14 @@ func encodePutScope(out *oppb.Op, o *agent.PutScope) {
 
 func decodePutScope(p *oppb.PutScope) (agent.Op, error) {
 	return &agent.PutScope{Policy: PolicyFromProto(p.Policy), Default: p.Default, UseDefault: p.UseDefault}, nil
+}
+
+func encodeIndexMetadata(out *oppb.Op, o *agent.IndexMetadata) {
+	out.Op = &oppb.Op_IndexMetadata{IndexMetadata: &oppb.IndexMetadata{Keys: o.Keys}}
+}
+
+func decodeIndexMetadata(p *oppb.IndexMetadata) (agent.Op, error) {
+	return &agent.IndexMetadata{Keys: p.Keys}, nil
 }
 
 func encodeDeleteScope(out *oppb.Op, _ *agent.DeleteScope) {

@@ -108,7 +108,7 @@ func printThawed(a *kit.App, t *agent.Thawed) error {
 	if err := a.PrintGrid(checkpointGrid(t.Checkpoint)); err != nil || t.Thread == nil {
 		return err
 	}
-	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries})
+	entries := entriesGrid(&agent.Entries{Thread: *t.Thread, Items: t.Entries}, false)
 	entries.Apart = true
 	if t.Ahead > 0 {
 		entries.Note += fmt.Sprintf("\nthe journal is %d entries ahead of the checkpoint", t.Ahead)

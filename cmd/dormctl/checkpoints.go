@@ -132,10 +132,15 @@ func checkpointsHistory(a *kit.App) *cobra.Command {
 }
 
 func checkpointsList(a *kit.App) *cobra.Command {
-	read := func(page agent.Page) agent.Read { return &agent.ListCheckpoints{Page: page} }
-	return kit.List(a, "List checkpoints", read, func(list *agent.CheckpointList) error {
+	var body bool
+	var where agent.Where
+	read := func(page agent.Page) agent.Read { return &agent.ListCheckpoints{Page: page, Body: body, Where: where} }
+	cmd := kit.ListRows(a, "List checkpoints", read, func(list *agent.CheckpointList) error {
 		return printCheckpoints(a, list)
 	})
+	kit.WhereFlag(cmd, &where)
+	cmd.Flags().BoolVar(&body, "body", false, "with the state and the metadata, which -o json and yaml show")
+	return cmd
 }
 
 func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {

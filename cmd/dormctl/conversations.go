@@ -32,7 +32,7 @@ func conversationsList(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	page.Define(cmd)
+	page.DefineRows(cmd)
 	cmd.Flags().StringVar(&list.Agent, "agent", "", "only those of this agent")
 	cmd.Flags().StringVar(&list.Owner, "owner", "", "only those of this owner")
 	cmd.Flags().BoolVar(&list.Interrupted, "interrupted", false, "only those that wait for a person")

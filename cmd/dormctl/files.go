@@ -46,7 +46,7 @@ func filesList(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	page.Define(cmd)
+	page.DefineRows(cmd)
 	return cmd
 }
 

@@ -149,7 +149,7 @@ func memoryList(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	page.Define(cmd)
+	page.DefineOrdered(cmd)
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func scopesCommand(a *kit.App) *cobra.Command {
-	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesShow(a), scopesSet(a), scopesDefault(a), scopesRemove(a))
+	return cli.Group("scopes", "Tenants' keyspaces", scopesList(a), scopesGet(a), scopesShow(a), scopesSet(a), scopesIndex(a), scopesDefault(a), scopesRemove(a))
 }
 
 func scopesList(a *kit.App) *cobra.Command {
@@ -52,6 +53,38 @@ func scopesGet(a *kit.App) *cobra.Command {
 			})
 		},
 	}
+}
+
+func scopesIndex(a *kit.App) *cobra.Command {
+	var none bool
+	cmd := &cobra.Command{
+		Use: "index SCOPE [KEY...]", Short: "Show or declare the keys of metadata that lists may select by", Args: cli.Between(1, -1, "SCOPE [KEY...]"),
+		Long: fmt.Sprintf(`index declares the members of metadata by which values, checkpoints and sessions are listed
+with --metadata: at most %d. The keys replace those declared before, and cover all rows: until
+the rows from before are in the index, such lists are unavailable. Without KEY it shows the keys.`, agent.MetadataKeysMax),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Scope = args[0]
+			if none && len(args) > 1 {
+				return cli.Usagef("--none withdraws all keys: leave out KEY")
+			}
+			show := func(s agent.Scope) error {
+				g := cli.Grid{Head: []string{"key"}}
+				for _, key := range s.MetadataKeys {
+					g.Add(key)
+				}
+				if s.MetadataBuilding {
+					g.Note = "the index is being built: lists by metadata are unavailable"
+				}
+				return a.Print(document.ScopeOf(s), g)
+			}
+			if len(args) == 1 && !none {
+				return kit.Show(a, cmd, &agent.GetScope{}, func(found *agent.Scope) error { return show(*found) })
+			}
+			return kit.Change(a, cmd, &agent.IndexMetadata{Keys: args[1:]}, func(set *agent.ScopeResult) error { return show(set.Scope) })
+		},
+	}
+	cmd.Flags().BoolVar(&none, "none", false, "withdraw all keys")
+	return cmd
 }
 
 func scopesRemove(a *kit.App) *cobra.Command {

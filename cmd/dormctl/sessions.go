@@ -169,7 +169,8 @@ func sessionsList(a *kit.App) *cobra.Command {
 	cmd.Flags().StringVar(&list.Owner, "owner", "", "only sessions leased to this owner (including expired leases)")
 	cmd.Flags().StringVar(&list.Agent, "agent", "", "only those of this agent")
 	cmd.Flags().BoolVar(&list.Recoverable, "recoverable", false, "only sessions that can be recovered")
-	page.Define(cmd)
+	kit.WhereFlag(cmd, &list.Where)
+	page.DefineRows(cmd)
 	return cmd
 }
 

@@ -49,7 +49,7 @@ func threadGrid(t agent.Thread) cli.Grid {
 
 func threadsList(a *kit.App) *cobra.Command {
 	read := func(page agent.Page) agent.Read { return &agent.ListThreads{Page: page} }
-	return kit.List(a, "List threads", read, func(list *agent.ThreadList) error {
+	return kit.ListRows(a, "List threads", read, func(list *agent.ThreadList) error {
 		g := cli.Grid{Head: []string{"thread", "rev", "floor", "head", "forked from", "updated"}, Note: kit.More(list.Next)}
 		for _, t := range list.Items {
 			from := ""

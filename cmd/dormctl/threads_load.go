@@ -15,11 +15,12 @@ import (
 func threadsLoad(a *kit.App) *cobra.Command {
 	var read agent.LoadEntries
 	var to, atRev uint64
-	var all bool
+	var all, desc bool
+	var times kit.TimesFlags
 	cmd := &cobra.Command{
 		Use: "load THREAD", Short: "Load entries in order", Args: cli.Exactly("THREAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			read.Thread = args[0]
+			read.Thread, read.Order, read.Times = args[0], kit.OrderOf(desc), times.Times()
 			read.To = kit.Optional(cmd, "to", &to)
 			read.AtRev = kit.Optional(cmd, "at-rev", &atRev)
 			return a.With(cmd, func(ctx context.Context, s kit.Store) error {
@@ -32,7 +33,7 @@ func threadsLoad(a *kit.App) *cobra.Command {
 						return err
 					}
 				}
-				return a.Print(kit.EntriesDoc{ID: found.Thread.ID, EntryPage: document.EntryPageOf(found)}, entriesGrid(found))
+				return a.Print(kit.EntriesDoc{ID: found.Thread.ID, EntryPage: document.EntryPageOf(found)}, entriesGrid(found, desc))
 			})
 		},
 	}
@@ -43,6 +44,8 @@ func threadsLoad(a *kit.App) *cobra.Command {
 	flags.Uint64Var(&atRev, "at-rev", 0, "the thread as of this rev (default now)")
 	flags.StringSliceVar(&read.Kinds, "kind", nil, "only entries of this kind; repeatable")
 	flags.Uint64Var(&read.Limit, "limit", agent.EntriesLimitDefault, fmt.Sprintf("entries, at most %d", agent.EntriesLimitMax))
+	kit.DescFlag(cmd, &desc)
+	times.Define(cmd, "written")
 	flags.BoolVar(&all, "all", false, "every page, not only the first")
 	return cmd
 }
@@ -51,12 +54,7 @@ func threadsLoad(a *kit.App) *cobra.Command {
 // that page was read.
 func loadRest(ctx context.Context, a *kit.App, s kit.Store, read agent.LoadEntries, first *agent.Entries) (*agent.Entries, error) {
 	whole := *first
-	if read.AtRev == nil {
-		read.AtRev = &first.Thread.Rev
-	}
-	read.Tail = 0
-	for whole.Next != nil {
-		read.From = *whole.Next
+	for read.Continue(&whole) {
 		page, err := kit.Find[*agent.Entries](ctx, a, s, &read)
 		if err != nil {
 			return nil, err
@@ -70,7 +68,7 @@ func loadRest(ctx context.Context, a *kit.App, s kit.Store, read agent.LoadEntri
 	return &whole, nil
 }
 
-func entriesGrid(e *agent.Entries) cli.Grid {
+func entriesGrid(e *agent.Entries, desc bool) cli.Grid {
 	g := cli.Grid{Head: []string{"seq", "id", "at", "kind", "payload"}}
 	for _, entry := range e.Items {
 		payload := cli.Short(entry.Payload)
@@ -81,7 +79,11 @@ func entriesGrid(e *agent.Entries) cli.Grid {
 	}
 	g.Note = fmt.Sprintf("rev %d, floor %d, head %s", e.Thread.Rev, e.Thread.Floor, e.Thread.Head)
 	if e.Next != nil {
-		g.Note += fmt.Sprintf("\nmore: --from %d, or --all", *e.Next)
+		more := "from"
+		if desc {
+			more = "to"
+		}
+		g.Note += fmt.Sprintf("\nmore: --%s %d, or --all", more, *e.Next)
 	}
 	return g
 }

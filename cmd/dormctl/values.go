@@ -69,12 +69,17 @@ func valuesRemove(a *kit.App) *cobra.Command {
 }
 
 func valuesList(a *kit.App) *cobra.Command {
-	read := func(page agent.Page) agent.Read { return &agent.ListValues{Page: page} }
-	return kit.List(a, "List values", read, func(list *agent.ValueList) error {
+	var body bool
+	var where agent.Where
+	read := func(page agent.Page) agent.Read { return &agent.ListValues{Page: page, Body: body, Where: where} }
+	cmd := kit.ListRows(a, "List values", read, func(list *agent.ValueList) error {
 		g := cli.Grid{Head: []string{"key", "revision", "bytes", "content type", "updated", "expires"}, Note: kit.More(list.Next)}
 		for _, r := range list.Items {
 			g.Add(r.Key, cli.Number(r.Revision), cli.Number(r.Size), cli.OrDash(r.ContentType), cli.When(r.UpdatedAt), cli.When(r.ExpiresAt))
 		}
 		return a.Print(document.ListOf(list.Items, list.Next, document.ValueRowOf), g)
 	})
+	kit.WhereFlag(cmd, &where)
+	cmd.Flags().BoolVar(&body, "body", false, "with the bytes, which -o json and yaml show in base64")
+	return cmd
 }

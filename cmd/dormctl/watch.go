@@ -26,6 +26,7 @@ changes of that index. It ends if changes since then are no longer kept, or the 
 	}
 	var from place
 	cmd.Flags().Var(&from, "from", "continue after this place (57.3), or after all changes of an index (57)")
+	cmd.Flags().BoolVar(&w.Body, "body", false, "with what each change wrote, which -o json and yaml show")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w.Scope, w.From, w.Skip = a.Scope, from.from, from.skip
 		if len(args) > 0 {

@@ -164,6 +164,9 @@ func Store(c *txn.Tx, key string, old, row *logpb.CheckpointRow, body *logpb.Che
 	row.StateSize = uint64(len(body.State))
 	row.Size = row.StateSize + uint64(len(body.Metadata))
 	metaKey := kv.IDKey(kv.KindCheckpoint, c.Scope, key)
+	if err := indexMetadata(c, key, old, body.Metadata); err != nil { // before the old body may be replaced
+		return nil, err
+	}
 	if old == nil {
 		row.Incarnation = c.NewIncarnation()
 		c.AddUsage(1, int64(row.Size))
@@ -202,6 +205,24 @@ func resultOf(key string, row *logpb.CheckpointRow) *agent.CheckpointResult {
 	}
 }
 
+// indexMetadata replaces the index rows of a checkpoint: old is its row before, or nil, and its body
+// must still exist.
+func indexMetadata(c *txn.Tx, key string, old *logpb.CheckpointRow, metadata agent.JSON) error {
+	if !c.HasMetadataIndex() {
+		return nil
+	}
+	var before agent.JSON
+	if old != nil {
+		body, err := Body(c, key, old)
+		if err != nil {
+			return err
+		}
+		before = body.Metadata
+	}
+	c.IndexMetadata(kv.KindCheckpoint, key, before, metadata)
+	return nil
+}
+
 // Delete runs delete_checkpoint.
 func Delete(c *txn.Tx, op *agent.DeleteCheckpoint) (agent.OpResult, error) {
 	old, err := Live(c, op.Key)
@@ -226,6 +247,9 @@ func Drop(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
 	metaKey := kv.IDKey(kv.KindCheckpoint, c.Scope, key)
 	c.Rows.Remove(metaKey)
 	c.ClearExpiry(row.ExpiresAt, metaKey)
+	if err := indexMetadata(c, key, row, nil); err != nil {
+		return err
+	}
 	size, err := dropRevisions(c, key, row)
 	if err != nil {
 		return err

@@ -28,11 +28,7 @@ func At(r txn.Reader, key string, revision uint64) (*agent.Checkpoint, error) {
 			return nil, err
 		}
 	}
-	raw, err := r.Get(kv.BodyKey(r.Scope, key, row))
-	if err != nil {
-		return nil, err
-	}
-	body, err := DecodeBody(key, raw)
+	body, err := bodyOf(r, key, row)
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +95,43 @@ func checkpointRow(key string, row *logpb.CheckpointRow) agent.CheckpointRow {
 // List answers list_checkpoints.
 func List(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	list := &agent.CheckpointList{}
-	next, err := r.EachInPage(kv.ScopeKey(kv.KindCheckpoint, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
+	var page txn.Bodies
+	next, err := r.EachListed(kv.KindCheckpoint, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := command.DecodeCheckpointRow(key, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) {
 			return 0, err
 		}
-		list.Items = append(list.Items, checkpointRow(key, row))
-		return len(key) + len(raw), nil
+		item, size := checkpointRow(key, row), len(key)+len(raw)
+		if q.Body {
+			if err := page.Fit(size + int(row.Size)); err != nil {
+				return 0, err
+			}
+			size += int(row.Size)
+		}
+		if q.Body || len(q.Where) > 0 {
+			body, err := bodyOf(r, key, row)
+			if err != nil {
+				return 0, err
+			}
+			if !q.Where.Match(body.Metadata) {
+				return -int(row.Size), nil
+			}
+			if q.Body {
+				item.State, item.Metadata = body.State, body.Metadata
+			}
+		}
+		list.Items = append(list.Items, item)
+		return size, nil
 	})
 	list.Next = next
 	return list, err
+}
+
+// bodyOf reads the body of a revision.
+func bodyOf(r txn.Reader, key string, row *logpb.CheckpointRow) (*logpb.CheckpointBody, error) {
+	raw, err := r.Get(kv.BodyKey(r.Scope, key, row))
+	if err != nil {
+		return nil, err
+	}
+	return DecodeBody(key, raw)
 }

@@ -70,6 +70,7 @@ func EncodeScope(s agent.Scope) *logpb.ScopeRecord {
 		MemoriesMax: s.Policy.MemoriesMax, MemoryBytesMax: s.Policy.MemoryBytesMax, ChangesMax: s.Policy.ChangesMax,
 		HistoryAgeMs: s.Policy.HistoryAgeMS,
 		Agents:       s.Agents, Threads: s.Threads, Entries: s.Entries, Timers: s.Timers, OwnPolicy: s.OwnPolicy,
+		MetadataKeys: s.MetadataKeys, MetadataBuilding: s.MetadataBuilding,
 	}
 	if p := s.Policy; p != p.Legacy() {
 		record.Limits = &oppb.Policy{
@@ -86,6 +87,7 @@ func DecodeScope(p *logpb.ScopeRecord) agent.Scope {
 	return agent.Scope{
 		Name: p.GetName(), Keys: p.GetKeys(), Bytes: p.GetBytes(), CreatedAt: p.GetCreatedAt(), OwnPolicy: p.GetOwnPolicy(),
 		Agents: p.GetAgents(), Threads: p.GetThreads(), Entries: p.GetEntries(), Timers: p.GetTimers(),
+		MetadataKeys: p.GetMetadataKeys(), MetadataBuilding: p.GetMetadataBuilding(),
 		Policy: agent.Policy{
 			History: p.GetHistory(), KeysMax: p.GetKeysMax(), BytesMax: p.GetBytesMax(),
 			MemoriesMax: p.GetMemoriesMax(), MemoryBytesMax: p.GetMemoryBytesMax(), ChangesMax: p.GetChangesMax(),

@@ -84,7 +84,7 @@ func List(r txn.Reader, q *agent.ListConversations) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := conversationGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone {
+		if gone, err := conversationGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone || !q.Has(row.UpdatedAt) {
 			return 0, err
 		}
 		list.Items = append(list.Items, command.ConversationRowOf(id, row))

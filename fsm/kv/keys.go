@@ -56,6 +56,10 @@ const (
 	KindManager             = "\x90" // name → logpb.ManagerRow
 	KindAgent               = "\x9a" // agent → how many of its rows are counted; see fsm/txn/count.go
 
+	// The index of metadata; see metadata.go.
+	KindMetadata      = "\xa8" // noun and key of metadata, hash of the value, id: an index
+	KindMetadataBuild = "\xa9" // "" → the next row to add to the index, while it is being built
+
 	// Tokens, which belong to no scope.
 	KindToken          = "\xa0" // "", id → logpb.TokenRow
 	KindTokenPrincipal = "\xa1" // "", principal, id: an index
@@ -66,7 +70,7 @@ var ScopedKinds = append([]string{
 	KindValue, KindValueBytes, KindValueTombstone,
 	KindCheckpoint, KindCheckpointHistory, KindCheckpointBody, KindCheckpointTombstone,
 	KindThread, KindEntry, KindEntryID, KindEntryKind, KindSummary, KindPin, KindForkPin, KindThreadTombstone,
-	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindAgent, KindImport, KindImportDue,
+	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindAgent, KindImport, KindImportDue, KindMetadata, KindMetadataBuild,
 	KindMemory, KindMemoryBody, KindMemoryOrder, KindMemorySession, KindMemoryTime, KindMemoryAgent, KindMemoryGone, KindMemoryTombstone,
 	KindMemoryList, KindMemoryPlace,
 }, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)

@@ -196,8 +196,13 @@ func List(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 		if err != nil {
 			return 0, err
 		}
-		if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone {
+		if gone, err := txn.SessionGone(r.Reader, r.Scope, row, r.Progress.Wall); err != nil || gone || !q.Has(row.UpdatedAt) {
 			return 0, err
+		}
+		if len(q.Where) > 0 {
+			if body, err := sessionBody(r.Reader, r.Scope, id); err != nil || !q.Where.Match(body.Metadata) {
+				return -int(row.BodySize), err
+			}
 		}
 		item, err := sessions.row(id, row)
 		list.Items = append(list.Items, item)
@@ -207,17 +212,18 @@ func List(r txn.Reader, q *agent.ListSessions) (agent.Found, error) {
 		list.Next, err = recoverable(r, sessions, q.Page, add)
 		return list, err
 	}
-	prefix, visit := kv.ScopeKey(kv.KindSession, r.Scope), add
-	if index := sessionIndex(r.Scope, q); index != "" {
-		prefix, visit = index, func(id string, _ []byte) (int, error) {
-			raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, id))
-			if err != nil {
-				return 0, err
-			}
-			return add(id, raw)
-		}
+	index := sessionIndex(r.Scope, q)
+	if index == "" {
+		list.Next, err = r.EachListed(kv.KindSession, q.Where, q.Page, add)
+		return list, err
 	}
-	list.Next, err = r.EachInPage(prefix, q.Page, visit)
+	list.Next, err = r.EachInPage(index, q.Page, func(id string, _ []byte) (int, error) {
+		raw, err := r.Get(kv.IDKey(kv.KindSession, r.Scope, id))
+		if err != nil {
+			return 0, err
+		}
+		return add(id, raw)
+	})
 	return list, err
 }
 

@@ -178,11 +178,34 @@ func storeSessionBody(c *txn.Tx, s *Session, body *logpb.SessionBody) error {
 	if size > agent.SessionBytesMax {
 		return agent.TooLarge("session", "session_bytes_max", size, agent.SessionBytesMax)
 	}
+	if err := indexMetadata(c, s.Id, body.Metadata); err != nil {
+		return err
+	}
 	raw := command.Marshal(body)
 	c.Rows.Set(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id), raw)
 	c.AddUsage(0, int64(size)-int64(s.Row.BodySize))
 	s.Row.BodySize = uint64(size)
 	s.Row.ContinuationRevision = body.Conversation.GetContinuationRevision()
+	return nil
+}
+
+// indexMetadata replaces the index rows of a session. Its body from before must still be stored, if it
+// has one.
+func indexMetadata(c *txn.Tx, id string, metadata agent.JSON) error {
+	if !c.HasMetadataIndex() {
+		return nil
+	}
+	raw, err := c.Rows.Get(kv.IDKey(kv.KindSessionBody, c.Scope, id))
+	if err != nil {
+		return err
+	}
+	before := &logpb.SessionBody{}
+	if raw != nil {
+		if before, err = sessionBody(c.Rows, c.Scope, id); err != nil {
+			return err
+		}
+	}
+	c.IndexMetadata(kv.KindSession, id, before.Metadata, metadata)
 	return nil
 }
 
@@ -224,6 +247,9 @@ func Drop(c *txn.Tx, s *Session) error {
 	c.ClearExpiry(s.Row.ExpiresAt, key)
 	c.NotifyWatchers(key)
 	c.Removed(agent.ChangedSession, s.Id)
+	if err := indexMetadata(c, s.Id, nil); err != nil {
+		return err
+	}
 	c.Rows.Remove(kv.IDKey(kv.KindSessionBody, c.Scope, s.Id))
 	c.Rows.Remove(kv.IDKey(kv.KindSessionRecoverable, c.Scope, s.Id))
 	for _, place := range s.places {

@@ -10,8 +10,8 @@ import (
 //
 // From 0 begins at the floor, even after a compaction. Any other From below the floor is refused,
 // since it names a removed entry. The page ends early once its entries reach agent.ReadBytesMax.
-// Next is the next entry of the requested kinds, nil if there is none: a page without entries is
-// the last.
+// Next is the next entry of the requested kinds, nil if there is none. A page without entries is
+// the last, unless the load selects times: then it may have read entries of other times only.
 func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 	j, err := ReadJournal(r, q.Thread)
 	if err != nil {
@@ -32,20 +32,24 @@ func LoadEntries(r txn.Reader, q *agent.LoadEntries) (agent.Found, error) {
 		return nil, err
 	}
 	limit := min(txn.OrDefault(q.Limit, agent.EntriesLimitDefault), agent.EntriesLimitMax)
-	size := 0
+	seen, size := 0, 0 // all entries that the page reads
 	add := func(_ *logpb.EntryRow, e agent.Entry) (bool, error) {
-		if uint64(len(out.Items)) == limit || size > agent.ReadBytesMax {
+		if uint64(len(out.Items)) == limit || size > agent.ReadBytesMax || seen == agent.ReadRowsMax {
 			out.Next = &e.Seq
 			return false, nil
 		}
+		seen++
 		size += int(EntryBytes(&e))
-		out.Items = append(out.Items, e)
+		if q.Has(e.At) {
+			out.Items = append(out.Items, e)
+		}
 		return true, nil
 	}
+	back := q.Order == agent.Descending
 	if len(q.Kinds) > 0 {
-		return out, eachOfKinds(r, j, q.Kinds, from, to, add)
+		return out, eachOfKinds(r, j, q.Kinds, from, to, back, add)
 	}
-	return out, EachEntry(r, j, from, to, add)
+	return out, eachEntry(r, j, from, to, back, add)
 }
 
 // entryBounds returns the first seq of a load and the seq after its last.

@@ -30,8 +30,9 @@ type span struct {
 	incarnation, from, to uint64
 }
 
-// spans returns the parts of a journal between two seqs, in order.
-func (j Journal) spans(from, to uint64) (all []span) {
+// spans returns the parts of a journal between two seqs, in order, or from the last one if back is
+// set.
+func (j Journal) spans(from, to uint64, back bool) (all []span) {
 	for _, s := range j.Meta.Segments {
 		if end := min(s.To, to); from < end {
 			all = append(all, span{s.Thread, s.Incarnation, from, end})
@@ -41,14 +42,22 @@ func (j Journal) spans(from, to uint64) (all []span) {
 	if from < to {
 		all = append(all, span{j.Meta.Id, j.Meta.Incarnation, from, to})
 	}
+	if back {
+		slices.Reverse(all)
+	}
 	return all
 }
 
-// eachOfKinds is EachEntry for the entries of some kinds. It reads no others.
-func eachOfKinds(r txn.Reader, j Journal, kinds []string, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
-	for _, s := range j.spans(from, to) {
+// eachOfKinds is eachEntry for the entries of some kinds. It reads no others.
+func eachOfKinds(
+	r txn.Reader, j Journal, kinds []string, from, to uint64, back bool, visit func(*logpb.EntryRow, agent.Entry) (bool, error),
+) error {
+	for _, s := range j.spans(from, to, back) {
 		more := true
-		err := eachKindBlock(r, s, kinds, false, func(seqs []uint64) (bool, error) {
+		err := eachKindBlock(r, s, kinds, back, func(seqs []uint64) (bool, error) {
+			if back {
+				slices.Reverse(seqs)
+			}
 			for _, seq := range seqs {
 				row, err := j.row(seq)
 				if err != nil {
@@ -70,10 +79,8 @@ func eachOfKinds(r txn.Reader, j Journal, kinds []string, from, to uint64, visit
 // lastOfKinds returns the seq of the n-th last entry of some kinds between from and to. It returns
 // the first one if there are fewer, and to if there is none.
 func lastOfKinds(r txn.Reader, j Journal, kinds []string, n, from, to uint64) (uint64, error) {
-	spans := j.spans(from, to)
-	slices.Reverse(spans)
 	start := to
-	for _, s := range spans {
+	for _, s := range j.spans(from, to, true) {
 		err := eachKindBlock(r, s, kinds, true, func(seqs []uint64) (bool, error) {
 			if found := uint64(len(seqs)); found > 0 {
 				start = seqs[found-min(n, found)]

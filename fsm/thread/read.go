@@ -65,7 +65,7 @@ func List(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
 	next, err := r.EachInPage(kv.ScopeKey(kv.KindThread, r.Scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
-		if err != nil || txn.Expired(meta.ExpiresAt, r.Progress.Wall) {
+		if err != nil || txn.Expired(meta.ExpiresAt, r.Progress.Wall) || !q.Has(meta.UpdatedAt) {
 			return 0, err
 		}
 		t, err := command.DecodeThread(meta)
@@ -135,48 +135,62 @@ func Verify(r txn.Reader, q *agent.VerifyThread) (agent.Found, error) {
 // EachEntry visits the entries between two seqs, in order, until visit returns false. A missing one
 // is an error.
 func EachEntry(r txn.Reader, j Journal, from, to uint64, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
-	for _, s := range j.spans(from, to) {
-		reached, err := eachStored(r, j, s, visit)
-		if err != nil || reached < s.to {
+	return eachEntry(r, j, from, to, false, visit)
+}
+
+// eachEntry is EachEntry, from the last entry to the first if back is set.
+func eachEntry(r txn.Reader, j Journal, from, to uint64, back bool, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) error {
+	for _, s := range j.spans(from, to, back) {
+		more, err := eachStored(r, j, s, back, visit)
+		if err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachStored is EachEntry for entries that are stored under one thread. It returns the seq after
-// the last one for which visit returned true.
-func eachStored(r txn.Reader, j Journal, s span, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (reached uint64, err error) {
+// eachStored is eachEntry for entries that are stored under one thread. more reports that visit
+// returned true for the last of them.
+func eachStored(r txn.Reader, j Journal, s span, back bool, visit func(*logpb.EntryRow, agent.Entry) (bool, error)) (more bool, err error) {
+	scan, seq := r.Engine.Scan, s.from
+	if back {
+		scan, seq = r.Engine.ScanBack, s.to-1
+	}
 	lower, upper := kv.EntryKey(r.Scope, s.thread, s.incarnation, s.from), kv.EntryKey(r.Scope, s.thread, s.incarnation, s.to)
-	cursor, err := r.Engine.Scan([]byte(lower), []byte(upper))
+	cursor, err := scan([]byte(lower), []byte(upper))
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	defer func() {
 		if closeErr := cursor.Close(); err == nil {
 			err = closeErr
 		}
 	}()
-	seq := s.from
-	for ; cursor.Next(); seq++ {
+	left := s.to - s.from
+	for ; left > 0 && cursor.Next(); left-- {
 		key, raw := cursor.Key(), cursor.Value()
 		if raw == nil {
-			return seq, nil // Close returns the error
+			return false, nil // Close returns the error
 		}
 		if kv.DecodeNumber(key[len(key)-8:]) != seq {
 			break
 		}
 		row, err := decodeEntryRow(seq, raw)
 		if err != nil {
-			return seq, err
+			return false, err
 		}
 		more, err := visit(row, entryOf(row, s.incarnation, seq))
 		if err != nil || !more {
-			return seq, err
+			return false, err
+		}
+		if back {
+			seq--
+		} else {
+			seq++
 		}
 	}
-	if seq < s.to && cursor.Err() == nil {
-		return seq, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.Meta.Id, j.Meta.Rev, seq)
+	if left > 0 && cursor.Err() == nil {
+		return false, fmt.Errorf("thread %q at rev %d lacks its entry %d", j.Meta.Id, j.Meta.Rev, seq)
 	}
-	return seq, nil
+	return left == 0, nil
 }

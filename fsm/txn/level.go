@@ -22,6 +22,9 @@ const ListedLevel = 7
 // tokens.
 const TokensLevel = 8
 
+// MetadataLevel is the feature level from which on scopes may have an index of metadata.
+const MetadataLevel = 8
+
 // LimitsLevel is the feature level from which on agents, threads, entries and timers are counted,
 // and scopes may have the default policy.
 const LimitsLevel = 8

@@ -22,12 +22,9 @@ func Get(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
 		return nil, txn.NotFound("value", q.Key)
 	}
-	bytes, err := r.Get(kv.IDKey(kv.KindValueBytes, r.Scope, q.Key))
+	bytes, err := valueBody(r, q.Key)
 	if err != nil {
 		return nil, err
-	}
-	if bytes == nil {
-		return nil, agent.Errorf(agent.CodeCorrupt, "value %q has no bytes", q.Key)
 	}
 	return &agent.Value{
 		Key: q.Key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType, Bytes: bytes,
@@ -38,17 +35,40 @@ func Get(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 // List answers list_values.
 func List(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
 	list := &agent.ValueList{}
-	next, err := r.EachInPage(kv.ScopeKey(kv.KindValue, r.Scope), q.Page, func(key string, raw []byte) (int, error) {
+	var page txn.Bodies
+	next, err := r.EachListed(kv.KindValue, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) || !q.Where.Match(row.Metadata) {
 			return 0, err
 		}
-		list.Items = append(list.Items, agent.ValueRow{
+		item := agent.ValueRow{
 			Key: key, Incarnation: row.Incarnation, Revision: row.Revision, ContentType: row.ContentType,
 			Size: row.Size, Metadata: row.Metadata, UpdatedAt: row.UpdatedAt, ExpiresAt: row.ExpiresAt,
-		})
-		return len(key) + len(raw), nil
+		}
+		size := len(key) + len(raw)
+		if q.Body {
+			if err := page.Fit(size + int(row.Size)); err != nil {
+				return 0, err
+			}
+			size += int(row.Size)
+			bytes, err := valueBody(r, key)
+			if err != nil {
+				return 0, err
+			}
+			item.Body = &bytes
+		}
+		list.Items = append(list.Items, item)
+		return size, nil
 	})
 	list.Next = next
 	return list, err
+}
+
+// valueBody returns the bytes of a value that exists.
+func valueBody(r txn.Reader, key string) ([]byte, error) {
+	bytes, err := r.Get(kv.IDKey(kv.KindValueBytes, r.Scope, key))
+	if err == nil && bytes == nil {
+		err = agent.Errorf(agent.CodeCorrupt, "value %q has no bytes", key)
+	}
+	return bytes, err
 }

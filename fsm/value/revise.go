@@ -40,7 +40,7 @@ func Revise(c *txn.Tx, op *agent.ReviseValue) (agent.OpResult, error) {
 		return moveValue(c, op, old, row)
 	}
 	c.AddUsage(0, int64(valueBytes(row))-int64(valueBytes(old)))
-	return storeValue(c, op.Key, row)
+	return storeValue(c, op.Key, old, row)
 }
 
 // describe merges a patch into a value's metadata.
@@ -92,11 +92,13 @@ func moveValue(c *txn.Tx, op *agent.ReviseValue, old, row *logpb.ValueRow) (agen
 	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.To), bytes)
 	c.SetExpiry(row.ExpiresAt, kv.IDKey(kv.KindValue, c.Scope, op.To))
 	c.AddUsage(1, int64(valueBytes(row)))
-	return storeValue(c, op.To, row)
+	return storeValue(c, op.To, nil, row)
 }
 
-// storeValue writes a value's row, records the change, and returns it as the op's result.
-func storeValue(c *txn.Tx, key string, row *logpb.ValueRow) (agent.OpResult, error) {
+// storeValue writes a value's row, records the change, and returns it as the op's result. old is the
+// row before, or nil.
+func storeValue(c *txn.Tx, key string, old, row *logpb.ValueRow) (agent.OpResult, error) {
+	c.IndexMetadata(kv.KindValue, key, old.GetMetadata(), row.Metadata)
 	raw := command.Marshal(row)
 	c.Rows.Set(kv.IDKey(kv.KindValue, c.Scope, key), raw)
 	c.Changed(agent.ChangedValue, key, row.Revision)

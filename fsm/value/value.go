@@ -81,7 +81,7 @@ func Put(c *txn.Tx, op *agent.PutValue) (agent.OpResult, error) {
 	}
 	c.Rows.Set(kv.IDKey(kv.KindValueBytes, c.Scope, op.Key), op.Bytes)
 	c.SetExpiry(row.ExpiresAt, metaKey)
-	return storeValue(c, op.Key, row)
+	return storeValue(c, op.Key, old, row)
 }
 
 // Delete runs delete_value.
@@ -133,6 +133,7 @@ func dropValue(c *txn.Tx, key string, row *logpb.ValueRow) {
 	c.Rows.Remove(metaKey)
 	c.Rows.Remove(kv.IDKey(kv.KindValueBytes, c.Scope, key))
 	c.ClearExpiry(row.ExpiresAt, metaKey)
+	c.IndexMetadata(kv.KindValue, key, row.Metadata, nil)
 	c.Removed(agent.ChangedValue, key)
 	c.AddUsage(-1, -int64(valueBytes(row)))
 }

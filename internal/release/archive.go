@@ -56,7 +56,8 @@ func pack(to *tar.Writer, dir string) error {
 	return nil
 }
 
-// writeSums writes the SHA-256 of files as sha256sum does.
+// writeSums writes the SHA-256 of files as sha256sum does. It names them relative to its
+// own directory.
 func writeSums(path string, files []string) error {
 	var b bytes.Buffer
 	for _, file := range files {
@@ -64,7 +65,11 @@ func writeSums(path string, files []string) error {
 		if err != nil {
 			return fmt.Errorf("read an archive: %w", err)
 		}
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(raw), filepath.Base(file))
+		name, err := filepath.Rel(filepath.Dir(path), file)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(raw), filepath.ToSlash(name))
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }

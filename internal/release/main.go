@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"dormouse/internal/sdkgo"
 )
 
 // platforms are those of a release: GOOS/GOARCH.
@@ -52,10 +54,14 @@ func release(ctx context.Context, version, out string, platforms []string) error
 		}
 		archives = append(archives, archive)
 	}
-	if err := writeSums(filepath.Join(out, "SHA256SUMS"), archives); err != nil {
+	library, err := sdkgo.WriteProxy(ctx, ".", filepath.Join(out, "goproxy"), version)
+	if err != nil {
+		return fmt.Errorf("write the Go library: %w", err)
+	}
+	if err := writeSums(filepath.Join(out, "SHA256SUMS"), append(archives, library...)); err != nil {
 		return err
 	}
-	fmt.Printf("%d archives and SHA256SUMS are in %s\n", len(archives), out)
+	fmt.Printf("%d archives, goproxy with %s and the adapters for Go, and SHA256SUMS are in %s\n", len(archives), sdkgo.ReleasePath(), out)
 	return nil
 }
 

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -84,6 +84,7 @@ var mayImport = map[string][]string{
 	"fsm/erasure":             noun("fsm/checkpoint", "fsm/conversation", "fsm/memory", "fsm/session", "fsm/thread", "fsm/timer"),
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
+	"fsm/metadata":            noun("fsm/checkpoint"),
 	"fsm/session":             noun("api/ops", "fsm/checkpoint", "fsm/claim", "fsm/thread", "proto/op"),
 	"fsm/thread":              noun(),
 	"fsm/timer":               noun("fsm/checkpoint", "fsm/manager"),
@@ -243,6 +244,7 @@ var home = map[string][]string{
 	"github.com/netresearch/go-cron":          {"internal/cron"},
 	"github.com/vishvananda/netlink":          {"jepsen/testbed/packet"},
 	"github.com/vishvananda/netns":            {"jepsen/testbed/packet"},
+	"golang.org/x/mod":                        {"internal/sdkgo"},
 	"gonum.org/v1/plot":                       {"bench/report", "jepsen/report"},
 	"google.golang.org/grpc":                  {"client", "cluster/peer", "host", "jepsen", "node", "node/nodetest", "proto/api", "proto/codec", "proto/peer", "server/grpc"},
 }

@@ -1293,6 +1293,11 @@ type ListPage struct {
 	Prefix        string                 `protobuf:"bytes,1,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	After         string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	Limit         uint64                 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
+	Body          bool                   `protobuf:"varint,303,opt,name=body,proto3" json:"body,omitempty"`   // of values and checkpoints
+	Where         []*MetadataEquals      `protobuf:"bytes,304,rep,name=where,proto3" json:"where,omitempty"`  // of values and checkpoints
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1348,6 +1353,94 @@ func (x *ListPage) GetLimit() uint64 {
 	return 0
 }
 
+func (x *ListPage) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListPage) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListPage) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *ListPage) GetBody() bool {
+	if x != nil {
+		return x.Body
+	}
+	return false
+}
+
+func (x *ListPage) GetWhere() []*MetadataEquals {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+// MetadataEquals selects rows by a member of their metadata.
+type MetadataEquals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetadataEquals) Reset() {
+	*x = MetadataEquals{}
+	mi := &file_proto_api_api_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetadataEquals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetadataEquals) ProtoMessage() {}
+
+func (x *MetadataEquals) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_api_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetadataEquals.ProtoReflect.Descriptor instead.
+func (*MetadataEquals) Descriptor() ([]byte, []int) {
+	return file_proto_api_api_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *MetadataEquals) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *MetadataEquals) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type GetCheckpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -1358,7 +1451,7 @@ type GetCheckpoint struct {
 
 func (x *GetCheckpoint) Reset() {
 	*x = GetCheckpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[12]
+	mi := &file_proto_api_api_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1463,7 @@ func (x *GetCheckpoint) String() string {
 func (*GetCheckpoint) ProtoMessage() {}
 
 func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[12]
+	mi := &file_proto_api_api_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1476,7 @@ func (x *GetCheckpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCheckpoint.ProtoReflect.Descriptor instead.
 func (*GetCheckpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{12}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetCheckpoint) GetKey() string {
@@ -1409,7 +1502,7 @@ type CheckpointHistory struct {
 
 func (x *CheckpointHistory) Reset() {
 	*x = CheckpointHistory{}
-	mi := &file_proto_api_api_proto_msgTypes[13]
+	mi := &file_proto_api_api_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1421,7 +1514,7 @@ func (x *CheckpointHistory) String() string {
 func (*CheckpointHistory) ProtoMessage() {}
 
 func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[13]
+	mi := &file_proto_api_api_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1434,7 +1527,7 @@ func (x *CheckpointHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointHistory.ProtoReflect.Descriptor instead.
 func (*CheckpointHistory) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{13}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CheckpointHistory) GetKey() string {
@@ -1453,7 +1546,7 @@ type GetThread struct {
 
 func (x *GetThread) Reset() {
 	*x = GetThread{}
-	mi := &file_proto_api_api_proto_msgTypes[14]
+	mi := &file_proto_api_api_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1558,7 @@ func (x *GetThread) String() string {
 func (*GetThread) ProtoMessage() {}
 
 func (x *GetThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[14]
+	mi := &file_proto_api_api_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1571,7 @@ func (x *GetThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetThread.ProtoReflect.Descriptor instead.
 func (*GetThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{14}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetThread) GetThread() string {
@@ -1497,13 +1590,16 @@ type LoadEntries struct {
 	AtRev         *uint64                `protobuf:"varint,5,opt,name=at_rev,json=atRev,proto3,oneof" json:"at_rev,omitempty"`
 	Kinds         []string               `protobuf:"bytes,6,rep,name=kinds,proto3" json:"kinds,omitempty"`
 	Limit         uint64                 `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LoadEntries) Reset() {
 	*x = LoadEntries{}
-	mi := &file_proto_api_api_proto_msgTypes[15]
+	mi := &file_proto_api_api_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1611,7 @@ func (x *LoadEntries) String() string {
 func (*LoadEntries) ProtoMessage() {}
 
 func (x *LoadEntries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[15]
+	mi := &file_proto_api_api_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1624,7 @@ func (x *LoadEntries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadEntries.ProtoReflect.Descriptor instead.
 func (*LoadEntries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{15}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LoadEntries) GetThread() string {
@@ -1580,6 +1676,27 @@ func (x *LoadEntries) GetLimit() uint64 {
 	return 0
 }
 
+func (x *LoadEntries) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *LoadEntries) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *LoadEntries) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 type GetEntry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Thread        string                 `protobuf:"bytes,1,opt,name=thread,proto3" json:"thread,omitempty"`
@@ -1590,7 +1707,7 @@ type GetEntry struct {
 
 func (x *GetEntry) Reset() {
 	*x = GetEntry{}
-	mi := &file_proto_api_api_proto_msgTypes[16]
+	mi := &file_proto_api_api_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1719,7 @@ func (x *GetEntry) String() string {
 func (*GetEntry) ProtoMessage() {}
 
 func (x *GetEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[16]
+	mi := &file_proto_api_api_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1732,7 @@ func (x *GetEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEntry.ProtoReflect.Descriptor instead.
 func (*GetEntry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{16}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetEntry) GetThread() string {
@@ -1641,7 +1758,7 @@ type VerifyThread struct {
 
 func (x *VerifyThread) Reset() {
 	*x = VerifyThread{}
-	mi := &file_proto_api_api_proto_msgTypes[17]
+	mi := &file_proto_api_api_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1653,7 +1770,7 @@ func (x *VerifyThread) String() string {
 func (*VerifyThread) ProtoMessage() {}
 
 func (x *VerifyThread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[17]
+	mi := &file_proto_api_api_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1666,7 +1783,7 @@ func (x *VerifyThread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyThread.ProtoReflect.Descriptor instead.
 func (*VerifyThread) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{17}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VerifyThread) GetThread() string {
@@ -1687,7 +1804,7 @@ type Thaw struct {
 
 func (x *Thaw) Reset() {
 	*x = Thaw{}
-	mi := &file_proto_api_api_proto_msgTypes[18]
+	mi := &file_proto_api_api_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1816,7 @@ func (x *Thaw) String() string {
 func (*Thaw) ProtoMessage() {}
 
 func (x *Thaw) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[18]
+	mi := &file_proto_api_api_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1829,7 @@ func (x *Thaw) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thaw.ProtoReflect.Descriptor instead.
 func (*Thaw) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{18}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Thaw) GetKey() string {
@@ -1745,7 +1862,7 @@ type GetScope struct {
 
 func (x *GetScope) Reset() {
 	*x = GetScope{}
-	mi := &file_proto_api_api_proto_msgTypes[19]
+	mi := &file_proto_api_api_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1874,7 @@ func (x *GetScope) String() string {
 func (*GetScope) ProtoMessage() {}
 
 func (x *GetScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[19]
+	mi := &file_proto_api_api_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1887,7 @@ func (x *GetScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScope.ProtoReflect.Descriptor instead.
 func (*GetScope) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{19}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetScope) GetDefault() bool {
@@ -1789,7 +1906,7 @@ type GetClaim struct {
 
 func (x *GetClaim) Reset() {
 	*x = GetClaim{}
-	mi := &file_proto_api_api_proto_msgTypes[20]
+	mi := &file_proto_api_api_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1918,7 @@ func (x *GetClaim) String() string {
 func (*GetClaim) ProtoMessage() {}
 
 func (x *GetClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[20]
+	mi := &file_proto_api_api_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1931,7 @@ func (x *GetClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaim.ProtoReflect.Descriptor instead.
 func (*GetClaim) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{20}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetClaim) GetClaim() string {
@@ -1836,7 +1953,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[21]
+	mi := &file_proto_api_api_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1848,7 +1965,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[21]
+	mi := &file_proto_api_api_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1861,7 +1978,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{21}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ReadResponse) GetIndex() uint64 {
@@ -1936,7 +2053,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_proto_api_api_proto_msgTypes[22]
+	mi := &file_proto_api_api_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1948,7 +2065,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[22]
+	mi := &file_proto_api_api_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1961,7 +2078,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{22}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Answer) GetAnswer() isAnswer_Answer {
@@ -2481,7 +2598,7 @@ type Answered struct {
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_proto_api_api_proto_msgTypes[23]
+	mi := &file_proto_api_api_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2493,7 +2610,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[23]
+	mi := &file_proto_api_api_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2506,7 +2623,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{23}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Answered) GetResult() *CommitResponse {
@@ -2540,7 +2657,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_proto_api_api_proto_msgTypes[24]
+	mi := &file_proto_api_api_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2552,7 +2669,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[24]
+	mi := &file_proto_api_api_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2565,7 +2682,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{24}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Value) GetKey() string {
@@ -2641,13 +2758,15 @@ type ValueRow struct {
 	UpdatedAt     int64                  `protobuf:"varint,6,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Metadata      []byte                 `protobuf:"bytes,70,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	Body          []byte                 `protobuf:"bytes,300,opt,name=body,proto3" json:"body,omitempty"` // if has_body is set
+	HasBody       bool                   `protobuf:"varint,301,opt,name=has_body,json=hasBody,proto3" json:"has_body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ValueRow) Reset() {
 	*x = ValueRow{}
-	mi := &file_proto_api_api_proto_msgTypes[25]
+	mi := &file_proto_api_api_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2778,7 @@ func (x *ValueRow) String() string {
 func (*ValueRow) ProtoMessage() {}
 
 func (x *ValueRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[25]
+	mi := &file_proto_api_api_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2791,7 @@ func (x *ValueRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueRow.ProtoReflect.Descriptor instead.
 func (*ValueRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{25}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ValueRow) GetKey() string {
@@ -2731,6 +2850,20 @@ func (x *ValueRow) GetMetadata() []byte {
 	return nil
 }
 
+func (x *ValueRow) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *ValueRow) GetHasBody() bool {
+	if x != nil {
+		return x.HasBody
+	}
+	return false
+}
+
 type ValueList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*ValueRow            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -2741,7 +2874,7 @@ type ValueList struct {
 
 func (x *ValueList) Reset() {
 	*x = ValueList{}
-	mi := &file_proto_api_api_proto_msgTypes[26]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2753,7 +2886,7 @@ func (x *ValueList) String() string {
 func (*ValueList) ProtoMessage() {}
 
 func (x *ValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[26]
+	mi := &file_proto_api_api_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2766,7 +2899,7 @@ func (x *ValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueList.ProtoReflect.Descriptor instead.
 func (*ValueList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{26}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ValueList) GetItems() []*ValueRow {
@@ -2802,7 +2935,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2814,7 +2947,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[27]
+	mi := &file_proto_api_api_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2827,7 +2960,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{27}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Checkpoint) GetKey() string {
@@ -2917,13 +3050,15 @@ type CheckpointRow struct {
 	Lifecycle     string                 `protobuf:"bytes,6,opt,name=lifecycle,proto3" json:"lifecycle,omitempty"`
 	UpdatedAt     int64                  `protobuf:"varint,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	ExpiresAt     int64                  `protobuf:"varint,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	State         []byte                 `protobuf:"bytes,300,opt,name=state,proto3" json:"state,omitempty"`       // if the read asks for bodies
+	Metadata      []byte                 `protobuf:"bytes,301,opt,name=metadata,proto3" json:"metadata,omitempty"` // if the read asks for bodies
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CheckpointRow) Reset() {
 	*x = CheckpointRow{}
-	mi := &file_proto_api_api_proto_msgTypes[28]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2935,7 +3070,7 @@ func (x *CheckpointRow) String() string {
 func (*CheckpointRow) ProtoMessage() {}
 
 func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[28]
+	mi := &file_proto_api_api_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2948,7 +3083,7 @@ func (x *CheckpointRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointRow.ProtoReflect.Descriptor instead.
 func (*CheckpointRow) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{28}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CheckpointRow) GetKey() string {
@@ -3007,6 +3142,20 @@ func (x *CheckpointRow) GetExpiresAt() int64 {
 	return 0
 }
 
+func (x *CheckpointRow) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *CheckpointRow) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
 type CheckpointList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*CheckpointRow       `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -3017,7 +3166,7 @@ type CheckpointList struct {
 
 func (x *CheckpointList) Reset() {
 	*x = CheckpointList{}
-	mi := &file_proto_api_api_proto_msgTypes[29]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3029,7 +3178,7 @@ func (x *CheckpointList) String() string {
 func (*CheckpointList) ProtoMessage() {}
 
 func (x *CheckpointList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[29]
+	mi := &file_proto_api_api_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3042,7 +3191,7 @@ func (x *CheckpointList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointList.ProtoReflect.Descriptor instead.
 func (*CheckpointList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{29}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CheckpointList) GetItems() []*CheckpointRow {
@@ -3069,7 +3218,7 @@ type ThreadList struct {
 
 func (x *ThreadList) Reset() {
 	*x = ThreadList{}
-	mi := &file_proto_api_api_proto_msgTypes[30]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3230,7 @@ func (x *ThreadList) String() string {
 func (*ThreadList) ProtoMessage() {}
 
 func (x *ThreadList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[30]
+	mi := &file_proto_api_api_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3243,7 @@ func (x *ThreadList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadList.ProtoReflect.Descriptor instead.
 func (*ThreadList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{30}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ThreadList) GetItems() []*op.Thread {
@@ -3127,7 +3276,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_proto_api_api_proto_msgTypes[31]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3139,7 +3288,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[31]
+	mi := &file_proto_api_api_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3152,7 +3301,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{31}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Entry) GetId() string {
@@ -3222,7 +3371,7 @@ type Entries struct {
 
 func (x *Entries) Reset() {
 	*x = Entries{}
-	mi := &file_proto_api_api_proto_msgTypes[32]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3234,7 +3383,7 @@ func (x *Entries) String() string {
 func (*Entries) ProtoMessage() {}
 
 func (x *Entries) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[32]
+	mi := &file_proto_api_api_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3247,7 +3396,7 @@ func (x *Entries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entries.ProtoReflect.Descriptor instead.
 func (*Entries) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{32}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Entries) GetThread() *op.Thread {
@@ -3283,7 +3432,7 @@ type Verified struct {
 
 func (x *Verified) Reset() {
 	*x = Verified{}
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3295,7 +3444,7 @@ func (x *Verified) String() string {
 func (*Verified) ProtoMessage() {}
 
 func (x *Verified) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[33]
+	mi := &file_proto_api_api_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3308,7 +3457,7 @@ func (x *Verified) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verified.ProtoReflect.Descriptor instead.
 func (*Verified) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{33}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Verified) GetOk() bool {
@@ -3351,7 +3500,7 @@ type Thawed struct {
 
 func (x *Thawed) Reset() {
 	*x = Thawed{}
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3363,7 +3512,7 @@ func (x *Thawed) String() string {
 func (*Thawed) ProtoMessage() {}
 
 func (x *Thawed) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[34]
+	mi := &file_proto_api_api_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3376,7 +3525,7 @@ func (x *Thawed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thawed.ProtoReflect.Descriptor instead.
 func (*Thawed) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{34}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Thawed) GetCheckpoint() *Checkpoint {
@@ -3417,7 +3566,7 @@ type ScopeList struct {
 
 func (x *ScopeList) Reset() {
 	*x = ScopeList{}
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3429,7 +3578,7 @@ func (x *ScopeList) String() string {
 func (*ScopeList) ProtoMessage() {}
 
 func (x *ScopeList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[35]
+	mi := &file_proto_api_api_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3442,7 +3591,7 @@ func (x *ScopeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeList.ProtoReflect.Descriptor instead.
 func (*ScopeList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{35}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ScopeList) GetItems() []*op.Scope {
@@ -3469,7 +3618,7 @@ type ClaimList struct {
 
 func (x *ClaimList) Reset() {
 	*x = ClaimList{}
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3481,7 +3630,7 @@ func (x *ClaimList) String() string {
 func (*ClaimList) ProtoMessage() {}
 
 func (x *ClaimList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[36]
+	mi := &file_proto_api_api_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3494,7 +3643,7 @@ func (x *ClaimList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimList.ProtoReflect.Descriptor instead.
 func (*ClaimList) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{36}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ClaimList) GetItems() []*op.Claim {
@@ -3521,13 +3670,14 @@ type WatchRequest struct {
 	Changes       bool                   `protobuf:"varint,60,opt,name=changes,proto3" json:"changes,omitempty"` // instead of either: from is an index, 0 means only new changes
 	Skip          uint64                 `protobuf:"varint,61,opt,name=skip,proto3" json:"skip,omitempty"`       // number of the changes at from to skip
 	Prefix        string                 `protobuf:"bytes,62,opt,name=prefix,proto3" json:"prefix,omitempty"`    // of a change's path
+	Body          bool                   `protobuf:"varint,300,opt,name=body,proto3" json:"body,omitempty"`      // with what each change wrote
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3539,7 +3689,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[37]
+	mi := &file_proto_api_api_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3552,7 +3702,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{37}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchRequest) GetScope() string {
@@ -3611,6 +3761,13 @@ func (x *WatchRequest) GetPrefix() string {
 	return ""
 }
 
+func (x *WatchRequest) GetBody() bool {
+	if x != nil {
+		return x.Body
+	}
+	return false
+}
+
 type WatchEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Event:
@@ -3621,13 +3778,14 @@ type WatchEvent struct {
 	//	*WatchEvent_Claim
 	//	*WatchEvent_Changes
 	Event         isWatchEvent_Event `protobuf_oneof:"event"`
+	Bodies        []*Answer          `protobuf:"bytes,300,rep,name=bodies,proto3" json:"bodies,omitempty"` // of changes: one for each, empty if it has none; none at all if no change has one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchEvent) Reset() {
 	*x = WatchEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3639,7 +3797,7 @@ func (x *WatchEvent) String() string {
 func (*WatchEvent) ProtoMessage() {}
 
 func (x *WatchEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[38]
+	mi := &file_proto_api_api_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3652,7 +3810,7 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
 func (*WatchEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{38}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchEvent) GetEvent() isWatchEvent_Event {
@@ -3707,6 +3865,13 @@ func (x *WatchEvent) GetChanges() *Changes {
 	return nil
 }
 
+func (x *WatchEvent) GetBodies() []*Answer {
+	if x != nil {
+		return x.Bodies
+	}
+	return nil
+}
+
 type isWatchEvent_Event interface {
 	isWatchEvent_Event()
 }
@@ -3749,7 +3914,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3761,7 +3926,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[39]
+	mi := &file_proto_api_api_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3774,7 +3939,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{39}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
 }
 
 type ClusterStatus struct {
@@ -3798,7 +3963,7 @@ type ClusterStatus struct {
 
 func (x *ClusterStatus) Reset() {
 	*x = ClusterStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3810,7 +3975,7 @@ func (x *ClusterStatus) String() string {
 func (*ClusterStatus) ProtoMessage() {}
 
 func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[40]
+	mi := &file_proto_api_api_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3823,7 +3988,7 @@ func (x *ClusterStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterStatus.ProtoReflect.Descriptor instead.
 func (*ClusterStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{40}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ClusterStatus) GetClusterId() string {
@@ -3938,7 +4103,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3950,7 +4115,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[41]
+	mi := &file_proto_api_api_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3963,7 +4128,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{41}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Member) GetId() string {
@@ -4066,7 +4231,7 @@ type NodeRequest struct {
 
 func (x *NodeRequest) Reset() {
 	*x = NodeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4243,7 @@ func (x *NodeRequest) String() string {
 func (*NodeRequest) ProtoMessage() {}
 
 func (x *NodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[42]
+	mi := &file_proto_api_api_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4256,7 @@ func (x *NodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRequest.ProtoReflect.Descriptor instead.
 func (*NodeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{42}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *NodeRequest) GetNode() string {
@@ -4110,7 +4275,7 @@ type NodeResponse struct {
 
 func (x *NodeResponse) Reset() {
 	*x = NodeResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4122,7 +4287,7 @@ func (x *NodeResponse) String() string {
 func (*NodeResponse) ProtoMessage() {}
 
 func (x *NodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[43]
+	mi := &file_proto_api_api_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4135,7 +4300,7 @@ func (x *NodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeResponse.ProtoReflect.Descriptor instead.
 func (*NodeResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{43}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *NodeResponse) GetLeader() string {
@@ -4154,7 +4319,7 @@ type JoinTokenRequest struct {
 
 func (x *JoinTokenRequest) Reset() {
 	*x = JoinTokenRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4166,7 +4331,7 @@ func (x *JoinTokenRequest) String() string {
 func (*JoinTokenRequest) ProtoMessage() {}
 
 func (x *JoinTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[44]
+	mi := &file_proto_api_api_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4179,7 +4344,7 @@ func (x *JoinTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinTokenRequest.ProtoReflect.Descriptor instead.
 func (*JoinTokenRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{44}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *JoinTokenRequest) GetTtlMs() uint64 {
@@ -4199,7 +4364,7 @@ type JoinTokenResponse struct {
 
 func (x *JoinTokenResponse) Reset() {
 	*x = JoinTokenResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4211,7 +4376,7 @@ func (x *JoinTokenResponse) String() string {
 func (*JoinTokenResponse) ProtoMessage() {}
 
 func (x *JoinTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[45]
+	mi := &file_proto_api_api_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4224,7 +4389,7 @@ func (x *JoinTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinTokenResponse.ProtoReflect.Descriptor instead.
 func (*JoinTokenResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{45}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *JoinTokenResponse) GetSecret() string {
@@ -4249,7 +4414,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4261,7 +4426,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[46]
+	mi := &file_proto_api_api_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4274,7 +4439,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{46}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
 }
 
 type BackupChunk struct {
@@ -4286,7 +4451,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4463,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[47]
+	mi := &file_proto_api_api_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4476,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{47}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -4341,7 +4506,7 @@ type BackupInfo struct {
 
 func (x *BackupInfo) Reset() {
 	*x = BackupInfo{}
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4353,7 +4518,7 @@ func (x *BackupInfo) String() string {
 func (*BackupInfo) ProtoMessage() {}
 
 func (x *BackupInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[48]
+	mi := &file_proto_api_api_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4366,7 +4531,7 @@ func (x *BackupInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupInfo.ProtoReflect.Descriptor instead.
 func (*BackupInfo) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{48}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *BackupInfo) GetName() string {
@@ -4478,7 +4643,7 @@ type BackupStatus struct {
 
 func (x *BackupStatus) Reset() {
 	*x = BackupStatus{}
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4490,7 +4655,7 @@ func (x *BackupStatus) String() string {
 func (*BackupStatus) ProtoMessage() {}
 
 func (x *BackupStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[49]
+	mi := &file_proto_api_api_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4503,7 +4668,7 @@ func (x *BackupStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupStatus.ProtoReflect.Descriptor instead.
 func (*BackupStatus) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{49}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *BackupStatus) GetUrl() string {
@@ -4634,7 +4799,7 @@ type BackupsRequest struct {
 
 func (x *BackupsRequest) Reset() {
 	*x = BackupsRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4646,7 +4811,7 @@ func (x *BackupsRequest) String() string {
 func (*BackupsRequest) ProtoMessage() {}
 
 func (x *BackupsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[50]
+	mi := &file_proto_api_api_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4659,7 +4824,7 @@ func (x *BackupsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupsRequest.ProtoReflect.Descriptor instead.
 func (*BackupsRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{50}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *BackupsRequest) GetStatusOnly() bool {
@@ -4683,7 +4848,7 @@ type BackupsResponse struct {
 
 func (x *BackupsResponse) Reset() {
 	*x = BackupsResponse{}
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4695,7 +4860,7 @@ func (x *BackupsResponse) String() string {
 func (*BackupsResponse) ProtoMessage() {}
 
 func (x *BackupsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[51]
+	mi := &file_proto_api_api_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4708,7 +4873,7 @@ func (x *BackupsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupsResponse.ProtoReflect.Descriptor instead.
 func (*BackupsResponse) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{51}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BackupsResponse) GetStatus() *BackupStatus {
@@ -4761,7 +4926,7 @@ type TakeBackupRequest struct {
 
 func (x *TakeBackupRequest) Reset() {
 	*x = TakeBackupRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4773,7 +4938,7 @@ func (x *TakeBackupRequest) String() string {
 func (*TakeBackupRequest) ProtoMessage() {}
 
 func (x *TakeBackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[52]
+	mi := &file_proto_api_api_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4786,7 +4951,7 @@ func (x *TakeBackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeBackupRequest.ProtoReflect.Descriptor instead.
 func (*TakeBackupRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{52}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
 }
 
 type TakeBackupEvent struct {
@@ -4801,7 +4966,7 @@ type TakeBackupEvent struct {
 
 func (x *TakeBackupEvent) Reset() {
 	*x = TakeBackupEvent{}
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4813,7 +4978,7 @@ func (x *TakeBackupEvent) String() string {
 func (*TakeBackupEvent) ProtoMessage() {}
 
 func (x *TakeBackupEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[53]
+	mi := &file_proto_api_api_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4826,7 +4991,7 @@ func (x *TakeBackupEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeBackupEvent.ProtoReflect.Descriptor instead.
 func (*TakeBackupEvent) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{53}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *TakeBackupEvent) GetPhase() string {
@@ -4866,7 +5031,7 @@ type ExportScopeRequest struct {
 
 func (x *ExportScopeRequest) Reset() {
 	*x = ExportScopeRequest{}
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4878,7 +5043,7 @@ func (x *ExportScopeRequest) String() string {
 func (*ExportScopeRequest) ProtoMessage() {}
 
 func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[54]
+	mi := &file_proto_api_api_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4891,7 +5056,7 @@ func (x *ExportScopeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeRequest.ProtoReflect.Descriptor instead.
 func (*ExportScopeRequest) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{54}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ExportScopeRequest) GetScope() string {
@@ -4911,7 +5076,7 @@ type ExportScopeChunk struct {
 
 func (x *ExportScopeChunk) Reset() {
 	*x = ExportScopeChunk{}
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4923,7 +5088,7 @@ func (x *ExportScopeChunk) String() string {
 func (*ExportScopeChunk) ProtoMessage() {}
 
 func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[55]
+	mi := &file_proto_api_api_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4936,7 +5101,7 @@ func (x *ExportScopeChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportScopeChunk.ProtoReflect.Descriptor instead.
 func (*ExportScopeChunk) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{55}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ExportScopeChunk) GetHeader() *ScopeHeader {
@@ -4969,7 +5134,7 @@ type ScopeHeader struct {
 
 func (x *ScopeHeader) Reset() {
 	*x = ScopeHeader{}
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4981,7 +5146,7 @@ func (x *ScopeHeader) String() string {
 func (*ScopeHeader) ProtoMessage() {}
 
 func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_api_proto_msgTypes[56]
+	mi := &file_proto_api_api_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4994,7 +5159,7 @@ func (x *ScopeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScopeHeader.ProtoReflect.Descriptor instead.
 func (*ScopeHeader) Descriptor() ([]byte, []int) {
-	return file_proto_api_api_proto_rawDescGZIP(), []int{56}
+	return file_proto_api_api_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ScopeHeader) GetClusterId() string {
@@ -5150,18 +5315,26 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"listTokensB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\"N\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\"\xe0\x01\n" +
 	"\bListPage\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x04R\x05limit\"=\n" +
+	"\x05limit\x18\x03 \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\x12\x13\n" +
+	"\x04body\x18\xaf\x02 \x01(\bR\x04body\x126\n" +
+	"\x05where\x18\xb0\x02 \x03(\v2\x1f.dormouse.api.v1.MetadataEqualsR\x05where\"8\n" +
+	"\x0eMetadataEquals\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"=\n" +
 	"\rGetCheckpoint\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"%\n" +
 	"\x11CheckpointHistory\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"#\n" +
 	"\tGetThread\x12\x16\n" +
-	"\x06thread\x18\x01 \x01(\tR\x06thread\"\xbc\x01\n" +
+	"\x06thread\x18\x01 \x01(\tR\x06thread\"\x81\x02\n" +
 	"\vLoadEntries\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x13\n" +
@@ -5169,7 +5342,10 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04tail\x18\x04 \x01(\x04R\x04tail\x12\x1a\n" +
 	"\x06at_rev\x18\x05 \x01(\x04H\x01R\x05atRev\x88\x01\x01\x12\x14\n" +
 	"\x05kinds\x18\x06 \x03(\tR\x05kinds\x12\x14\n" +
-	"\x05limit\x18\a \x01(\x04R\x05limitB\x05\n" +
+	"\x05limit\x18\a \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05untilB\x05\n" +
 	"\x03_toB\t\n" +
 	"\a_at_rev\"8\n" +
 	"\bGetEntry\x12\x16\n" +
@@ -5244,7 +5420,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\b \x01(\x03R\texpiresAt\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadata\"\xeb\x01\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\"\x9c\x02\n" +
 	"\bValueRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -5255,7 +5431,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\x06 \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\a \x01(\x03R\texpiresAt\x12\x1a\n" +
-	"\bmetadata\x18F \x01(\fR\bmetadata\"P\n" +
+	"\bmetadata\x18F \x01(\fR\bmetadata\x12\x13\n" +
+	"\x04body\x18\xac\x02 \x01(\fR\x04body\x12\x1a\n" +
+	"\bhas_body\x18\xad\x02 \x01(\bR\ahasBody\"P\n" +
 	"\tValueList\x12/\n" +
 	"\x05items\x18\x01 \x03(\v2\x19.dormouse.api.v1.ValueRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"\xd4\x02\n" +
@@ -5275,7 +5453,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"updated_at\x18\n" +
 	" \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\v \x01(\x03R\texpiresAt\"\x82\x02\n" +
+	"expires_at\x18\v \x01(\x03R\texpiresAt\"\xb6\x02\n" +
 	"\rCheckpointRow\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x1a\n" +
@@ -5286,7 +5464,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\a \x01(\x03R\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\b \x01(\x03R\texpiresAt\"Z\n" +
+	"expires_at\x18\b \x01(\x03R\texpiresAt\x12\x15\n" +
+	"\x05state\x18\xac\x02 \x01(\fR\x05state\x12\x1b\n" +
+	"\bmetadata\x18\xad\x02 \x01(\fR\bmetadata\"Z\n" +
 	"\x0eCheckpointList\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.dormouse.api.v1.CheckpointRowR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"N\n" +
@@ -5325,7 +5505,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"L\n" +
 	"\tClaimList\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.ClaimR\x05items\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"\xce\x01\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xe3\x01\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x16\n" +
 	"\x06thread\x18\x02 \x01(\tR\x06thread\x12\x12\n" +
@@ -5334,14 +5514,16 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05claim\x18\x05 \x01(\tR\x05claim\x12\x18\n" +
 	"\achanges\x18< \x01(\bR\achanges\x12\x12\n" +
 	"\x04skip\x18= \x01(\x04R\x04skip\x12\x16\n" +
-	"\x06prefix\x18> \x01(\tR\x06prefix\"\xf1\x01\n" +
+	"\x06prefix\x18> \x01(\tR\x06prefix\x12\x13\n" +
+	"\x04body\x18\xac\x02 \x01(\bR\x04body\"\xa3\x02\n" +
 	"\n" +
 	"WatchEvent\x12.\n" +
 	"\x05entry\x18\x01 \x01(\v2\x16.dormouse.api.v1.EntryH\x00R\x05entry\x12)\n" +
 	"\x0fcompacted_floor\x18\x02 \x01(\x04H\x00R\x0ecompactedFloor\x12\x1a\n" +
 	"\adeleted\x18\x03 \x01(\bH\x00R\adeleted\x12-\n" +
 	"\x05claim\x18\x04 \x01(\v2\x15.dormouse.op.v1.ClaimH\x00R\x05claim\x124\n" +
-	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achangesB\a\n" +
+	"\achanges\x18< \x01(\v2\x18.dormouse.api.v1.ChangesH\x00R\achanges\x120\n" +
+	"\x06bodies\x18\xac\x02 \x03(\v2\x17.dormouse.api.v1.AnswerR\x06bodiesB\a\n" +
 	"\x05event\"\x0f\n" +
 	"\rStatusRequest\"\xa8\x03\n" +
 	"\rClusterStatus\x12\x1d\n" +
@@ -5497,7 +5679,7 @@ func file_proto_api_api_proto_rawDescGZIP() []byte {
 	return file_proto_api_api_proto_rawDescData
 }
 
-var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_proto_api_api_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_proto_api_api_proto_goTypes = []any{
 	(*Calls)(nil),              // 0: dormouse.api.v1.Calls
 	(*Call)(nil),               // 1: dormouse.api.v1.Call
@@ -5511,96 +5693,97 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*Read)(nil),               // 9: dormouse.api.v1.Read
 	(*GetValue)(nil),           // 10: dormouse.api.v1.GetValue
 	(*ListPage)(nil),           // 11: dormouse.api.v1.ListPage
-	(*GetCheckpoint)(nil),      // 12: dormouse.api.v1.GetCheckpoint
-	(*CheckpointHistory)(nil),  // 13: dormouse.api.v1.CheckpointHistory
-	(*GetThread)(nil),          // 14: dormouse.api.v1.GetThread
-	(*LoadEntries)(nil),        // 15: dormouse.api.v1.LoadEntries
-	(*GetEntry)(nil),           // 16: dormouse.api.v1.GetEntry
-	(*VerifyThread)(nil),       // 17: dormouse.api.v1.VerifyThread
-	(*Thaw)(nil),               // 18: dormouse.api.v1.Thaw
-	(*GetScope)(nil),           // 19: dormouse.api.v1.GetScope
-	(*GetClaim)(nil),           // 20: dormouse.api.v1.GetClaim
-	(*ReadResponse)(nil),       // 21: dormouse.api.v1.ReadResponse
-	(*Answer)(nil),             // 22: dormouse.api.v1.Answer
-	(*Answered)(nil),           // 23: dormouse.api.v1.Answered
-	(*Value)(nil),              // 24: dormouse.api.v1.Value
-	(*ValueRow)(nil),           // 25: dormouse.api.v1.ValueRow
-	(*ValueList)(nil),          // 26: dormouse.api.v1.ValueList
-	(*Checkpoint)(nil),         // 27: dormouse.api.v1.Checkpoint
-	(*CheckpointRow)(nil),      // 28: dormouse.api.v1.CheckpointRow
-	(*CheckpointList)(nil),     // 29: dormouse.api.v1.CheckpointList
-	(*ThreadList)(nil),         // 30: dormouse.api.v1.ThreadList
-	(*Entry)(nil),              // 31: dormouse.api.v1.Entry
-	(*Entries)(nil),            // 32: dormouse.api.v1.Entries
-	(*Verified)(nil),           // 33: dormouse.api.v1.Verified
-	(*Thawed)(nil),             // 34: dormouse.api.v1.Thawed
-	(*ScopeList)(nil),          // 35: dormouse.api.v1.ScopeList
-	(*ClaimList)(nil),          // 36: dormouse.api.v1.ClaimList
-	(*WatchRequest)(nil),       // 37: dormouse.api.v1.WatchRequest
-	(*WatchEvent)(nil),         // 38: dormouse.api.v1.WatchEvent
-	(*StatusRequest)(nil),      // 39: dormouse.api.v1.StatusRequest
-	(*ClusterStatus)(nil),      // 40: dormouse.api.v1.ClusterStatus
-	(*Member)(nil),             // 41: dormouse.api.v1.Member
-	(*NodeRequest)(nil),        // 42: dormouse.api.v1.NodeRequest
-	(*NodeResponse)(nil),       // 43: dormouse.api.v1.NodeResponse
-	(*JoinTokenRequest)(nil),   // 44: dormouse.api.v1.JoinTokenRequest
-	(*JoinTokenResponse)(nil),  // 45: dormouse.api.v1.JoinTokenResponse
-	(*BackupRequest)(nil),      // 46: dormouse.api.v1.BackupRequest
-	(*BackupChunk)(nil),        // 47: dormouse.api.v1.BackupChunk
-	(*BackupInfo)(nil),         // 48: dormouse.api.v1.BackupInfo
-	(*BackupStatus)(nil),       // 49: dormouse.api.v1.BackupStatus
-	(*BackupsRequest)(nil),     // 50: dormouse.api.v1.BackupsRequest
-	(*BackupsResponse)(nil),    // 51: dormouse.api.v1.BackupsResponse
-	(*TakeBackupRequest)(nil),  // 52: dormouse.api.v1.TakeBackupRequest
-	(*TakeBackupEvent)(nil),    // 53: dormouse.api.v1.TakeBackupEvent
-	(*ExportScopeRequest)(nil), // 54: dormouse.api.v1.ExportScopeRequest
-	(*ExportScopeChunk)(nil),   // 55: dormouse.api.v1.ExportScopeChunk
-	(*ScopeHeader)(nil),        // 56: dormouse.api.v1.ScopeHeader
-	(*op.Error)(nil),           // 57: dormouse.op.v1.Error
-	(*op.Op)(nil),              // 58: dormouse.op.v1.Op
-	(*op.OpResult)(nil),        // 59: dormouse.op.v1.OpResult
-	(*GetMemory)(nil),          // 60: dormouse.api.v1.GetMemory
-	(*ListMemories)(nil),       // 61: dormouse.api.v1.ListMemories
-	(*Recall)(nil),             // 62: dormouse.api.v1.Recall
-	(*GetSession)(nil),         // 63: dormouse.api.v1.GetSession
-	(*ListSessions)(nil),       // 64: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 65: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 66: dormouse.api.v1.ListReviews
-	(*GetErasure)(nil),         // 67: dormouse.api.v1.GetErasure
-	(*op.ConversationRef)(nil), // 68: dormouse.op.v1.ConversationRef
-	(*ListConversations)(nil),  // 69: dormouse.api.v1.ListConversations
-	(*ListMessages)(nil),       // 70: dormouse.api.v1.ListMessages
-	(*GetTimer)(nil),           // 71: dormouse.api.v1.GetTimer
-	(*ListTimers)(nil),         // 72: dormouse.api.v1.ListTimers
-	(*GetManager)(nil),         // 73: dormouse.api.v1.GetManager
-	(*GetAnswer)(nil),          // 74: dormouse.api.v1.GetAnswer
-	(*GetToken)(nil),           // 75: dormouse.api.v1.GetToken
-	(*op.Thread)(nil),          // 76: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 77: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 78: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 79: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 80: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 81: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 82: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 83: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 84: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 85: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 86: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 87: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 88: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 89: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 90: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 91: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 92: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 93: dormouse.api.v1.ManagerList
-	(*op.Token)(nil),           // 94: dormouse.op.v1.Token
-	(*TokenList)(nil),          // 95: dormouse.api.v1.TokenList
-	(*op.Pointer)(nil),         // 96: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 97: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 98: dormouse.api.v1.PlacementRequest
-	(*WhoAmIRequest)(nil),      // 99: dormouse.api.v1.WhoAmIRequest
-	(*PlacementReport)(nil),    // 100: dormouse.api.v1.PlacementReport
-	(*Principal)(nil),          // 101: dormouse.api.v1.Principal
+	(*MetadataEquals)(nil),     // 12: dormouse.api.v1.MetadataEquals
+	(*GetCheckpoint)(nil),      // 13: dormouse.api.v1.GetCheckpoint
+	(*CheckpointHistory)(nil),  // 14: dormouse.api.v1.CheckpointHistory
+	(*GetThread)(nil),          // 15: dormouse.api.v1.GetThread
+	(*LoadEntries)(nil),        // 16: dormouse.api.v1.LoadEntries
+	(*GetEntry)(nil),           // 17: dormouse.api.v1.GetEntry
+	(*VerifyThread)(nil),       // 18: dormouse.api.v1.VerifyThread
+	(*Thaw)(nil),               // 19: dormouse.api.v1.Thaw
+	(*GetScope)(nil),           // 20: dormouse.api.v1.GetScope
+	(*GetClaim)(nil),           // 21: dormouse.api.v1.GetClaim
+	(*ReadResponse)(nil),       // 22: dormouse.api.v1.ReadResponse
+	(*Answer)(nil),             // 23: dormouse.api.v1.Answer
+	(*Answered)(nil),           // 24: dormouse.api.v1.Answered
+	(*Value)(nil),              // 25: dormouse.api.v1.Value
+	(*ValueRow)(nil),           // 26: dormouse.api.v1.ValueRow
+	(*ValueList)(nil),          // 27: dormouse.api.v1.ValueList
+	(*Checkpoint)(nil),         // 28: dormouse.api.v1.Checkpoint
+	(*CheckpointRow)(nil),      // 29: dormouse.api.v1.CheckpointRow
+	(*CheckpointList)(nil),     // 30: dormouse.api.v1.CheckpointList
+	(*ThreadList)(nil),         // 31: dormouse.api.v1.ThreadList
+	(*Entry)(nil),              // 32: dormouse.api.v1.Entry
+	(*Entries)(nil),            // 33: dormouse.api.v1.Entries
+	(*Verified)(nil),           // 34: dormouse.api.v1.Verified
+	(*Thawed)(nil),             // 35: dormouse.api.v1.Thawed
+	(*ScopeList)(nil),          // 36: dormouse.api.v1.ScopeList
+	(*ClaimList)(nil),          // 37: dormouse.api.v1.ClaimList
+	(*WatchRequest)(nil),       // 38: dormouse.api.v1.WatchRequest
+	(*WatchEvent)(nil),         // 39: dormouse.api.v1.WatchEvent
+	(*StatusRequest)(nil),      // 40: dormouse.api.v1.StatusRequest
+	(*ClusterStatus)(nil),      // 41: dormouse.api.v1.ClusterStatus
+	(*Member)(nil),             // 42: dormouse.api.v1.Member
+	(*NodeRequest)(nil),        // 43: dormouse.api.v1.NodeRequest
+	(*NodeResponse)(nil),       // 44: dormouse.api.v1.NodeResponse
+	(*JoinTokenRequest)(nil),   // 45: dormouse.api.v1.JoinTokenRequest
+	(*JoinTokenResponse)(nil),  // 46: dormouse.api.v1.JoinTokenResponse
+	(*BackupRequest)(nil),      // 47: dormouse.api.v1.BackupRequest
+	(*BackupChunk)(nil),        // 48: dormouse.api.v1.BackupChunk
+	(*BackupInfo)(nil),         // 49: dormouse.api.v1.BackupInfo
+	(*BackupStatus)(nil),       // 50: dormouse.api.v1.BackupStatus
+	(*BackupsRequest)(nil),     // 51: dormouse.api.v1.BackupsRequest
+	(*BackupsResponse)(nil),    // 52: dormouse.api.v1.BackupsResponse
+	(*TakeBackupRequest)(nil),  // 53: dormouse.api.v1.TakeBackupRequest
+	(*TakeBackupEvent)(nil),    // 54: dormouse.api.v1.TakeBackupEvent
+	(*ExportScopeRequest)(nil), // 55: dormouse.api.v1.ExportScopeRequest
+	(*ExportScopeChunk)(nil),   // 56: dormouse.api.v1.ExportScopeChunk
+	(*ScopeHeader)(nil),        // 57: dormouse.api.v1.ScopeHeader
+	(*op.Error)(nil),           // 58: dormouse.op.v1.Error
+	(*op.Op)(nil),              // 59: dormouse.op.v1.Op
+	(*op.OpResult)(nil),        // 60: dormouse.op.v1.OpResult
+	(*GetMemory)(nil),          // 61: dormouse.api.v1.GetMemory
+	(*ListMemories)(nil),       // 62: dormouse.api.v1.ListMemories
+	(*Recall)(nil),             // 63: dormouse.api.v1.Recall
+	(*GetSession)(nil),         // 64: dormouse.api.v1.GetSession
+	(*ListSessions)(nil),       // 65: dormouse.api.v1.ListSessions
+	(*GetReview)(nil),          // 66: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 67: dormouse.api.v1.ListReviews
+	(*GetErasure)(nil),         // 68: dormouse.api.v1.GetErasure
+	(*op.ConversationRef)(nil), // 69: dormouse.op.v1.ConversationRef
+	(*ListConversations)(nil),  // 70: dormouse.api.v1.ListConversations
+	(*ListMessages)(nil),       // 71: dormouse.api.v1.ListMessages
+	(*GetTimer)(nil),           // 72: dormouse.api.v1.GetTimer
+	(*ListTimers)(nil),         // 73: dormouse.api.v1.ListTimers
+	(*GetManager)(nil),         // 74: dormouse.api.v1.GetManager
+	(*GetAnswer)(nil),          // 75: dormouse.api.v1.GetAnswer
+	(*GetToken)(nil),           // 76: dormouse.api.v1.GetToken
+	(*op.Thread)(nil),          // 77: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 78: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 79: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 80: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 81: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 82: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 83: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 84: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 85: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 86: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 87: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 88: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 89: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 90: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 91: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 92: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 93: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 94: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),           // 95: dormouse.op.v1.Token
+	(*TokenList)(nil),          // 96: dormouse.api.v1.TokenList
+	(*op.Pointer)(nil),         // 97: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 98: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 99: dormouse.api.v1.PlacementRequest
+	(*WhoAmIRequest)(nil),      // 100: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),    // 101: dormouse.api.v1.PlacementReport
+	(*Principal)(nil),          // 102: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -5608,141 +5791,143 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	8,   // 2: dormouse.api.v1.Call.read:type_name -> dormouse.api.v1.ReadRequest
 	3,   // 3: dormouse.api.v1.Replies.replies:type_name -> dormouse.api.v1.Reply
 	7,   // 4: dormouse.api.v1.Reply.commit:type_name -> dormouse.api.v1.CommitResponse
-	21,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
-	57,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
+	22,  // 5: dormouse.api.v1.Reply.read:type_name -> dormouse.api.v1.ReadResponse
+	58,  // 6: dormouse.api.v1.Reply.error:type_name -> dormouse.op.v1.Error
 	5,   // 7: dormouse.api.v1.CommitRequest.request:type_name -> dormouse.api.v1.Request
 	6,   // 8: dormouse.api.v1.CommitRequest.fence:type_name -> dormouse.api.v1.Fence
-	58,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
-	59,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
+	59,  // 9: dormouse.api.v1.CommitRequest.ops:type_name -> dormouse.op.v1.Op
+	60,  // 10: dormouse.api.v1.CommitResponse.results:type_name -> dormouse.op.v1.OpResult
 	9,   // 11: dormouse.api.v1.ReadRequest.reads:type_name -> dormouse.api.v1.Read
 	10,  // 12: dormouse.api.v1.Read.get_value:type_name -> dormouse.api.v1.GetValue
 	11,  // 13: dormouse.api.v1.Read.list_values:type_name -> dormouse.api.v1.ListPage
-	12,  // 14: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
+	13,  // 14: dormouse.api.v1.Read.get_checkpoint:type_name -> dormouse.api.v1.GetCheckpoint
 	11,  // 15: dormouse.api.v1.Read.list_checkpoints:type_name -> dormouse.api.v1.ListPage
-	13,  // 16: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
-	14,  // 17: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
+	14,  // 16: dormouse.api.v1.Read.checkpoint_history:type_name -> dormouse.api.v1.CheckpointHistory
+	15,  // 17: dormouse.api.v1.Read.get_thread:type_name -> dormouse.api.v1.GetThread
 	11,  // 18: dormouse.api.v1.Read.list_threads:type_name -> dormouse.api.v1.ListPage
-	15,  // 19: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
-	16,  // 20: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
-	17,  // 21: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
-	18,  // 22: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
+	16,  // 19: dormouse.api.v1.Read.load_entries:type_name -> dormouse.api.v1.LoadEntries
+	17,  // 20: dormouse.api.v1.Read.get_entry:type_name -> dormouse.api.v1.GetEntry
+	18,  // 21: dormouse.api.v1.Read.verify_thread:type_name -> dormouse.api.v1.VerifyThread
+	19,  // 22: dormouse.api.v1.Read.thaw:type_name -> dormouse.api.v1.Thaw
 	11,  // 23: dormouse.api.v1.Read.list_scopes:type_name -> dormouse.api.v1.ListPage
-	19,  // 24: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
-	20,  // 25: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
+	20,  // 24: dormouse.api.v1.Read.get_scope:type_name -> dormouse.api.v1.GetScope
+	21,  // 25: dormouse.api.v1.Read.get_claim:type_name -> dormouse.api.v1.GetClaim
 	11,  // 26: dormouse.api.v1.Read.list_claims:type_name -> dormouse.api.v1.ListPage
-	60,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
-	61,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
-	62,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
-	63,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
-	64,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
-	65,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
-	66,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
-	67,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
-	68,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
-	69,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
-	70,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
-	71,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
-	72,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
-	73,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
+	61,  // 27: dormouse.api.v1.Read.get_memory:type_name -> dormouse.api.v1.GetMemory
+	62,  // 28: dormouse.api.v1.Read.list_memories:type_name -> dormouse.api.v1.ListMemories
+	63,  // 29: dormouse.api.v1.Read.recall:type_name -> dormouse.api.v1.Recall
+	64,  // 30: dormouse.api.v1.Read.get_session:type_name -> dormouse.api.v1.GetSession
+	65,  // 31: dormouse.api.v1.Read.list_sessions:type_name -> dormouse.api.v1.ListSessions
+	66,  // 32: dormouse.api.v1.Read.get_review:type_name -> dormouse.api.v1.GetReview
+	67,  // 33: dormouse.api.v1.Read.list_reviews:type_name -> dormouse.api.v1.ListReviews
+	68,  // 34: dormouse.api.v1.Read.get_erasure:type_name -> dormouse.api.v1.GetErasure
+	69,  // 35: dormouse.api.v1.Read.get_conversation:type_name -> dormouse.op.v1.ConversationRef
+	70,  // 36: dormouse.api.v1.Read.list_conversations:type_name -> dormouse.api.v1.ListConversations
+	71,  // 37: dormouse.api.v1.Read.list_messages:type_name -> dormouse.api.v1.ListMessages
+	72,  // 38: dormouse.api.v1.Read.get_timer:type_name -> dormouse.api.v1.GetTimer
+	73,  // 39: dormouse.api.v1.Read.list_timers:type_name -> dormouse.api.v1.ListTimers
+	74,  // 40: dormouse.api.v1.Read.get_manager:type_name -> dormouse.api.v1.GetManager
 	11,  // 41: dormouse.api.v1.Read.list_managers:type_name -> dormouse.api.v1.ListPage
-	74,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
-	75,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
+	75,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
+	76,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
 	11,  // 44: dormouse.api.v1.Read.list_tokens:type_name -> dormouse.api.v1.ListPage
-	22,  // 45: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	57,  // 46: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
-	24,  // 47: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	26,  // 48: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	27,  // 49: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	29,  // 50: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	76,  // 51: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
-	30,  // 52: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	32,  // 53: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	31,  // 54: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	33,  // 55: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	34,  // 56: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	35,  // 57: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	77,  // 58: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
-	78,  // 59: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
-	36,  // 60: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	79,  // 61: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	80,  // 62: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	81,  // 63: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	82,  // 64: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	83,  // 65: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	84,  // 66: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
-	85,  // 67: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	86,  // 68: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
-	87,  // 69: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	88,  // 70: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	89,  // 71: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	90,  // 72: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
-	91,  // 73: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	92,  // 74: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
-	93,  // 75: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	23,  // 76: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	94,  // 77: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
-	95,  // 78: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
-	7,   // 79: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	57,  // 80: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
-	25,  // 81: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	96,  // 82: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
-	96,  // 83: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
-	28,  // 84: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	76,  // 85: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
-	76,  // 86: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
-	31,  // 87: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	27,  // 88: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	76,  // 89: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
-	31,  // 90: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	77,  // 91: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
-	78,  // 92: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
-	31,  // 93: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	78,  // 94: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
-	97,  // 95: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	41,  // 96: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	49,  // 97: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
-	49,  // 98: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
-	48,  // 99: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
-	48,  // 100: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
-	56,  // 101: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	77,  // 102: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
-	0,   // 103: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 104: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	8,   // 105: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	37,  // 106: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	39,  // 107: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	42,  // 108: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 109: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 110: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	42,  // 111: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	46,  // 112: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	50,  // 113: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
-	52,  // 114: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
-	54,  // 115: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	98,  // 116: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	99,  // 117: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	44,  // 118: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
-	2,   // 119: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 120: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	21,  // 121: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	38,  // 122: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	40,  // 123: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	43,  // 124: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 125: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 126: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	43,  // 127: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	47,  // 128: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	51,  // 129: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
-	53,  // 130: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
-	55,  // 131: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	100, // 132: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	101, // 133: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	45,  // 134: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
-	119, // [119:135] is the sub-list for method output_type
-	103, // [103:119] is the sub-list for method input_type
-	103, // [103:103] is the sub-list for extension type_name
-	103, // [103:103] is the sub-list for extension extendee
-	0,   // [0:103] is the sub-list for field type_name
+	12,  // 45: dormouse.api.v1.ListPage.where:type_name -> dormouse.api.v1.MetadataEquals
+	23,  // 46: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	58,  // 47: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	25,  // 48: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	27,  // 49: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	28,  // 50: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	30,  // 51: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	77,  // 52: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 53: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	33,  // 54: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	32,  // 55: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	34,  // 56: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	35,  // 57: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	36,  // 58: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	78,  // 59: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	79,  // 60: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	37,  // 61: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	80,  // 62: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	81,  // 63: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	82,  // 64: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	83,  // 65: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	84,  // 66: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	85,  // 67: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	86,  // 68: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	87,  // 69: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	88,  // 70: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	89,  // 71: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	90,  // 72: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	91,  // 73: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	92,  // 74: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	93,  // 75: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	94,  // 76: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	24,  // 77: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	95,  // 78: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
+	96,  // 79: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
+	7,   // 80: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	58,  // 81: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	26,  // 82: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	97,  // 83: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	97,  // 84: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	29,  // 85: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	77,  // 86: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	77,  // 87: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	32,  // 88: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	28,  // 89: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	77,  // 90: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	32,  // 91: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	78,  // 92: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	79,  // 93: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	32,  // 94: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	79,  // 95: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	98,  // 96: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	23,  // 97: dormouse.api.v1.WatchEvent.bodies:type_name -> dormouse.api.v1.Answer
+	42,  // 98: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	50,  // 99: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
+	50,  // 100: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
+	49,  // 101: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
+	49,  // 102: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
+	57,  // 103: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	78,  // 104: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 105: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 106: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 107: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	38,  // 108: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	40,  // 109: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	43,  // 110: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 111: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 112: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 113: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	47,  // 114: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	51,  // 115: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
+	53,  // 116: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
+	55,  // 117: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	99,  // 118: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	100, // 119: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	45,  // 120: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 121: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 122: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	22,  // 123: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	39,  // 124: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	41,  // 125: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	44,  // 126: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 127: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 128: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 129: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	48,  // 130: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	52,  // 131: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
+	54,  // 132: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
+	56,  // 133: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	101, // 134: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	102, // 135: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	46,  // 136: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	121, // [121:137] is the sub-list for method output_type
+	105, // [105:121] is the sub-list for method input_type
+	105, // [105:105] is the sub-list for extension type_name
+	105, // [105:105] is the sub-list for extension extendee
+	0,   // [0:105] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -5803,9 +5988,9 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetToken)(nil),
 		(*Read_ListTokens)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[15].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[18].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[22].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[16].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[19].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[23].OneofWrappers = []any{
 		(*Answer_Error)(nil),
 		(*Answer_Value)(nil),
 		(*Answer_Values)(nil),
@@ -5840,8 +6025,8 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Token)(nil),
 		(*Answer_Tokens)(nil),
 	}
-	file_proto_api_api_proto_msgTypes[32].OneofWrappers = []any{}
-	file_proto_api_api_proto_msgTypes[38].OneofWrappers = []any{
+	file_proto_api_api_proto_msgTypes[33].OneofWrappers = []any{}
+	file_proto_api_api_proto_msgTypes[39].OneofWrappers = []any{
 		(*WatchEvent_Entry)(nil),
 		(*WatchEvent_CompactedFloor)(nil),
 		(*WatchEvent_Deleted)(nil),
@@ -5854,7 +6039,7 @@ func file_proto_api_api_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_api_proto_rawDesc), len(file_proto_api_api_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   57,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -1061,6 +1061,13 @@ func (m *ListPage) EncodedSize() int {
 	n += protocode.SizeText(1, m.Prefix)
 	n += protocode.SizeText(2, m.After)
 	n += protocode.SizeInt(3, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
+	n += protocode.SizeBool(303, m.Body)
+	for _, v := range m.Where {
+		n += protocode.SizeMessage(304, v.EncodedSize())
+	}
 	return n
 }
 
@@ -1071,6 +1078,13 @@ func (m *ListPage) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Where) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 304)
+	}
+	i = protocode.PutBool(b, i, 303, m.Body)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 3, m.Limit)
 	i = protocode.PutText(b, i, 2, m.After)
 	i = protocode.PutText(b, i, 1, m.Prefix)
@@ -1090,6 +1104,67 @@ func (m *ListPage) Decode(raw []byte) (err error) {
 			err = f.String(&m.After)
 		case 3:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
+		case 303:
+			err = f.Bool(&m.Body)
+		case 304:
+			err = protocode.Subs(&f, &m.Where)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *MetadataEquals) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *MetadataEquals) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Key)
+	n += protocode.SizeText(2, m.Value)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *MetadataEquals) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 2, m.Value)
+	i = protocode.PutText(b, i, 1, m.Key)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *MetadataEquals) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Key)
+		case 2:
+			err = f.String(&m.Value)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1265,6 +1340,9 @@ func (m *LoadEntries) EncodedSize() int {
 	n += protocode.SizeOptionalInt(5, m.AtRev)
 	n += protocode.SizeTexts(6, m.Kinds)
 	n += protocode.SizeInt(7, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -1275,6 +1353,9 @@ func (m *LoadEntries) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 7, m.Limit)
 	i = protocode.PutTexts(b, i, 6, m.Kinds)
 	i = protocode.PutOptionalInt(b, i, 5, m.AtRev)
@@ -1306,6 +1387,12 @@ func (m *LoadEntries) Decode(raw []byte) (err error) {
 			err = f.Strings(&m.Kinds)
 		case 7:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2195,6 +2282,8 @@ func (m *ValueRow) EncodedSize() int {
 	n += protocode.SizeInt(6, m.UpdatedAt)
 	n += protocode.SizeInt(7, m.ExpiresAt)
 	n += protocode.SizeText(70, m.Metadata)
+	n += protocode.SizeText(300, m.Body)
+	n += protocode.SizeBool(301, m.HasBody)
 	return n
 }
 
@@ -2205,6 +2294,8 @@ func (m *ValueRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 301, m.HasBody)
+	i = protocode.PutText(b, i, 300, m.Body)
 	i = protocode.PutText(b, i, 70, m.Metadata)
 	i = protocode.PutInt(b, i, 7, m.ExpiresAt)
 	i = protocode.PutInt(b, i, 6, m.UpdatedAt)
@@ -2239,6 +2330,10 @@ func (m *ValueRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.ExpiresAt)
 		case 70:
 			err = f.Bytes(&m.Metadata)
+		case 300:
+			err = f.Bytes(&m.Body)
+		case 301:
+			err = f.Bool(&m.HasBody)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2418,6 +2513,8 @@ func (m *CheckpointRow) EncodedSize() int {
 	n += protocode.SizeText(6, m.Lifecycle)
 	n += protocode.SizeInt(7, m.UpdatedAt)
 	n += protocode.SizeInt(8, m.ExpiresAt)
+	n += protocode.SizeText(300, m.State)
+	n += protocode.SizeText(301, m.Metadata)
 	return n
 }
 
@@ -2428,6 +2525,8 @@ func (m *CheckpointRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 301, m.Metadata)
+	i = protocode.PutText(b, i, 300, m.State)
 	i = protocode.PutInt(b, i, 8, m.ExpiresAt)
 	i = protocode.PutInt(b, i, 7, m.UpdatedAt)
 	i = protocode.PutText(b, i, 6, m.Lifecycle)
@@ -2464,6 +2563,10 @@ func (m *CheckpointRow) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.UpdatedAt)
 		case 8:
 			err = protocode.Int(&f, &m.ExpiresAt)
+		case 300:
+			err = f.Bytes(&m.State)
+		case 301:
+			err = f.Bytes(&m.Metadata)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2983,6 +3086,7 @@ func (m *WatchRequest) EncodedSize() int {
 	n += protocode.SizeBool(60, m.Changes)
 	n += protocode.SizeInt(61, m.Skip)
 	n += protocode.SizeText(62, m.Prefix)
+	n += protocode.SizeBool(300, m.Body)
 	return n
 }
 
@@ -2993,6 +3097,7 @@ func (m *WatchRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 300, m.Body)
 	i = protocode.PutText(b, i, 62, m.Prefix)
 	i = protocode.PutInt(b, i, 61, m.Skip)
 	i = protocode.PutBool(b, i, 60, m.Changes)
@@ -3027,6 +3132,8 @@ func (m *WatchRequest) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Skip)
 		case 62:
 			err = f.String(&m.Prefix)
+		case 300:
+			err = f.Bool(&m.Body)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -3062,6 +3169,9 @@ func (m *WatchEvent) EncodedSize() int {
 	case *WatchEvent_Changes:
 		n += protocode.SizeMessage(60, o.Changes.EncodedSize())
 	}
+	for _, v := range m.Bodies {
+		n += protocode.SizeMessage(300, v.EncodedSize())
+	}
 	return n
 }
 
@@ -3072,6 +3182,9 @@ func (m *WatchEvent) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Bodies) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 300)
+	}
 	switch o := m.Event.(type) {
 	case *WatchEvent_Entry:
 		i = protocode.PutMessage(b, o.Entry.EncodeBackward(b[:i]), i, 1)
@@ -3129,6 +3242,8 @@ func (m *WatchEvent) Decode(raw []byte) (err error) {
 				m.Event = o
 			}
 			err = protocode.Sub(&f, &o.Changes)
+		case 300:
+			err = protocode.Subs(&f, &m.Bodies)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -34,6 +34,9 @@ type ListConversations struct {
 	Interrupted   bool   `protobuf:"varint,4,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
 	Agent         string `protobuf:"bytes,221,opt,name=agent,proto3" json:"agent,omitempty"`
 	Owner         string `protobuf:"bytes,222,opt,name=owner,proto3" json:"owner,omitempty"`
+	Order         string `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -108,6 +111,27 @@ func (x *ListConversations) GetOwner() string {
 		return x.Owner
 	}
 	return ""
+}
+
+func (x *ListConversations) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListConversations) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListConversations) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
 }
 
 type ListMessages struct {
@@ -538,14 +562,17 @@ var File_proto_api_conversation_proto protoreflect.FileDescriptor
 
 const file_proto_api_conversation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cproto/api/conversation.proto\x12\x0fdormouse.api.v1\x1a\x1bproto/op/conversation.proto\"\xa7\x01\n" +
+	"\x1cproto/api/conversation.proto\x12\x0fdormouse.api.v1\x1a\x1bproto/op/conversation.proto\"\xec\x01\n" +
 	"\x11ListConversations\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x04R\x05limit\x12 \n" +
 	"\vinterrupted\x18\x04 \x01(\bR\vinterrupted\x12\x15\n" +
 	"\x05agent\x18\xdd\x01 \x01(\tR\x05agent\x12\x15\n" +
-	"\x05owner\x18\xde\x01 \x01(\tR\x05owner\"\x7f\n" +
+	"\x05owner\x18\xde\x01 \x01(\tR\x05owner\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"\x7f\n" +
 	"\fListMessages\x121\n" +
 	"\x03ref\x18\x01 \x01(\v2\x1f.dormouse.op.v1.ConversationRefR\x03ref\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x04R\x04from\x12\x12\n" +

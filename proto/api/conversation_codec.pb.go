@@ -25,6 +25,9 @@ func (m *ListConversations) EncodedSize() int {
 	n += protocode.SizeBool(4, m.Interrupted)
 	n += protocode.SizeText(221, m.Agent)
 	n += protocode.SizeText(222, m.Owner)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -35,6 +38,9 @@ func (m *ListConversations) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutText(b, i, 222, m.Owner)
 	i = protocode.PutText(b, i, 221, m.Agent)
 	i = protocode.PutBool(b, i, 4, m.Interrupted)
@@ -63,6 +69,12 @@ func (m *ListConversations) Decode(raw []byte) (err error) {
 			err = f.String(&m.Agent)
 		case 222:
 			err = f.String(&m.Owner)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

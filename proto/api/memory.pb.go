@@ -81,6 +81,9 @@ type ListMemories struct {
 	Prefix        string                 `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	After         string                 `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	Limit         uint64                 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,6 +142,27 @@ func (x *ListMemories) GetAfter() string {
 func (x *ListMemories) GetLimit() uint64 {
 	if x != nil {
 		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListMemories) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListMemories) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListMemories) GetUntil() int64 {
+	if x != nil {
+		return x.Until
 	}
 	return 0
 }
@@ -702,12 +726,15 @@ const file_proto_api_memory_proto_rawDesc = "" +
 	"\x16proto/api/memory.proto\x12\x0fdormouse.api.v1\"1\n" +
 	"\tGetMemory\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"h\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\xad\x01\n" +
 	"\fListMemories\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\xda\x01\n" +
+	"\x05limit\x18\x04 \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"\xda\x01\n" +
 	"\fMemoryFilter\x12\x18\n" +
 	"\aclasses\x18\x01 \x03(\tR\aclasses\x12\x14\n" +
 	"\x05kinds\x18\x02 \x03(\tR\x05kinds\x12\x19\n" +

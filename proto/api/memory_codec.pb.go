@@ -74,6 +74,9 @@ func (m *ListMemories) EncodedSize() int {
 	n += protocode.SizeText(2, m.Prefix)
 	n += protocode.SizeText(3, m.After)
 	n += protocode.SizeInt(4, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -84,6 +87,9 @@ func (m *ListMemories) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 4, m.Limit)
 	i = protocode.PutText(b, i, 3, m.After)
 	i = protocode.PutText(b, i, 2, m.Prefix)
@@ -106,6 +112,12 @@ func (m *ListMemories) Decode(raw []byte) (err error) {
 			err = f.String(&m.After)
 		case 4:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

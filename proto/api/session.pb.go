@@ -77,6 +77,10 @@ type ListSessions struct {
 	OwnerId       string                 `protobuf:"bytes,5,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	AgentId       string                 `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	Recoverable   bool                   `protobuf:"varint,7,opt,name=recoverable,proto3" json:"recoverable,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
+	Where         []*SessionMetadata     `protobuf:"bytes,304,rep,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,6 +164,86 @@ func (x *ListSessions) GetRecoverable() bool {
 	return false
 }
 
+func (x *ListSessions) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListSessions) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListSessions) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *ListSessions) GetWhere() []*SessionMetadata {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type SessionMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionMetadata) Reset() {
+	*x = SessionMetadata{}
+	mi := &file_proto_api_session_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionMetadata) ProtoMessage() {}
+
+func (x *SessionMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_api_session_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionMetadata.ProtoReflect.Descriptor instead.
+func (*SessionMetadata) Descriptor() ([]byte, []int) {
+	return file_proto_api_session_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SessionMetadata) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *SessionMetadata) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type GetReview struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Review        string                 `protobuf:"bytes,1,opt,name=review,proto3" json:"review,omitempty"`
@@ -169,7 +253,7 @@ type GetReview struct {
 
 func (x *GetReview) Reset() {
 	*x = GetReview{}
-	mi := &file_proto_api_session_proto_msgTypes[2]
+	mi := &file_proto_api_session_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -181,7 +265,7 @@ func (x *GetReview) String() string {
 func (*GetReview) ProtoMessage() {}
 
 func (x *GetReview) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[2]
+	mi := &file_proto_api_session_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -194,7 +278,7 @@ func (x *GetReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReview.ProtoReflect.Descriptor instead.
 func (*GetReview) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{2}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetReview) GetReview() string {
@@ -213,13 +297,16 @@ type ListReviews struct {
 	Assignee      string                 `protobuf:"bytes,5,opt,name=assignee,proto3" json:"assignee,omitempty"`
 	Session       string                 `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"`
 	Prefix        string                 `protobuf:"bytes,7,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListReviews) Reset() {
 	*x = ListReviews{}
-	mi := &file_proto_api_session_proto_msgTypes[3]
+	mi := &file_proto_api_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +318,7 @@ func (x *ListReviews) String() string {
 func (*ListReviews) ProtoMessage() {}
 
 func (x *ListReviews) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[3]
+	mi := &file_proto_api_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +331,7 @@ func (x *ListReviews) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReviews.ProtoReflect.Descriptor instead.
 func (*ListReviews) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{3}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListReviews) GetAfter() string {
@@ -296,6 +383,27 @@ func (x *ListReviews) GetPrefix() string {
 	return ""
 }
 
+func (x *ListReviews) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListReviews) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListReviews) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 type Session struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Row            *op.SessionRow         `protobuf:"bytes,1,opt,name=row,proto3" json:"row,omitempty"`
@@ -316,7 +424,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_proto_api_session_proto_msgTypes[4]
+	mi := &file_proto_api_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -328,7 +436,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[4]
+	mi := &file_proto_api_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -341,7 +449,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{4}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Session) GetRow() *op.SessionRow {
@@ -440,7 +548,7 @@ type SessionLineage struct {
 
 func (x *SessionLineage) Reset() {
 	*x = SessionLineage{}
-	mi := &file_proto_api_session_proto_msgTypes[5]
+	mi := &file_proto_api_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -452,7 +560,7 @@ func (x *SessionLineage) String() string {
 func (*SessionLineage) ProtoMessage() {}
 
 func (x *SessionLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[5]
+	mi := &file_proto_api_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -465,7 +573,7 @@ func (x *SessionLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionLineage.ProtoReflect.Descriptor instead.
 func (*SessionLineage) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{5}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SessionLineage) GetSession() string {
@@ -506,7 +614,7 @@ type SessionList struct {
 
 func (x *SessionList) Reset() {
 	*x = SessionList{}
-	mi := &file_proto_api_session_proto_msgTypes[6]
+	mi := &file_proto_api_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -518,7 +626,7 @@ func (x *SessionList) String() string {
 func (*SessionList) ProtoMessage() {}
 
 func (x *SessionList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[6]
+	mi := &file_proto_api_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -531,7 +639,7 @@ func (x *SessionList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionList.ProtoReflect.Descriptor instead.
 func (*SessionList) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{6}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SessionList) GetItems() []*op.SessionRow {
@@ -558,7 +666,7 @@ type ReviewList struct {
 
 func (x *ReviewList) Reset() {
 	*x = ReviewList{}
-	mi := &file_proto_api_session_proto_msgTypes[7]
+	mi := &file_proto_api_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -570,7 +678,7 @@ func (x *ReviewList) String() string {
 func (*ReviewList) ProtoMessage() {}
 
 func (x *ReviewList) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_api_session_proto_msgTypes[7]
+	mi := &file_proto_api_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -583,7 +691,7 @@ func (x *ReviewList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewList.ProtoReflect.Descriptor instead.
 func (*ReviewList) Descriptor() ([]byte, []int) {
-	return file_proto_api_session_proto_rawDescGZIP(), []int{7}
+	return file_proto_api_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReviewList) GetItems() []*op.Review {
@@ -607,7 +715,7 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x17proto/api/session.proto\x12\x0fdormouse.api.v1\x1a\x16proto/op/session.proto\"&\n" +
 	"\n" +
 	"GetSession\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"\xc2\x01\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\xc0\x02\n" +
 	"\fListSessions\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x14\n" +
@@ -615,9 +723,16 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06status\x18\x04 \x01(\tR\x06status\x12\x19\n" +
 	"\bowner_id\x18\x05 \x01(\tR\aownerId\x12\x19\n" +
 	"\bagent_id\x18\x06 \x01(\tR\aagentId\x12 \n" +
-	"\vrecoverable\x18\a \x01(\bR\vrecoverable\"#\n" +
+	"\vrecoverable\x18\a \x01(\bR\vrecoverable\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\x127\n" +
+	"\x05where\x18\xb0\x02 \x03(\v2 .dormouse.api.v1.SessionMetadataR\x05where\"9\n" +
+	"\x0fSessionMetadata\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"#\n" +
 	"\tGetReview\x12\x16\n" +
-	"\x06review\x18\x01 \x01(\tR\x06review\"\xb7\x01\n" +
+	"\x06review\x18\x01 \x01(\tR\x06review\"\xfc\x01\n" +
 	"\vListReviews\x12\x14\n" +
 	"\x05after\x18\x01 \x01(\tR\x05after\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x04R\x05limit\x12\x16\n" +
@@ -625,7 +740,10 @@ const file_proto_api_session_proto_rawDesc = "" +
 	"\x06before\x18\x04 \x01(\x03R\x06before\x12\x1a\n" +
 	"\bassignee\x18\x05 \x01(\tR\bassignee\x12\x18\n" +
 	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
-	"\x06prefix\x18\a \x01(\tR\x06prefix\"\xb6\x04\n" +
+	"\x06prefix\x18\a \x01(\tR\x06prefix\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"\xb6\x04\n" +
 	"\aSession\x12,\n" +
 	"\x03row\x18\x01 \x01(\v2\x1a.dormouse.op.v1.SessionRowR\x03row\x12\x12\n" +
 	"\x04spec\x18\x03 \x01(\fR\x04spec\x12\x1a\n" +
@@ -665,37 +783,39 @@ func file_proto_api_session_proto_rawDescGZIP() []byte {
 	return file_proto_api_session_proto_rawDescData
 }
 
-var file_proto_api_session_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_proto_api_session_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_proto_api_session_proto_goTypes = []any{
 	(*GetSession)(nil),         // 0: dormouse.api.v1.GetSession
 	(*ListSessions)(nil),       // 1: dormouse.api.v1.ListSessions
-	(*GetReview)(nil),          // 2: dormouse.api.v1.GetReview
-	(*ListReviews)(nil),        // 3: dormouse.api.v1.ListReviews
-	(*Session)(nil),            // 4: dormouse.api.v1.Session
-	(*SessionLineage)(nil),     // 5: dormouse.api.v1.SessionLineage
-	(*SessionList)(nil),        // 6: dormouse.api.v1.SessionList
-	(*ReviewList)(nil),         // 7: dormouse.api.v1.ReviewList
-	(*op.SessionRow)(nil),      // 8: dormouse.op.v1.SessionRow
-	(*op.Conversation)(nil),    // 9: dormouse.op.v1.Conversation
-	(*op.SessionRequest)(nil),  // 10: dormouse.op.v1.SessionRequest
-	(*op.SessionSnapshot)(nil), // 11: dormouse.op.v1.SessionSnapshot
-	(*op.Review)(nil),          // 12: dormouse.op.v1.Review
+	(*SessionMetadata)(nil),    // 2: dormouse.api.v1.SessionMetadata
+	(*GetReview)(nil),          // 3: dormouse.api.v1.GetReview
+	(*ListReviews)(nil),        // 4: dormouse.api.v1.ListReviews
+	(*Session)(nil),            // 5: dormouse.api.v1.Session
+	(*SessionLineage)(nil),     // 6: dormouse.api.v1.SessionLineage
+	(*SessionList)(nil),        // 7: dormouse.api.v1.SessionList
+	(*ReviewList)(nil),         // 8: dormouse.api.v1.ReviewList
+	(*op.SessionRow)(nil),      // 9: dormouse.op.v1.SessionRow
+	(*op.Conversation)(nil),    // 10: dormouse.op.v1.Conversation
+	(*op.SessionRequest)(nil),  // 11: dormouse.op.v1.SessionRequest
+	(*op.SessionSnapshot)(nil), // 12: dormouse.op.v1.SessionSnapshot
+	(*op.Review)(nil),          // 13: dormouse.op.v1.Review
 }
 var file_proto_api_session_proto_depIdxs = []int32{
-	8,  // 0: dormouse.api.v1.Session.row:type_name -> dormouse.op.v1.SessionRow
-	9,  // 1: dormouse.api.v1.Session.conversation:type_name -> dormouse.op.v1.Conversation
-	5,  // 2: dormouse.api.v1.Session.lineage:type_name -> dormouse.api.v1.SessionLineage
-	10, // 3: dormouse.api.v1.Session.requests:type_name -> dormouse.op.v1.SessionRequest
-	11, // 4: dormouse.api.v1.Session.snapshots:type_name -> dormouse.op.v1.SessionSnapshot
-	10, // 5: dormouse.api.v1.Session.queue:type_name -> dormouse.op.v1.SessionRequest
-	12, // 6: dormouse.api.v1.Session.pending_reviews:type_name -> dormouse.op.v1.Review
-	8,  // 7: dormouse.api.v1.SessionList.items:type_name -> dormouse.op.v1.SessionRow
-	12, // 8: dormouse.api.v1.ReviewList.items:type_name -> dormouse.op.v1.Review
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	2,  // 0: dormouse.api.v1.ListSessions.where:type_name -> dormouse.api.v1.SessionMetadata
+	9,  // 1: dormouse.api.v1.Session.row:type_name -> dormouse.op.v1.SessionRow
+	10, // 2: dormouse.api.v1.Session.conversation:type_name -> dormouse.op.v1.Conversation
+	6,  // 3: dormouse.api.v1.Session.lineage:type_name -> dormouse.api.v1.SessionLineage
+	11, // 4: dormouse.api.v1.Session.requests:type_name -> dormouse.op.v1.SessionRequest
+	12, // 5: dormouse.api.v1.Session.snapshots:type_name -> dormouse.op.v1.SessionSnapshot
+	11, // 6: dormouse.api.v1.Session.queue:type_name -> dormouse.op.v1.SessionRequest
+	13, // 7: dormouse.api.v1.Session.pending_reviews:type_name -> dormouse.op.v1.Review
+	9,  // 8: dormouse.api.v1.SessionList.items:type_name -> dormouse.op.v1.SessionRow
+	13, // 9: dormouse.api.v1.ReviewList.items:type_name -> dormouse.op.v1.Review
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_session_proto_init() }
@@ -709,7 +829,7 @@ func file_proto_api_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_api_session_proto_rawDesc), len(file_proto_api_session_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -73,6 +73,12 @@ func (m *ListSessions) EncodedSize() int {
 	n += protocode.SizeText(5, m.OwnerId)
 	n += protocode.SizeText(6, m.AgentId)
 	n += protocode.SizeBool(7, m.Recoverable)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
+	for _, v := range m.Where {
+		n += protocode.SizeMessage(304, v.EncodedSize())
+	}
 	return n
 }
 
@@ -83,6 +89,12 @@ func (m *ListSessions) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	for _, v := range slices.Backward(m.Where) {
+		i = protocode.PutMessage(b, v.EncodeBackward(b[:i]), i, 304)
+	}
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutBool(b, i, 7, m.Recoverable)
 	i = protocode.PutText(b, i, 6, m.AgentId)
 	i = protocode.PutText(b, i, 5, m.OwnerId)
@@ -114,6 +126,65 @@ func (m *ListSessions) Decode(raw []byte) (err error) {
 			err = f.String(&m.AgentId)
 		case 7:
 			err = f.Bool(&m.Recoverable)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
+		case 304:
+			err = protocode.Subs(&f, &m.Where)
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *SessionMetadata) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *SessionMetadata) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeText(1, m.Key)
+	n += protocode.SizeText(2, m.Value)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *SessionMetadata) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 2, m.Value)
+	i = protocode.PutText(b, i, 1, m.Key)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *SessionMetadata) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 1:
+			err = f.String(&m.Key)
+		case 2:
+			err = f.String(&m.Value)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -191,6 +262,9 @@ func (m *ListReviews) EncodedSize() int {
 	n += protocode.SizeText(5, m.Assignee)
 	n += protocode.SizeText(6, m.Session)
 	n += protocode.SizeText(7, m.Prefix)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -201,6 +275,9 @@ func (m *ListReviews) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutText(b, i, 7, m.Prefix)
 	i = protocode.PutText(b, i, 6, m.Session)
 	i = protocode.PutText(b, i, 5, m.Assignee)
@@ -232,6 +309,12 @@ func (m *ListReviews) Decode(raw []byte) (err error) {
 			err = f.String(&m.Session)
 		case 7:
 			err = f.String(&m.Prefix)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

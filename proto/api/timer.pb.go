@@ -91,6 +91,9 @@ type ListTimers struct {
 	Prefix        string                 `protobuf:"bytes,3,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	After         string                 `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
 	Limit         uint64                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Order         string                 `protobuf:"bytes,300,opt,name=order,proto3" json:"order,omitempty"`  // "asc" or "desc"; "" means asc
+	Since         int64                  `protobuf:"varint,301,opt,name=since,proto3" json:"since,omitempty"` // Unix ms
+	Until         int64                  `protobuf:"varint,302,opt,name=until,proto3" json:"until,omitempty"` // Unix ms, excluded; 0 means any
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,6 +163,27 @@ func (x *ListTimers) GetLimit() uint64 {
 	return 0
 }
 
+func (x *ListTimers) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *ListTimers) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *ListTimers) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 type TimerList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*op.Timer            `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -220,14 +244,17 @@ const file_proto_api_timer_proto_rawDesc = "" +
 	"\bGetTimer\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"|\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xc1\x01\n" +
 	"\n" +
 	"ListTimers\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
 	"\x06prefix\x18\x03 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x04 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x04R\x05limit\"L\n" +
+	"\x05limit\x18\x05 \x01(\x04R\x05limit\x12\x15\n" +
+	"\x05order\x18\xac\x02 \x01(\tR\x05order\x12\x15\n" +
+	"\x05since\x18\xad\x02 \x01(\x03R\x05since\x12\x15\n" +
+	"\x05until\x18\xae\x02 \x01(\x03R\x05until\"L\n" +
 	"\tTimerList\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.dormouse.op.v1.TimerR\x05items\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04nextB\x1aZ\x18dormouse/proto/api;apipbb\x06proto3"

@@ -79,6 +79,9 @@ func (m *ListTimers) EncodedSize() int {
 	n += protocode.SizeText(3, m.Prefix)
 	n += protocode.SizeText(4, m.After)
 	n += protocode.SizeInt(5, m.Limit)
+	n += protocode.SizeText(300, m.Order)
+	n += protocode.SizeInt(301, m.Since)
+	n += protocode.SizeInt(302, m.Until)
 	return n
 }
 
@@ -89,6 +92,9 @@ func (m *ListTimers) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutInt(b, i, 302, m.Until)
+	i = protocode.PutInt(b, i, 301, m.Since)
+	i = protocode.PutText(b, i, 300, m.Order)
 	i = protocode.PutInt(b, i, 5, m.Limit)
 	i = protocode.PutText(b, i, 4, m.After)
 	i = protocode.PutText(b, i, 3, m.Prefix)
@@ -114,6 +120,12 @@ func (m *ListTimers) Decode(raw []byte) (err error) {
 			err = f.String(&m.After)
 		case 5:
 			err = protocode.Int(&f, &m.Limit)
+		case 300:
+			err = f.String(&m.Order)
+		case 301:
+			err = protocode.Int(&f, &m.Since)
+		case 302:
+			err = protocode.Int(&f, &m.Until)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -1150,26 +1150,28 @@ func (x *Segment) GetTo() uint64 {
 }
 
 type ScopeRecord struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Keys           uint64                 `protobuf:"varint,2,opt,name=keys,proto3" json:"keys,omitempty"`
-	Bytes          uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	CreatedAt      int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	History        uint64                 `protobuf:"varint,5,opt,name=history,proto3" json:"history,omitempty"`
-	KeysMax        uint64                 `protobuf:"varint,6,opt,name=keys_max,json=keysMax,proto3" json:"keys_max,omitempty"`
-	BytesMax       uint64                 `protobuf:"varint,7,opt,name=bytes_max,json=bytesMax,proto3" json:"bytes_max,omitempty"`
-	MemoriesMax    uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax,proto3" json:"memories_max,omitempty"`
-	MemoryBytesMax uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
-	ChangesMax     uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
-	HistoryAgeMs   uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
-	Agents         uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
-	Threads        uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
-	Entries        uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
-	Timers         uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
-	OwnPolicy      bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
-	Limits         *op.Policy             `protobuf:"bytes,285,opt,name=limits,proto3" json:"limits,omitempty"` // the limits that came with feature level 8
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Name             string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Keys             uint64                 `protobuf:"varint,2,opt,name=keys,proto3" json:"keys,omitempty"`
+	Bytes            uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	CreatedAt        int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	History          uint64                 `protobuf:"varint,5,opt,name=history,proto3" json:"history,omitempty"`
+	KeysMax          uint64                 `protobuf:"varint,6,opt,name=keys_max,json=keysMax,proto3" json:"keys_max,omitempty"`
+	BytesMax         uint64                 `protobuf:"varint,7,opt,name=bytes_max,json=bytesMax,proto3" json:"bytes_max,omitempty"`
+	MemoriesMax      uint64                 `protobuf:"varint,30,opt,name=memories_max,json=memoriesMax,proto3" json:"memories_max,omitempty"`
+	MemoryBytesMax   uint64                 `protobuf:"varint,31,opt,name=memory_bytes_max,json=memoryBytesMax,proto3" json:"memory_bytes_max,omitempty"`
+	ChangesMax       uint64                 `protobuf:"varint,60,opt,name=changes_max,json=changesMax,proto3" json:"changes_max,omitempty"`
+	HistoryAgeMs     uint64                 `protobuf:"varint,80,opt,name=history_age_ms,json=historyAgeMs,proto3" json:"history_age_ms,omitempty"`
+	Agents           uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
+	Threads          uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
+	Entries          uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
+	Timers           uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
+	OwnPolicy        bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
+	Limits           *op.Policy             `protobuf:"bytes,285,opt,name=limits,proto3" json:"limits,omitempty"` // the limits that came with feature level 8
+	MetadataKeys     []string               `protobuf:"bytes,300,rep,name=metadata_keys,json=metadataKeys,proto3" json:"metadata_keys,omitempty"`
+	MetadataBuilding bool                   `protobuf:"varint,301,opt,name=metadata_building,json=metadataBuilding,proto3" json:"metadata_building,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ScopeRecord) Reset() {
@@ -1319,6 +1321,20 @@ func (x *ScopeRecord) GetLimits() *op.Policy {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *ScopeRecord) GetMetadataKeys() []string {
+	if x != nil {
+		return x.MetadataKeys
+	}
+	return nil
+}
+
+func (x *ScopeRecord) GetMetadataBuilding() bool {
+	if x != nil {
+		return x.MetadataBuilding
+	}
+	return false
 }
 
 // SnapshotHeader is the beginning of a snapshot's stream and lists its files.
@@ -1594,7 +1610,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\aSegment\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x04R\x02to\"\x89\x04\n" +
+	"\x02to\x18\x03 \x01(\x04R\x02to\"\xdd\x04\n" +
 	"\vScopeRecord\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
@@ -1615,7 +1631,9 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"\x06timers\x18\x9b\x02 \x01(\x04R\x06timers\x12\x1e\n" +
 	"\n" +
 	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\x12/\n" +
-	"\x06limits\x18\x9d\x02 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06limits\"\x93\x02\n" +
+	"\x06limits\x18\x9d\x02 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06limits\x12$\n" +
+	"\rmetadata_keys\x18\xac\x02 \x03(\tR\fmetadataKeys\x12,\n" +
+	"\x11metadata_building\x18\xad\x02 \x01(\bR\x10metadataBuilding\"\x93\x02\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +

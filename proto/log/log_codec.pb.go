@@ -970,6 +970,8 @@ func (m *ScopeRecord) EncodedSize() int {
 	if m.Limits != nil {
 		n += protocode.SizeMessage(285, m.Limits.EncodedSize())
 	}
+	n += protocode.SizeTexts(300, m.MetadataKeys)
+	n += protocode.SizeBool(301, m.MetadataBuilding)
 	return n
 }
 
@@ -980,6 +982,8 @@ func (m *ScopeRecord) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 301, m.MetadataBuilding)
+	i = protocode.PutTexts(b, i, 300, m.MetadataKeys)
 	if m.Limits != nil {
 		i = protocode.PutMessage(b, m.Limits.EncodeBackward(b[:i]), i, 285)
 	}
@@ -1043,6 +1047,10 @@ func (m *ScopeRecord) Decode(raw []byte) (err error) {
 			err = f.Bool(&m.OwnPolicy)
 		case 285:
 			err = protocode.Sub(&f, &m.Limits)
+		case 300:
+			err = f.Strings(&m.MetadataKeys)
+		case 301:
+			err = f.Bool(&m.MetadataBuilding)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

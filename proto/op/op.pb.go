@@ -41,6 +41,7 @@ type Op struct {
 	//	*Op_ForkThread
 	//	*Op_PutScope
 	//	*Op_DeleteScope
+	//	*Op_IndexMetadata
 	//	*Op_TakeClaim
 	//	*Op_RenewClaim
 	//	*Op_ReleaseClaim
@@ -223,6 +224,15 @@ func (x *Op) GetDeleteScope() *DeleteScope {
 	if x != nil {
 		if x, ok := x.Op.(*Op_DeleteScope); ok {
 			return x.DeleteScope
+		}
+	}
+	return nil
+}
+
+func (x *Op) GetIndexMetadata() *IndexMetadata {
+	if x != nil {
+		if x, ok := x.Op.(*Op_IndexMetadata); ok {
+			return x.IndexMetadata
 		}
 	}
 	return nil
@@ -613,6 +623,10 @@ type Op_DeleteScope struct {
 	DeleteScope *DeleteScope `protobuf:"bytes,12,opt,name=delete_scope,json=deleteScope,proto3,oneof"`
 }
 
+type Op_IndexMetadata struct {
+	IndexMetadata *IndexMetadata `protobuf:"bytes,300,opt,name=index_metadata,json=indexMetadata,proto3,oneof"`
+}
+
 type Op_TakeClaim struct {
 	TakeClaim *TakeClaim `protobuf:"bytes,13,opt,name=take_claim,json=takeClaim,proto3,oneof"`
 }
@@ -784,6 +798,8 @@ func (*Op_ForkThread) isOp_Op() {}
 func (*Op_PutScope) isOp_Op() {}
 
 func (*Op_DeleteScope) isOp_Op() {}
+
+func (*Op_IndexMetadata) isOp_Op() {}
 
 func (*Op_TakeClaim) isOp_Op() {}
 
@@ -2155,6 +2171,51 @@ func (*DeleteScope) Descriptor() ([]byte, []int) {
 	return file_proto_op_op_proto_rawDescGZIP(), []int{16}
 }
 
+// IndexMetadata declares the members of metadata by which a scope's rows are listed.
+type IndexMetadata struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Keys          []string               `protobuf:"bytes,300,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IndexMetadata) Reset() {
+	*x = IndexMetadata{}
+	mi := &file_proto_op_op_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IndexMetadata) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IndexMetadata) ProtoMessage() {}
+
+func (x *IndexMetadata) ProtoReflect() protoreflect.Message {
+	mi := &file_proto_op_op_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IndexMetadata.ProtoReflect.Descriptor instead.
+func (*IndexMetadata) Descriptor() ([]byte, []int) {
+	return file_proto_op_op_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *IndexMetadata) GetKeys() []string {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
 type TakeClaim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Claim         string                 `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
@@ -2166,7 +2227,7 @@ type TakeClaim struct {
 
 func (x *TakeClaim) Reset() {
 	*x = TakeClaim{}
-	mi := &file_proto_op_op_proto_msgTypes[17]
+	mi := &file_proto_op_op_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2178,7 +2239,7 @@ func (x *TakeClaim) String() string {
 func (*TakeClaim) ProtoMessage() {}
 
 func (x *TakeClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[17]
+	mi := &file_proto_op_op_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2191,7 +2252,7 @@ func (x *TakeClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakeClaim.ProtoReflect.Descriptor instead.
 func (*TakeClaim) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{17}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TakeClaim) GetClaim() string {
@@ -2227,7 +2288,7 @@ type RenewClaim struct {
 
 func (x *RenewClaim) Reset() {
 	*x = RenewClaim{}
-	mi := &file_proto_op_op_proto_msgTypes[18]
+	mi := &file_proto_op_op_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2239,7 +2300,7 @@ func (x *RenewClaim) String() string {
 func (*RenewClaim) ProtoMessage() {}
 
 func (x *RenewClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[18]
+	mi := &file_proto_op_op_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2252,7 +2313,7 @@ func (x *RenewClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewClaim.ProtoReflect.Descriptor instead.
 func (*RenewClaim) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{18}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RenewClaim) GetClaim() string {
@@ -2296,7 +2357,7 @@ type ReleaseClaim struct {
 
 func (x *ReleaseClaim) Reset() {
 	*x = ReleaseClaim{}
-	mi := &file_proto_op_op_proto_msgTypes[19]
+	mi := &file_proto_op_op_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2308,7 +2369,7 @@ func (x *ReleaseClaim) String() string {
 func (*ReleaseClaim) ProtoMessage() {}
 
 func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[19]
+	mi := &file_proto_op_op_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2321,7 +2382,7 @@ func (x *ReleaseClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseClaim.ProtoReflect.Descriptor instead.
 func (*ReleaseClaim) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{19}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReleaseClaim) GetClaim() string {
@@ -2388,7 +2449,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_proto_op_op_proto_msgTypes[20]
+	mi := &file_proto_op_op_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2461,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[20]
+	mi := &file_proto_op_op_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2474,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{20}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *OpResult) GetResult() isOpResult_Result {
@@ -2711,7 +2772,7 @@ type ValueResult struct {
 
 func (x *ValueResult) Reset() {
 	*x = ValueResult{}
-	mi := &file_proto_op_op_proto_msgTypes[21]
+	mi := &file_proto_op_op_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2723,7 +2784,7 @@ func (x *ValueResult) String() string {
 func (*ValueResult) ProtoMessage() {}
 
 func (x *ValueResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[21]
+	mi := &file_proto_op_op_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2736,7 +2797,7 @@ func (x *ValueResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValueResult.ProtoReflect.Descriptor instead.
 func (*ValueResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{21}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ValueResult) GetKey() string {
@@ -2796,7 +2857,7 @@ type CheckpointResult struct {
 
 func (x *CheckpointResult) Reset() {
 	*x = CheckpointResult{}
-	mi := &file_proto_op_op_proto_msgTypes[22]
+	mi := &file_proto_op_op_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +2869,7 @@ func (x *CheckpointResult) String() string {
 func (*CheckpointResult) ProtoMessage() {}
 
 func (x *CheckpointResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[22]
+	mi := &file_proto_op_op_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +2882,7 @@ func (x *CheckpointResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointResult.ProtoReflect.Descriptor instead.
 func (*CheckpointResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{22}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CheckpointResult) GetKey() string {
@@ -2883,7 +2944,7 @@ type ThreadResult struct {
 
 func (x *ThreadResult) Reset() {
 	*x = ThreadResult{}
-	mi := &file_proto_op_op_proto_msgTypes[23]
+	mi := &file_proto_op_op_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2895,7 +2956,7 @@ func (x *ThreadResult) String() string {
 func (*ThreadResult) ProtoMessage() {}
 
 func (x *ThreadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[23]
+	mi := &file_proto_op_op_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2908,7 +2969,7 @@ func (x *ThreadResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadResult.ProtoReflect.Descriptor instead.
 func (*ThreadResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{23}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ThreadResult) GetThread() *Thread {
@@ -2937,7 +2998,7 @@ type EntryStamp struct {
 
 func (x *EntryStamp) Reset() {
 	*x = EntryStamp{}
-	mi := &file_proto_op_op_proto_msgTypes[24]
+	mi := &file_proto_op_op_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3010,7 @@ func (x *EntryStamp) String() string {
 func (*EntryStamp) ProtoMessage() {}
 
 func (x *EntryStamp) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[24]
+	mi := &file_proto_op_op_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3023,7 @@ func (x *EntryStamp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntryStamp.ProtoReflect.Descriptor instead.
 func (*EntryStamp) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{24}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EntryStamp) GetId() string {
@@ -3005,7 +3066,7 @@ type ForkedAgent struct {
 
 func (x *ForkedAgent) Reset() {
 	*x = ForkedAgent{}
-	mi := &file_proto_op_op_proto_msgTypes[25]
+	mi := &file_proto_op_op_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3017,7 +3078,7 @@ func (x *ForkedAgent) String() string {
 func (*ForkedAgent) ProtoMessage() {}
 
 func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[25]
+	mi := &file_proto_op_op_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3030,7 +3091,7 @@ func (x *ForkedAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkedAgent.ProtoReflect.Descriptor instead.
 func (*ForkedAgent) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{25}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ForkedAgent) GetCheckpoint() *CheckpointResult {
@@ -3071,7 +3132,7 @@ type DeleteResult struct {
 
 func (x *DeleteResult) Reset() {
 	*x = DeleteResult{}
-	mi := &file_proto_op_op_proto_msgTypes[26]
+	mi := &file_proto_op_op_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +3144,7 @@ func (x *DeleteResult) String() string {
 func (*DeleteResult) ProtoMessage() {}
 
 func (x *DeleteResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[26]
+	mi := &file_proto_op_op_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3096,7 +3157,7 @@ func (x *DeleteResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteResult.ProtoReflect.Descriptor instead.
 func (*DeleteResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{26}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeleteResult) GetExisted() bool {
@@ -3142,7 +3203,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_proto_op_op_proto_msgTypes[27]
+	mi := &file_proto_op_op_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3154,7 +3215,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[27]
+	mi := &file_proto_op_op_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3167,7 +3228,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{27}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Error) GetCode() string {
@@ -3322,7 +3383,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_proto_op_op_proto_msgTypes[28]
+	mi := &file_proto_op_op_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3395,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[28]
+	mi := &file_proto_op_op_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3408,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{28}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Thread) GetId() string {
@@ -3438,7 +3499,7 @@ type ForkPoint struct {
 
 func (x *ForkPoint) Reset() {
 	*x = ForkPoint{}
-	mi := &file_proto_op_op_proto_msgTypes[29]
+	mi := &file_proto_op_op_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3450,7 +3511,7 @@ func (x *ForkPoint) String() string {
 func (*ForkPoint) ProtoMessage() {}
 
 func (x *ForkPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[29]
+	mi := &file_proto_op_op_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3463,7 +3524,7 @@ func (x *ForkPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPoint.ProtoReflect.Descriptor instead.
 func (*ForkPoint) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{29}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ForkPoint) GetThread() string {
@@ -3488,24 +3549,26 @@ func (x *ForkPoint) GetRev() uint64 {
 }
 
 type Scope struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Keys          uint64                 `protobuf:"varint,2,opt,name=keys,proto3" json:"keys,omitempty"`
-	Bytes         uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	Policy        *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
-	Agents        uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
-	Threads       uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
-	Entries       uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
-	Timers        uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
-	OwnPolicy     bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Name             string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Keys             uint64                 `protobuf:"varint,2,opt,name=keys,proto3" json:"keys,omitempty"`
+	Bytes            uint64                 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	CreatedAt        int64                  `protobuf:"varint,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	Policy           *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Agents           uint64                 `protobuf:"varint,280,opt,name=agents,proto3" json:"agents,omitempty"`
+	Threads          uint64                 `protobuf:"varint,281,opt,name=threads,proto3" json:"threads,omitempty"`
+	Entries          uint64                 `protobuf:"varint,282,opt,name=entries,proto3" json:"entries,omitempty"`
+	Timers           uint64                 `protobuf:"varint,283,opt,name=timers,proto3" json:"timers,omitempty"`
+	OwnPolicy        bool                   `protobuf:"varint,284,opt,name=own_policy,json=ownPolicy,proto3" json:"own_policy,omitempty"`
+	MetadataKeys     []string               `protobuf:"bytes,300,rep,name=metadata_keys,json=metadataKeys,proto3" json:"metadata_keys,omitempty"`
+	MetadataBuilding bool                   `protobuf:"varint,301,opt,name=metadata_building,json=metadataBuilding,proto3" json:"metadata_building,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Scope) Reset() {
 	*x = Scope{}
-	mi := &file_proto_op_op_proto_msgTypes[30]
+	mi := &file_proto_op_op_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3517,7 +3580,7 @@ func (x *Scope) String() string {
 func (*Scope) ProtoMessage() {}
 
 func (x *Scope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[30]
+	mi := &file_proto_op_op_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3530,7 +3593,7 @@ func (x *Scope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scope.ProtoReflect.Descriptor instead.
 func (*Scope) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{30}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Scope) GetName() string {
@@ -3603,6 +3666,20 @@ func (x *Scope) GetOwnPolicy() bool {
 	return false
 }
 
+func (x *Scope) GetMetadataKeys() []string {
+	if x != nil {
+		return x.MetadataKeys
+	}
+	return nil
+}
+
+func (x *Scope) GetMetadataBuilding() bool {
+	if x != nil {
+		return x.MetadataBuilding
+	}
+	return false
+}
+
 type Claim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -3617,7 +3694,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_proto_op_op_proto_msgTypes[31]
+	mi := &file_proto_op_op_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3706,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[31]
+	mi := &file_proto_op_op_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3642,7 +3719,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{31}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Claim) GetName() string {
@@ -3703,7 +3780,7 @@ type ImportScope struct {
 
 func (x *ImportScope) Reset() {
 	*x = ImportScope{}
-	mi := &file_proto_op_op_proto_msgTypes[32]
+	mi := &file_proto_op_op_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3715,7 +3792,7 @@ func (x *ImportScope) String() string {
 func (*ImportScope) ProtoMessage() {}
 
 func (x *ImportScope) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[32]
+	mi := &file_proto_op_op_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3728,7 +3805,7 @@ func (x *ImportScope) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportScope.ProtoReflect.Descriptor instead.
 func (*ImportScope) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{32}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ImportScope) GetImport() string {
@@ -3783,7 +3860,7 @@ type ImportResult struct {
 
 func (x *ImportResult) Reset() {
 	*x = ImportResult{}
-	mi := &file_proto_op_op_proto_msgTypes[33]
+	mi := &file_proto_op_op_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3795,7 +3872,7 @@ func (x *ImportResult) String() string {
 func (*ImportResult) ProtoMessage() {}
 
 func (x *ImportResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_op_op_proto_msgTypes[33]
+	mi := &file_proto_op_op_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3808,7 +3885,7 @@ func (x *ImportResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResult.ProtoReflect.Descriptor instead.
 func (*ImportResult) Descriptor() ([]byte, []int) {
-	return file_proto_op_op_proto_rawDescGZIP(), []int{33}
+	return file_proto_op_op_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ImportResult) GetChunks() uint64 {
@@ -3829,7 +3906,7 @@ var File_proto_op_op_proto protoreflect.FileDescriptor
 
 const file_proto_op_op_proto_rawDesc = "" +
 	"\n" +
-	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"\x8a\x1a\n" +
+	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"\xd3\x1a\n" +
 	"\x02Op\x127\n" +
 	"\tput_value\x18\x01 \x01(\v2\x18.dormouse.op.v1.PutValueH\x00R\bputValue\x12@\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1b.dormouse.op.v1.DeleteValueH\x00R\vdeleteValue\x12F\n" +
@@ -3844,7 +3921,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	" \x01(\v2\x1a.dormouse.op.v1.ForkThreadH\x00R\n" +
 	"forkThread\x127\n" +
 	"\tput_scope\x18\v \x01(\v2\x18.dormouse.op.v1.PutScopeH\x00R\bputScope\x12@\n" +
-	"\fdelete_scope\x18\f \x01(\v2\x1b.dormouse.op.v1.DeleteScopeH\x00R\vdeleteScope\x12:\n" +
+	"\fdelete_scope\x18\f \x01(\v2\x1b.dormouse.op.v1.DeleteScopeH\x00R\vdeleteScope\x12G\n" +
+	"\x0eindex_metadata\x18\xac\x02 \x01(\v2\x1d.dormouse.op.v1.IndexMetadataH\x00R\rindexMetadata\x12:\n" +
 	"\n" +
 	"take_claim\x18\r \x01(\v2\x19.dormouse.op.v1.TakeClaimH\x00R\ttakeClaim\x12=\n" +
 	"\vrenew_claim\x18\x0e \x01(\v2\x1a.dormouse.op.v1.RenewClaimH\x00R\n" +
@@ -4020,7 +4098,9 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\adefault\x18\x98\x02 \x01(\bR\adefault\x12 \n" +
 	"\vuse_default\x18\x99\x02 \x01(\bR\n" +
 	"useDefault\"\r\n" +
-	"\vDeleteScope\"P\n" +
+	"\vDeleteScope\"$\n" +
+	"\rIndexMetadata\x12\x13\n" +
+	"\x04keys\x18\xac\x02 \x03(\tR\x04keys\"P\n" +
 	"\tTakeClaim\x12\x14\n" +
 	"\x05claim\x18\x01 \x01(\tR\x05claim\x12\x16\n" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x15\n" +
@@ -4139,7 +4219,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\tForkPoint\x12\x16\n" +
 	"\x06thread\x18\x01 \x01(\tR\x06thread\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x10\n" +
-	"\x03rev\x18\x03 \x01(\x04R\x03rev\"\x9c\x02\n" +
+	"\x03rev\x18\x03 \x01(\x04R\x03rev\"\xf0\x02\n" +
 	"\x05Scope\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04keys\x18\x02 \x01(\x04R\x04keys\x12\x14\n" +
@@ -4152,7 +4232,9 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\aentries\x18\x9a\x02 \x01(\x04R\aentries\x12\x17\n" +
 	"\x06timers\x18\x9b\x02 \x01(\x04R\x06timers\x12\x1e\n" +
 	"\n" +
-	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\"\x9e\x01\n" +
+	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\x12$\n" +
+	"\rmetadata_keys\x18\xac\x02 \x03(\tR\fmetadataKeys\x12,\n" +
+	"\x11metadata_building\x18\xad\x02 \x01(\bR\x10metadataBuilding\"\x9e\x01\n" +
 	"\x05Claim\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
@@ -4185,7 +4267,7 @@ func file_proto_op_op_proto_rawDescGZIP() []byte {
 	return file_proto_op_op_proto_rawDescData
 }
 
-var file_proto_op_op_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_proto_op_op_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_proto_op_op_proto_goTypes = []any{
 	(*Op)(nil),                 // 0: dormouse.op.v1.Op
 	(*ExpectBytes)(nil),        // 1: dormouse.op.v1.ExpectBytes
@@ -4204,67 +4286,68 @@ var file_proto_op_op_proto_goTypes = []any{
 	(*Policy)(nil),             // 14: dormouse.op.v1.Policy
 	(*PutScope)(nil),           // 15: dormouse.op.v1.PutScope
 	(*DeleteScope)(nil),        // 16: dormouse.op.v1.DeleteScope
-	(*TakeClaim)(nil),          // 17: dormouse.op.v1.TakeClaim
-	(*RenewClaim)(nil),         // 18: dormouse.op.v1.RenewClaim
-	(*ReleaseClaim)(nil),       // 19: dormouse.op.v1.ReleaseClaim
-	(*OpResult)(nil),           // 20: dormouse.op.v1.OpResult
-	(*ValueResult)(nil),        // 21: dormouse.op.v1.ValueResult
-	(*CheckpointResult)(nil),   // 22: dormouse.op.v1.CheckpointResult
-	(*ThreadResult)(nil),       // 23: dormouse.op.v1.ThreadResult
-	(*EntryStamp)(nil),         // 24: dormouse.op.v1.EntryStamp
-	(*ForkedAgent)(nil),        // 25: dormouse.op.v1.ForkedAgent
-	(*DeleteResult)(nil),       // 26: dormouse.op.v1.DeleteResult
-	(*Error)(nil),              // 27: dormouse.op.v1.Error
-	(*Thread)(nil),             // 28: dormouse.op.v1.Thread
-	(*ForkPoint)(nil),          // 29: dormouse.op.v1.ForkPoint
-	(*Scope)(nil),              // 30: dormouse.op.v1.Scope
-	(*Claim)(nil),              // 31: dormouse.op.v1.Claim
-	(*ImportScope)(nil),        // 32: dormouse.op.v1.ImportScope
-	(*ImportResult)(nil),       // 33: dormouse.op.v1.ImportResult
-	(*WriteMemory)(nil),        // 34: dormouse.op.v1.WriteMemory
-	(*DeleteMemory)(nil),       // 35: dormouse.op.v1.DeleteMemory
-	(*PutSession)(nil),         // 36: dormouse.op.v1.PutSession
-	(*ClaimSession)(nil),       // 37: dormouse.op.v1.ClaimSession
-	(*ResumeSession)(nil),      // 38: dormouse.op.v1.ResumeSession
-	(*RecoverSession)(nil),     // 39: dormouse.op.v1.RecoverSession
-	(*CheckpointSession)(nil),  // 40: dormouse.op.v1.CheckpointSession
-	(*CommitSession)(nil),      // 41: dormouse.op.v1.CommitSession
-	(*RenewSession)(nil),       // 42: dormouse.op.v1.RenewSession
-	(*CancelSession)(nil),      // 43: dormouse.op.v1.CancelSession
-	(*ForkSession)(nil),        // 44: dormouse.op.v1.ForkSession
-	(*DeleteSession)(nil),      // 45: dormouse.op.v1.DeleteSession
-	(*DecideReview)(nil),       // 46: dormouse.op.v1.DecideReview
-	(*ForkAgent)(nil),          // 47: dormouse.op.v1.ForkAgent
-	(*EraseAgent)(nil),         // 48: dormouse.op.v1.EraseAgent
-	(*SetTTL)(nil),             // 49: dormouse.op.v1.SetTTL
-	(*SaveConversation)(nil),   // 50: dormouse.op.v1.SaveConversation
-	(*SetInterrupted)(nil),     // 51: dormouse.op.v1.SetInterrupted
-	(*PendMessage)(nil),        // 52: dormouse.op.v1.PendMessage
-	(*SaveMessages)(nil),       // 53: dormouse.op.v1.SaveMessages
-	(*UpdateMessage)(nil),      // 54: dormouse.op.v1.UpdateMessage
-	(*DeleteConversation)(nil), // 55: dormouse.op.v1.DeleteConversation
-	(*ReviseValue)(nil),        // 56: dormouse.op.v1.ReviseValue
-	(*PutTimer)(nil),           // 57: dormouse.op.v1.PutTimer
-	(*DeleteTimer)(nil),        // 58: dormouse.op.v1.DeleteTimer
-	(*AckTimer)(nil),           // 59: dormouse.op.v1.AckTimer
-	(*FailTimer)(nil),          // 60: dormouse.op.v1.FailTimer
-	(*PutManager)(nil),         // 61: dormouse.op.v1.PutManager
-	(*DeleteManager)(nil),      // 62: dormouse.op.v1.DeleteManager
-	(*AnswerSignal)(nil),       // 63: dormouse.op.v1.AnswerSignal
-	(*PatchCron)(nil),          // 64: dormouse.op.v1.PatchCron
-	(*PutToken)(nil),           // 65: dormouse.op.v1.PutToken
-	(*RevokeToken)(nil),        // 66: dormouse.op.v1.RevokeToken
-	(*MemoryResult)(nil),       // 67: dormouse.op.v1.MemoryResult
-	(*SessionResult)(nil),      // 68: dormouse.op.v1.SessionResult
-	(*Review)(nil),             // 69: dormouse.op.v1.Review
-	(*Erasure)(nil),            // 70: dormouse.op.v1.Erasure
-	(*ConversationResult)(nil), // 71: dormouse.op.v1.ConversationResult
-	(*MessageResult)(nil),      // 72: dormouse.op.v1.MessageResult
-	(*Timer)(nil),              // 73: dormouse.op.v1.Timer
-	(*Manager)(nil),            // 74: dormouse.op.v1.Manager
-	(*SignalResult)(nil),       // 75: dormouse.op.v1.SignalResult
-	(*Token)(nil),              // 76: dormouse.op.v1.Token
-	(*SessionRow)(nil),         // 77: dormouse.op.v1.SessionRow
+	(*IndexMetadata)(nil),      // 17: dormouse.op.v1.IndexMetadata
+	(*TakeClaim)(nil),          // 18: dormouse.op.v1.TakeClaim
+	(*RenewClaim)(nil),         // 19: dormouse.op.v1.RenewClaim
+	(*ReleaseClaim)(nil),       // 20: dormouse.op.v1.ReleaseClaim
+	(*OpResult)(nil),           // 21: dormouse.op.v1.OpResult
+	(*ValueResult)(nil),        // 22: dormouse.op.v1.ValueResult
+	(*CheckpointResult)(nil),   // 23: dormouse.op.v1.CheckpointResult
+	(*ThreadResult)(nil),       // 24: dormouse.op.v1.ThreadResult
+	(*EntryStamp)(nil),         // 25: dormouse.op.v1.EntryStamp
+	(*ForkedAgent)(nil),        // 26: dormouse.op.v1.ForkedAgent
+	(*DeleteResult)(nil),       // 27: dormouse.op.v1.DeleteResult
+	(*Error)(nil),              // 28: dormouse.op.v1.Error
+	(*Thread)(nil),             // 29: dormouse.op.v1.Thread
+	(*ForkPoint)(nil),          // 30: dormouse.op.v1.ForkPoint
+	(*Scope)(nil),              // 31: dormouse.op.v1.Scope
+	(*Claim)(nil),              // 32: dormouse.op.v1.Claim
+	(*ImportScope)(nil),        // 33: dormouse.op.v1.ImportScope
+	(*ImportResult)(nil),       // 34: dormouse.op.v1.ImportResult
+	(*WriteMemory)(nil),        // 35: dormouse.op.v1.WriteMemory
+	(*DeleteMemory)(nil),       // 36: dormouse.op.v1.DeleteMemory
+	(*PutSession)(nil),         // 37: dormouse.op.v1.PutSession
+	(*ClaimSession)(nil),       // 38: dormouse.op.v1.ClaimSession
+	(*ResumeSession)(nil),      // 39: dormouse.op.v1.ResumeSession
+	(*RecoverSession)(nil),     // 40: dormouse.op.v1.RecoverSession
+	(*CheckpointSession)(nil),  // 41: dormouse.op.v1.CheckpointSession
+	(*CommitSession)(nil),      // 42: dormouse.op.v1.CommitSession
+	(*RenewSession)(nil),       // 43: dormouse.op.v1.RenewSession
+	(*CancelSession)(nil),      // 44: dormouse.op.v1.CancelSession
+	(*ForkSession)(nil),        // 45: dormouse.op.v1.ForkSession
+	(*DeleteSession)(nil),      // 46: dormouse.op.v1.DeleteSession
+	(*DecideReview)(nil),       // 47: dormouse.op.v1.DecideReview
+	(*ForkAgent)(nil),          // 48: dormouse.op.v1.ForkAgent
+	(*EraseAgent)(nil),         // 49: dormouse.op.v1.EraseAgent
+	(*SetTTL)(nil),             // 50: dormouse.op.v1.SetTTL
+	(*SaveConversation)(nil),   // 51: dormouse.op.v1.SaveConversation
+	(*SetInterrupted)(nil),     // 52: dormouse.op.v1.SetInterrupted
+	(*PendMessage)(nil),        // 53: dormouse.op.v1.PendMessage
+	(*SaveMessages)(nil),       // 54: dormouse.op.v1.SaveMessages
+	(*UpdateMessage)(nil),      // 55: dormouse.op.v1.UpdateMessage
+	(*DeleteConversation)(nil), // 56: dormouse.op.v1.DeleteConversation
+	(*ReviseValue)(nil),        // 57: dormouse.op.v1.ReviseValue
+	(*PutTimer)(nil),           // 58: dormouse.op.v1.PutTimer
+	(*DeleteTimer)(nil),        // 59: dormouse.op.v1.DeleteTimer
+	(*AckTimer)(nil),           // 60: dormouse.op.v1.AckTimer
+	(*FailTimer)(nil),          // 61: dormouse.op.v1.FailTimer
+	(*PutManager)(nil),         // 62: dormouse.op.v1.PutManager
+	(*DeleteManager)(nil),      // 63: dormouse.op.v1.DeleteManager
+	(*AnswerSignal)(nil),       // 64: dormouse.op.v1.AnswerSignal
+	(*PatchCron)(nil),          // 65: dormouse.op.v1.PatchCron
+	(*PutToken)(nil),           // 66: dormouse.op.v1.PutToken
+	(*RevokeToken)(nil),        // 67: dormouse.op.v1.RevokeToken
+	(*MemoryResult)(nil),       // 68: dormouse.op.v1.MemoryResult
+	(*SessionResult)(nil),      // 69: dormouse.op.v1.SessionResult
+	(*Review)(nil),             // 70: dormouse.op.v1.Review
+	(*Erasure)(nil),            // 71: dormouse.op.v1.Erasure
+	(*ConversationResult)(nil), // 72: dormouse.op.v1.ConversationResult
+	(*MessageResult)(nil),      // 73: dormouse.op.v1.MessageResult
+	(*Timer)(nil),              // 74: dormouse.op.v1.Timer
+	(*Manager)(nil),            // 75: dormouse.op.v1.Manager
+	(*SignalResult)(nil),       // 76: dormouse.op.v1.SignalResult
+	(*Token)(nil),              // 77: dormouse.op.v1.Token
+	(*SessionRow)(nil),         // 78: dormouse.op.v1.SessionRow
 }
 var file_proto_op_op_proto_depIdxs = []int32{
 	2,  // 0: dormouse.op.v1.Op.put_value:type_name -> dormouse.op.v1.PutValue
@@ -4279,81 +4362,82 @@ var file_proto_op_op_proto_depIdxs = []int32{
 	13, // 9: dormouse.op.v1.Op.fork_thread:type_name -> dormouse.op.v1.ForkThread
 	15, // 10: dormouse.op.v1.Op.put_scope:type_name -> dormouse.op.v1.PutScope
 	16, // 11: dormouse.op.v1.Op.delete_scope:type_name -> dormouse.op.v1.DeleteScope
-	17, // 12: dormouse.op.v1.Op.take_claim:type_name -> dormouse.op.v1.TakeClaim
-	18, // 13: dormouse.op.v1.Op.renew_claim:type_name -> dormouse.op.v1.RenewClaim
-	19, // 14: dormouse.op.v1.Op.release_claim:type_name -> dormouse.op.v1.ReleaseClaim
-	34, // 15: dormouse.op.v1.Op.write_memory:type_name -> dormouse.op.v1.WriteMemory
-	35, // 16: dormouse.op.v1.Op.delete_memory:type_name -> dormouse.op.v1.DeleteMemory
-	36, // 17: dormouse.op.v1.Op.put_session:type_name -> dormouse.op.v1.PutSession
-	37, // 18: dormouse.op.v1.Op.claim_session:type_name -> dormouse.op.v1.ClaimSession
-	38, // 19: dormouse.op.v1.Op.resume_session:type_name -> dormouse.op.v1.ResumeSession
-	39, // 20: dormouse.op.v1.Op.recover_session:type_name -> dormouse.op.v1.RecoverSession
-	40, // 21: dormouse.op.v1.Op.checkpoint_session:type_name -> dormouse.op.v1.CheckpointSession
-	41, // 22: dormouse.op.v1.Op.commit_session:type_name -> dormouse.op.v1.CommitSession
-	42, // 23: dormouse.op.v1.Op.renew_session:type_name -> dormouse.op.v1.RenewSession
-	43, // 24: dormouse.op.v1.Op.cancel_session:type_name -> dormouse.op.v1.CancelSession
-	44, // 25: dormouse.op.v1.Op.fork_session:type_name -> dormouse.op.v1.ForkSession
-	45, // 26: dormouse.op.v1.Op.delete_session:type_name -> dormouse.op.v1.DeleteSession
-	46, // 27: dormouse.op.v1.Op.decide_review:type_name -> dormouse.op.v1.DecideReview
-	47, // 28: dormouse.op.v1.Op.fork_agent:type_name -> dormouse.op.v1.ForkAgent
-	48, // 29: dormouse.op.v1.Op.erase_agent:type_name -> dormouse.op.v1.EraseAgent
-	49, // 30: dormouse.op.v1.Op.set_ttl:type_name -> dormouse.op.v1.SetTTL
-	50, // 31: dormouse.op.v1.Op.save_conversation:type_name -> dormouse.op.v1.SaveConversation
-	51, // 32: dormouse.op.v1.Op.set_interrupted:type_name -> dormouse.op.v1.SetInterrupted
-	52, // 33: dormouse.op.v1.Op.pend_message:type_name -> dormouse.op.v1.PendMessage
-	53, // 34: dormouse.op.v1.Op.save_messages:type_name -> dormouse.op.v1.SaveMessages
-	54, // 35: dormouse.op.v1.Op.update_message:type_name -> dormouse.op.v1.UpdateMessage
-	55, // 36: dormouse.op.v1.Op.delete_conversation:type_name -> dormouse.op.v1.DeleteConversation
-	56, // 37: dormouse.op.v1.Op.revise_value:type_name -> dormouse.op.v1.ReviseValue
-	57, // 38: dormouse.op.v1.Op.put_timer:type_name -> dormouse.op.v1.PutTimer
-	58, // 39: dormouse.op.v1.Op.delete_timer:type_name -> dormouse.op.v1.DeleteTimer
-	59, // 40: dormouse.op.v1.Op.ack_timer:type_name -> dormouse.op.v1.AckTimer
-	60, // 41: dormouse.op.v1.Op.fail_timer:type_name -> dormouse.op.v1.FailTimer
-	61, // 42: dormouse.op.v1.Op.put_manager:type_name -> dormouse.op.v1.PutManager
-	62, // 43: dormouse.op.v1.Op.delete_manager:type_name -> dormouse.op.v1.DeleteManager
-	63, // 44: dormouse.op.v1.Op.answer_signal:type_name -> dormouse.op.v1.AnswerSignal
-	64, // 45: dormouse.op.v1.Op.patch_cron:type_name -> dormouse.op.v1.PatchCron
-	32, // 46: dormouse.op.v1.Op.import_scope:type_name -> dormouse.op.v1.ImportScope
-	65, // 47: dormouse.op.v1.Op.put_token:type_name -> dormouse.op.v1.PutToken
-	66, // 48: dormouse.op.v1.Op.revoke_token:type_name -> dormouse.op.v1.RevokeToken
-	1,  // 49: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	1,  // 50: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	4,  // 51: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
-	8,  // 52: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
-	8,  // 53: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
-	14, // 54: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
-	21, // 55: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
-	22, // 56: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	23, // 57: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
-	26, // 58: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
-	30, // 59: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
-	31, // 60: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
-	67, // 61: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
-	68, // 62: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
-	69, // 63: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
-	25, // 64: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
-	70, // 65: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
-	71, // 66: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
-	72, // 67: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
-	73, // 68: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
-	74, // 69: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
-	75, // 70: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
-	33, // 71: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
-	76, // 72: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
-	4,  // 73: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
-	28, // 74: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
-	24, // 75: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
-	22, // 76: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	28, // 77: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
-	77, // 78: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
-	29, // 79: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
-	14, // 80: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
-	30, // 81: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	17, // 12: dormouse.op.v1.Op.index_metadata:type_name -> dormouse.op.v1.IndexMetadata
+	18, // 13: dormouse.op.v1.Op.take_claim:type_name -> dormouse.op.v1.TakeClaim
+	19, // 14: dormouse.op.v1.Op.renew_claim:type_name -> dormouse.op.v1.RenewClaim
+	20, // 15: dormouse.op.v1.Op.release_claim:type_name -> dormouse.op.v1.ReleaseClaim
+	35, // 16: dormouse.op.v1.Op.write_memory:type_name -> dormouse.op.v1.WriteMemory
+	36, // 17: dormouse.op.v1.Op.delete_memory:type_name -> dormouse.op.v1.DeleteMemory
+	37, // 18: dormouse.op.v1.Op.put_session:type_name -> dormouse.op.v1.PutSession
+	38, // 19: dormouse.op.v1.Op.claim_session:type_name -> dormouse.op.v1.ClaimSession
+	39, // 20: dormouse.op.v1.Op.resume_session:type_name -> dormouse.op.v1.ResumeSession
+	40, // 21: dormouse.op.v1.Op.recover_session:type_name -> dormouse.op.v1.RecoverSession
+	41, // 22: dormouse.op.v1.Op.checkpoint_session:type_name -> dormouse.op.v1.CheckpointSession
+	42, // 23: dormouse.op.v1.Op.commit_session:type_name -> dormouse.op.v1.CommitSession
+	43, // 24: dormouse.op.v1.Op.renew_session:type_name -> dormouse.op.v1.RenewSession
+	44, // 25: dormouse.op.v1.Op.cancel_session:type_name -> dormouse.op.v1.CancelSession
+	45, // 26: dormouse.op.v1.Op.fork_session:type_name -> dormouse.op.v1.ForkSession
+	46, // 27: dormouse.op.v1.Op.delete_session:type_name -> dormouse.op.v1.DeleteSession
+	47, // 28: dormouse.op.v1.Op.decide_review:type_name -> dormouse.op.v1.DecideReview
+	48, // 29: dormouse.op.v1.Op.fork_agent:type_name -> dormouse.op.v1.ForkAgent
+	49, // 30: dormouse.op.v1.Op.erase_agent:type_name -> dormouse.op.v1.EraseAgent
+	50, // 31: dormouse.op.v1.Op.set_ttl:type_name -> dormouse.op.v1.SetTTL
+	51, // 32: dormouse.op.v1.Op.save_conversation:type_name -> dormouse.op.v1.SaveConversation
+	52, // 33: dormouse.op.v1.Op.set_interrupted:type_name -> dormouse.op.v1.SetInterrupted
+	53, // 34: dormouse.op.v1.Op.pend_message:type_name -> dormouse.op.v1.PendMessage
+	54, // 35: dormouse.op.v1.Op.save_messages:type_name -> dormouse.op.v1.SaveMessages
+	55, // 36: dormouse.op.v1.Op.update_message:type_name -> dormouse.op.v1.UpdateMessage
+	56, // 37: dormouse.op.v1.Op.delete_conversation:type_name -> dormouse.op.v1.DeleteConversation
+	57, // 38: dormouse.op.v1.Op.revise_value:type_name -> dormouse.op.v1.ReviseValue
+	58, // 39: dormouse.op.v1.Op.put_timer:type_name -> dormouse.op.v1.PutTimer
+	59, // 40: dormouse.op.v1.Op.delete_timer:type_name -> dormouse.op.v1.DeleteTimer
+	60, // 41: dormouse.op.v1.Op.ack_timer:type_name -> dormouse.op.v1.AckTimer
+	61, // 42: dormouse.op.v1.Op.fail_timer:type_name -> dormouse.op.v1.FailTimer
+	62, // 43: dormouse.op.v1.Op.put_manager:type_name -> dormouse.op.v1.PutManager
+	63, // 44: dormouse.op.v1.Op.delete_manager:type_name -> dormouse.op.v1.DeleteManager
+	64, // 45: dormouse.op.v1.Op.answer_signal:type_name -> dormouse.op.v1.AnswerSignal
+	65, // 46: dormouse.op.v1.Op.patch_cron:type_name -> dormouse.op.v1.PatchCron
+	33, // 47: dormouse.op.v1.Op.import_scope:type_name -> dormouse.op.v1.ImportScope
+	66, // 48: dormouse.op.v1.Op.put_token:type_name -> dormouse.op.v1.PutToken
+	67, // 49: dormouse.op.v1.Op.revoke_token:type_name -> dormouse.op.v1.RevokeToken
+	1,  // 50: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	1,  // 51: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	4,  // 52: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
+	8,  // 53: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
+	8,  // 54: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
+	14, // 55: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
+	22, // 56: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
+	23, // 57: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	24, // 58: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
+	27, // 59: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
+	31, // 60: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
+	32, // 61: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
+	68, // 62: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
+	69, // 63: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
+	70, // 64: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
+	26, // 65: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
+	71, // 66: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
+	72, // 67: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
+	73, // 68: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
+	74, // 69: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
+	75, // 70: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
+	76, // 71: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
+	34, // 72: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
+	77, // 73: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
+	4,  // 74: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
+	29, // 75: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
+	25, // 76: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
+	23, // 77: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	29, // 78: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
+	78, // 79: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
+	30, // 80: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
+	14, // 81: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
+	31, // 82: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
+	83, // [83:83] is the sub-list for method output_type
+	83, // [83:83] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_proto_op_op_proto_init() }
@@ -4381,6 +4465,7 @@ func file_proto_op_op_proto_init() {
 		(*Op_ForkThread)(nil),
 		(*Op_PutScope)(nil),
 		(*Op_DeleteScope)(nil),
+		(*Op_IndexMetadata)(nil),
 		(*Op_TakeClaim)(nil),
 		(*Op_RenewClaim)(nil),
 		(*Op_ReleaseClaim)(nil),
@@ -4427,7 +4512,7 @@ func file_proto_op_op_proto_init() {
 	file_proto_op_op_proto_msgTypes[8].OneofWrappers = []any{}
 	file_proto_op_op_proto_msgTypes[9].OneofWrappers = []any{}
 	file_proto_op_op_proto_msgTypes[13].OneofWrappers = []any{}
-	file_proto_op_op_proto_msgTypes[20].OneofWrappers = []any{
+	file_proto_op_op_proto_msgTypes[21].OneofWrappers = []any{
 		(*OpResult_Value)(nil),
 		(*OpResult_Checkpoint)(nil),
 		(*OpResult_Thread)(nil),
@@ -4453,7 +4538,7 @@ func file_proto_op_op_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_op_op_proto_rawDesc), len(file_proto_op_op_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -44,6 +44,8 @@ func (m *Op) EncodedSize() int {
 		n += protocode.SizeMessage(11, o.PutScope.EncodedSize())
 	case *Op_DeleteScope:
 		n += protocode.SizeMessage(12, o.DeleteScope.EncodedSize())
+	case *Op_IndexMetadata:
+		n += protocode.SizeMessage(300, o.IndexMetadata.EncodedSize())
 	case *Op_TakeClaim:
 		n += protocode.SizeMessage(13, o.TakeClaim.EncodedSize())
 	case *Op_RenewClaim:
@@ -154,6 +156,8 @@ func (m *Op) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.PutScope.EncodeBackward(b[:i]), i, 11)
 	case *Op_DeleteScope:
 		i = protocode.PutMessage(b, o.DeleteScope.EncodeBackward(b[:i]), i, 12)
+	case *Op_IndexMetadata:
+		i = protocode.PutMessage(b, o.IndexMetadata.EncodeBackward(b[:i]), i, 300)
 	case *Op_TakeClaim:
 		i = protocode.PutMessage(b, o.TakeClaim.EncodeBackward(b[:i]), i, 13)
 	case *Op_RenewClaim:
@@ -582,6 +586,13 @@ func (m *Op) Decode(raw []byte) (err error) {
 				m.Op = o
 			}
 			err = protocode.Sub(&f, &o.RevokeToken)
+		case 300:
+			o, ok := m.Op.(*Op_IndexMetadata)
+			if !ok {
+				o = &Op_IndexMetadata{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.IndexMetadata)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1654,6 +1665,53 @@ func (m *DeleteScope) Decode(raw []byte) (err error) {
 			return err
 		}
 		switch f.Number {
+		default:
+			m.unknownFields = append(m.unknownFields, f.Raw...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Encode returns the encoding.
+func (m *IndexMetadata) Encode() []byte {
+	b := make([]byte, m.EncodedSize())
+	m.EncodeBackward(b)
+	return b
+}
+
+// EncodedSize returns the number of bytes of the encoding.
+func (m *IndexMetadata) EncodedSize() int {
+	if m == nil {
+		return 0
+	}
+	n := len(m.unknownFields)
+	n += protocode.SizeTexts(300, m.Keys)
+	return n
+}
+
+// EncodeBackward writes the encoding to the end of b and returns where it begins.
+func (m *IndexMetadata) EncodeBackward(b []byte) int {
+	i := len(b)
+	if m == nil {
+		return i
+	}
+	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 300, m.Keys)
+	return i
+}
+
+// Decode merges an encoded message into this one.
+func (m *IndexMetadata) Decode(raw []byte) (err error) {
+	for f := (protocode.Field{}); len(raw) > 0; {
+		if raw, err = f.Next(raw); err != nil {
+			return err
+		}
+		switch f.Number {
+		case 300:
+			err = f.Strings(&m.Keys)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -2758,6 +2816,8 @@ func (m *Scope) EncodedSize() int {
 	n += protocode.SizeInt(282, m.Entries)
 	n += protocode.SizeInt(283, m.Timers)
 	n += protocode.SizeBool(284, m.OwnPolicy)
+	n += protocode.SizeTexts(300, m.MetadataKeys)
+	n += protocode.SizeBool(301, m.MetadataBuilding)
 	return n
 }
 
@@ -2768,6 +2828,8 @@ func (m *Scope) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 301, m.MetadataBuilding)
+	i = protocode.PutTexts(b, i, 300, m.MetadataKeys)
 	i = protocode.PutBool(b, i, 284, m.OwnPolicy)
 	i = protocode.PutInt(b, i, 283, m.Timers)
 	i = protocode.PutInt(b, i, 282, m.Entries)
@@ -2810,6 +2872,10 @@ func (m *Scope) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.Timers)
 		case 284:
 			err = f.Bool(&m.OwnPolicy)
+		case 300:
+			err = f.Strings(&m.MetadataKeys)
+		case 301:
+			err = f.Bool(&m.MetadataBuilding)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

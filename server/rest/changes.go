@@ -14,7 +14,7 @@ func routeChanges(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
 		summary: "Server-sent events: every change of the scope, in the order of the log",
-		effect:  reads, query: []string{"prefix", "from_index"}, media: eventStream, streams: true,
+		effect:  reads, query: []string{"prefix", "from_index", "include"}, media: eventStream, streams: true,
 		events: watchEvents(map[string]any{"change": document.Change{}, "compacted": document.WatchEnd{}}),
 	}, watchChanges)
 }
@@ -22,7 +22,7 @@ func routeChanges(f *api) {
 // watchChanges streams until the client disconnects or an event ends the feed. It waits for the
 // first event, so that a feed that cannot begin is answered with a status.
 func watchChanges(c *request, _ *none) error {
-	w := agent.Watch{Scope: c.scope, Changes: true, Prefix: c.text("prefix"), From: c.number("from_index")}
+	w := agent.Watch{Scope: c.scope, Changes: true, Prefix: c.text("prefix"), From: c.number("from_index"), Body: c.includesBody()}
 	if err := resumeChanges(c, &w); err != nil {
 		return err
 	}

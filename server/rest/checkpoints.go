@@ -34,7 +34,7 @@ func routeCheckpoints(f *api) {
 	}, getCheckpoint)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/checkpoints", id: "list-checkpoints", tag: tag, summary: "List checkpoints in key order",
-		effect: reads, query: listQuery, answers: document.List[document.CheckpointRow]{},
+		effect: reads, query: bodiesQuery, answers: document.List[document.CheckpointRow]{},
 	}, listCheckpoints)
 	register(f, route{
 		method: http.MethodGet, path: key + "/history", id: "list-checkpoint-history", tag: tag, summary: "List the revisions kept of a key, newest first",
@@ -107,7 +107,7 @@ func getCheckpoint(c *request, _ *none) error {
 }
 
 func listCheckpoints(c *request, _ *none) error {
-	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page()})
+	found, err := read[*agent.CheckpointList](c, &agent.ListCheckpoints{Page: c.page(), Body: c.includesBody(), Where: c.where()})
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func routeClaims(f *api) {
 	}, watchClaim)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that are held, in name order",
-		effect: reads, query: listQuery, answers: document.List[document.Claim]{},
+		effect: reads, query: orderedQuery, answers: document.List[document.Claim]{},
 	}, listClaims)
 }
 

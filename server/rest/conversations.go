@@ -27,7 +27,7 @@ func routeConversations(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/conversations", id: "list-conversations", tag: tag,
 		summary: "List conversations in id order: all, or those of one agent, of one owner, or interrupted ones",
-		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, listQuery...), answers: document.List[document.ConversationRow]{},
+		effect:  reads, query: append([]string{"interrupted", "agent_id", "owner_id"}, rowsQuery...), answers: document.List[document.ConversationRow]{},
 	}, listConversations)
 	register(f, route{
 		method: http.MethodPost, path: one + "/interrupted", id: "set-interrupted", tag: tag,

@@ -29,7 +29,7 @@ var results = map[agent.OpResult][]agent.Op{
 	&agent.ValueResult{}:      {&agent.PutValue{}, &agent.ReviseValue{}},
 	&agent.CheckpointResult{}: {&agent.PutCheckpoint{}, &agent.PatchCheckpoint{}, &agent.PatchCron{}},
 	&agent.ThreadResult{}:     {&agent.AppendThread{}, &agent.HibernateThread{}, &agent.CompactThread{}, &agent.ForkThread{}, &agent.SetTTL{}},
-	&agent.ScopeResult{}:      {&agent.PutScope{}},
+	&agent.ScopeResult{}:      {&agent.PutScope{}, &agent.IndexMetadata{}},
 	&agent.ClaimResult{}:      {&agent.TakeClaim{}, &agent.RenewClaim{}, &agent.ReleaseClaim{}},
 	&agent.SessionResult{}: {
 		&agent.PutSession{}, &agent.ClaimSession{}, &agent.ResumeSession{}, &agent.RecoverSession{}, &agent.CheckpointSession{},

@@ -15,7 +15,7 @@ func routeEntries(f *api) {
 	}, appendEntries)
 	register(f, route{
 		method: http.MethodGet, path: path, id: "load-entries", tag: tag, summary: "Read entries in seq order",
-		effect: reads, query: []string{"from", "to", "tail", "kind", "at_rev", "limit"}, answers: document.EntryPage{},
+		effect: reads, query: []string{"from", "to", "tail", "kind", "at_rev", "limit", "order", "since", "until"}, answers: document.EntryPage{},
 	}, loadEntries)
 	register(f, route{
 		method: http.MethodGet, path: path + "/{entry}", id: "get-entry", tag: tag, summary: "Read one entry by its id",
@@ -63,6 +63,8 @@ func loadEntries(c *request, _ *none) error {
 		AtRev:  c.optional("at_rev"),
 		Kinds:  c.query["kind"],
 		Limit:  c.number("limit"),
+		Order:  agent.Order(c.text("order")),
+		Times:  c.times(),
 	})
 	if err != nil {
 		return err

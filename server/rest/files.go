@@ -42,7 +42,7 @@ func routeFiles(f *api) {
 	}, deleteFile)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/files", id: "list-files", tag: tag, summary: "List files in order of paths",
-		effect: reads, query: listQuery, answers: document.List[document.File]{},
+		effect: reads, query: rowsQuery, answers: document.List[document.File]{},
 	}, listFiles)
 }
 

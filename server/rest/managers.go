@@ -22,7 +22,7 @@ func routeManagers(f *api) {
 	}, deleteManager)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers", id: "list-managers", tag: tag, summary: "List managers in the order of their names",
-		effect: reads, query: listQuery, answers: document.List[document.Manager]{},
+		effect: reads, query: orderedQuery, answers: document.List[document.Manager]{},
 	}, listManagers)
 }
 

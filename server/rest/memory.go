@@ -29,7 +29,7 @@ func routeMemory(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: "/v1/memory", id: "list-memory", tag: tag,
 		summary: "List the memories of an agent in the order of their ids, or of all agents, oldest write first",
-		effect:  reads, query: append([]string{"agent_id"}, listQuery...), answers: document.List[document.Memory]{},
+		effect:  reads, query: append([]string{"agent_id"}, orderedQuery...), answers: document.List[document.Memory]{},
 	}, listMemories)
 	register(f, route{
 		method: http.MethodPost, path: "/v1/memory/recall", id: "recall", tag: tag,

@@ -33,6 +33,8 @@ var (
 	anyNumber   = huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	anyString   = huma.Schema{Type: huma.TypeString}
 	boolean     = huma.Schema{Type: huma.TypeBoolean}
+	order       = huma.Schema{Type: huma.TypeString, Enum: []any{"asc", "desc"}}
+	includes    = huma.Schema{Type: huma.TypeString, Enum: []any{"body"}}
 	media       = huma.Schema{Type: huma.TypeString, Format: "binary"}
 	timeoutMS   = huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: number(1), Maximum: number(float64(timeoutMax / time.Millisecond))}
 
@@ -74,6 +76,11 @@ var queryParams = map[string]queryParam{
 	"prefix":         {doc: "Only keys, ids or names with this prefix", schema: anyString, mayBeEmpty: true},
 	"after":          {doc: "The next value of the previous page", schema: anyString, mayBeEmpty: true},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
+	"order":          {doc: "asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc", schema: order},
+	"since":          {doc: "Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next", schema: wholeNumber},
+	"until":          {doc: "Unix ms: only those earlier than this time, as since; 0 means any", schema: wholeNumber},
+	"metadata":       {doc: "KEY=VALUE: only those whose metadata has this member; may be repeated for others. The scope must have declared the keys with index_metadata", schema: huma.Schema{Type: huma.TypeArray, Items: &nonEmptyString}, many: true},
+	"include":        {doc: "body: with the bytes, or with the state and the metadata; of changes with what each wrote", schema: includes},
 	"revision":       {doc: "An older revision that is kept; 0 means the current one", schema: wholeNumber},
 	"if_revision":    {doc: "Apply only at this revision; 0 means that it must not exist", schema: wholeNumber},
 	"if_incarnation": {doc: "Apply only to this incarnation; 0 means any", schema: wholeNumber},

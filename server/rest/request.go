@@ -108,11 +108,6 @@ func (c *request) duration(name string) time.Duration {
 	return d
 }
 
-// page returns the page of a list that the query requests.
-func (c *request) page() agent.Page {
-	return agent.Page{Prefix: c.text("prefix"), After: c.text("after"), Limit: c.number("limit")}
-}
-
 // commit commits the ops with the request's scope, fence and request id.
 func (c *request) commit(ops ...agent.Op) (agent.Result, error) {
 	if c.err != nil {

@@ -28,6 +28,7 @@ func newSchemas() huma.Registry {
 		typeOf[document.ReadDocument]():  typeOf[readSchema](),
 		typeOf[document.WireResult]():    typeOf[resultSchema](),
 		document.AnswerType:              typeOf[answerSchema](),
+		typeOf[document.WireFound]():     typeOf[writtenSchema](),
 	} {
 		r.RegisterTypeAlias(of, schema)
 	}
@@ -47,6 +48,7 @@ type (
 	readSchema    struct{}
 	resultSchema  struct{}
 	answerSchema  struct{}
+	writtenSchema struct{}
 )
 
 // Schema returns the schema of an object with any members.
@@ -98,6 +100,11 @@ func (answerSchema) Schema(r huma.Registry) *huma.Schema {
 	return union(r, "read", "Answer", document.FoundTypes(), func(types []reflect.Type) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"found": anyOf(r, types), "error": problem}}
 	})
+}
+
+// Schema returns the schema of what a change has written.
+func (writtenSchema) Schema(r huma.Registry) *huma.Schema {
+	return anyOf(r, []reflect.Type{typeOf[document.Value](), typeOf[document.Checkpoint](), typeOf[document.Thread](), typeOf[document.Memory]()})
 }
 
 // anyOf returns the schema of a value that has one of several types.

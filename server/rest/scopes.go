@@ -11,7 +11,7 @@ func routeScopes(f *api) {
 	const tag, one = "scopes", "/v1/scopes/{scope}"
 	register(f, route{
 		method: http.MethodGet, path: "/v1/scopes", id: "list-scopes", tag: tag, summary: "List all scopes",
-		effect: reads, query: listQuery, answers: document.List[document.Scope]{},
+		effect: reads, query: orderedQuery, answers: document.List[document.Scope]{},
 	}, listScopes)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-scope", tag: tag, summary: "Read a scope",

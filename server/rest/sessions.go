@@ -34,7 +34,7 @@ func routeSessions(f *api) {
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-sessions", tag: tag,
 		summary: "List sessions in id order: all, or by one of status, owner, agent_id and recoverable",
-		effect:  reads, query: append([]string{"status", "owner", "agent_id", "recoverable"}, listQuery...), answers: document.List[document.SessionRow]{},
+		effect:  reads, query: append([]string{"status", "owner", "agent_id", "recoverable", "metadata"}, rowsQuery...), answers: document.List[document.SessionRow]{},
 	}, listSessions)
 	register(f, route{
 		method: http.MethodPost, path: one + "/fork", id: "fork-session", tag: tag, summary: "Fork a session that is not running",
@@ -160,6 +160,7 @@ func listSessions(c *request, _ *none) error {
 		Owner:       c.text("owner"),
 		Agent:       c.text("agent_id"),
 		Recoverable: c.flag("recoverable"),
+		Where:       c.where(),
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func routeThreads(f *api) {
 	}, createThread)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-threads", tag: tag, summary: "List threads in id order",
-		effect: reads, query: listQuery, answers: document.List[document.Thread]{},
+		effect: reads, query: rowsQuery, answers: document.List[document.Thread]{},
 	}, listThreads)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-thread", tag: tag, summary: "Read a thread's meta",

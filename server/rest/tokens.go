@@ -17,7 +17,7 @@ func routeTokens(f *api) {
 	}, createToken)
 	register(f, route{
 		method: http.MethodGet, path: all, id: "list-tokens", tag: tag, summary: "List tokens, without their secrets",
-		effect: reads, query: listQuery, answers: document.List[document.Token]{},
+		effect: reads, query: orderedQuery, answers: document.List[document.Token]{},
 	}, listTokens)
 	register(f, route{
 		method: http.MethodGet, path: one, id: "get-token", tag: tag, summary: "Read a token, without its secret",

@@ -25,7 +25,7 @@ func routeValues(f *api) {
 	}, deleteValue)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/values", id: "list-values", tag: tag, summary: "List values in key order",
-		effect: reads, query: listQuery, answers: document.List[document.ValueRow]{},
+		effect: reads, query: bodiesQuery, answers: document.List[document.ValueRow]{},
 	}, listValues)
 }
 
@@ -98,7 +98,7 @@ func removeValue(c *request, key string) error {
 }
 
 func listValues(c *request, _ *none) error {
-	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page()})
+	found, err := read[*agent.ValueList](c, &agent.ListValues{Page: c.page(), Body: c.includesBody(), Where: c.where()})
 	if err != nil {
 		return err
 	}

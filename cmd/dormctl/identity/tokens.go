@@ -158,7 +158,7 @@ func list(a *kit.App) *cobra.Command {
 			})
 		},
 	}
-	page.Define(cmd)
+	page.DefineOrdered(cmd)
 	return cmd
 }
 

@@ -35,13 +35,24 @@ func Change[T agent.OpResult](a *App, cmd *cobra.Command, op agent.Op, show func
 	})
 }
 
-// List returns the command ls, which shows one page of a list.
+// List returns the command ls, which shows one page of a list in the order of names.
 func List[T agent.Found](a *App, short string, read func(agent.Page) agent.Read, show func(T) error) *cobra.Command {
+	return list(a, short, (*PageFlags).DefineOrdered, read, show)
+}
+
+// ListRows is List for lists whose rows have a time.
+func ListRows[T agent.Found](a *App, short string, read func(agent.Page) agent.Read, show func(T) error) *cobra.Command {
+	return list(a, short, (*PageFlags).DefineRows, read, show)
+}
+
+func list[T agent.Found](
+	a *App, short string, define func(*PageFlags, *cobra.Command), read func(agent.Page) agent.Read, show func(T) error,
+) *cobra.Command {
 	var page PageFlags
 	cmd := &cobra.Command{
 		Use: "ls", Short: short, Args: cli.Exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return Show(a, cmd, read(page.Page()), show) },
 	}
-	page.Define(cmd)
+	define(&page, cmd)
 	return cmd
 }

@@ -14,12 +14,26 @@ import (
 type PageFlags struct {
 	Prefix, After string
 	Limit         uint64
+	desc          bool
+	since, until  instant
 }
 
 // Define adds the flags to cmd.
 func (p *PageFlags) Define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.Prefix, "prefix", "", "only names with this prefix")
 	p.DefineUnprefixed(cmd)
+}
+
+// DefineOrdered is Define for lists in the order of names.
+func (p *PageFlags) DefineOrdered(cmd *cobra.Command) {
+	p.Define(cmd)
+	DescFlag(cmd, &p.desc)
+}
+
+// DefineRows is DefineOrdered for lists whose rows have a time.
+func (p *PageFlags) DefineRows(cmd *cobra.Command) {
+	p.DefineOrdered(cmd)
+	timesFlags(cmd, &p.since, &p.until, "changed")
 }
 
 // DefineUnprefixed is Define without --prefix, for lists that are not in the order of
@@ -31,7 +45,10 @@ func (p *PageFlags) DefineUnprefixed(cmd *cobra.Command) {
 
 // Page returns the page that the flags select.
 func (p *PageFlags) Page() agent.Page {
-	return agent.Page{Prefix: p.Prefix, After: p.After, Limit: p.Limit}
+	return agent.Page{
+		Prefix: p.Prefix, After: p.After, Limit: p.Limit, Order: OrderOf(p.desc),
+		Times: agent.Times{Since: p.since.ms, Until: p.until.ms},
+	}
 }
 
 // More returns the note under a page that is not the last one.

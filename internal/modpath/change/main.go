@@ -6,14 +6,11 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dormouse/internal/modpath"
@@ -48,7 +45,7 @@ func run(path string) (changed int, err error) {
 			return err
 		}
 		if entry.IsDir() {
-			if base := filepath.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "bin") {
+			if base := filepath.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "bin" || base == "build") {
 				return filepath.SkipDir
 			}
 			return nil
@@ -106,7 +103,7 @@ func (r *renaming) file(name string, content []byte) ([]byte, error) {
 		}
 	}
 	if strings.HasSuffix(name, ".go") {
-		return r.imports(name, content)
+		return modpath.RewriteImports(name, content, r.from, r.to)
 	}
 	return content, nil
 }
@@ -119,27 +116,4 @@ func (r *renaming) groups(content []byte, pattern *regexp.Regexp) []byte {
 		content = slices.Replace(content, at[4], at[5], []byte(r.to)...)
 	}
 	return content
-}
-
-// imports replaces the path in a Go file's imports, and nowhere else: other
-// strings of that form are keys and names.
-func (r *renaming) imports(name string, content []byte) ([]byte, error) {
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, name, content, parser.ImportsOnly)
-	if err != nil {
-		return nil, err
-	}
-	for _, spec := range slices.Backward(file.Imports) {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, err
-		}
-		rest, ours := strings.CutPrefix(path, r.from)
-		if !ours || rest != "" && rest[0] != '/' {
-			continue
-		}
-		from, to := set.Position(spec.Path.Pos()).Offset, set.Position(spec.Path.End()).Offset
-		content = slices.Replace(content, from, to, []byte(strconv.Quote(r.to+rest))...)
-	}
-	return content, nil
 }

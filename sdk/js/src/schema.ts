@@ -2512,6 +2512,8 @@ export interface components {
         };
         Change: {
             agent?: string;
+            /** @description What was written, as its own call answers, if the watch includes bodies and nothing has replaced it */
+            body?: components["schemas"]["Value"] | components["schemas"]["Checkpoint"] | components["schemas"]["Thread"] | components["schemas"]["Memory"];
             conversation?: string;
             deleted?: boolean;
             /** Format: int64 */
@@ -2632,8 +2634,16 @@ export interface components {
             incarnation: number;
             key: string;
             lifecycle?: string;
+            /** @description If the list is asked for bodies */
+            metadata?: {
+                [key: string]: unknown;
+            };
             /** Format: int64 */
             revision: number;
+            /** @description If the list is asked for bodies */
+            state?: {
+                [key: string]: unknown;
+            };
             thread?: components["schemas"]["PointerBody"];
             /** Format: int64 */
             updated_at: number;
@@ -4067,6 +4077,25 @@ export interface components {
              */
             op: "hibernate_thread";
         };
+        IndexMetadataOp: {
+            /** @description Members of metadata by which values, checkpoints and sessions are listed; replaces the keys declared before */
+            keys: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "index_metadata";
+        };
+        IndexMetadataResult: {
+            /** @enum {string} */
+            op: "index_metadata";
+        } & components["schemas"]["Scope"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "index_metadata";
+        };
         Instance: {
             /** Format: int64 */
             attachments: number;
@@ -4181,14 +4210,35 @@ export interface components {
         };
         ListCheckpointsRead: {
             after?: string | null;
+            /** @description With the body of each */
+            body?: boolean | null;
             /** Format: int64 */
             limit?: number | null;
+            /** @description Only those whose metadata has these members; the scope must have declared the keys */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             read: "list_checkpoints";
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         ListClaim: {
             items: components["schemas"]["Claim"][];
@@ -4212,6 +4262,11 @@ export interface components {
             after?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4244,6 +4299,11 @@ export interface components {
             interrupted?: boolean | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             owner_id?: string | null;
             prefix?: string | null;
             /**
@@ -4251,6 +4311,16 @@ export interface components {
              * @enum {string}
              */
             read: "list_conversations";
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         ListFile: {
             items: components["schemas"]["File"][];
@@ -4279,6 +4349,11 @@ export interface components {
             after?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4305,6 +4380,11 @@ export interface components {
             agent_id?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4406,6 +4486,11 @@ export interface components {
             after?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4436,6 +4521,15 @@ export interface components {
             agent_id?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /** @description Only those whose metadata has these members; the scope must have declared the keys */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             owner_id?: string | null;
             prefix?: string | null;
             /**
@@ -4444,7 +4538,17 @@ export interface components {
              */
             read: "list_sessions";
             recoverable?: boolean | null;
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
             status?: string | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         ListThread: {
             items: components["schemas"]["Thread"][];
@@ -4468,12 +4572,27 @@ export interface components {
             after?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             read: "list_threads";
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         ListTimer: {
             items: components["schemas"]["Timer"][];
@@ -4529,6 +4648,11 @@ export interface components {
             after?: string | null;
             /** Format: int64 */
             limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4556,14 +4680,35 @@ export interface components {
         };
         ListValuesRead: {
             after?: string | null;
+            /** @description With the body of each */
+            body?: boolean | null;
             /** Format: int64 */
             limit?: number | null;
+            /** @description Only those whose metadata has these members; the scope must have declared the keys */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
             prefix?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             read: "list_values";
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         LoadEntriesAnswer: {
             /** @enum {string} */
@@ -4587,15 +4732,30 @@ export interface components {
             /** Format: int64 */
             limit?: number | null;
             /**
+             * @description asc if absent; in desc, next is the to of the next page
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             read: "load_entries";
+            /**
+             * Format: int64
+             * @description Unix ms: this time or later. A page may be empty although it has a next
+             */
+            since?: number | null;
             /** Format: int64 */
             tail?: number | null;
             thread: string;
             /** Format: int64 */
             to?: number | null;
+            /**
+             * Format: int64
+             * @description Unix ms: earlier than this time
+             */
+            until?: number | null;
         };
         Manager: {
             /** Format: int64 */
@@ -4942,7 +5102,7 @@ export interface components {
             /** Format: int64 */
             waking: number;
         };
-        Op: components["schemas"]["AckTimerOp"] | components["schemas"]["AppendThreadOp"] | components["schemas"]["CancelSessionOp"] | components["schemas"]["CheckpointSessionOp"] | components["schemas"]["ClaimSessionOp"] | components["schemas"]["CommitSessionOp"] | components["schemas"]["CompactThreadOp"] | components["schemas"]["DecideReviewOp"] | components["schemas"]["DeleteCheckpointOp"] | components["schemas"]["DeleteConversationOp"] | components["schemas"]["DeleteManagerOp"] | components["schemas"]["DeleteMemoryOp"] | components["schemas"]["DeleteScopeOp"] | components["schemas"]["DeleteSessionOp"] | components["schemas"]["DeleteThreadOp"] | components["schemas"]["DeleteTimerOp"] | components["schemas"]["DeleteValueOp"] | components["schemas"]["EraseAgentOp"] | components["schemas"]["ForkAgentOp"] | components["schemas"]["ForkSessionOp"] | components["schemas"]["ForkThreadOp"] | components["schemas"]["HibernateThreadOp"] | components["schemas"]["PatchCheckpointOp"] | components["schemas"]["PatchCronOp"] | components["schemas"]["PendMessageOp"] | components["schemas"]["PutCheckpointOp"] | components["schemas"]["PutManagerOp"] | components["schemas"]["PutScopeOp"] | components["schemas"]["PutSessionOp"] | components["schemas"]["PutTimerOp"] | components["schemas"]["PutTokenOp"] | components["schemas"]["PutValueOp"] | components["schemas"]["RecoverSessionOp"] | components["schemas"]["ReleaseClaimOp"] | components["schemas"]["RenewClaimOp"] | components["schemas"]["RenewSessionOp"] | components["schemas"]["ResumeSessionOp"] | components["schemas"]["ReviseValueOp"] | components["schemas"]["RevokeTokenOp"] | components["schemas"]["SaveConversationOp"] | components["schemas"]["SaveMessagesOp"] | components["schemas"]["SetInterruptedOp"] | components["schemas"]["SetTTLOp"] | components["schemas"]["TakeClaimOp"] | components["schemas"]["UpdateMessageOp"] | components["schemas"]["WriteMemoryOp"];
+        Op: components["schemas"]["AckTimerOp"] | components["schemas"]["AppendThreadOp"] | components["schemas"]["CancelSessionOp"] | components["schemas"]["CheckpointSessionOp"] | components["schemas"]["ClaimSessionOp"] | components["schemas"]["CommitSessionOp"] | components["schemas"]["CompactThreadOp"] | components["schemas"]["DecideReviewOp"] | components["schemas"]["DeleteCheckpointOp"] | components["schemas"]["DeleteConversationOp"] | components["schemas"]["DeleteManagerOp"] | components["schemas"]["DeleteMemoryOp"] | components["schemas"]["DeleteScopeOp"] | components["schemas"]["DeleteSessionOp"] | components["schemas"]["DeleteThreadOp"] | components["schemas"]["DeleteTimerOp"] | components["schemas"]["DeleteValueOp"] | components["schemas"]["EraseAgentOp"] | components["schemas"]["ForkAgentOp"] | components["schemas"]["ForkSessionOp"] | components["schemas"]["ForkThreadOp"] | components["schemas"]["HibernateThreadOp"] | components["schemas"]["IndexMetadataOp"] | components["schemas"]["PatchCheckpointOp"] | components["schemas"]["PatchCronOp"] | components["schemas"]["PendMessageOp"] | components["schemas"]["PutCheckpointOp"] | components["schemas"]["PutManagerOp"] | components["schemas"]["PutScopeOp"] | components["schemas"]["PutSessionOp"] | components["schemas"]["PutTimerOp"] | components["schemas"]["PutTokenOp"] | components["schemas"]["PutValueOp"] | components["schemas"]["RecoverSessionOp"] | components["schemas"]["ReleaseClaimOp"] | components["schemas"]["RenewClaimOp"] | components["schemas"]["RenewSessionOp"] | components["schemas"]["ResumeSessionOp"] | components["schemas"]["ReviseValueOp"] | components["schemas"]["RevokeTokenOp"] | components["schemas"]["SaveConversationOp"] | components["schemas"]["SaveMessagesOp"] | components["schemas"]["SetInterruptedOp"] | components["schemas"]["SetTTLOp"] | components["schemas"]["TakeClaimOp"] | components["schemas"]["UpdateMessageOp"] | components["schemas"]["WriteMemoryOp"];
         OpenPodBody: {
             /** @description Of a new pod; the slot of the pod is added to it */
             initial_state?: {
@@ -6130,7 +6290,7 @@ export interface components {
             };
             stopped: string[] | null;
         };
-        Result: components["schemas"]["AckTimerResult"] | components["schemas"]["AppendThreadResult"] | components["schemas"]["CancelSessionResult"] | components["schemas"]["CheckpointSessionResult"] | components["schemas"]["ClaimSessionResult"] | components["schemas"]["CommitSessionResult"] | components["schemas"]["CompactThreadResult"] | components["schemas"]["DecideReviewResult"] | components["schemas"]["DeleteCheckpointResult"] | components["schemas"]["DeleteConversationResult"] | components["schemas"]["DeleteManagerResult"] | components["schemas"]["DeleteMemoryResult"] | components["schemas"]["DeleteScopeResult"] | components["schemas"]["DeleteSessionResult"] | components["schemas"]["DeleteThreadResult"] | components["schemas"]["DeleteTimerResult"] | components["schemas"]["DeleteValueResult"] | components["schemas"]["EraseAgentResult"] | components["schemas"]["ForkAgentResult"] | components["schemas"]["ForkSessionResult"] | components["schemas"]["ForkThreadResult"] | components["schemas"]["HibernateThreadResult"] | components["schemas"]["PatchCheckpointResult"] | components["schemas"]["PatchCronResult"] | components["schemas"]["PendMessageResult"] | components["schemas"]["PutCheckpointResult"] | components["schemas"]["PutManagerResult"] | components["schemas"]["PutScopeResult"] | components["schemas"]["PutSessionResult"] | components["schemas"]["PutTimerResult"] | components["schemas"]["PutTokenResult"] | components["schemas"]["PutValueResult"] | components["schemas"]["RecoverSessionResult"] | components["schemas"]["ReleaseClaimResult"] | components["schemas"]["RenewClaimResult"] | components["schemas"]["RenewSessionResult"] | components["schemas"]["ResumeSessionResult"] | components["schemas"]["ReviseValueResult"] | components["schemas"]["RevokeTokenResult"] | components["schemas"]["SaveConversationResult"] | components["schemas"]["SaveMessagesResult"] | components["schemas"]["SetInterruptedResult"] | components["schemas"]["SetTtlResult"] | components["schemas"]["TakeClaimResult"] | components["schemas"]["UpdateMessageResult"] | components["schemas"]["WriteMemoryResult"];
+        Result: components["schemas"]["AckTimerResult"] | components["schemas"]["AppendThreadResult"] | components["schemas"]["CancelSessionResult"] | components["schemas"]["CheckpointSessionResult"] | components["schemas"]["ClaimSessionResult"] | components["schemas"]["CommitSessionResult"] | components["schemas"]["CompactThreadResult"] | components["schemas"]["DecideReviewResult"] | components["schemas"]["DeleteCheckpointResult"] | components["schemas"]["DeleteConversationResult"] | components["schemas"]["DeleteManagerResult"] | components["schemas"]["DeleteMemoryResult"] | components["schemas"]["DeleteScopeResult"] | components["schemas"]["DeleteSessionResult"] | components["schemas"]["DeleteThreadResult"] | components["schemas"]["DeleteTimerResult"] | components["schemas"]["DeleteValueResult"] | components["schemas"]["EraseAgentResult"] | components["schemas"]["ForkAgentResult"] | components["schemas"]["ForkSessionResult"] | components["schemas"]["ForkThreadResult"] | components["schemas"]["HibernateThreadResult"] | components["schemas"]["IndexMetadataResult"] | components["schemas"]["PatchCheckpointResult"] | components["schemas"]["PatchCronResult"] | components["schemas"]["PendMessageResult"] | components["schemas"]["PutCheckpointResult"] | components["schemas"]["PutManagerResult"] | components["schemas"]["PutScopeResult"] | components["schemas"]["PutSessionResult"] | components["schemas"]["PutTimerResult"] | components["schemas"]["PutTokenResult"] | components["schemas"]["PutValueResult"] | components["schemas"]["RecoverSessionResult"] | components["schemas"]["ReleaseClaimResult"] | components["schemas"]["RenewClaimResult"] | components["schemas"]["RenewSessionResult"] | components["schemas"]["ResumeSessionResult"] | components["schemas"]["ReviseValueResult"] | components["schemas"]["RevokeTokenResult"] | components["schemas"]["SaveConversationResult"] | components["schemas"]["SaveMessagesResult"] | components["schemas"]["SetInterruptedResult"] | components["schemas"]["SetTtlResult"] | components["schemas"]["TakeClaimResult"] | components["schemas"]["UpdateMessageResult"] | components["schemas"]["WriteMemoryResult"];
         ResultThread: {
             /** Format: int64 */
             created_at: number;
@@ -6467,6 +6627,10 @@ export interface components {
             entries: number;
             /** Format: int64 */
             keys: number;
+            /** @description Their index is being built: lists by metadata are unavailable */
+            metadata_building?: boolean;
+            /** @description Members of metadata by which its rows are listed */
+            metadata_keys?: string[] | null;
             name: string;
             /** @description The scope has a policy of its own */
             own_policy: boolean;
@@ -7244,6 +7408,8 @@ export interface components {
             updated_at: number;
         };
         ValueRow: {
+            /** @description The bytes, if the list is asked for bodies */
+            body?: string;
             /** Format: int64 */
             bytes: number;
             content_type: string;
@@ -8438,6 +8604,8 @@ export interface operations {
             query?: {
                 /** @description The first index of the log; only new changes if absent or 0 */
                 from_index?: number;
+                /** @description body: with the bytes, or with the state and the metadata; of changes with what each wrote */
+                include?: "body";
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
                 /** @description Only keys, ids or names with this prefix */
@@ -8497,16 +8665,26 @@ export interface operations {
             query?: {
                 /** @description The next value of the previous page */
                 after?: string;
+                /** @description body: with the bytes, or with the state and the metadata; of changes with what each wrote */
+                include?: "body";
                 /** @description Rows of one page */
                 limit?: number;
+                /** @description KEY=VALUE: only those whose metadata has this member; may be repeated for others. The scope must have declared the keys with index_metadata */
+                metadata?: string[];
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -9099,6 +9277,8 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
@@ -10183,14 +10363,20 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only if this is the owner */
                 owner_id?: string;
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -11264,12 +11450,18 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -11777,6 +11969,8 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
@@ -13320,6 +13514,8 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
@@ -15194,6 +15390,8 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
@@ -15506,8 +15704,12 @@ export interface operations {
                 agent_id?: string;
                 /** @description Rows of one page */
                 limit?: number;
+                /** @description KEY=VALUE: only those whose metadata has this member; may be repeated for others. The scope must have declared the keys with index_metadata */
+                metadata?: string[];
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only sessions leased to this owner, including expired leases */
                 owner?: string;
                 /** @description Only keys, ids or names with this prefix */
@@ -15516,10 +15718,14 @@ export interface operations {
                 recoverable?: boolean;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
                 /** @description Only those of this status */
                 status?: string;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -16932,12 +17138,18 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -17404,14 +17616,20 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
                 /** @description Only the last entries, at most this many */
                 tail?: number;
                 /** @description The last seq, inclusive */
                 to?: number;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
@@ -18048,6 +18266,8 @@ export interface operations {
                 limit?: number;
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
@@ -18359,16 +18579,26 @@ export interface operations {
             query?: {
                 /** @description The next value of the previous page */
                 after?: string;
+                /** @description body: with the bytes, or with the state and the metadata; of changes with what each wrote */
+                include?: "body";
                 /** @description Rows of one page */
                 limit?: number;
+                /** @description KEY=VALUE: only those whose metadata has this member; may be repeated for others. The scope must have declared the keys with index_metadata */
+                metadata?: string[];
                 /** @description Wait until the serving node has applied this index */
                 min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
                 /** @description Only keys, ids or names with this prefix */
                 prefix?: string;
                 /** @description The scope, for callers that cannot send Dormouse-Scope */
                 scope?: string;
+                /** @description Unix ms: only those of this time or later, by at of an entry and updated_at of other rows. A page may be empty although it has a next */
+                since?: number;
                 /** @description Skip the barrier: answer from this node's own state, with its age */
                 stale?: boolean;
+                /** @description Unix ms: only those earlier than this time, as since; 0 means any */
+                until?: number;
             };
             header?: {
                 /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
