@@ -28,10 +28,11 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 		return nil, err
 	}
 	size := limit
-	if c.r.ContentLength > 0 {
+	if c.r.ContentLength > 0 && c.coding() == "" {
 		size = c.r.ContentLength
 	}
-	body, err := c.receive(http.MaxBytesReader(c.w, c.r.Body, limit), size)
+	// The bytes that arrive and those that come out of the coding have the same limit.
+	body, err := c.receiveDecoded(http.MaxBytesReader(c.w, c.r.Body, limit), size, limit)
 	var over *http.MaxBytesError
 	switch {
 	case errors.Is(err, errNoRoom):
@@ -44,6 +45,18 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 		return nil, agent.Invalid("body", "the body is incomplete: %v", err)
 	}
 	return body, nil
+}
+
+// receiveDecoded reads a body of at most size bytes, and of at most limit bytes without its coding.
+func (c *request) receiveDecoded(arriving io.ReadCloser, size, limit int64) ([]byte, error) {
+	from, err := c.decoded(arriving)
+	if err != nil {
+		return nil, err
+	}
+	if c.coding() != "" {
+		from = http.MaxBytesReader(c.w, io.NopCloser(from), limit)
+	}
+	return c.receive(from, size)
 }
 
 // errNoRoom means that the bytes in flight of the node, or of the caller, are at their limit.
@@ -97,8 +110,8 @@ func decodeBody[B any](c *request) (*B, error) {
 // accept refuses a body of a type that the route does not take, or without a type: a page of another
 // site can make a browser send one of those without asking first.
 func (c *request) accept() error {
-	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it without an encoding", coding)
+	if err := c.acceptCoding(); err != nil {
+		return err
 	}
 	named := c.r.Header.Get("Content-Type")
 	if named == "" && !slices.Contains(c.route.types(), anyMedia) {
