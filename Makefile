@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: openapi-check sdk-js sdk-python sdk-elixir adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
+
+sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
+	go run ./internal/withcluster -- sdk/python/test.sh
 
 sdk-go: ## the Go library as a module of its own into build/sdk/go
 	go run ./internal/sdkgo/assemble
