@@ -66,6 +66,9 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
 	go run ./internal/withcluster -- sdk/python/test.sh
 
+sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed (needs elixir 1.14; 1 min)
+	go run ./internal/withcluster -- sdk/elixir/test.sh
+
 sdk-go: ## the Go library as a module of its own into build/sdk/go
 	go run ./internal/sdkgo/assemble
 
