@@ -22,7 +22,7 @@ const (
 // linesAllowed are the limits of the packages with more lines. server/rest has a file for
 // each route. agent holds all ops and reads: they implement interfaces of the package
 // with unexported methods, so that no other package adds one.
-var linesAllowed = map[string]int{"server/rest": 9000, "agent": 6700}
+var linesAllowed = map[string]int{"server/rest": 9000, "agent": 7000}
 
 // size is what a package holds.
 type size struct {
