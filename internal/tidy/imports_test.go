@@ -42,6 +42,9 @@ var mayImport = map[string][]string{
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
 	"api/document": {"agent", "agent/layout", "agent/replay", "instance/pod"},
 
+	// The document of the HTTP API, for generators of clients.
+	"api/openapi": {"agent", "api/document"},
+
 	// Who may do what: pure.
 	"access": {"agent", "agent/layout"},
 
@@ -105,7 +108,7 @@ var mayImport = map[string][]string{
 	"router":       {"agent", "agent/layout", "placement"},
 	"server/grpc":  {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/redis": {"access", "agent"},
-	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
+	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "api/openapi", "instance/pod"},
 	"node": {
 		"access", "access/oidc", "agent", "agent/layout", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "tenant", "timer",
