@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: examples example-adk-team openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: examples example-adk-team example-redis-agent openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,11 +73,14 @@ sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its exampl
 adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
 	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
 
-examples: example-adk-team ## the examples that are killed in the middle and go on (under 90 s)
+examples: example-adk-team example-redis-agent ## the examples that are killed in the middle and go on (under 90 s)
 
 example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are killed, and each step is done once (30 s)
 	cd examples/adk-team && go mod tidy -diff && go vet ./...
 	examples/adk-team/run.sh
+
+example-redis-agent: ## an agent in Elixir that keeps its state by a Redis client: the same (20 s; needs elixir)
+	examples/redis-agent/run.sh
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
