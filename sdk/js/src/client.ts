@@ -1,0 +1,323 @@
+import { refusal, RefusedError, type Problem } from './errors.js'
+import { Hold } from './hold.js'
+import type { components } from './schema.js'
+import { Transport, type Answer, type CallOptions, type Fence, type Options, type Query, type Request } from './transport.js'
+import { follow } from './watch.js'
+
+type Schemas = components['schemas']
+
+/** An op of a commit. */
+export type Op = Schemas['Op']
+/** The result of an op with this name. */
+export type ResultOf<Name> = Extract<Schemas['Result'], { op: Name }>
+/** The result of a commit: one result for each op, in order. */
+export interface Committed<Ops extends readonly Op[]> {
+  index: number
+  time: number
+  results: { [I in keyof Ops]: ResultOf<Ops[I]['op']> }
+}
+
+/** A read of several at one index. */
+export type Read = Schemas['Read']
+type AnswerOf<Name> = Extract<Schemas['Answer'], { read: Name }>
+type FoundOf<Name> = AnswerOf<Name> extends { found?: infer Found } ? NonNullable<Found> : never
+/** What a read found, or why not. */
+export type Found<Name> = { read: Name; found: FoundOf<Name>; error?: undefined } | { read: Name; found?: undefined; error: Problem }
+
+export type Draft = Schemas['Draft']
+export type Entry = Schemas['Entry']
+export type Checkpoint = Schemas['Checkpoint']
+export type Claim = Schemas['Claim']
+export type Session = Schemas['Session']
+export type Turned = Schemas['Turned']
+export type Review = Schemas['Review']
+export type Memory = Schemas['Memory']
+export type Change = Schemas['Change']
+
+/** A value as it was written. */
+export interface Value {
+  bytes: Uint8Array
+  contentType: string
+  revision: number
+}
+
+/** A change of a scope, with its place in the feed. */
+export interface Changed {
+  change: Change
+  /** Pass it as `after` to continue behind this change, also in another process. */
+  place: string
+}
+
+/** A page of a list. */
+export interface PageQuery extends CallOptions {
+  prefix?: string
+  after?: string
+  limit?: number
+}
+
+const merge = 'application/merge-patch+json'
+
+/** A client of a cluster. It keeps no connection, and needs no close. */
+export class Client {
+  readonly transport: Transport
+  private readonly defaults: CallOptions
+
+  constructor(options: Options | Transport, defaults: CallOptions = {}) {
+    this.transport = options instanceof Transport ? options : new Transport(options)
+    this.defaults = defaults
+  }
+
+  /** Returns a client whose calls have these options unless they say otherwise. */
+  with(defaults: CallOptions): Client {
+    return new Client(this.transport, { ...this.defaults, ...defaults })
+  }
+
+  /** Returns a client whose writes apply only under the fence. */
+  fenced(fence: Fence): Client {
+    return this.with({ fence })
+  }
+
+  /** Makes any call of the API. The path is one of the OpenAPI document, with its parameters in braces. */
+  async call<T = unknown>(request: Request): Promise<Answer<T>> {
+    return this.transport.call<T>({ ...this.defaults, ...request })
+  }
+
+  /** Applies several ops, all or none. */
+  async commit<const Ops extends readonly Op[]>(ops: Ops, options: CallOptions = {}): Promise<Committed<Ops>> {
+    return this.body('POST', '/v1/commits', {}, { ops }, options)
+  }
+
+  /** Answers several reads at one index. */
+  async read<const Reads extends readonly Read[]>(
+    reads: Reads, options: CallOptions = {},
+  ): Promise<{ index: number; answers: { [I in keyof Reads]: Found<Reads[I]['read']> } }> {
+    return this.body('POST', '/v1/reads', {}, { reads }, options)
+  }
+
+  readonly values = {
+    put: (key: string, value: Uint8Array | string, options: CallOptions & { contentType?: string; ttlMs?: number; ifRevision?: number } = {}) => {
+      const { contentType, ttlMs, ifRevision, ...rest } = options
+      const type = contentType ?? (typeof value === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream')
+      return this.call<Schemas['ValueStamp']>({
+        ...rest, method: 'PUT', path: '/v1/values/{key}', params: { key }, bytes: value, headers: { 'Content-Type': type },
+        query: { ttl_ms: ttlMs, if_revision: ifRevision },
+      }).then((answer) => answer.body)
+    },
+    get: async (key: string, options: CallOptions = {}): Promise<Value> => {
+      const { body, headers } = await this.transport.bytes({ ...this.defaults, ...options, method: 'GET', path: '/v1/values/{key}', params: { key } })
+      return { bytes: body, contentType: headers.get('content-type') ?? '', revision: Number((headers.get('etag') ?? '').replace(/^W\/|"/g, '')) }
+    },
+    delete: (key: string, options: CallOptions & { ifRevision?: number } = {}) =>
+      this.remove('/v1/values/{key}', { key }, options),
+    list: (query: PageQuery = {}) => this.page<Schemas['ListValueRow']>('/v1/values', query),
+  }
+
+  readonly checkpoints = {
+    put: (key: string, body: Schemas['CheckpointBody'], options: CallOptions = {}) =>
+      this.body<Schemas['CheckpointStamp']>('PUT', '/v1/checkpoints/{key}', { key }, body, options),
+    patch: (key: string, patch: Record<string, unknown>, options: CallOptions & { ifRevision?: number } = {}) => {
+      const { ifRevision, ...rest } = options
+      return this.call<Schemas['CheckpointStamp']>({
+        ...rest, method: 'PATCH', path: '/v1/checkpoints/{key}', params: { key }, body: patch, headers: { 'Content-Type': merge }, query: { if_revision: ifRevision },
+      }).then((answer) => answer.body)
+    },
+    get: (key: string, options: CallOptions & { revision?: number } = {}) => {
+      const { revision, ...rest } = options
+      return this.get<Checkpoint>('/v1/checkpoints/{key}', { key }, { revision }, rest)
+    },
+    delete: (key: string, options: CallOptions & { ifRevision?: number } = {}) => this.remove('/v1/checkpoints/{key}', { key }, options),
+    list: (query: PageQuery = {}) => this.page<Schemas['ListCheckpointRow']>('/v1/checkpoints', query),
+    history: (key: string, options: CallOptions = {}) => this.get<Schemas['ListCheckpointRow']>('/v1/checkpoints/{key}/history', { key }, {}, options),
+  }
+
+  readonly threads = {
+    create: (body: Schemas['NewThreadBody'] = {}, options: CallOptions = {}) => this.body<Schemas['ThreadStamp']>('POST', '/v1/threads', {}, body, options),
+    append: (id: string, entries: readonly Draft[], options: CallOptions & { expectedRev?: number; expectedHead?: string } = {}) => {
+      const { expectedRev, expectedHead, ...rest } = options
+      return this.body<Schemas['ThreadStamp']>('POST', '/v1/threads/{id}/entries', { id }, { entries, expected_rev: expectedRev, expected_head: expectedHead }, rest)
+    },
+    get: (id: string, options: CallOptions = {}) => this.get<Schemas['Thread']>('/v1/threads/{id}', { id }, {}, options),
+    entries: (id: string, query: CallOptions & { from?: number; to?: number; tail?: number; kind?: readonly string[]; atRev?: number; limit?: number } = {}) => {
+      const { from, to, tail, kind, atRev, limit, ...rest } = query
+      return this.get<Schemas['EntryPage']>('/v1/threads/{id}/entries', { id }, { from, to, tail, kind, at_rev: atRev, limit }, rest)
+    },
+    entry: (id: string, entry: string, options: CallOptions = {}) => this.get<Entry>('/v1/threads/{id}/entries/{entry}', { id, entry }, {}, options),
+    fork: (id: string, body: Schemas['ForkBody'], options: CallOptions = {}) => this.body<Schemas['Thread']>('POST', '/v1/threads/{id}/fork', { id }, body, options),
+    compact: (id: string, body: Schemas['CompactBody'], options: CallOptions = {}) =>
+      this.body<Schemas['Compacted']>('POST', '/v1/threads/{id}/compact', { id }, body, options),
+    delete: (id: string, options: CallOptions & { sealMs?: number } = {}) => this.remove('/v1/threads/{id}', { id }, options),
+    list: (query: PageQuery = {}) => this.page<Schemas['ListThread']>('/v1/threads', query),
+    watch: (id: string, options: CallOptions & { from?: number } = {}) => this.watchThread(id, options),
+  }
+
+  readonly agents = {
+    hibernate: (key: string, body: Schemas['HibernateBody'], options: CallOptions = {}) =>
+      this.body<Schemas['Hibernated']>('POST', '/v1/agents/{key}/hibernate', { key }, body, options),
+    thaw: (key: string, options: CallOptions & { tail?: number } = {}) => {
+      const { tail, ...rest } = options
+      return this.get<Schemas['Thawed']>('/v1/agents/{key}/thaw', { key }, { tail }, rest)
+    },
+    erase: (key: string, options: CallOptions = {}) =>
+      this.call<Schemas['Erasure']>({ ...options, method: 'DELETE', path: '/v1/agents/{key}', params: { key } }).then((answer) => answer.body),
+  }
+
+  readonly claims = {
+    take: (name: string, holder: string, ttlMs?: number, options: CallOptions = {}) =>
+      this.body<Claim>('POST', '/v1/claims/{name}', { name }, { holder, ttl_ms: ttlMs }, options),
+    renew: (name: string, holder: string, epoch: number, ttlMs?: number, options: CallOptions = {}) =>
+      this.body<Claim>('POST', '/v1/claims/{name}/renew', { name }, { holder, epoch, ttl_ms: ttlMs }, options),
+    release: (name: string, holder: string, epoch: number, options: CallOptions = {}) =>
+      this.body<Claim>('POST', '/v1/claims/{name}/release', { name }, { holder, epoch }, options),
+    get: (name: string, options: CallOptions = {}) => this.get<Claim>('/v1/claims/{name}', { name }, {}, options),
+    watch: (name: string, options: CallOptions = {}) => this.watchClaim(name, options),
+    /** Takes a claim and renews it until the hold is stopped or released. With wait, it waits for the holder before. */
+    hold: (name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean } = {}) => this.hold(name, holder, options),
+  }
+
+  readonly sessions = {
+    create: (body: Schemas['SessionBody'], options: CallOptions = {}) => this.body<Schemas['SessionRow']>('POST', '/v1/sessions', {}, body, options),
+    put: (id: string, body: Schemas['SessionBody'], options: CallOptions = {}) => this.body<Schemas['SessionRow']>('PUT', '/v1/sessions/{id}', { id }, body, options),
+    get: (id: string, options: CallOptions = {}) => this.get<Session>('/v1/sessions/{id}', { id }, {}, options),
+    list: (query: PageQuery & { status?: string; owner?: string; agent_id?: string; recoverable?: boolean } = {}) =>
+      this.page<Schemas['ListSessionRow']>('/v1/sessions', query),
+    claim: (id: string, body: Schemas['ClaimSessionBody'], options: CallOptions = {}) => this.turned(id, 'claim', body, options),
+    resume: (id: string, body: Schemas['RunnerBody'], options: CallOptions = {}) => this.turned(id, 'claim_resume', body, options),
+    recover: (id: string, body: Schemas['RunnerBody'], options: CallOptions = {}) => this.turned(id, 'recover', body, options),
+    checkpoint: (id: string, body: Schemas['CheckpointSessionBody'], options: CallOptions = {}) => this.turned(id, 'checkpoint', body, options),
+    commit: (id: string, body: Schemas['EndTurnBody'], options: CallOptions = {}) => this.turned(id, 'commit', body, options),
+    renew: (id: string, body: Schemas['RenewSessionBody'], options: CallOptions = {}) => this.turned(id, 'renew', body, options),
+    cancel: (id: string, body: Schemas['CancelSessionBody'] = {}, options: CallOptions = {}) => this.turned(id, 'cancel', body, options),
+    delete: (id: string, options: CallOptions & { ifRevision?: number } = {}) => this.remove('/v1/sessions/{id}', { id }, options),
+    /** Renews the lease of a turn until the hold is stopped. */
+    keep: (id: string, turned: Turned, ttlMs = 30_000) => this.keep(id, turned, ttlMs),
+  }
+
+  readonly reviews = {
+    get: (review: string, options: CallOptions = {}) => this.get<Review>('/v1/reviews/{review}', { review }, {}, options),
+    list: (query: CallOptions & { status?: string; before?: number; assignee?: string; session?: string; after?: string; limit?: number } = {}) =>
+      this.page<Schemas['ListReview']>('/v1/reviews', query),
+    decide: (review: string, body: Schemas['DecideBody'], options: CallOptions = {}) =>
+      this.body<Review>('POST', '/v1/reviews/{review}/decide', { review }, body, options),
+  }
+
+  readonly memory = {
+    put: (agent: string, id: string, body: Schemas['MemoryBody'], options: CallOptions = {}) =>
+      this.body<Schemas['MemoryStamp']>('PUT', '/v1/memory/{agent}/{id}', { agent, id }, body, options),
+    write: (agent: string, body: Schemas['MemoryBody'], options: CallOptions = {}) =>
+      this.body<Schemas['MemoryStamp']>('POST', '/v1/memory/{agent}', { agent }, body, options),
+    get: (agent: string, id: string, options: CallOptions = {}) => this.get<Memory>('/v1/memory/{agent}/{id}', { agent, id }, {}, options),
+    delete: (agent: string, id: string, options: CallOptions = {}) => this.remove('/v1/memory/{agent}/{id}', { agent, id }, options),
+    recall: (body: Schemas['RecallBody'], options: CallOptions = {}) => this.body<Schemas['Recalled']>('POST', '/v1/memory/recall', {}, body, options),
+  }
+
+  /** Follows all changes of the scope, each once, across lost connections and killed nodes. */
+  async *changes(options: CallOptions & { prefix?: string; fromIndex?: number; after?: string } = {}): AsyncGenerator<Changed, void, undefined> {
+    const { prefix, fromIndex, after, ...rest } = options
+    const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/changes', query: { prefix, from_index: fromIndex } }
+    for await (const event of follow(this.transport, request, after)) {
+      if (event.event === 'compacted') throw refusal('compacted', 'the feed no longer has the changes after this place', 410)
+      if (event.event === 'change') yield { change: JSON.parse(event.data) as Change, place: event.id }
+    }
+  }
+
+  /** Passes on the entries of a thread from a seq on, each once. It throws a refusal when the thread is deleted or compacted. */
+  private async *watchThread(id: string, options: CallOptions & { from?: number }): AsyncGenerator<Entry, void, undefined> {
+    const { from = 0, ...rest } = options
+    // The incarnation tells a thread of the same id that was created later.
+    const { incarnation } = await this.threads.get(id, { ...rest, stale: false })
+    const request: Request = { ...this.defaults, ...rest, method: 'GET', path: '/v1/threads/{id}/watch', params: { id }, query: { from, incarnation } }
+    let next = from
+    for await (const event of follow(this.transport, request)) {
+      if (event.event === 'compacted' || event.event === 'deleted') {
+        const { floor } = JSON.parse(event.data) as Schemas['WatchEnd']
+        throw new RefusedError({ ...refusal(event.event, `the thread ${id} is ${event.event}`, 410).problem, ...(floor === undefined ? {} : { floor }) })
+      }
+      if (event.event !== 'entry') continue
+      const entry = JSON.parse(event.data) as Entry
+      if (entry.seq < next) continue
+      next = entry.seq + 1
+      yield entry
+    }
+  }
+
+  private async *watchClaim(name: string, options: CallOptions): AsyncGenerator<Claim, void, undefined> {
+    const request: Request = { ...this.defaults, ...options, method: 'GET', path: '/v1/claims/{name}/watch', params: { name } }
+    let before = ''
+    for await (const event of follow(this.transport, request)) {
+      // A stream begins with the current holder, also after a lost connection.
+      if (event.event !== 'claim' || event.data === before) continue
+      before = event.data
+      yield JSON.parse(event.data) as Claim
+    }
+  }
+
+  private async hold(name: string, holder: string, options: CallOptions & { ttlMs?: number; wait?: boolean }): Promise<ClaimHold> {
+    const { ttlMs = 30_000, wait = false, ...rest } = options
+    for (;;) {
+      const since = Date.now()
+      try {
+        const claim = await this.claims.take(name, holder, ttlMs, rest)
+        return new ClaimHold(this, claim, holder, ttlMs, since)
+      } catch (error) {
+        if (!wait || !(error instanceof RefusedError) || error.code !== 'already_claimed') throw error
+      }
+      for await (const now of this.watchClaim(name, rest)) {
+        if (!now.holder) break
+      }
+    }
+  }
+
+  private keep(id: string, turned: Turned, ttlMs: number): Hold {
+    const { lease } = turned
+    if (!lease) throw refusal('invalid', `the turn of session ${id} has no lease: it is queued`)
+    const body = { lease_id: lease.lease_id, owner_id: lease.owner_id, ttl_ms: ttlMs }
+    return new Hold({ claim: `session:${id}`, epoch: lease.epoch }, { ttlMs, renew: (signal) => this.sessions.renew(id, body, { signal, timeoutMs: ttlMs }) }, Date.now())
+  }
+
+  private turned(id: string, verb: string, body: unknown, options: CallOptions): Promise<Turned> {
+    return this.body<Turned>('POST', `/v1/sessions/{id}/${verb}`, { id }, body, options)
+  }
+
+  private async body<T>(method: Request['method'], path: string, params: Record<string, string>, body: unknown, options: CallOptions): Promise<T> {
+    return (await this.call<T>({ ...options, method, path, params, body })).body
+  }
+
+  private async get<T>(path: string, params: Record<string, string>, query: Query, options: CallOptions): Promise<T> {
+    return (await this.call<T>({ ...options, method: 'GET', path, params, query })).body
+  }
+
+  private page<T>(path: string, query: CallOptions): Promise<T> {
+    const { signal, timeoutMs, scope, stale, minIndex, idempotencyKey: _key, fence: _fence, ...rest } = query
+    return this.get<T>(path, {}, rest as Query, defined({ signal, timeoutMs, scope, stale, minIndex }))
+  }
+
+  private async remove(path: string, params: Record<string, string>, options: CallOptions & { ifRevision?: number; sealMs?: number }): Promise<void> {
+    const { ifRevision, sealMs, ...rest } = options
+    await this.call({ ...rest, method: 'DELETE', path, params, query: { if_revision: ifRevision, seal_ms: sealMs } })
+  }
+}
+
+function defined<T extends object>(all: T): T {
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T
+}
+
+/** A claim that this process holds and renews. */
+export class ClaimHold extends Hold {
+  readonly claim: Claim
+  private readonly client: Client
+  private readonly holder: string
+
+  constructor(client: Client, claim: Claim, holder: string, ttlMs: number, since: number) {
+    const epoch = claim.epoch ?? 0
+    super({ claim: claim.name, epoch }, { ttlMs, renew: (signal) => client.claims.renew(claim.name, holder, epoch, ttlMs, { signal, timeoutMs: ttlMs }) }, since)
+    this.client = client
+    this.claim = claim
+    this.holder = holder
+  }
+
+  /** Stops renewing, and frees the claim for others. */
+  async release(options: CallOptions = {}): Promise<void> {
+    this.stop()
+    await this.client.claims.release(this.claim.name, this.holder, this.fence.epoch, options)
+  }
+}

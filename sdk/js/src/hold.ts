@@ -1,0 +1,74 @@
+import { LostError, RefusedError } from './errors.js'
+import type { Fence } from './transport.js'
+
+/** How a hold renews itself. */
+export interface Renewal {
+  ttlMs: number
+  /** Renews for the whole ttl. It throws a RefusedError if the hold is lost. */
+  renew: (signal: AbortSignal) => Promise<unknown>
+}
+
+/**
+ * A claim or a lease that this process holds. It renews itself at a third of its ttl. signal is aborted
+ * with a LostError once it is lost, or can no longer be known to be held.
+ *
+ * The fence protects writes even if this process does not notice that it has lost the claim.
+ */
+export class Hold {
+  readonly fence: Fence
+  private readonly lost = new AbortController()
+  private readonly stopped = new AbortController()
+  private readonly renewal: Renewal
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private expiry: ReturnType<typeof setTimeout> | undefined
+
+  constructor(fence: Fence, renewal: Renewal, since: number) {
+    this.fence = fence
+    this.renewal = renewal
+    this.extend(since)
+    this.schedule()
+  }
+
+  /** Aborted once the claim is lost. */
+  get signal(): AbortSignal {
+    return this.lost.signal
+  }
+
+  /** Stops renewing. The claim lapses by itself, unless it is released. */
+  stop(): void {
+    clearTimeout(this.timer)
+    clearTimeout(this.expiry)
+    this.stopped.abort(new LostError(`${this.fence.claim} is no longer renewed`))
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(() => void this.renew(), this.renewal.ttlMs / 3)
+  }
+
+  /** The claim is held for the ttl since the renewal was sent. */
+  private extend(since: number): void {
+    clearTimeout(this.expiry)
+    this.expiry = setTimeout(() => this.lose(new LostError(`${this.fence.claim} could not be renewed in time`)), since + this.renewal.ttlMs - Date.now())
+  }
+
+  private lose(reason: LostError): void {
+    this.stop()
+    this.lost.abort(reason)
+  }
+
+  private async renew(): Promise<void> {
+    const since = Date.now()
+    try {
+      await this.renewal.renew(this.stopped.signal)
+      if (this.stopped.signal.aborted) return
+      this.extend(since)
+    } catch (error) {
+      if (this.stopped.signal.aborted) return
+      if (error instanceof RefusedError && error.status >= 400 && error.status < 500 && error.code !== 'overloaded') {
+        this.lose(new LostError(`${this.fence.claim} is lost: ${error.message}`, error))
+        return
+      }
+    }
+    this.schedule()
+  }
+}

@@ -1,0 +1,262 @@
+import { RefusedError, UnknownError, refusal, type Problem } from './errors.js'
+import { encode, wellFormed, type LoneSurrogates } from './json.js'
+import { idempotent, reads } from './operations.js'
+import { Linked, backoff, sleep } from './wait.js'
+
+/** How a client reaches the cluster. */
+export interface Options {
+  /** Base URLs of nodes, such as http://127.0.0.1:7600. Any node serves any call. */
+  endpoints: string | readonly string[]
+  /** A bearer token, or a function that returns the current one. */
+  token?: string | (() => string | Promise<string>)
+  /** The keyspace of a tenant; `default` if absent. */
+  scope?: string
+  /** The time in ms within which a call tries again; 30,000 if absent. */
+  timeoutMs?: number
+  /** The time in ms of one attempt; 10,000 if absent. */
+  attemptMs?: number
+  /** What happens to lone surrogates in strings of requests: `replace` (by U+FFFD) if absent. */
+  loneSurrogates?: LoneSurrogates
+  /** The fetch to use; that of the platform if absent. */
+  fetch?: typeof fetch
+}
+
+/** A fence: a write applies only while the claim is at this epoch. */
+export interface Fence {
+  claim: string
+  epoch: number
+}
+
+/** What any call takes. */
+export interface CallOptions {
+  signal?: AbortSignal
+  timeoutMs?: number
+  scope?: string
+  /** Of writes: send a call again under the key of the call before to learn its outcome. */
+  idempotencyKey?: string
+  fence?: Fence
+  /** Of reads: answer from the node's own state. */
+  stale?: boolean
+  /** Of reads: wait until the node has applied this index. */
+  minIndex?: number
+}
+
+/** A query parameter. */
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
+
+/** One call. */
+export interface Request extends CallOptions {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** The path of the OpenAPI document, with its parameters in braces. */
+  path: string
+  params?: Record<string, string>
+  query?: Query
+  headers?: Record<string, string>
+  /** JSON, or bytes with a content type in headers. */
+  body?: unknown
+  bytes?: Uint8Array | string
+}
+
+/** The answer to a call. */
+export interface Answer<T = unknown> {
+  status: number
+  headers: Headers
+  /** Log index of the answer. */
+  index: number
+  body: T
+}
+
+/** Codes after which another attempt may succeed. The refused attempt was not applied. */
+const transient = new Set(['overloaded', 'unavailable', 'not_owner'])
+
+/** Codes that are about this attempt only: an earlier one may have been applied. */
+const inconclusive = new Set([...transient, 'read_only', 'unauthenticated', 'forbidden', 'internal', 'corrupt'])
+
+/** Returns text as a header carries it: its UTF-8, a byte a character. */
+const header = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
+
+const random = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+
+/** Sends calls to the nodes: fails over, and retries what is safe to retry. */
+export class Transport {
+  readonly endpoints: readonly string[]
+  readonly options: Options
+  private at: number
+  private cluster = ''
+
+  constructor(options: Options) {
+    const endpoints = typeof options.endpoints === 'string' ? [options.endpoints] : options.endpoints
+    if (endpoints.length === 0) throw refusal('invalid', 'there are no endpoints: give the base URL of at least one node')
+    this.endpoints = endpoints.map((each) => each.replace(/\/+$/, ''))
+    this.options = options
+    this.at = Math.floor(Math.random() * this.endpoints.length)
+  }
+
+  /** Makes a call and decodes its answer. */
+  async call<T>(request: Request): Promise<Answer<T>> {
+    const response = await this.send(request)
+    const kind = response.headers.get('content-type') ?? ''
+    let body: unknown
+    if (kind.startsWith('application/json')) body = JSON.parse(response.text)
+    return { status: response.status, headers: response.headers, index: indexOf(response.headers), body: body as T }
+  }
+
+  /** Makes a call whose answer is bytes. */
+  async bytes(request: Request): Promise<Answer<Uint8Array>> {
+    const response = await this.send(request, true)
+    return { status: response.status, headers: response.headers, index: indexOf(response.headers), body: response.bytes }
+  }
+
+  /** Moves on to the next endpoint, unless another call has left this one before. */
+  leave(endpoint: string): void {
+    if (this.endpoints[this.at] === endpoint) this.at = (this.at + 1) % this.endpoints.length
+  }
+
+  get endpoint(): string {
+    return this.endpoints[this.at]!
+  }
+
+  private async send(request: Request, asBytes = false): Promise<Received> {
+    const name = `${request.method} ${request.path}`
+    const write = !reads.has(name)
+    const repeatable = !write || idempotent.has(name)
+    const key = idempotent.has(name) ? (request.idempotencyKey ?? random()) : undefined
+    const body = this.encoded(request)
+    const deadline = Date.now() + (request.timeoutMs ?? this.options.timeoutMs ?? 30_000)
+    let ambiguous: unknown
+    for (let attempt = 0; ; attempt++) {
+      const endpoint = this.endpoint
+      const failure = await this.attempt(request, endpoint, key, body, deadline, asBytes)
+      if ('status' in failure) return failure
+      const { refused, lost } = failure
+      if (refused) {
+        if (refused.code === 'unknown') ambiguous ??= refused
+        else if (ambiguous !== undefined && write && inconclusive.has(refused.code) && !transient.has(refused.code)) {
+          throw new UnknownError('a later attempt was refused, an earlier one may have been applied', key, ambiguous)
+        } else if (!transient.has(refused.code)) throw refused
+      } else if (write) ambiguous ??= lost
+      request.signal?.throwIfAborted()
+      this.leave(endpoint)
+      const pause = refused?.problem.retry_after_ms ?? (attempt + 1 < this.endpoints.length ? 0 : backoff(attempt))
+      const more = Date.now() + pause < deadline && (repeatable || ambiguous === undefined)
+      if (!more) throw ended(write, ambiguous, refused, lost, key)
+      if (pause > 0) await sleep(pause, request.signal)
+    }
+  }
+
+  private encoded(request: Request): BodyInit | undefined {
+    const policy = this.options.loneSurrogates ?? 'replace'
+    if (request.bytes !== undefined) return (typeof request.bytes === 'string' ? wellFormed(request.bytes, policy) : request.bytes) as BodyInit
+    return request.body === undefined ? undefined : encode(request.body, policy)
+  }
+
+  private async attempt(request: Request, endpoint: string, key: string | undefined, body: BodyInit | undefined, deadline: number, asBytes: boolean): Promise<Received | Failure> {
+    const within = Math.max(1, Math.min(this.options.attemptMs ?? 10_000, deadline - Date.now()))
+    const linked = new Linked(request.signal)
+    // The node answers at the timeout it was given; the client gives up a little later.
+    const timer = setTimeout(() => linked.cancel(new DOMException('no answer in time', 'TimeoutError')), within + 1000)
+    try {
+      const headers = await this.headers(request, body, key)
+      headers.set('Dormouse-Timeout-Ms', String(Math.ceil(within)))
+      const response = await this.fetch(endpoint + this.url(request), { method: request.method, headers, body, signal: linked.signal })
+      const bytes = asBytes && response.ok ? new Uint8Array(await response.arrayBuffer()) : empty
+      const text = asBytes && response.ok ? '' : await response.text()
+      this.cluster ||= response.headers.get('dormouse-cluster') ?? ''
+      if (response.ok) return { status: response.status, headers: response.headers, text, bytes }
+      return { refused: new RefusedError(problemOf(response.status, text)) }
+    } catch (lost) {
+      if (lost instanceof RefusedError) throw lost
+      return { lost }
+    } finally {
+      clearTimeout(timer)
+      linked.release()
+    }
+  }
+
+  /** Opens a stream of events at the current endpoint. */
+  async open(request: Request, signal: AbortSignal): Promise<Response> {
+    const headers = await this.headers(request, undefined, undefined)
+    headers.set('Accept', 'text/event-stream')
+    const response = await this.fetch(this.endpoint + this.url(request), { headers, signal, cache: 'no-store' })
+    if (!response.ok) throw new RefusedError(problemOf(response.status, await response.text()))
+    return response
+  }
+
+  private fetch(url: string, init: RequestInit): Promise<Response> {
+    return (this.options.fetch ?? fetch)(url, init)
+  }
+
+  private async headers(request: Request, body: BodyInit | undefined, key: string | undefined): Promise<Headers> {
+    const headers = new Headers(request.headers)
+    if (body !== undefined && !headers.has('Content-Type')) {
+      headers.set('Content-Type', request.bytes === undefined ? 'application/json' : 'application/octet-stream')
+    }
+    const scope = request.scope ?? this.options.scope
+    if (scope !== undefined) headers.set('Dormouse-Scope', header(scope))
+    if (this.cluster) headers.set('Dormouse-Cluster', this.cluster)
+    if (key !== undefined) headers.set('Idempotency-Key', header(key))
+    if (request.fence && !reads.has(`${request.method} ${request.path}`)) {
+      const { claim, epoch } = request.fence
+      const quoted = /^[ -~]*$/.test(claim) ? JSON.stringify(claim) : `%"${encodeURIComponent(claim)}"`
+      headers.set('Dormouse-Fence', `claim=${quoted};epoch=${epoch}`)
+    }
+    const { token } = this.options
+    if (token !== undefined) headers.set('Authorization', `Bearer ${typeof token === 'string' ? token : await token()}`)
+    return headers
+  }
+
+  private url(request: Request): string {
+    const path = request.path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+      const id = request.params?.[name]
+      if (id === undefined || id === '') throw refusal('invalid', `${name} is missing`)
+      return encodeURIComponent(wellFormed(id, this.options.loneSurrogates ?? 'replace'))
+    })
+    const query = new URLSearchParams()
+    const all: Query = { ...request.query }
+    if (reads.has(`${request.method} ${request.path}`)) Object.assign(all, { stale: request.stale || undefined, min_index: request.minIndex })
+    for (const [name, value] of Object.entries(all)) {
+      if (value === undefined) continue
+      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each))
+    }
+    const text = query.toString()
+    return text ? `${path}?${text}` : path
+  }
+}
+
+interface Received {
+  status: number
+  headers: Headers
+  text: string
+  bytes: Uint8Array
+}
+
+interface Failure {
+  refused?: RefusedError
+  lost?: unknown
+}
+
+const empty = new Uint8Array()
+
+function indexOf(headers: Headers): number {
+  return Number(headers.get('dormouse-index') ?? 0)
+}
+
+/** Returns the problem of an answer. An answer of a proxy may have none. */
+export function problemOf(status: number, text: string): Problem {
+  try {
+    const problem = JSON.parse(text) as Problem
+    if (typeof problem.code === 'string') return problem
+  } catch {
+    // Not JSON.
+  }
+  const code = status === 429 ? 'overloaded' : status === 502 || status === 504 ? 'unknown' : status >= 500 ? 'unavailable' : 'invalid'
+  return { type: 'about:blank', title: 'The answer is not a problem document', status, detail: `the answer has status ${status} and no code: it is not of a node`, code }
+}
+
+function ended(write: boolean, ambiguous: unknown, refused: RefusedError | undefined, lost: unknown, key: string | undefined): Error {
+  if (write && ambiguous !== undefined) return new UnknownError('the time for the call is over', key, ambiguous)
+  if (refused && refused.code !== 'unknown') return refused
+  const error = refusal('unavailable', 'no node answered in time')
+  error.cause = refused ?? lost
+  return error
+}

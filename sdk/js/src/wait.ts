@@ -1,0 +1,49 @@
+/** Waits, and rejects with the reason of the signal if that is aborted. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const aborted = (): void => {
+      clearTimeout(timer)
+      reject(signal!.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', aborted)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', aborted, { once: true })
+  })
+}
+
+/** The wait before the attempt with this number, from 0: doubled each time, with jitter. */
+export function backoff(attempt: number): number {
+  const most = Math.min(1000, 25 * 2 ** Math.min(attempt, 6))
+  return most / 2 + Math.random() * (most / 2)
+}
+
+/** A signal that is aborted with any of others, or by cancel. release detaches it from the others. */
+export class Linked {
+  private readonly controller = new AbortController()
+  private readonly detach: (() => void)[] = []
+
+  constructor(...signals: (AbortSignal | undefined)[]) {
+    for (const signal of signals) {
+      if (!signal) continue
+      const aborted = (): void => this.controller.abort(signal.reason)
+      if (signal.aborted) aborted()
+      signal.addEventListener('abort', aborted, { once: true })
+      this.detach.push(() => signal.removeEventListener('abort', aborted))
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  cancel(reason: unknown): void {
+    this.controller.abort(reason)
+  }
+
+  release(): void {
+    for (const detach of this.detach) detach()
+  }
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RefusedError, UnknownError, settle } from '../src/index.js'
+import { parseEvents, type ServerEvent } from '../src/events.js'
+import { encode } from '../src/json.js'
+import { json, lost, problem, scripted, stream } from './kit.js'
+
+const stamp = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201)
+
+test('a write is sent again under one idempotency key, at another node', async () => {
+  const { client, got } = scripted([lost, problem('unknown', 504), problem('unavailable', 503), stamp])
+  const done = await client.checkpoints.put('k', { state: {} })
+  assert.equal(done.revision, 1)
+  assert.equal(new Set(got.map((each) => each.headers.get('idempotency-key'))).size, 1)
+  assert.equal(new Set(got.map((each) => each.url.host)).size, 3)
+})
+
+test('a write with an unknown outcome is an UnknownError with its key', async () => {
+  const { client, got } = scripted([lost])
+  const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+  assert.equal(outcome.outcome, 'unknown')
+  assert(outcome.outcome === 'unknown' && outcome.error instanceof UnknownError)
+  assert.equal(outcome.error.idempotencyKey, got[0]!.headers.get('idempotency-key'))
+})
+
+test('a write that was only refused in passing is refused', async () => {
+  const { client } = scripted([problem('unavailable', 503)])
+  const outcome = await settle(client.checkpoints.put('k', { state: {} }))
+  assert(outcome.outcome === 'refused' && outcome.error.code === 'unavailable')
+})
+
+test('a refusal of a later attempt that says nothing of an earlier one is unknown', async () => {
+  for (const code of ['forbidden', 'unauthenticated', 'read_only'] as const) {
+    const { client } = scripted([lost, problem(code, 403)])
+    assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown', code)
+  }
+})
+
+test('a refusal of the state machine is final', async () => {
+  const { client, got } = scripted([lost, problem('revision_mismatch', 409, { revision: 7 })])
+  await assert.rejects(client.checkpoints.put('k', { state: {}, if_revision: 1 }), (error) => {
+    assert(error instanceof RefusedError)
+    assert.equal(error.code, 'revision_mismatch')
+    assert.equal(error.problem.revision, 7)
+    return true
+  })
+  assert.equal(got.length, 2)
+})
+
+test('a call without an idempotency key is not sent again after a lost answer', async () => {
+  const { client, got } = scripted([lost])
+  const outcome = await settle(client.call({ method: 'POST', path: '/v1/managers/{manager}/instances/{key}/attach', params: { manager: 'm', key: 'k' }, body: {} }))
+  assert.equal(outcome.outcome, 'unknown')
+  assert.equal(got.length, 1)
+})
+
+test('a read is never unknown', async () => {
+  const { client } = scripted([lost])
+  const outcome = await settle(client.checkpoints.get('k'))
+  assert(outcome.outcome === 'refused' && outcome.error.code === 'unavailable')
+})
+
+test('an aborted signal ends a call with its reason', async () => {
+  const { client } = scripted([lost], { timeoutMs: 60_000 })
+  const reason = new Error('no longer wanted')
+  const signal = AbortSignal.timeout(50)
+  await assert.rejects(client.checkpoints.get('k', { signal }), { name: 'TimeoutError' })
+  await assert.rejects(client.checkpoints.get('k', { signal: AbortSignal.abort(reason) }), reason)
+})
+
+test('an overloaded node is asked again after the time that it names', async () => {
+  const { client } = scripted([problem('overloaded', 429, { retry_after_ms: 60 }), stamp])
+  const began = performance.now()
+  await client.checkpoints.put('k', { state: {} })
+  assert(performance.now() - began >= 55)
+})
+
+test('ids are percent-encoded, and scope, fence, token and cluster are sent', async () => {
+  const cluster = json({ key: 'k', revision: 1, created_at: 1, updated_at: 1 }, 201, { 'Dormouse-Cluster': 'c1' })
+  const { client, got } = scripted([cluster, cluster], { token: () => Promise.resolve('secret'), scope: 'ä' })
+  const fenced = client.fenced({ claim: 'session:s1', epoch: 7 })
+  await fenced.checkpoints.put('a/b ü', { state: {} })
+  await fenced.checkpoints.put('a', { state: {} })
+  assert.equal(got[0]!.url.pathname, '/v1/checkpoints/a%2Fb%20%C3%BC')
+  assert.equal(got[0]!.headers.get('dormouse-fence'), 'claim="session:s1";epoch=7')
+  assert.equal(got[0]!.headers.get('authorization'), 'Bearer secret')
+  assert.deepEqual([...got[0]!.headers.get('dormouse-scope')!].map((c) => c.charCodeAt(0)), [0xc3, 0xa4])
+  assert.equal(got[0]!.headers.get('dormouse-cluster'), null)
+  assert.equal(got[1]!.headers.get('dormouse-cluster'), 'c1')
+})
+
+test('lone surrogates are replaced or refused', async () => {
+  const half = '\uD83D'
+  assert.equal(encode({ [`k${half}`]: [half, '😀', '\\ud83d'] }, 'replace'), JSON.stringify({ 'k\uFFFD': ['\uFFFD', '😀', '\\ud83d'] }))
+  assert.throws(() => encode({ text: half }, 'refuse'), RefusedError)
+  const { client, got } = scripted([stamp])
+  await client.checkpoints.put('k', { state: { text: `half ${half}` } })
+  assert.equal(JSON.parse(got[0]!.body).state.text, 'half \uFFFD')
+})
+
+test('an answer without a problem document has a code all the same', async () => {
+  const { client } = scripted([() => new Response('<html>', { status: 502 })])
+  assert.equal((await settle(client.checkpoints.put('k', { state: {} }))).outcome, 'unknown')
+})
+
+const entry = (seq: number): string => `id: ${seq}\nevent: entry\ndata: {"id":"e${seq}","seq":${seq},"at":1,"kind":"note","payload":{},"refs":{}}\n\n`
+const thread = json({ id: 't', incarnation: 5, rev: 4, head: '', floor: 0, created_at: 1, updated_at: 1, metadata: {}, stats: { entry_count: 4 } })
+
+test('a watch continues after the last entry at another node, and passes on each entry once', async () => {
+  const { client, got } = scripted([
+    thread, stream(': open\n\n' + entry(0) + entry(1)), lost, stream(entry(1) + entry(2)), stream(entry(3) + 'event: deleted\ndata: {}\n\n'),
+  ])
+  const seqs: number[] = []
+  await assert.rejects(async () => {
+    for await (const each of client.threads.watch('t')) seqs.push(each.seq)
+  }, { code: 'deleted' })
+  assert.deepEqual(seqs, [0, 1, 2, 3])
+  assert.equal(got[1]!.url.searchParams.get('incarnation'), '5')
+  assert.deepEqual(got.slice(1).map((each) => each.headers.get('last-event-id')), [null, '1', '1', '2'])
+})
+
+test('changes continue after a place, and after ids without data', async () => {
+  const change = (id: string): string => `id: ${id}\nevent: change\ndata: {"index":1,"time":1,"kind":"value","key":"k","revision":1}\n\n`
+  const { client, got } = scripted([stream(change('7.0') + 'id: 9\n\n'), stream(change('10.0') + 'event: compacted\ndata: {}\n\n')])
+  const places: string[] = []
+  await assert.rejects(async () => {
+    for await (const each of client.changes({ after: '6.1' })) places.push(each.place)
+  }, { code: 'compacted' })
+  assert.deepEqual(places, ['7.0', '10.0'])
+  assert.deepEqual(got.map((each) => each.headers.get('last-event-id')), ['6.1', '9'])
+})
+
+test('events are parsed whatever the pieces in which they arrive', async () => {
+  const text = ': hello\r\nid: 1\r\nevent: a\r\ndata: x\r\ndata: é\r\n\r\nid: 2\n\ndata:y\n\n'
+  const bytes = new TextEncoder().encode(text)
+  for (let size = 1; size < bytes.length; size++) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size))
+        controller.close()
+      },
+    })
+    const events: (ServerEvent | undefined)[] = []
+    for await (const event of parseEvents(body)) events.push(event)
+    assert.deepEqual(events, [
+      undefined, { event: 'a', data: 'x\né', id: '1' }, { event: 'message', data: '', id: '2' }, { event: 'message', data: 'y', id: '2' },
+    ], `pieces of ${size}`)
+  }
+})
+
+test('a hold renews itself, and is lost when a renewal is refused', async () => {
+  const claim = json({ name: 'c', holder: 'w', epoch: 3, ttl_ms: 90 })
+  const { client, got } = scripted([claim, claim, problem('fenced', 409)])
+  const hold = await client.claims.hold('c', 'w', { ttlMs: 90 })
+  assert.deepEqual(hold.fence, { claim: 'c', epoch: 3 })
+  await new Promise((resolve) => hold.signal.addEventListener('abort', resolve, { once: true }))
+  assert.match(String(hold.signal.reason), /fenced/)
+  assert.equal(got.length, 3)
+})
+
+test('a hold is lost once it could not be renewed within its ttl', async () => {
+  const { client } = scripted([json({ name: 'c', holder: 'w', epoch: 3, ttl_ms: 60 }), lost])
+  const hold = await client.claims.hold('c', 'w', { ttlMs: 60 })
+  await new Promise((resolve) => hold.signal.addEventListener('abort', resolve, { once: true }))
+  assert.match(String(hold.signal.reason), /in time/)
+})
+
+test('results and answers have the types of their ops and reads', async () => {
+  const { client } = scripted([
+    json({ index: 1, time: 1, results: [{ op: 'put_checkpoint', key: 'k', revision: 2, created_at: 1, updated_at: 1 }, { op: 'take_claim', name: 'c', epoch: 3 }] }),
+    json({ index: 1, answers: [{ read: 'get_claim', found: { name: 'c', epoch: 3 } }, { read: 'get_value', error: { code: 'not_found' } }] }),
+  ])
+  const done = await client.commit([{ op: 'put_checkpoint', key: 'k', state: {} }, { op: 'take_claim', claim: 'c', holder: 'w' }])
+  const [put, take] = done.results
+  const revision: number = put.revision
+  const epoch: number | undefined = take.epoch
+  assert.deepEqual([revision, epoch], [2, 3])
+  const { answers: [found, missing] } = await client.read([{ read: 'get_claim', claim: 'c' }, { read: 'get_value', key: 'k' }])
+  assert.equal(found.found?.epoch, 3)
+  assert.equal(missing.error?.code, 'not_found')
+})
