@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,15 @@ sim: ## whole clusters in virtual time, many runs (SIM=n for n runs each, SIM_IN
 
 attack: ## attacks on a real node by callers without a token or a right (under 4 min)
 	$(TEST) -count=1 ./internal/attack/...
+
+openapi-check: ## lint the OpenAPI document, generate three clients from it, compile and use them (needs node 20; under 1 min)
+	npm --prefix sdk/openapi ci --silent
+	npm --prefix sdk/openapi run --silent check
+
+sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed (needs node 20; 1 min)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js test --silent
+	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
 
 sdk-go: ## the Go library as a module of its own into build/sdk/go
 	go run ./internal/sdkgo/assemble

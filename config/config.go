@@ -62,6 +62,8 @@ type HTTP struct {
 	KeyFile   string   `yaml:"key_file"`  // PEM; the certificate's private key
 	CAFile    string   `yaml:"ca_file"`   // PEM; clients must have a certificate of this CA; "" means that none is required
 	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node: its certificate has them, and requests for others are forbidden
+	Origins   []string `yaml:"origins"`   // origins whose pages may call this node from a browser, such as https://app.example.com; none by default
+	Compress  bool     `yaml:"compress"`  // compress answers for clients that accept it
 }
 
 // Listen returns the address of the HTTP API.
@@ -245,7 +247,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		Node: Node{StopTimeout: 20 * time.Second},
-		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}},
+		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
 			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -286,6 +288,9 @@ func (c *Config) Resolve() {
 	}
 	if c.HTTP.Hosts == nil {
 		c.HTTP.Hosts = []string{}
+	}
+	if c.HTTP.Origins == nil {
+		c.HTTP.Origins = []string{}
 	}
 	if c.Backup.Recipients == nil {
 		c.Backup.Recipients = []string{}

@@ -45,7 +45,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 	}
 	want := config.Config{
 		Node: config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
-		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}},
+		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true},
 		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
 		Raft: config.Raft{
 			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -206,6 +206,10 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"expecting nobody that is known", sources{args: []string{"--node-id", "n1", "--expect", "3"}}, "cluster.join names no node"},
 		{"expecting and founding alone", sources{args: []string{"--node-id", "n1", "--expect", "3", "--bootstrap", "--join", "h:1"}}, "both set"},
 		{"dev with join", sources{args: []string{"--dev", "--join", "h:1"}}, "drop --dev"},
+		{"any origin", sources{yaml: ok + "http:\n  origins: ['*']\n"}, `http.origins has "*", and should have origins as browsers send them`},
+		{"an origin with a path", sources{yaml: ok + "http:\n  origins: [https://app.example.com/]\n"}, "https://app.example.com"},
+		{"an origin without a scheme", sources{yaml: ok + "http:\n  origins: [app.example.com]\n"}, "http.origins"},
+		{"an origin with a wildcard", sources{yaml: ok + "http:\n  origins: ['https://*.example.com']\n"}, "http.origins"},
 		{"no port", sources{yaml: ok + "http:\n  addr: 127.0.0.1\n"}, `http.addr "127.0.0.1" is no address to listen on: write host:port, such as 127.0.0.1:7600`},
 		{"a port by name", sources{yaml: ok + "raft:\n  addr: 127.0.0.1:raft\n"}, "raft.addr"},
 		{"a port out of range", sources{yaml: ok + "grpc:\n  addr: 127.0.0.1:70000\n"}, "grpc.addr"},

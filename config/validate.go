@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -173,6 +174,12 @@ func (c Config) validateAddresses(v *checks) {
 		taken[s.addr] = s.name + ".addr"
 		if s.name != "redis" { // no other node dials it
 			checkAdvertise(v, s)
+		}
+	}
+	for _, origin := range c.HTTP.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+strings.ToLower(u.Host) || strings.Contains(u.Host, "*") {
+			v.add("http.origins has %q, and should have origins as browsers send them, such as https://app.example.com or http://localhost:3000", origin)
 		}
 	}
 	checkFiles(v, "http", c.HTTP.Listen())

@@ -36,7 +36,8 @@ func (n *Node) openServers() error {
 	service, operator, instances, auth, auditor := guarded(n)
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
-		Hosts:  append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
+		Hosts:   append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
+		Origins: c.HTTP.Origins, Compress: c.HTTP.Compress,
 		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(),
 	})
 	if err != nil {

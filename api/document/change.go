@@ -4,8 +4,8 @@ import (
 	"dormouse/agent"
 )
 
-// change is one change of a scope, with the revision field of its kind.
-type change struct {
+// Change is one change of a scope, with the revision field of its kind.
+type Change struct {
 	Index        uint64  `json:"index"`
 	Ordinal      uint64  `json:"ordinal"`
 	Time         int64   `json:"time"`
@@ -26,8 +26,8 @@ type change struct {
 }
 
 // ChangeOf returns the document of c.
-func ChangeOf(c *agent.Changed) change {
-	out := change{
+func ChangeOf(c *agent.Changed) Change {
+	out := Change{
 		Index: c.Index, Ordinal: c.Ordinal, Time: c.Time, Kind: string(c.Kind), Agent: c.Agent, Key: c.Key,
 		Conversation: c.Conversation, Manager: c.Manager, Instance: c.Instance,
 		Deleted: c.Deleted, Status: c.Status, Principal: c.Principal,

@@ -1,7 +1,9 @@
 package document
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"dormouse/agent"
 )
@@ -76,4 +78,23 @@ var sessionMeanings = map[agent.Code]meaning{
 	agent.CodeReviewDecided:             {http.StatusConflict, "The review has been decided", withDecision},
 	agent.CodeApprovalExpired:           {http.StatusConflict, "The review has expired", withDeadline},
 	agent.CodeApprovalMismatch:          {http.StatusConflict, "The review is of another interrupt", withState},
+}
+
+// Coded is a code with how HTTP answers it.
+type Coded struct {
+	Code   agent.Code
+	Status int
+	Title  string
+}
+
+// Codes returns all codes, in order of status and code.
+func Codes() []Coded {
+	var all []Coded
+	for _, table := range []map[agent.Code]meaning{meanings, sessionMeanings} {
+		for code, m := range table {
+			all = append(all, Coded{code, m.status, m.title})
+		}
+	}
+	slices.SortFunc(all, func(a, b Coded) int { return cmp.Or(a.Status-b.Status, cmp.Compare(a.Code, b.Code)) })
+	return all
 }

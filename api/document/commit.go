@@ -28,6 +28,8 @@ func (b *FenceBody) ToAgent() *agent.Fence {
 type CommitBody struct {
 	Fence *FenceBody   `json:"fence,omitempty" doc:"Apply only while the epoch is the claim's newest"`
 	Ops   []OpDocument `json:"ops" nullable:"false" doc:"Applied in order, all or none"`
+
+	names []string // of the ops, in order; set by ToOps
 }
 
 // ToOps decodes the ops; an error has the index of its op.
@@ -36,12 +38,13 @@ func (b *CommitBody) ToOps() ([]agent.Op, error) {
 		return nil, agent.TooLarge("ops", "commit_ops_max", len(b.Ops), agent.CommitOpsMax)
 	}
 	ops := make([]agent.Op, len(b.Ops))
+	b.names = make([]string, len(b.Ops))
 	for i, raw := range b.Ops {
-		op, err := DecodeOp(raw.JSON)
+		name, op, err := decodeOp(raw.JSON)
 		if err != nil {
 			return nil, numbered(err, i)
 		}
-		ops[i] = op
+		ops[i], b.names[i] = op, name
 	}
 	return ops, nil
 }
@@ -68,26 +71,39 @@ type Committed struct {
 	Results []WireResult `json:"results" nullable:"false" doc:"One for each op, in order"`
 }
 
-// CommittedOf returns the document of a commit's result.
-func CommittedOf(r agent.Result) (Committed, error) {
+// Committed returns the document of the result of the commit whose ops ToOps returned.
+func (b *CommitBody) Committed(r agent.Result) (Committed, error) {
 	out := Committed{Index: r.Index, Time: r.Time, Results: make([]WireResult, len(r.Results))}
+	if len(r.Results) != len(b.names) {
+		return Committed{}, agent.Errorf(agent.CodeInternal, "%d ops have %d results", len(b.names), len(r.Results))
+	}
 	for i, each := range r.Results {
 		body, err := results.documentOf(each)
 		if err != nil {
 			return Committed{}, err
 		}
-		out.Results[i] = WireResult{body}
+		out.Results[i] = WireResult{op: b.names[i], body: body}
 	}
 	return out, nil
 }
 
-// WireResult is the result of one op, with the members of the answer of the op's own
-// call.
-type WireResult struct{ body any }
+// WireResult is the result of one op: its name, and the members of the answer of the op's own call.
+type WireResult struct {
+	op   string
+	body any
+}
 
-// MarshalJSONTo writes the body only.
+// MarshalJSONTo writes the members of the body after the name.
 func (r WireResult) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return json.MarshalEncode(enc, r.body)
+	members, err := json.Marshal(r.body, enc.Options())
+	if err != nil {
+		return err
+	}
+	whole := append(make([]byte, 0, len(members)+len(r.op)+len(`{"op":"",`)), `{"op":"`+r.op+`"`...)
+	if members = members[1:]; members[0] != '}' {
+		whole = append(whole, ',')
+	}
+	return enc.WriteValue(append(whole, members...))
 }
 
 // Deleted is the result of a delete in a commit.

@@ -140,21 +140,22 @@ func wanted(t reflect.Type) string {
 }
 
 // decodeNamed decodes a document into the type that its name, the member under key,
-// selects.
-func decodeNamed[N, T any](raw JSON, key string, name func(N) string, kinds map[string]func() T) (T, error) {
+// selects. It returns the name too.
+func decodeNamed[N, T any](raw JSON, key string, nameOf func(N) string, kinds map[string]func() T) (name string, decoded T, err error) {
 	var nothing T
 	var named N
 	if err := json.Unmarshal(raw, &named); err != nil {
-		return nothing, invalidJSON(err, key)
+		return "", nothing, invalidJSON(err, key)
 	}
-	empty, ok := kinds[name(named)]
+	name = nameOf(named)
+	empty, ok := kinds[name]
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-		return nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name(named), known)
+		return "", nothing, agent.Invalid(key, "%s is %q, and should be one of %s", key, name, known)
 	}
 	wire := empty()
 	if err := Decode(raw, wire, key); err != nil {
-		return nothing, err
+		return "", nothing, err
 	}
-	return wire, nil
+	return name, wire, nil
 }

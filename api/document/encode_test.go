@@ -1,7 +1,9 @@
 package document_test
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 
 	"dormouse/agent"
@@ -20,7 +22,7 @@ func TestEachResultHasADocument(t *testing.T) {
 	made := map[string]bool{"SignalResult": true, "ImportResult": true} // results of ops that only nodes commit
 	for _, r := range results {
 		made[reflect.TypeOf(r).Elem().Name()] = true
-		if _, err := document.CommittedOf(agent.Result{Results: []agent.OpResult{r}}); err != nil {
+		if _, err := document.ResultOf(r); err != nil {
 			t.Error(err)
 		}
 	}
@@ -42,13 +44,25 @@ func TestWhatIsFoundHasADocument(t *testing.T) {
 	made := map[string]bool{"Decided": true} // between nodes only
 	for _, f := range found {
 		made[reflect.TypeOf(f).Elem().Name()] = true
-		if _, err := document.AnsweredOf(agent.Answers{Answers: []agent.Answer{{Found: f}}}); err != nil {
+		if _, err := document.FoundOf(f); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, name := range declared(t, "isFound") {
 		if !made[name] {
 			t.Errorf("found %s has no document", name)
+		}
+	}
+}
+
+// TestEachOpNamesItsResult fails for an op or a read whose answer is not in the table.
+func TestEachOpNamesItsResult(t *testing.T) {
+	for what, tables := range map[string][2][]string{
+		"op":   {slices.Sorted(maps.Keys(document.OpTypes())), slices.Sorted(maps.Keys(document.ResultTypes()))},
+		"read": {slices.Sorted(maps.Keys(document.ReadTypes())), slices.Sorted(maps.Keys(document.FoundTypes()))},
+	} {
+		if !slices.Equal(tables[0], tables[1]) {
+			t.Errorf("each %s of %v needs its answer in %v", what, tables[0], tables[1])
 		}
 	}
 }

@@ -63,9 +63,15 @@ type OpDocument struct{ JSON }
 
 // DecodeOp decodes one op.
 func DecodeOp(raw JSON) (agent.Op, error) {
-	wire, err := decodeNamed(raw, "op", func(n opName) string { return n.Op }, wireOps)
+	_, op, err := decodeOp(raw)
+	return op, err
+}
+
+func decodeOp(raw JSON) (name string, op agent.Op, err error) {
+	name, wire, err := decodeNamed(raw, "op", func(n opName) string { return n.Op }, wireOps)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return wire.op()
+	op, err = wire.op()
+	return name, op, err
 }

@@ -218,6 +218,8 @@ type ReadDocument struct{ JSON }
 // ReadsBody holds several reads at one index.
 type ReadsBody struct {
 	Reads []ReadDocument `json:"reads" nullable:"false"`
+
+	names []string // of the reads, in order; set by ToReads
 }
 
 // ToReads returns the reads; an error has the index of its read.
@@ -226,12 +228,13 @@ func (b *ReadsBody) ToReads() ([]agent.Read, error) {
 		return nil, agent.TooLarge("reads", "reads_max", len(b.Reads), agent.ReadsMax)
 	}
 	asked := make([]agent.Read, len(b.Reads))
+	b.names = make([]string, len(b.Reads))
 	for i, raw := range b.Reads {
-		read, err := decodeNamed(raw.JSON, "read", func(n readName) string { return n.Read }, wireReads)
+		name, read, err := decodeNamed(raw.JSON, "read", func(n readName) string { return n.Read }, wireReads)
 		if err != nil {
 			return nil, numbered(err, i)
 		}
-		asked[i] = read.read()
+		asked[i], b.names[i] = read.read(), name
 	}
 	return asked, nil
 }
@@ -242,10 +245,14 @@ type Answered struct {
 	Answers []wireAnswer `json:"answers" nullable:"false" doc:"One for each read, in order"`
 }
 
-// AnsweredOf returns the document of the answers to reads.
-func AnsweredOf(a agent.Answers) (Answered, error) {
+// Answered returns the document of the answers to the reads that ToReads returned.
+func (b *ReadsBody) Answered(a agent.Answers) (Answered, error) {
 	out := Answered{Index: a.Index, Answers: make([]wireAnswer, len(a.Answers))}
+	if len(a.Answers) != len(b.names) {
+		return Answered{}, agent.Errorf(agent.CodeInternal, "%d reads have %d answers", len(b.names), len(a.Answers))
+	}
 	for i, each := range a.Answers {
+		out.Answers[i].Read = b.names[i]
 		if each.Err != nil {
 			refusal := ProblemOf(each.Err)
 			out.Answers[i].Error = &refusal
@@ -262,9 +269,13 @@ func AnsweredOf(a agent.Answers) (Answered, error) {
 
 // wireAnswer is the result of one read: either found or error.
 type wireAnswer struct {
+	Read  string     `json:"read" doc:"The name of the read"`
 	Found *WireFound `json:"found,omitempty"`
 	Error *Problem   `json:"error,omitempty"`
 }
+
+// AnswerType is the type of the answer to one read.
+var AnswerType = reflect.TypeFor[wireAnswer]()
 
 // WireFound is the document that the read's own call would return.
 type WireFound struct{ body any }

@@ -41,7 +41,7 @@ The bytes of values are in base64.`,
 			if err != nil {
 				return err
 			}
-			commit, err := parseCommit(raw)
+			body, commit, err := parseCommit(raw)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ The bytes of values are in base64.`,
 				if err != nil {
 					return err
 				}
-				return printResult(a, result)
+				return printResult(a, body, result)
 			})
 		},
 	}
@@ -78,23 +78,23 @@ func listed(names []string) string {
 }
 
 // parseCommit reads the body of POST /v1/commits.
-func parseCommit(raw []byte) (agent.Commit, error) {
+func parseCommit(raw []byte) (*document.CommitBody, agent.Commit, error) {
 	var body document.CommitBody
 	if err := document.Decode(raw, &body, "the document"); err != nil {
-		return agent.Commit{}, kit.BadDocument("commit", err)
+		return nil, agent.Commit{}, kit.BadDocument("commit", err)
 	}
 	if len(body.Ops) == 0 {
-		return agent.Commit{}, cli.Usagef("commit: there are no ops in it")
+		return nil, agent.Commit{}, cli.Usagef("commit: there are no ops in it")
 	}
 	ops, err := body.ToOps()
 	if err != nil {
-		return agent.Commit{}, kit.BadDocument("commit", err)
+		return nil, agent.Commit{}, kit.BadDocument("commit", err)
 	}
-	return agent.Commit{Fence: body.Fence.ToAgent(), Ops: ops}, nil
+	return &body, agent.Commit{Fence: body.Fence.ToAgent(), Ops: ops}, nil
 }
 
-func printResult(a *kit.App, result agent.Result) error {
-	committed, err := document.CommittedOf(result)
+func printResult(a *kit.App, body *document.CommitBody, result agent.Result) error {
+	committed, err := body.Committed(result)
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,13 @@ var mayImport = map[string][]string{
 	"api/ops":        {"agent", "proto/op"},
 	"api/convert":    {"agent", "agent/layout", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
-	"proto/snapfile": {"proto/log"},
+	"proto/snapfile": {},
 
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
 	"api/document": {"agent", "agent/layout", "agent/replay", "instance/pod"},
+
+	// The document of the HTTP API, for generators of clients.
+	"api/openapi": {"agent", "api/document"},
 
 	// Who may do what: pure.
 	"access": {"agent", "agent/layout"},
@@ -69,12 +72,12 @@ var mayImport = map[string][]string{
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
-		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
+		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
 	"fsm/command/commandtest": {"agent"},
 	"fsm/kv":                  {"proto/log", "storage"},
-	"fsm/snapshot":            {"fsm/command", "proto/log", "storage"},
+	"fsm/snapshot":            {"fsm/command", "proto/snapfile", "storage"},
 	"fsm/checkpoint":          noun("fsm/thread"),
 	"fsm/claim":               noun(),
 	"fsm/conversation":        noun(),
@@ -105,7 +108,7 @@ var mayImport = map[string][]string{
 	"router":       {"agent", "agent/layout", "placement"},
 	"server/grpc":  {"access", "agent", "agent/layout", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op"},
 	"server/redis": {"access", "agent"},
-	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "instance/pod"},
+	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "api/openapi", "instance/pod"},
 	"node": {
 		"access", "access/oidc", "agent", "agent/layout", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "tenant", "timer",

@@ -137,5 +137,5 @@ func documented(decl ast.Decl) (string, *ast.CommentGroup) {
 
 // notOurs reports whether a directory holds what tools have installed or built.
 func notOurs(name string) bool {
-	return name == ".git" || name == "bin" || name == "build" || name == "node_modules" || strings.HasPrefix(name, "dormouse-data")
+	return name == ".git" || name == "bin" || name == "build" || name == "dist" || name == "node_modules" || strings.HasPrefix(name, "dormouse-data")
 }

@@ -27,11 +27,16 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 	if err := c.accept(); err != nil {
 		return nil, err
 	}
-	size := limit
-	if c.r.ContentLength > 0 {
+	size, coding := limit, codingOf(c.r.Header)
+	if c.r.ContentLength > 0 && coding == "" {
 		size = c.r.ContentLength
 	}
-	body, err := c.receive(http.MaxBytesReader(c.w, c.r.Body, limit), size)
+	// The bytes that arrive and those that come out of the coding have the same limit.
+	var body []byte
+	from, err := decoded(c.w, http.MaxBytesReader(c.w, c.r.Body, limit), coding, limit)
+	if err == nil {
+		body, err = c.receive(from, size)
+	}
 	var over *http.MaxBytesError
 	switch {
 	case errors.Is(err, errNoRoom):
@@ -97,8 +102,8 @@ func decodeBody[B any](c *request) (*B, error) {
 // accept refuses a body of a type that the route does not take, or without a type: a page of another
 // site can make a browser send one of those without asking first.
 func (c *request) accept() error {
-	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it without an encoding", coding)
+	if err := acceptCoding(c.w, codingOf(c.r.Header)); err != nil {
+		return err
 	}
 	named := c.r.Header.Get("Content-Type")
 	if named == "" && !slices.Contains(c.route.types(), anyMedia) {

@@ -15,6 +15,7 @@ func routeChanges(f *api) {
 		method: http.MethodGet, path: "/v1/changes", id: "watch-changes", tag: "scopes",
 		summary: "Server-sent events: every change of the scope, in the order of the log",
 		effect:  reads, query: []string{"prefix", "from_index", "include"}, media: eventStream, streams: true,
+		events: watchEvents(map[string]any{"change": document.Change{}, "compacted": document.WatchEnd{}}),
 	}, watchChanges)
 }
 

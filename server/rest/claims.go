@@ -29,6 +29,7 @@ func routeClaims(f *api) {
 		method: http.MethodGet, path: one + "/watch", id: "watch-claim", tag: tag,
 		summary: "Server-sent events: the holder of a claim, now and after each change",
 		effect:  reads, media: eventStream, streams: true,
+		events: watchEvents(map[string]any{"claim": document.Claim{}}),
 	}, watchClaim)
 	register(f, route{
 		method: http.MethodGet, path: "/v1/claims", id: "list-claims", tag: tag, summary: "List the claims that are held, in name order",

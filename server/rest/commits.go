@@ -30,7 +30,7 @@ func commitOps(c *request, body *document.CommitBody) error {
 	if err != nil {
 		return err
 	}
-	out, err := document.CommittedOf(result)
+	out, err := body.Committed(result)
 	if err != nil {
 		return err
 	}

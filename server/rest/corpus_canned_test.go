@@ -28,8 +28,8 @@ type canned struct {
 var results = map[agent.OpResult][]agent.Op{
 	&agent.ValueResult{}:      {&agent.PutValue{}, &agent.ReviseValue{}},
 	&agent.CheckpointResult{}: {&agent.PutCheckpoint{}, &agent.PatchCheckpoint{}, &agent.PatchCron{}},
-	&agent.ThreadResult{}:     {&agent.AppendThread{}, &agent.HibernateThread{}, &agent.CompactThread{}, &agent.ForkThread{}},
-	&agent.ScopeResult{}:      {&agent.PutScope{}},
+	&agent.ThreadResult{}:     {&agent.AppendThread{}, &agent.HibernateThread{}, &agent.CompactThread{}, &agent.ForkThread{}, &agent.SetTTL{}},
+	&agent.ScopeResult{}:      {&agent.PutScope{}, &agent.IndexMetadata{}},
 	&agent.ClaimResult{}:      {&agent.TakeClaim{}, &agent.RenewClaim{}, &agent.ReleaseClaim{}},
 	&agent.SessionResult{}: {
 		&agent.PutSession{}, &agent.ClaimSession{}, &agent.ResumeSession{}, &agent.RecoverSession{}, &agent.CheckpointSession{},
@@ -98,10 +98,17 @@ func (c *canned) Commit(_ context.Context, commit agent.Commit) (agent.Result, e
 	result := agent.Result{Index: 12, Time: 13}
 	for _, op := range commit.Ops {
 		answer, ok := answerTo(results, op).(agent.OpResult)
-		if !ok {
+		if ttl, sets := op.(*agent.SetTTL); sets && ttl.Conversation != "" {
+			answer = &agent.ConversationResult{}
+		} else if sets && ttl.Session != "" {
+			answer = &agent.SessionResult{}
+		} else if !ok {
 			answer = &agent.DeleteResult{}
 		}
 		filled(answer, c.fill)
+		if c.fill == 0 {
+			needed(answer)
+		}
 		result.Results = append(result.Results, answer)
 	}
 	return result, nil
@@ -115,6 +122,9 @@ func (c *canned) Read(_ context.Context, r agent.Reads) (agent.Answers, error) {
 			return answers, agent.Errorf(agent.CodeInternal, "no answer to a %T", read)
 		}
 		filled(answer, c.fill)
+		if c.fill == 0 {
+			needed(answer)
+		}
 		makePod(read, answer)
 		if asked, ok := read.(*agent.LoadEntries); ok && asked.From > 0 {
 			answer.(*agent.Entries).Next = nil // there are two pages
@@ -153,7 +163,8 @@ func (c *canned) Watch(_ context.Context, w agent.Watch) iter.Seq2[agent.Event, 
 					event.Changes = append(event.Changes, next)
 				}
 			}
-			if w.Changes && (kind == agent.EventEntry || kind == agent.EventClaim) {
+			of := map[bool]agent.EventKind{w.Changes: agent.EventChanges, w.Claim != "": agent.EventClaim, w.Thread != "": agent.EventEntry}[true]
+			if kind != of && (kind != agent.EventCompacted || w.Claim != "") {
 				continue
 			}
 			if !yield(event, nil) {
@@ -213,7 +224,7 @@ func (h *cannedInstances) Signal(ctx context.Context, ref agent.InstanceRef, sig
 	case pod.SignalReconcile:
 		data = &pod.Reconciled{}
 	case pod.SignalMutate, pod.SignalStep:
-		data = &pod.Progress{Report: &pod.Report{}}
+		data = &pod.Progress{Report: &pod.Report{Status: "completed"}}
 	case pod.SignalStopAll:
 		data = &pod.Rested{}
 	case pod.SignalFork:
@@ -257,6 +268,21 @@ func (h *cannedInstances) Watch(context.Context, agent.InstanceWatch) iter.Seq2[
 	}
 }
 
+// needed sets the fields of an answer without values that a real one always has.
+func needed(answer any) {
+	switch a := answer.(type) {
+	case *agent.Recalled:
+		a.Request = agent.Recall{Agent: "a1", Within: agent.WithinAgent, Mode: agent.ModeRecent}
+	case *agent.Manager:
+		a.Handler.Kind = agent.HandlerDocument
+	case *agent.ManagerResult:
+		a.Manager.Handler.Kind = agent.HandlerDocument
+	}
+}
+
+// known are the values of fields that the document restricts, by type and name.
+var known = map[string]string{"string Within": agent.WithinAgent, "string Mode": agent.ModeRecent, "HandlerKind Kind": string(agent.HandlerGo), "MutationStatus Status": "completed"}
+
 // filled sets each field that into points to; it changes nothing if fill is 0.
 func filled(into any, fill int) {
 	if fill == 0 {
@@ -279,6 +305,9 @@ func fillValue(v reflect.Value, name string, n *int) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(strings.ToLower(name))
+		if value, ok := known[v.Type().Name()+" "+name]; ok {
+			v.SetString(value)
+		}
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

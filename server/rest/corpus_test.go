@@ -94,11 +94,10 @@ func TestTheCorpusCoversTheContract(t *testing.T) {
 		}
 	}
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	for body, member := range map[string]string{"CommitBody": "ops", "ReadsBody": "reads"} {
-		list := schemas[body].(map[string]any)["properties"].(map[string]any)[member].(map[string]any)
-		mapping := list["items"].(map[string]any)["discriminator"].(map[string]any)["mapping"].(map[string]any)
+	for union, member := range map[string]string{"Op": "op", "Read": "read"} {
+		mapping := schemas[union].(map[string]any)["discriminator"].(map[string]any)["mapping"].(map[string]any)
 		for name := range mapping {
-			if !strings.Contains(corpus, fmt.Sprintf(`{"%s":"%s"`, strings.TrimSuffix(member, "s"), name)) {
+			if !strings.Contains(corpus, fmt.Sprintf(`{"%s":"%s"`, member, name)) {
 				t.Errorf("the corpus has no %s", name)
 			}
 		}
@@ -133,7 +132,10 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 			return ops
 		}
 	}
-	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics 1\n")) })
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = w.Write([]byte("metrics 1\n"))
+	})
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: "n1", ClusterID: func() string { return "c1" }, Version: "v1", Applied: func() uint64 { return 5 }, Metrics: metrics,
 		Instances: &cannedInstances{hosted: hosted{source: agent.SourceFresh}, fill: canned.fill},

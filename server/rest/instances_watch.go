@@ -14,11 +14,13 @@ func routeInstanceWatches(f *api) {
 		method: http.MethodGet, path: "/v1/managers/{manager}/watch", id: "watch-instances", tag: tag,
 		summary: "Server-sent events: changes of a manager's instances, on all nodes, from now on",
 		effect:  scoped, media: eventStream, streams: true,
+		events: watchEvents(map[string]any{"instance": document.InstanceChange{}, "missed": document.InstancesMissed{}}),
 	}, func(c *request, _ *none) error { return watchInstances(c, "") })
 	register(f, route{
 		method: http.MethodGet, path: "/v1/managers/{manager}/instances/{key}/watch", id: "watch-instance", tag: tag,
 		summary: "Server-sent events: changes of an instance from now on",
 		effect:  scoped, media: eventStream, streams: true,
+		events: watchEvents(map[string]any{"instance": document.InstanceChange{}, "missed": document.InstancesMissed{}}),
 	}, func(c *request, _ *none) error { return watchInstances(c, c.id("key")) })
 }
 

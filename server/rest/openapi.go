@@ -3,15 +3,21 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"dormouse/access"
+	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/api/openapi"
 )
 
 // queryParam documents a query parameter. A name has the same meaning in every call.
@@ -30,16 +36,26 @@ var (
 	order       = huma.Schema{Type: huma.TypeString, Enum: []any{"asc", "desc"}}
 	includes    = huma.Schema{Type: huma.TypeString, Enum: []any{"body"}}
 	media       = huma.Schema{Type: huma.TypeString, Format: "binary"}
+	timeoutMS   = huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: number(1), Maximum: number(float64(timeoutMax / time.Millisecond))}
 
 	one            = 1
+	idMax          = agent.IDBytesMax
+	keyMax         = idemKeyMax
 	nonEmptyString = huma.Schema{Type: huma.TypeString, MinLength: &one}
+	pathID         = huma.Schema{Type: huma.TypeString, MinLength: &one, MaxLength: &idMax}
 )
 
 // schemaPrefix begins the references to schemas.
 const schemaPrefix = "#/components/schemas/"
 
-// anyMedia is a body of any type, taken byte for byte.
-const anyMedia = "*/*"
+func number(n float64) *float64 { return &n }
+
+// anyMedia is a body of any type, taken byte for byte. The document calls it bytesMedia, for which
+// generators make bytes.
+const (
+	anyMedia   = "*/*"
+	bytesMedia = "application/octet-stream"
+)
 
 // queryParams are all query parameters.
 var queryParams = map[string]queryParam{
@@ -97,20 +113,16 @@ var headerDocs = map[string]string{
 	headerLastEvent:   "Continue after this event; takes precedence over from and from_index",
 }
 
+// headerSchemas are the schemas of headers that are not any string.
+var headerSchemas = map[string]*huma.Schema{
+	headerScope:       &pathID,
+	headerTimeout:     &timeoutMS,
+	headerIdempotency: {Type: huma.TypeString, MinLength: &one, MaxLength: &keyMax},
+}
+
 // documentConfig returns a huma configuration without any routes of its own.
 func documentConfig(version string) huma.Config {
-	return huma.Config{OpenAPI: &huma.OpenAPI{
-		OpenAPI: "3.1.0",
-		Info: &huma.Info{
-			Title:       "Dormouse",
-			Version:     version,
-			Description: "A replicated store for agent state: checkpoints, append-only threads, values, claims, sessions, reviews, what agents remember.",
-		},
-		Components: &huma.Components{Schemas: newSchemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
-			"token": {Type: "http", Scheme: "bearer", Description: "A token. A node with auth.mode off needs none"},
-		}},
-		Security: []map[string][]string{{"token": {}}},
-	}}
+	return huma.Config{OpenAPI: openapi.New(version, newSchemas())}
 }
 
 // operation returns the documentation of a route.
@@ -120,6 +132,7 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 		Method:      rt.method,
 		Path:        rt.path,
 		Summary:     rt.summary,
+		Description: rt.description(),
 		Tags:        []string{rt.tag},
 		Parameters:  rt.parameters(),
 	}
@@ -138,13 +151,11 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 	op.Responses = map[string]*huma.Response{strconv.Itoa(success): f.documentAnswer(rt, success)}
 	if rt.creates {
 		created := f.documentAnswer(rt, http.StatusCreated)
-		created.Headers["Location"] = &huma.Header{Description: "Of what was created", Schema: &anyString}
+		created.Headers["Location"] = &huma.Header{Description: "The path of what was created", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusCreated)] = created
 	}
-	op.Responses["default"] = &huma.Response{
-		Description: "A problem; its code says which",
-		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: f.schema(document.Problem{})}},
-	}
+	openapi.Refusals(op, rt.refusals(op.RequestBody != nil)...)
+	openapi.Exemplify(op)
 	return op
 }
 
@@ -158,7 +169,9 @@ func (f *api) documentBody(rt *route, body any) *huma.RequestBody {
 	documented := &huma.RequestBody{Required: rt.bodyNeeded, Content: map[string]*huma.MediaType{}}
 	for _, kind := range rt.types() {
 		schema := &media
-		if kind != anyMedia {
+		if kind == anyMedia {
+			kind = bytesMedia
+		} else {
 			schema = f.schema(body)
 			f.taken = append(f.taken, schema)
 		}
@@ -169,9 +182,7 @@ func (f *api) documentBody(rt *route, body any) *huma.RequestBody {
 
 func (f *api) documentAnswer(rt *route, status int) *huma.Response {
 	answer := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{}}
-	if rt.effect == reads || rt.effect == writes {
-		answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of", Schema: &wholeNumber}
-	}
+	answer.Headers[headerIndex] = &huma.Header{Description: "The log index that the answer is of, or the newest that this node has applied", Schema: &wholeNumber}
 	if rt.effect != plain {
 		answer.Headers[headerNode] = &huma.Header{Description: "Who served it", Schema: &anyString}
 		answer.Headers[headerCluster] = &huma.Header{Description: "The cluster that served it; send it back to refuse the nodes of any other", Schema: &anyString}
@@ -179,20 +190,51 @@ func (f *api) documentAnswer(rt *route, status int) *huma.Response {
 	if rt.takes("stale") {
 		answer.Headers[headerAge] = &huma.Header{Description: "Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell", Schema: &anyNumber}
 	}
+	if rt.tagged() && status != http.StatusNoContent {
+		answer.Headers["ETag"] = &huma.Header{Description: "The revision (a thread's rev) in quotes, if what is answered has one", Schema: &anyString}
+	}
 	switch {
 	case rt.answers != nil:
-		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: f.schema(rt.answers)}}
+		schema := f.schema(rt.answers)
+		f.given = append(f.given, schema)
+		answer.Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
+	case rt.events != nil:
+		answer.Content = map[string]*huma.MediaType{rt.media: f.documentEvents(rt)}
+	case rt.media == anyMedia:
+		answer.Content = map[string]*huma.MediaType{bytesMedia: {Schema: &media}}
+	case rt.media == "application/json":
+		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}}
+	case strings.HasPrefix(rt.media, "text/"):
+		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &anyString}}
 	case rt.media != "":
 		answer.Content = map[string]*huma.MediaType{rt.media: {Schema: &media}}
 	}
 	return answer
 }
 
+// documentEvents returns the documentation of a stream. Its schema is that of the data of an event,
+// which generated clients pass on; x-dormouse-events names the schema of each kind of event.
+func (f *api) documentEvents(rt *route) *huma.MediaType {
+	schema, kinds := &huma.Schema{}, map[string]string{}
+	var seen []string
+	for _, kind := range slices.Sorted(maps.Keys(rt.events)) {
+		data := f.schema(rt.events[kind])
+		kinds[kind] = data.Ref
+		if !slices.Contains(seen, data.Ref) {
+			seen = append(seen, data.Ref)
+			schema.AnyOf = append(schema.AnyOf, data)
+			f.given = append(f.given, data)
+		}
+	}
+	schema.Description = "The data of an event, by its kind: " + strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+	return &huma.MediaType{Schema: schema, Extensions: map[string]any{"x-dormouse-events": kinds}}
+}
+
 // parameters returns the parameters of the path, of the query and of the headers.
 func (rt *route) parameters() []*huma.Param {
 	var all []*huma.Param
 	for _, name := range rt.pathParams() {
-		all = append(all, &huma.Param{Name: name, In: "path", Required: true, Schema: &nonEmptyString, Description: "1 to 512 bytes of UTF-8, percent-encoded"})
+		all = append(all, &huma.Param{Name: name, In: "path", Required: true, Schema: &pathID, Description: "1 to 512 bytes of UTF-8, percent-encoded"})
 	}
 	names := append([]string{}, rt.query...)
 	for _, name := range []string{"scope", "stale", "min_index"} {
@@ -205,10 +247,14 @@ func (rt *route) parameters() []*huma.Param {
 		if !ok {
 			panic("rest: " + rt.id + " declares an unknown query parameter " + name)
 		}
-		all = append(all, &huma.Param{Name: name, In: "query", Schema: &known.schema, Description: known.doc})
+		all = append(all, &huma.Param{Name: name, In: "query", Schema: openapi.Bounded(rt.id, name, known.schema), Description: known.doc})
 	}
 	for _, name := range rt.headers() {
-		all = append(all, &huma.Param{Name: name, In: "header", Schema: &nonEmptyString, Description: headerDocs[name]})
+		schema := &nonEmptyString
+		if limited, ok := headerSchemas[name]; ok {
+			schema = limited
+		}
+		all = append(all, &huma.Param{Name: name, In: "header", Schema: schema, Description: headerDocs[name]})
 	}
 	return all
 }
@@ -250,11 +296,15 @@ func (f *api) routeDocument() {
 		return nil
 	})
 	schemas := f.api.OpenAPI().Components.Schemas
-	nullThreads(schemas)
+	allowNulls(schemas)
 	addEmbedded(schemas)
-	seen := map[string]bool{}
+	asked, given := map[string]bool{}, map[string]bool{}
 	for _, schema := range f.taken {
-		bodyRules(schemas, schema, seen)
+		openapi.Request(schemas, schema, asked)
+	}
+	problem := f.schema(document.Problem{})
+	for _, schema := range append(f.given, problem) {
+		openapi.Answer(schemas, schema, given)
 	}
 	f.document = sync.OnceValues(func() ([]byte, error) {
 		document, err := json.Marshal(f.api.OpenAPI())

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	contracts "dormouse/api/document"
 	"dormouse/server/rest"
 )
 
@@ -106,24 +110,75 @@ func TestTheDocumentChangesOnlyOnPurpose(t *testing.T) {
 
 func TestTheDocumentRefersOnlyToWhatItHas(t *testing.T) {
 	raw, doc := document(t)
-	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	components := doc["components"].(map[string]any)
 	for rest := string(raw); ; {
-		_, after, ok := strings.Cut(rest, `"#/components/schemas/`)
+		_, after, ok := strings.Cut(rest, `"#/components/`)
 		if !ok {
 			break
 		}
-		name, _, _ := strings.Cut(after, `"`)
-		if schemas[name] == nil {
-			t.Errorf("it refers to %s, which it lacks", name)
+		ref, _, _ := strings.Cut(after, `"`)
+		kind, name, _ := strings.Cut(ref, "/")
+		if components[kind].(map[string]any)[name] == nil {
+			t.Errorf("it refers to %s, which it lacks", ref)
 		}
 		rest = after
 	}
+}
+
+// TestEachOperationIsDocumented checks what generators and readers need of every operation.
+func TestEachOperationIsDocumented(t *testing.T) {
+	_, doc := document(t)
+	tags := map[string]bool{}
+	for _, tag := range doc["tags"].([]any) {
+		tags[tag.(map[string]any)["name"].(string)] = true
+	}
+	used := map[string]bool{}
 	for path, item := range doc["paths"].(map[string]any) {
-		for method, op := range item.(map[string]any) {
-			responses := op.(map[string]any)["responses"].(map[string]any)
-			if _, ok := responses["default"].(map[string]any)["content"].(map[string]any)["application/problem+json"]; !ok {
-				t.Errorf("%s %s has no problem", method, path)
+		for method, each := range item.(map[string]any) {
+			op := each.(map[string]any)
+			tag := op["tags"].([]any)[0].(string)
+			used[tag] = true
+			if op["summary"] == nil || op["description"] == nil || op["description"] == "" || !tags[tag] {
+				t.Errorf("%s %s needs a summary, a description and a tag that the document has", method, path)
 			}
+			responses := op["responses"].(map[string]any)
+			for _, status := range []string{"400", "503", "default"} {
+				if responses[status] == nil {
+					t.Errorf("%s %s declares no %s", method, path, status)
+				}
+			}
+		}
+	}
+	if len(used) != len(tags) {
+		t.Errorf("the document has the tags %v and uses %v", tags, used)
+	}
+}
+
+// TestACodeOfAProblemIsOneOfAll compares the values of the member with the table of codes.
+func TestACodeOfAProblemIsOneOfAll(t *testing.T) {
+	_, doc := document(t)
+	problem := doc["components"].(map[string]any)["schemas"].(map[string]any)["Problem"].(map[string]any)
+	var want []any
+	for _, each := range contracts.Codes() {
+		want = append(want, string(each.Code))
+	}
+	if got := problem["properties"].(map[string]any)["code"].(map[string]any)["enum"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("code is one of %v, want %v", got, want)
+	}
+}
+
+// TestAnswersAreOpenAndRequestsAreNot fails for an answer that forbids further members, which would
+// make clients refuse the answers of newer nodes, and for a request that allows them.
+func TestAnswersAreOpenAndRequestsAreNot(t *testing.T) {
+	_, doc := document(t)
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	for name, open := range map[string]bool{
+		"Committed": true, "Problem": true, "Checkpoint": true, "EntryPage": true, "Turned": true, "SessionRow": true, "Review": true,
+		"CommitBody": false, "AppendBody": false, "PutCheckpointOp": false, "GetValueRead": false, "TakeBody": false,
+	} {
+		closed := schemas[name].(map[string]any)["additionalProperties"] == false
+		if closed == open {
+			t.Errorf("%s forbids further members: %t", name, closed)
 		}
 	}
 }
@@ -199,4 +254,48 @@ func ExampleNew() {
 	}
 	_ = rest.Server(handler) // serves a listener, until its Shutdown
 	// Output:
+}
+
+// TestTheServerRefusesWhatIsOverALimitOfTheDocument sends each parameter one past its limit.
+func TestTheServerRefusesWhatIsOverALimitOfTheDocument(t *testing.T) {
+	k := newKitWith(t, rest.Options{})
+	_, doc := document(t)
+	sent := 0
+	for template, item := range doc["paths"].(map[string]any) {
+		for method, op := range item.(map[string]any) {
+			params, _ := op.(map[string]any)["parameters"].([]any)
+			for _, each := range params {
+				param := each.(map[string]any)
+				name, in, over := param["name"].(string), param["in"].(string), overLimit(param["schema"].(map[string]any))
+				if over == "" || in == "header" || template == "/v1/changes" || template == "/v1/scopes/{scope}" && in == "query" { // the store in memory does not check these
+					continue
+				}
+				path, query := template, ""
+				if in == "path" {
+					path = strings.ReplaceAll(path, "{"+name+"}", over)
+				} else {
+					query = "?" + name + "=" + over
+				}
+				path = regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x")
+				sent++
+				if got := k.call(strings.ToUpper(method), path+query, ""); got.Code != 400 && got.Code != 413 && got.Code != 503 { // 503: the node has no instances
+					t.Errorf("%s %s with a long %s in the %s: %d %s", method, template, name, in, got.Code, got.Body)
+				}
+			}
+		}
+	}
+	if sent < 100 {
+		t.Errorf("only %d parameters have a limit", sent)
+	}
+}
+
+// overLimit returns a value that is just over the limit of a schema, "" if it has none.
+func overLimit(schema map[string]any) string {
+	if most, ok := schema["maxLength"].(float64); ok {
+		return strings.Repeat("x", int(most)+1)
+	}
+	if most, ok := schema["maximum"].(float64); ok {
+		return strconv.FormatInt(int64(most)+1, 10)
+	}
+	return ""
 }

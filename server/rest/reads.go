@@ -23,7 +23,7 @@ func readSeveral(c *request, body *document.ReadsBody) error {
 	if err != nil {
 		return err
 	}
-	out, err := document.AnsweredOf(answers)
+	out, err := body.Answered(answers)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,11 @@ type Options struct {
 	// Hosts are the names that this node is known by. Requests for other names are
 	// forbidden; see hostcheck.Allowed. nil allows every name.
 	Hosts []string
+	// Origins are the origins whose pages may call this node from a browser, such as
+	// https://app.example.com. nil means none.
+	Origins []string
+	// Compress compresses large answers for clients that accept it.
+	Compress bool
 	// Auth finds the principals of requests. If it is set, the service, the operator and Instances
 	// must be guarded by package access. nil means that the node asks for no credentials.
 	Auth        *access.Authenticator
@@ -77,7 +82,9 @@ type api struct {
 	mux      *http.ServeMux
 	document func() ([]byte, error) // /openapi.json, of all routes
 	taken    []*huma.Schema         // schemas of request bodies
+	given    []*huma.Schema         // schemas of answers
 	origins  *http.CrossOriginProtection
+	allowed  map[string]bool // origins
 
 	calls     *budget.Pool // one per call
 	watches   *budget.Pool // one per watch
@@ -118,11 +125,15 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 		mux:      http.NewServeMux(),
 		closing:  make(chan struct{}),
 		origins:  http.NewCrossOriginProtection(),
+		allowed:  map[string]bool{},
 		calls:    budget.New(o.Calls),
 		watches:  budget.New(o.Watches),
 		bytes:    o.Bytes,
 
 		operators: budget.New(operatorsMax),
+	}
+	for _, origin := range o.Origins {
+		f.allowed[origin] = true
 	}
 	f.api = humago.New(f.mux, documentConfig(o.Version))
 	routeCommits(f)

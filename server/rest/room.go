@@ -42,6 +42,7 @@ func (f *api) send(w *writer, status int, contentType string, body []byte) {
 	if w.work != nil {
 		w.work.Done()
 	}
+	body = w.compressed(contentType, body)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

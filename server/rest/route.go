@@ -36,14 +36,16 @@ type route struct {
 	once         bool     // takes an Idempotency-Key, like all writes
 	condition    string   // the field that If-Match sets: if_revision or expected_rev; "" if the call takes none
 	bodyNeeded   bool
-	accepts      []string // types of the body; nil means JSON
-	status       int      // of success; 0 means 200
-	creates      bool     // success may also be 201, with a Location
-	numbered     bool     // the caller numbered the ops: problems have the number
-	probe        bool     // not bounded: a busy node must still answer
-	streams      bool     // bounded as a watch, not as a call; has no deadline
-	answers      any      // a value of the type of a successful answer; nil means none, or media
-	media        string   // of a successful answer that is not JSON
+	accepts      []string       // types of the body; nil means JSON
+	status       int            // of success; 0 means 200
+	creates      bool           // success may also be 201, with a Location
+	numbered     bool           // the caller numbered the ops: problems have the number
+	probe        bool           // not bounded: a busy node must still answer
+	streams      bool           // bounded as a watch, not as a call; has no deadline
+	answers      any            // a value of the type of a successful answer; nil means none, or media
+	media        string         // of a successful answer that is not JSON
+	events       map[string]any // of a stream: for each kind of event, a value of the type of its data
+	detail       string         // begins the description
 }
 
 // none is the body of a call without one.
@@ -92,6 +94,7 @@ func register[B any](f *api, rt route, handle func(c *request, body *B) error) {
 	f.api.Adapter().Handle(op, func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		out := w.(*writer) // ServeHTTP created it
+		out.secret = rt.tag == "tokens" || rt.id == "create-join-token"
 		out.operation, out.read = rt.id, rt.method == http.MethodGet || rt.effect == reads
 		if out.read {
 			ctx, work := budget.WithWork(r.Context(), f.bytes, out.caller())

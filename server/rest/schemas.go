@@ -4,11 +4,13 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"dormouse/agent"
 	"dormouse/api/document"
+	"dormouse/api/openapi"
 	"dormouse/internal/strictjson"
 )
 
@@ -25,7 +27,8 @@ func newSchemas() huma.Registry {
 		typeOf[document.OpDocument]():    typeOf[opSchema](),
 		typeOf[document.ReadDocument]():  typeOf[readSchema](),
 		typeOf[document.WireResult]():    typeOf[resultSchema](),
-		typeOf[document.WireFound]():     typeOf[foundSchema](),
+		document.AnswerType:              typeOf[answerSchema](),
+		typeOf[document.WireFound]():     typeOf[writtenSchema](),
 	} {
 		r.RegisterTypeAlias(of, schema)
 	}
@@ -44,7 +47,8 @@ type (
 	opSchema      struct{}
 	readSchema    struct{}
 	resultSchema  struct{}
-	foundSchema   struct{}
+	answerSchema  struct{}
+	writtenSchema struct{}
 )
 
 // Schema returns the schema of an object with any members.
@@ -67,31 +71,83 @@ func (versionSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &least, Maximum: &most}
 }
 
-// Schema returns the schema of an entry, or an array of entries.
+// Schema returns the schema of an array of entries. The server also takes a single entry, for callers
+// by hand: generators make better code of one type.
 func (draftsSchema) Schema(r huma.Registry) *huma.Schema {
-	one := r.Schema(typeOf[document.Draft](), true, "")
-	return &huma.Schema{OneOf: []*huma.Schema{one, {Type: huma.TypeArray, Items: one}}}
+	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(typeOf[document.Draft](), true, "")}
 }
 
 // Schema returns the schema of all ops.
-func (opSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "op", document.OpTypes()) }
+func (opSchema) Schema(r huma.Registry) *huma.Schema {
+	return shared(r, "Op", oneOf(r, "op", document.OpTypes()))
+}
 
 // Schema returns the schema of all reads.
-func (readSchema) Schema(r huma.Registry) *huma.Schema { return oneOf(r, "read", document.ReadTypes()) }
+func (readSchema) Schema(r huma.Registry) *huma.Schema {
+	return shared(r, "Read", oneOf(r, "read", document.ReadTypes()))
+}
 
 // Schema returns the schema of all results of ops.
-func (resultSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.ResultTypes()) }
+func (resultSchema) Schema(r huma.Registry) *huma.Schema {
+	return union(r, "op", "Result", document.ResultTypes(), func(types []reflect.Type) *huma.Schema {
+		return anyOf(r, types)
+	})
+}
 
 // Schema returns the schema of all answers of reads.
-func (foundSchema) Schema(r huma.Registry) *huma.Schema { return anyOf(r, document.FoundTypes()) }
+func (answerSchema) Schema(r huma.Registry) *huma.Schema {
+	problem := r.Schema(typeOf[document.Problem](), true, "")
+	return union(r, "read", "Answer", document.FoundTypes(), func(types []reflect.Type) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"found": anyOf(r, types), "error": problem}}
+	})
+}
+
+// Schema returns the schema of what a change has written.
+func (writtenSchema) Schema(r huma.Registry) *huma.Schema {
+	return anyOf(r, []reflect.Type{typeOf[document.Value](), typeOf[document.Checkpoint](), typeOf[document.Thread](), typeOf[document.Memory]()})
+}
 
 // anyOf returns the schema of a value that has one of several types.
 func anyOf(r huma.Registry, types []reflect.Type) *huma.Schema {
+	if len(types) == 1 {
+		return r.Schema(types[0], true, "")
+	}
 	schema := &huma.Schema{}
 	for _, t := range types {
 		schema.AnyOf = append(schema.AnyOf, r.Schema(t, true, ""))
 	}
 	return schema
+}
+
+// union returns the schema of an answer whose member key names its type. For each name it adds a
+// schema with that member, and those that of returns for the name's types.
+func union(r huma.Registry, key, suffix string, types map[string][]reflect.Type, of func([]reflect.Type) *huma.Schema) *huma.Schema {
+	schema := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: key, Mapping: map[string]string{}}}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		named := &huma.Schema{
+			Type: huma.TypeObject, Properties: map[string]*huma.Schema{key: {Type: huma.TypeString, Enum: []any{name}}}, Required: []string{key},
+		}
+		title := titled(name) + suffix
+		r.Map()[title] = &huma.Schema{AllOf: []*huma.Schema{named, of(types[name])}}
+		schema.OneOf = append(schema.OneOf, &huma.Schema{Ref: schemaPrefix + title})
+		schema.Discriminator.Mapping[name] = schemaPrefix + title
+	}
+	return shared(r, suffix, schema)
+}
+
+// shared adds a schema under a name and returns a reference to it.
+func shared(r huma.Registry, name string, schema *huma.Schema) *huma.Schema {
+	r.Map()[name] = schema
+	return &huma.Schema{Ref: schemaPrefix + name}
+}
+
+// titled returns a name of the API as one of a schema: put_value is PutValue.
+func titled(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
 }
 
 // oneOf returns the schema of a document whose member key names its type.
@@ -108,10 +164,12 @@ func oneOf(r huma.Registry, key string, types map[string]reflect.Type) *huma.Sch
 	return schema
 }
 
-// nullThreads allows null for the thread of a checkpoint and of a thaw.
-func nullThreads(r huma.Registry) {
-	for _, name := range []string{"Checkpoint", "Thawed"} {
+// nulls are the members of answers that may be null, besides those whose Go type says so.
+var nulls = map[string]string{"Checkpoint": "thread", "Thawed": "thread", "ForkedAgent": "thread", "Snapshot": "actual_parent"}
+
+func allowNulls(r huma.Registry) {
+	for name, member := range nulls {
 		members := r.Map()[name].Properties
-		members["thread"] = orNull(members["thread"])
+		members[member] = openapi.OrNull(members[member])
 	}
 }

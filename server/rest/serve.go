@@ -19,7 +19,7 @@ import (
 // ServeHTTP answers one request.
 func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr}
+	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr, compress: f.options.Compress, gzip: f.options.Compress && acceptsGzip(r.Header)}
 	defer func() {
 		if cause := recover(); cause != nil {
 			f.recovered(out, r, cause)
@@ -31,7 +31,16 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.options.Node != "" {
 		out.Header().Set(headerNode, f.options.Node)
 	}
-	if err := f.checkOrigin(r); err != nil {
+	if err := f.checkHost(r); err != nil {
+		f.denied(r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr})), err)
+		f.refuse(out, err)
+		return
+	}
+	allowed, done := f.crossOrigin(out, r)
+	if done {
+		return
+	}
+	if err := f.checkOrigin(r); err != nil && !allowed {
 		f.denied(r.WithContext(access.WithCall(r.Context(), access.Call{Address: r.RemoteAddr})), err)
 		f.refuse(out, err)
 		return
@@ -107,16 +116,21 @@ func (f *api) admit(r *http.Request) error {
 	return nil
 }
 
-// checkOrigin refuses what a browser sends for a page of another site: requests for a name
-// that is not this node's, and all requests that say so. Of those it lets pass only reads that
-// name no site, and links that a person follows.
-func (f *api) checkOrigin(r *http.Request) error {
+// checkHost refuses requests for a name that is not this node's, as a browser sends them for a page of
+// another site that has pointed its own name here.
+func (f *api) checkHost(r *http.Request) error {
 	if f.options.Hosts != nil && !hostcheck.Allowed(r.Host, f.options.Hosts) {
 		return agent.Errorf(agent.CodeForbidden, "this node is not known as %q: use its address, or add the name to http.hosts", r.Host)
 	}
+	return nil
+}
+
+// checkOrigin refuses what a browser sends for a page of another site and says so. Of those it lets
+// pass only reads that name no site, and links that a person follows.
+func (f *api) checkOrigin(r *http.Request) error {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" || f.origins.Check(r) != nil {
-		return agent.Errorf(agent.CodeForbidden, "a browser sent this from another origin")
+		return agent.Errorf(agent.CodeForbidden, "a browser sent this from another origin: to allow its pages, add it to http.origins")
 	}
 	return nil
 }

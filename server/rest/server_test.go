@@ -278,8 +278,8 @@ func TestBodiesInMemoryAreBounded(t *testing.T) {
 
 func TestAnEncodedBodyIsUnsupported(t *testing.T) {
 	k := newKit(t)
-	k.call("PUT", "/v1/checkpoints/a", "\x1f\x8b", "Content-Encoding: gzip").problem(415, "unsupported_media")
-	k.call("PUT", "/v1/values/a", "\x1f\x8b", "Content-Encoding: gzip").problem(415, "unsupported_media")
+	k.call("PUT", "/v1/checkpoints/a", "\x1f\x8b", "Content-Encoding: br").problem(415, "unsupported_media")
+	k.call("PUT", "/v1/values/a", "\x1f\x8b", "Content-Encoding: br").problem(415, "unsupported_media")
 	k.call("PUT", "/v1/values/a", "\x1f\x8b", "Content-Encoding: identity").ok(201)
 }
 

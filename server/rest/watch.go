@@ -20,7 +20,14 @@ func routeWatch(f *api) {
 		method: http.MethodGet, path: "/v1/threads/{id}/watch", id: "watch-thread", tag: "threads",
 		summary: "Server-sent events: a thread's entries as they come",
 		effect:  reads, query: []string{"from", "incarnation"}, media: eventStream, streams: true,
+		events: watchEvents(map[string]any{"entry": document.Entry{}, "compacted": document.WatchEnd{}, "deleted": document.WatchEnd{}}),
 	}, (*request).watchThread)
+}
+
+// watchEvents returns the kinds of events of a stream, with the one that any stream may end with.
+func watchEvents(kinds map[string]any) map[string]any {
+	kinds["problem"] = document.Problem{}
+	return kinds
 }
 
 // watchFrom returns the first seq to send. It is the one after Last-Event-ID, which a reconnecting

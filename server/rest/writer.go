@@ -20,6 +20,9 @@ type writer struct {
 	work      *budget.Work  // of a read, until its answer is counted; nil if it is none
 	bodied    bool          // the request has a body
 	began     time.Time     // when the request with the body began
+	compress  bool          // answers may be compressed
+	gzip      bool          // the client accepts gzip
+	secret    bool          // the answer may hold a secret; set by the route
 }
 
 func (w *writer) WriteHeader(status int) {

@@ -1,0 +1,45 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+)
+
+// The headers of requests and answers that pages of allowed origins may send and read, besides those
+// that all pages may.
+var (
+	corsRequestHeaders = strings.Join([]string{
+		"Authorization", "Content-Type", "Content-Encoding", headerScope, headerCluster, headerFence, headerTimeout,
+		headerIdempotency, headerIfMatch, headerIfNone, headerLastEvent,
+	}, ", ")
+	corsAnswerHeaders = strings.Join([]string{headerIndex, headerNode, headerCluster, headerAge, "ETag", "Location", "Retry-After"}, ", ")
+)
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+	corsMaxAge  = "600" // seconds for which a browser keeps the answer to a preflight
+)
+
+// crossOrigin sets the headers for pages of other origins, and reports whether the request's page is of
+// an allowed one. It answers the preflights of these pages itself: done is then true. It never allows
+// credentials, which a browser would add by itself: a page sends a token, which it must know.
+func (f *api) crossOrigin(w http.ResponseWriter, r *http.Request) (allowed, done bool) {
+	if len(f.allowed) == 0 {
+		return false, false
+	}
+	w.Header().Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if !f.allowed[origin] {
+		return false, false
+	}
+	w.Header().Set("Access-Control-Allow-Origin", origin)
+	w.Header().Set("Access-Control-Expose-Headers", corsAnswerHeaders)
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return true, false
+	}
+	w.Header().Set("Access-Control-Allow-Methods", corsMethods)
+	w.Header().Set("Access-Control-Allow-Headers", corsRequestHeaders)
+	w.Header().Set("Access-Control-Max-Age", corsMaxAge)
+	w.WriteHeader(http.StatusNoContent)
+	return true, true
+}
