@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: adapters-js openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,11 @@ sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its exampl
 
 adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
 	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
+
+adapters-js: ## the adapters for JavaScript on three nodes, each under its framework's suite (ADAPTERS_JS="langgraph" for one; needs node 20; 2 min)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js run --silent build
+	go run ./internal/withcluster -- adapters/js/run.sh $(ADAPTERS_JS)
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
