@@ -10,7 +10,7 @@ TEST := GOGC=400 go test -tags invariants -ldflags=-w
 .PHONY: adapters-go adapters-js adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
 .PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
-.PHONY: module-path openapi-check proto race release run sdk-go sdk-go-check sdk-js sim test
+.PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
+
+sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
+	go run ./internal/withcluster -- sdk/python/test.sh
+
+sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed (needs elixir 1.14; 1 min)
+	go run ./internal/withcluster -- sdk/elixir/test.sh
 
 sdk-go: ## the Go library as a module of its own into build/sdk/go
 	go run ./internal/sdkgo/assemble
