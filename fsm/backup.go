@@ -12,7 +12,7 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/fsm/snapshot"
 	"dormouse/fsm/txn"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -101,7 +101,7 @@ type SnapshotInfo struct {
 	Bytes        int64 // of the whole stream
 }
 
-func describeStream(encoded []byte, h *logpb.SnapshotHeader) SnapshotInfo {
+func describeStream(encoded []byte, h *snapfile.SnapshotHeader) SnapshotInfo {
 	return SnapshotInfo{
 		ClusterID: h.ClusterId, Index: h.Index, Term: h.Term, TickMS: h.TickMs, WallMS: h.WallMs, Chain: h.Chain,
 		FeatureLevel: h.FeatureLevel, Files: len(h.Files), Bytes: snapshot.StreamBytes(encoded, h),
@@ -133,7 +133,7 @@ func Inspect(r io.Reader) (SnapshotInfo, error) {
 	return describeStream(encoded, header), nil
 }
 
-func readHeader(r io.Reader) (encoded []byte, h *logpb.SnapshotHeader, err error) {
+func readHeader(r io.Reader) (encoded []byte, h *snapfile.SnapshotHeader, err error) {
 	encoded = make([]byte, snapshot.PrefixBytes)
 	if _, err := io.ReadFull(r, encoded); err != nil {
 		return nil, nil, fmt.Errorf("read its header: %w", err)
@@ -201,7 +201,7 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 	defer g.close()
 
 	dir := d.temporary("received")
-	r := snapshot.NewReceiver(d.fs, dir, func(header *logpb.SnapshotHeader) error {
+	r := snapshot.NewReceiver(d.fs, dir, func(header *snapfile.SnapshotHeader) error {
 		if header.ClusterId == o.ClusterID {
 			return errors.New("a restored backup begins a new cluster, under a new cluster id")
 		}
@@ -223,7 +223,7 @@ func restoreBackup(backup io.Reader, o RestoreOptions) (info SnapshotInfo, err e
 
 // refound makes the received state in dir the new cluster's first snapshot; the first start
 // restores it.
-func (d *dataDir) refound(dir string, old *logpb.SnapshotHeader, o RestoreOptions) error {
+func (d *dataDir) refound(dir string, old *snapfile.SnapshotHeader, o RestoreOptions) error {
 	base := o.IndexBase
 	if base == 0 {
 		base = (old.Index/IndexBaseStep + 2) * IndexBaseStep

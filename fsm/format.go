@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -79,7 +79,7 @@ func (d *dataDir) foreign(cluster string) error {
 }
 
 // accept returns an error unless the snapshot is of this cluster and this version can read it.
-func (d *dataDir) accept(header *logpb.SnapshotHeader) error {
+func (d *dataDir) accept(header *snapfile.SnapshotHeader) error {
 	own := d.clusterID()
 	if own == "" {
 		d.mu.Lock()
@@ -93,7 +93,7 @@ func (d *dataDir) accept(header *logpb.SnapshotHeader) error {
 }
 
 // acceptLevel returns an error if the snapshot may hold data that this version does not know.
-func acceptLevel(header *logpb.SnapshotHeader) error {
+func acceptLevel(header *snapfile.SnapshotHeader) error {
 	if header.FeatureLevel > featureLevelMax {
 		return fmt.Errorf("%w: the snapshot is of a cluster at feature level %d, this version supports %d: upgrade this node",
 			storage.ErrForeign, header.FeatureLevel, featureLevelMax)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"dormouse/fsm/kv"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -21,17 +21,17 @@ type generation struct {
 	warn   func(error) // called with an error of closing or removing it
 
 	mu      sync.Mutex
-	readers int                            // guarded by mu
-	retired bool                           // guarded by mu: no new readers; the last release closes it
-	remove  bool                           // guarded by mu: also removes the directory
-	gone    chan struct{}                  // closed when the engine has been closed
-	known   map[string]*logpb.SnapshotFile // :: name → description from an earlier cut; guarded by mu
+	readers int                               // guarded by mu
+	retired bool                              // guarded by mu: no new readers; the last release closes it
+	remove  bool                              // guarded by mu: also removes the directory
+	gone    chan struct{}                     // closed when the engine has been closed
+	known   map[string]*snapfile.SnapshotFile // :: name → description from an earlier cut; guarded by mu
 }
 
 func newGeneration(fs storage.FS, dir string, engine *storage.Engine, warn func(error)) *generation {
 	return &generation{
 		engine: engine, fs: fs, dir: dir, warm: kv.NewReadCache(), warn: warn,
-		gone: make(chan struct{}), known: make(map[string]*logpb.SnapshotFile),
+		gone: make(chan struct{}), known: make(map[string]*snapfile.SnapshotFile),
 	}
 }
 
@@ -91,14 +91,14 @@ func (g *generation) end() {
 }
 
 // described returns the descriptions of the engine's files from earlier cuts.
-func (g *generation) described() map[string]*logpb.SnapshotFile {
+func (g *generation) described() map[string]*snapfile.SnapshotFile {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.known)
 }
 
 // describe replaces the kept descriptions by those of a cut's files.
-func (g *generation) describe(files []*logpb.SnapshotFile) {
+func (g *generation) describe(files []*snapfile.SnapshotFile) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.known)

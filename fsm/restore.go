@@ -16,6 +16,7 @@ import (
 	"dormouse/fsm/txn"
 	"dormouse/internal/seededbug"
 	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -48,7 +49,7 @@ func (m *Machine) Restore(stream io.ReadCloser) error {
 type onlyWriter struct{ io.Writer }
 
 // restore makes the files in dir the state.
-func (m *Machine) restore(dir string, header *logpb.SnapshotHeader) error {
+func (m *Machine) restore(dir string, header *snapfile.SnapshotHeader) error {
 	if err := m.data.accept(header); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (d *dataDir) temporary(what string) string {
 
 // replace creates an engine from a snapshot's files, which stay in place, checks it, and makes it
 // current.
-func (d *dataDir) replace(dir string, header *logpb.SnapshotHeader) (*generation, error) {
+func (d *dataDir) replace(dir string, header *snapfile.SnapshotHeader) (*generation, error) {
 	name := d.engineName(header.Index)
 	g, err := d.build(name, dir, header)
 	if err == nil {
@@ -124,7 +125,7 @@ func (d *dataDir) replace(dir string, header *logpb.SnapshotHeader) (*generation
 
 // build copies the files into a new directory and opens it. Files that engines never change are
 // hard-linked.
-func (d *dataDir) build(name, from string, header *logpb.SnapshotHeader) (*generation, error) {
+func (d *dataDir) build(name, from string, header *snapfile.SnapshotHeader) (*generation, error) {
 	dir := d.fs.PathJoin(d.dir, name)
 	if err := storage.MakeDir(d.fs, dir); err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (d *dataDir) build(name, from string, header *logpb.SnapshotHeader) (*gener
 }
 
 // matches returns an error if an engine does not match the snapshot's header.
-func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
+func matches(r storage.Reader, header *snapfile.SnapshotHeader) error {
 	done, err := txn.ReadProgress(r)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func matches(r storage.Reader, header *logpb.SnapshotHeader) error {
 }
 
 // headerProgress returns the progress of the state in a snapshot.
-func headerProgress(h *logpb.SnapshotHeader) txn.Progress {
+func headerProgress(h *snapfile.SnapshotHeader) txn.Progress {
 	return txn.Progress{Index: h.Index, Term: h.Term, Tick: h.TickMs, Wall: h.WallMs, Chain: h.Chain}
 }
 

@@ -3,7 +3,7 @@ package fsm
 import (
 	"dormouse/fsm/kv"
 	"dormouse/internal/seededbug"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -11,7 +11,7 @@ import (
 
 // falsify changes an engine as if its snapshot had been made wrong: for
 // seededbug.DedupeLostInSnapshot and seededbug.SnapshotRunsAhead.
-func falsify(engine *storage.Engine, header *logpb.SnapshotHeader) error {
+func falsify(engine *storage.Engine, header *snapfile.SnapshotHeader) error {
 	b := engine.NewBatch()
 	defer b.Close()
 	if seededbug.Is(seededbug.DedupeLostInSnapshot) {

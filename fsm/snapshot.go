@@ -9,7 +9,7 @@ import (
 
 	"dormouse/fsm/snapshot"
 	"dormouse/fsm/txn"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -18,7 +18,7 @@ import (
 type cut struct {
 	data   *dataDir
 	dir    string // removed once it is persisted or released
-	header *logpb.SnapshotHeader
+	header *snapfile.SnapshotHeader
 	gen    *generation // only for the descriptions of its files
 }
 
@@ -50,14 +50,14 @@ func (m *Machine) Rebase() (index, term uint64) {
 }
 
 // describe returns the header of a cut that the applying goroutine makes now.
-func (m *Machine) describe() *logpb.SnapshotHeader {
+func (m *Machine) describe() *snapfile.SnapshotHeader {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return newHeader(m.progress, m.level)
 }
 
-func newHeader(p txn.Progress, level uint32) *logpb.SnapshotHeader {
-	return &logpb.SnapshotHeader{
+func newHeader(p txn.Progress, level uint32) *snapfile.SnapshotHeader {
+	return &snapfile.SnapshotHeader{
 		Format: snapshot.StreamFormat, Index: p.Index, Term: p.Term, TickMs: p.Tick, WallMs: p.Wall,
 		Chain: p.Chain, FeatureLevel: level,
 	}
@@ -66,7 +66,7 @@ func newHeader(p txn.Progress, level uint32) *logpb.SnapshotHeader {
 // cut makes a cut of an engine that stays open during the call. The header gives the engine's last
 // entry. It is nil if commits continue meanwhile; then cut reads the last entry from the cut
 // itself.
-func (d *dataDir) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error) {
+func (d *dataDir) cut(g *generation, header *snapfile.SnapshotHeader) (*cut, error) {
 	cluster := d.clusterID()
 	if err := d.claim(cluster); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d *dataDir) cut(g *generation, header *logpb.SnapshotHeader) (*cut, error)
 }
 
 // describeCut reads the header of a cut from its files.
-func (d *dataDir) describeCut(dir string) (*logpb.SnapshotHeader, error) {
+func (d *dataDir) describeCut(dir string) (*snapfile.SnapshotHeader, error) {
 	engine, err := storage.Open(dir, storage.Options{FS: d.fs, ReadOnly: true, CacheBytes: 1, Fatal: d.engines.Fatal})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (d *dataDir) describeCut(dir string) (*logpb.SnapshotHeader, error) {
 	return header, nil
 }
 
-func describeEngine(r storage.Reader) (*logpb.SnapshotHeader, error) {
+func describeEngine(r storage.Reader) (*snapfile.SnapshotHeader, error) {
 	done, err := txn.ReadProgress(r)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	logpb "dormouse/proto/log"
 	oppb "dormouse/proto/op"
+	_ "dormouse/proto/snapfile" // a part of the log's package
 )
 
 var rewrite = flag.Bool("rewrite", false, "add the new fields to testdata/frozen.txt")

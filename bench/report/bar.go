@@ -130,6 +130,7 @@ const (
 	TrialCatchUpEmpty = "catch-up empty" // of a follower without data
 	TrialCatchUpLoad  = "catch-up empty under load"
 	TrialCold         = "cold-start"
+	TrialRedis        = "redis-protocol" // followed by a command of redis-benchmark
 	TrialNoisy        = "noisy-neighbour"
 	TrialNoisyLimited = "noisy-neighbour limited" // to some requests a second
 )

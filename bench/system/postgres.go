@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // startPostgres starts a server with default settings, which include
@@ -45,7 +46,7 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 	initdb.Dir, initdb.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	initdb.Cancel = func() error { return syscall.Kill(-initdb.Process.Pid, syscall.SIGKILL) } // with the server that initdb runs
 	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+		return errors.Join(fmt.Errorf("initdb: %w: %s", err, out), awaitGroup(initdb.Process))
 	}
 	ports, err := freePorts(1)
 	if err != nil {
@@ -74,6 +75,20 @@ func startPostgres(ctx context.Context, s *System, o Options) error {
 		}
 		return nil
 	})
+}
+
+// awaitGroup waits until a killed process group has ended: the processes that its leader has started
+// end a moment after the leader.
+func awaitGroup(leader *os.Process) error {
+	if leader == nil {
+		return nil // it never started
+	}
+	for began := time.Now(); time.Since(began) < stopMax; time.Sleep(time.Millisecond) {
+		if err := syscall.Kill(-leader.Pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the process group %d has not ended within %v", leader.Pid, stopMax)
 }
 
 // postgresBin returns the directory of the newest server, which Debian does not put on

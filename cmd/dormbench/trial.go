@@ -28,6 +28,7 @@ var trials = []struct {
 	{report.TrialThread, "append at entry 100,000 of a thread compared with entry 100", (*stage).thread},
 	{report.TrialCatchUp, "a follower catches up by a snapshot after it was stopped, and after it lost its data", (*stage).catchUp},
 	{report.TrialNoisy, "p99 of a quiet scope alone, and beside a scope that 256 callers flood", (*stage).noisy},
+	{report.TrialRedis, "redis-benchmark against the server for clients of Redis, compared with one Redis server", (*stage).redisProtocol},
 	{report.TrialCold, "a killed node restarts with much data and a cold page cache", (*stage).coldStart},
 }
 
@@ -85,7 +86,7 @@ func (s *sizeFlags) check() error {
 func (a *app) trialCommand() *cobra.Command {
 	st := &stage{systems: []string{system.Dormouse, system.Etcd}}
 	cmd := &cobra.Command{
-		Use: "trial NAME", Short: "Run one trial once: failover, growth, thread, catch-up, noisy-neighbour or cold-start", Args: cli.Exactly("NAME"),
+		Use: "trial NAME", Short: "Run one trial once: failover, growth, thread, catch-up, noisy-neighbour, redis-protocol or cold-start", Args: cli.Exactly("NAME"),
 		Example: "  dormbench trial failover\n  dormbench trial cold-start --cold-mib 10240\n  dormbench trial catch-up --catch-up-mib 0 --catch-up-entries 100000",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := trialNames(args); err != nil {

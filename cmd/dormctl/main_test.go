@@ -17,7 +17,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/cmd/dormctl/kit"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 )
 
 const transcripts = `{"id":"c1","agent":"a","messages":[{"role":"user","content":"<hi>"},{"role":"assistant","content":"ho"}]}
@@ -158,9 +158,9 @@ func TestABackupAppearsWhole(t *testing.T) {
 func TestASnapshotIsInspectedOffline(t *testing.T) {
 	crc := func(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 	content := []byte("an engine's file")
-	raw, err := proto.Marshal(&logpb.SnapshotHeader{
+	raw, err := proto.Marshal(&snapfile.SnapshotHeader{
 		Format: 1, ClusterId: "c-1", Index: 42, Term: 3, WallMs: 1_800_000_000_000, Chain: 0xbeef, FeatureLevel: 1,
-		Files: []*logpb.SnapshotFile{{Name: "000001.sst", Size: uint64(len(content)), Crc32C: crc(content)}},
+		Files: []*snapfile.SnapshotFile{{Name: "000001.sst", Size: uint64(len(content)), Crc32C: crc(content)}},
 	})
 	if err != nil {
 		t.Fatal(err)

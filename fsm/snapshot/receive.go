@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 
 	"dormouse/fsm/command"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -17,10 +17,10 @@ import (
 type Receiver struct {
 	fs     storage.FS
 	dir    string
-	accept func(*logpb.SnapshotHeader) error // accepts or rejects the header before any file is written; may be nil
+	accept func(*snapfile.SnapshotHeader) error // accepts or rejects the header before any file is written; may be nil
 
 	pending []byte // of the prefix, header or end mark, until it is complete
-	Header  *logpb.SnapshotHeader
+	Header  *snapfile.SnapshotHeader
 	Encoded []byte // the header as received
 
 	next int          // the file of header.Files that is being received
@@ -34,7 +34,7 @@ type Receiver struct {
 
 // NewReceiver returns a receiver that writes a snapshot to a directory. If accept returns an error,
 // the receiver refuses the snapshot before its first file.
-func NewReceiver(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error) *Receiver {
+func NewReceiver(fs storage.FS, dir string, accept func(*snapfile.SnapshotHeader) error) *Receiver {
 	return &Receiver{fs: fs, dir: dir, accept: accept}
 }
 

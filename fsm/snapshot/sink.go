@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -17,7 +17,7 @@ type Sink struct {
 	meta     raft.SnapshotMeta
 	dir      string    // temporary; removed or renamed when the sink is closed
 	receiver *Receiver // nil once a directory was adopted
-	header   *logpb.SnapshotHeader
+	header   *snapfile.SnapshotHeader
 	encoded  []byte
 	closed   bool
 	err      error // of the first Close
@@ -37,7 +37,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 }
 
 // Adopt moves the files in dir, which are durable, into the snapshot, instead of a stream.
-func (s *Sink) Adopt(dir string, h *logpb.SnapshotHeader) error {
+func (s *Sink) Adopt(dir string, h *snapfile.SnapshotHeader) error {
 	if s.closed || s.receiver == nil || s.receiver.Header != nil {
 		return errSinkClosed
 	}

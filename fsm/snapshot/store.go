@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"dormouse/fsm/command"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -45,7 +45,7 @@ const Retained = 2
 type Store struct {
 	fs     storage.FS
 	dir    string
-	accept func(*logpb.SnapshotHeader) error // accepts or rejects a received header
+	accept func(*snapfile.SnapshotHeader) error // accepts or rejects a received header
 	logger hclog.Logger
 
 	mu     sync.Mutex
@@ -56,7 +56,7 @@ type Store struct {
 // Held is a complete snapshot in the store.
 type Held struct {
 	Meta    raft.SnapshotMeta
-	Header  *logpb.SnapshotHeader
+	Header  *snapfile.SnapshotHeader
 	Encoded []byte // the header as at the beginning of the stream
 	Dir     string
 
@@ -66,7 +66,7 @@ type Held struct {
 
 // OpenStore opens the store in dir, creates it if it does not exist, and removes unfinished
 // snapshots.
-func OpenStore(fs storage.FS, dir string, accept func(*logpb.SnapshotHeader) error, logger hclog.Logger) (*Store, error) {
+func OpenStore(fs storage.FS, dir string, accept func(*snapfile.SnapshotHeader) error, logger hclog.Logger) (*Store, error) {
 	s := &Store{fs: fs, dir: dir, accept: accept, logger: logger}
 	if err := storage.MakeDir(fs, dir); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func damagedSnapshot(err error) error {
 }
 
 // parseHeader parses a complete encoded header.
-func parseHeader(encoded []byte) (*logpb.SnapshotHeader, error) {
+func parseHeader(encoded []byte) (*snapfile.SnapshotHeader, error) {
 	if len(encoded) < PrefixBytes {
 		return nil, errors.New("snapshot header is cut short")
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"dormouse/fsm/command"
-	logpb "dormouse/proto/log"
+	"dormouse/proto/snapfile"
 	"dormouse/storage"
 )
 
@@ -20,7 +20,7 @@ import (
 //	magic           8 bytes
 //	header length   4 bytes, big-endian
 //	header CRC-32C  4 bytes
-//	header          a logpb.SnapshotHeader, which names the files
+//	header          a snapfile.SnapshotHeader, which names the files
 //	files           their bytes, one after the other, in the header's order
 //	end mark        8 bytes
 //
@@ -38,7 +38,7 @@ const (
 )
 
 // EncodeHeader returns the beginning of a stream: magic, length, CRC and header.
-func EncodeHeader(h *logpb.SnapshotHeader) ([]byte, error) {
+func EncodeHeader(h *snapfile.SnapshotHeader) ([]byte, error) {
 	raw := command.Marshal(h)
 	if len(raw) > headerMax || len(h.Files) > filesMax {
 		return nil, fmt.Errorf("encode snapshot header: %d files in %d bytes are too many", len(h.Files), len(raw))
@@ -62,11 +62,11 @@ func HeaderLength(prefix []byte) (int, error) {
 }
 
 // DecodeHeader parses and checks the header after the prefix.
-func DecodeHeader(prefix, raw []byte) (*logpb.SnapshotHeader, error) {
+func DecodeHeader(prefix, raw []byte) (*snapfile.SnapshotHeader, error) {
 	if crc := binary.BigEndian.Uint32(prefix[12:]); crc != crc32.Checksum(raw, command.Castagnoli) {
 		return nil, errors.New("snapshot header is damaged: its checksum does not match")
 	}
-	h := &logpb.SnapshotHeader{}
+	h := &snapfile.SnapshotHeader{}
 	if err := command.Unmarshal(raw, h); err != nil {
 		return nil, fmt.Errorf("decode snapshot header: %w", err)
 	}
@@ -112,7 +112,7 @@ func ValidFileName(name string) bool {
 const lockName = "LOCK"
 
 // StreamBytes returns the exact length of the stream of a snapshot with the given encoded header.
-func StreamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
+func StreamBytes(encodedHeader []byte, h *snapfile.SnapshotHeader) int64 {
 	size := int64(len(encodedHeader)) + int64(len(StreamEnd))
 	for _, f := range h.Files {
 		size += int64(f.Size)
@@ -123,13 +123,13 @@ func StreamBytes(encodedHeader []byte, h *logpb.SnapshotHeader) int64 {
 // DescribeFiles returns the files in dir with their sizes and checksums, in name order. It takes
 // the description of a table file from known if the size is equal: an engine never changes a table
 // file, and never reuses its name.
-func DescribeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFile) ([]*logpb.SnapshotFile, error) {
+func DescribeFiles(fs storage.FS, dir string, known map[string]*snapfile.SnapshotFile) ([]*snapfile.SnapshotFile, error) {
 	names, err := fs.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", dir, err)
 	}
 	slices.Sort(names)
-	files := make([]*logpb.SnapshotFile, 0, len(names))
+	files := make([]*snapfile.SnapshotFile, 0, len(names))
 	for _, name := range names {
 		if name == lockName {
 			continue
@@ -146,7 +146,7 @@ func DescribeFiles(fs storage.FS, dir string, known map[string]*logpb.SnapshotFi
 	return files, nil
 }
 
-func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*logpb.SnapshotFile, error) {
+func describeFile(fs storage.FS, dir, name string, known *snapfile.SnapshotFile) (*snapfile.SnapshotFile, error) {
 	path := fs.PathJoin(dir, name)
 	info, err := fs.Stat(path)
 	if err != nil {
@@ -164,7 +164,7 @@ func describeFile(fs storage.FS, dir, name string, known *logpb.SnapshotFile) (*
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("describe %s: %w", path, err)
 	}
-	return &logpb.SnapshotFile{Name: name, Size: uint64(n), Crc32C: crc.Sum32()}, nil
+	return &snapfile.SnapshotFile{Name: name, Size: uint64(n), Crc32C: crc.Sum32()}, nil
 }
 
 // Unchanging reports whether an engine writes files of that name only once.
@@ -180,14 +180,14 @@ type streamReader struct {
 	fs     storage.FS
 	dir    string
 	header []byte // the unread part of the encoded header
-	files  []*logpb.SnapshotFile
+	files  []*snapfile.SnapshotFile
 	file   storage.File // of files[0]; nil before it is opened
 	left   uint64       // unread bytes of file
 	end    []byte       // the unread part of the end mark
 }
 
 // NewStreamReader returns a reader of a snapshot as a stream. It closes the files that it reads.
-func NewStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *logpb.SnapshotHeader) *streamReader {
+func NewStreamReader(fs storage.FS, dir string, encodedHeader []byte, h *snapfile.SnapshotHeader) *streamReader {
 	return &streamReader{fs: fs, dir: dir, header: encodedHeader, files: h.Files, end: []byte(StreamEnd)}
 }
 

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"api/ops":        {"agent", "proto/op"},
 	"api/convert":    {"agent", "agent/layout", "api/ops", "proto/api", "proto/op"},
 	"proto/codec":    {},
-	"proto/snapfile": {"proto/log"},
+	"proto/snapfile": {},
 
 	// The JSON contract, which HTTP serves and dormctl reads and prints.
 	"api/document": {"agent", "agent/layout", "agent/replay", "instance/pod"},
@@ -72,12 +72,12 @@ var mayImport = map[string][]string{
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
 		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
-		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "recall", "storage",
+		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
 	"fsm/command/commandtest": {"agent"},
 	"fsm/kv":                  {"proto/log", "storage"},
-	"fsm/snapshot":            {"fsm/command", "proto/log", "storage"},
+	"fsm/snapshot":            {"fsm/command", "proto/snapfile", "storage"},
 	"fsm/checkpoint":          noun("fsm/thread"),
 	"fsm/claim":               noun(),
 	"fsm/conversation":        noun(),

@@ -1337,175 +1337,6 @@ func (x *ScopeRecord) GetMetadataBuilding() bool {
 	return false
 }
 
-// SnapshotHeader is the beginning of a snapshot's stream and lists its files.
-type SnapshotHeader struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Format        uint32                 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"`
-	ClusterId     string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
-	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
-	Term          uint64                 `protobuf:"varint,4,opt,name=term,proto3" json:"term,omitempty"`
-	TickMs        uint64                 `protobuf:"varint,5,opt,name=tick_ms,json=tickMs,proto3" json:"tick_ms,omitempty"`
-	WallMs        int64                  `protobuf:"varint,6,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"`
-	Chain         uint32                 `protobuf:"varint,7,opt,name=chain,proto3" json:"chain,omitempty"`
-	FeatureLevel  uint32                 `protobuf:"varint,8,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
-	Files         []*SnapshotFile        `protobuf:"bytes,9,rep,name=files,proto3" json:"files,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SnapshotHeader) Reset() {
-	*x = SnapshotHeader{}
-	mi := &file_proto_log_log_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SnapshotHeader) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SnapshotHeader) ProtoMessage() {}
-
-func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SnapshotHeader.ProtoReflect.Descriptor instead.
-func (*SnapshotHeader) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *SnapshotHeader) GetFormat() uint32 {
-	if x != nil {
-		return x.Format
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetClusterId() string {
-	if x != nil {
-		return x.ClusterId
-	}
-	return ""
-}
-
-func (x *SnapshotHeader) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetTerm() uint64 {
-	if x != nil {
-		return x.Term
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetTickMs() uint64 {
-	if x != nil {
-		return x.TickMs
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetWallMs() int64 {
-	if x != nil {
-		return x.WallMs
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetChain() uint32 {
-	if x != nil {
-		return x.Chain
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetFeatureLevel() uint32 {
-	if x != nil {
-		return x.FeatureLevel
-	}
-	return 0
-}
-
-func (x *SnapshotHeader) GetFiles() []*SnapshotFile {
-	if x != nil {
-		return x.Files
-	}
-	return nil
-}
-
-type SnapshotFile struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Size          uint64                 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
-	Crc32C        uint32                 `protobuf:"varint,3,opt,name=crc32c,proto3" json:"crc32c,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *SnapshotFile) Reset() {
-	*x = SnapshotFile{}
-	mi := &file_proto_log_log_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *SnapshotFile) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*SnapshotFile) ProtoMessage() {}
-
-func (x *SnapshotFile) ProtoReflect() protoreflect.Message {
-	mi := &file_proto_log_log_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use SnapshotFile.ProtoReflect.Descriptor instead.
-func (*SnapshotFile) Descriptor() ([]byte, []int) {
-	return file_proto_log_log_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *SnapshotFile) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *SnapshotFile) GetSize() uint64 {
-	if x != nil {
-		return x.Size
-	}
-	return 0
-}
-
-func (x *SnapshotFile) GetCrc32C() uint32 {
-	if x != nil {
-		return x.Crc32C
-	}
-	return 0
-}
-
 var File_proto_log_log_proto protoreflect.FileDescriptor
 
 const file_proto_log_log_proto_rawDesc = "" +
@@ -1633,22 +1464,7 @@ const file_proto_log_log_proto_rawDesc = "" +
 	"own_policy\x18\x9c\x02 \x01(\bR\townPolicy\x12/\n" +
 	"\x06limits\x18\x9d\x02 \x01(\v2\x16.dormouse.op.v1.PolicyR\x06limits\x12$\n" +
 	"\rmetadata_keys\x18\xac\x02 \x03(\tR\fmetadataKeys\x12,\n" +
-	"\x11metadata_building\x18\xad\x02 \x01(\bR\x10metadataBuilding\"\x93\x02\n" +
-	"\x0eSnapshotHeader\x12\x16\n" +
-	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
-	"\n" +
-	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x14\n" +
-	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x12\n" +
-	"\x04term\x18\x04 \x01(\x04R\x04term\x12\x17\n" +
-	"\atick_ms\x18\x05 \x01(\x04R\x06tickMs\x12\x17\n" +
-	"\awall_ms\x18\x06 \x01(\x03R\x06wallMs\x12\x14\n" +
-	"\x05chain\x18\a \x01(\rR\x05chain\x12#\n" +
-	"\rfeature_level\x18\b \x01(\rR\ffeatureLevel\x123\n" +
-	"\x05files\x18\t \x03(\v2\x1d.dormouse.log.v1.SnapshotFileR\x05files\"N\n" +
-	"\fSnapshotFile\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04size\x18\x02 \x01(\x04R\x04size\x12\x16\n" +
-	"\x06crc32c\x18\x03 \x01(\rR\x06crc32cB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\x11metadata_building\x18\xad\x02 \x01(\bR\x10metadataBuildingB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_log_proto_rawDescOnce sync.Once
@@ -1662,7 +1478,7 @@ func file_proto_log_log_proto_rawDescGZIP() []byte {
 	return file_proto_log_log_proto_rawDescData
 }
 
-var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_proto_log_log_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_proto_log_log_proto_goTypes = []any{
 	(*Batch)(nil),           // 0: dormouse.log.v1.Batch
 	(*Commit)(nil),          // 1: dormouse.log.v1.Commit
@@ -1678,40 +1494,37 @@ var file_proto_log_log_proto_goTypes = []any{
 	(*ForkPoint)(nil),       // 11: dormouse.log.v1.ForkPoint
 	(*Segment)(nil),         // 12: dormouse.log.v1.Segment
 	(*ScopeRecord)(nil),     // 13: dormouse.log.v1.ScopeRecord
-	(*SnapshotHeader)(nil),  // 14: dormouse.log.v1.SnapshotHeader
-	(*SnapshotFile)(nil),    // 15: dormouse.log.v1.SnapshotFile
-	(*op.Op)(nil),           // 16: dormouse.op.v1.Op
-	(*RenewNodeLease)(nil),  // 17: dormouse.log.v1.RenewNodeLease
-	(*EndNodeLease)(nil),    // 18: dormouse.log.v1.EndNodeLease
-	(*MovePartitions)(nil),  // 19: dormouse.log.v1.MovePartitions
-	(*EndInstance)(nil),     // 20: dormouse.log.v1.EndInstance
-	(*op.OpResult)(nil),     // 21: dormouse.op.v1.OpResult
-	(*op.Error)(nil),        // 22: dormouse.op.v1.Error
-	(*op.Policy)(nil),       // 23: dormouse.op.v1.Policy
+	(*op.Op)(nil),           // 14: dormouse.op.v1.Op
+	(*RenewNodeLease)(nil),  // 15: dormouse.log.v1.RenewNodeLease
+	(*EndNodeLease)(nil),    // 16: dormouse.log.v1.EndNodeLease
+	(*MovePartitions)(nil),  // 17: dormouse.log.v1.MovePartitions
+	(*EndInstance)(nil),     // 18: dormouse.log.v1.EndInstance
+	(*op.OpResult)(nil),     // 19: dormouse.op.v1.OpResult
+	(*op.Error)(nil),        // 20: dormouse.op.v1.Error
+	(*op.Policy)(nil),       // 21: dormouse.op.v1.Policy
 }
 var file_proto_log_log_proto_depIdxs = []int32{
 	2,  // 0: dormouse.log.v1.Commit.fence:type_name -> dormouse.log.v1.Fence
-	16, // 1: dormouse.log.v1.Commit.ops:type_name -> dormouse.op.v1.Op
+	14, // 1: dormouse.log.v1.Commit.ops:type_name -> dormouse.op.v1.Op
 	3,  // 2: dormouse.log.v1.Commit.cluster_ops:type_name -> dormouse.log.v1.ClusterOp
 	6,  // 3: dormouse.log.v1.ClusterOp.put_member:type_name -> dormouse.log.v1.PutMember
 	7,  // 4: dormouse.log.v1.ClusterOp.remove_member:type_name -> dormouse.log.v1.RemoveMember
 	8,  // 5: dormouse.log.v1.ClusterOp.set_feature_level:type_name -> dormouse.log.v1.SetFeatureLevel
-	17, // 6: dormouse.log.v1.ClusterOp.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
-	18, // 7: dormouse.log.v1.ClusterOp.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
-	19, // 8: dormouse.log.v1.ClusterOp.move_partitions:type_name -> dormouse.log.v1.MovePartitions
-	20, // 9: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
+	15, // 6: dormouse.log.v1.ClusterOp.renew_node_lease:type_name -> dormouse.log.v1.RenewNodeLease
+	16, // 7: dormouse.log.v1.ClusterOp.end_node_lease:type_name -> dormouse.log.v1.EndNodeLease
+	17, // 8: dormouse.log.v1.ClusterOp.move_partitions:type_name -> dormouse.log.v1.MovePartitions
+	18, // 9: dormouse.log.v1.ClusterOp.end_instance:type_name -> dormouse.log.v1.EndInstance
 	5,  // 10: dormouse.log.v1.PutMember.member:type_name -> dormouse.log.v1.Member
-	21, // 11: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
-	22, // 12: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
+	19, // 11: dormouse.log.v1.Outcome.results:type_name -> dormouse.op.v1.OpResult
+	20, // 12: dormouse.log.v1.Outcome.refusal:type_name -> dormouse.op.v1.Error
 	11, // 13: dormouse.log.v1.ThreadMeta.forked_from:type_name -> dormouse.log.v1.ForkPoint
 	12, // 14: dormouse.log.v1.ThreadMeta.segments:type_name -> dormouse.log.v1.Segment
-	23, // 15: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
-	15, // 16: dormouse.log.v1.SnapshotHeader.files:type_name -> dormouse.log.v1.SnapshotFile
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	21, // 15: dormouse.log.v1.ScopeRecord.limits:type_name -> dormouse.op.v1.Policy
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_proto_log_log_proto_init() }
@@ -1736,7 +1549,7 @@ func file_proto_log_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proto_log_log_proto_rawDesc), len(file_proto_log_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -6,7 +6,7 @@
 //	magic           8 bytes
 //	header length   4 bytes, big-endian
 //	header CRC-32C  4 bytes, big-endian
-//	header          a logpb.SnapshotHeader, which names the files
+//	header          a SnapshotHeader, which names the files
 //	files           their bytes, one after the other, in the header's order
 //	end mark        8 bytes
 //
@@ -26,8 +26,6 @@ import (
 	"path/filepath"
 
 	"google.golang.org/protobuf/proto"
-
-	logpb "dormouse/proto/log"
 )
 
 const (
@@ -44,7 +42,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Info is what is in a snapshot.
 type Info struct {
-	Header  *logpb.SnapshotHeader
+	Header  *SnapshotHeader
 	Bytes   uint64   // of its files
 	Damages []string // what is wrong with the files; none where it is whole
 }
@@ -95,7 +93,7 @@ func inspectStream(r io.Reader) (Info, error) {
 	return info, nil
 }
 
-func newInfo(header *logpb.SnapshotHeader) Info {
+func newInfo(header *SnapshotHeader) Info {
 	info := Info{Header: header}
 	for _, f := range header.GetFiles() {
 		info.Bytes += f.GetSize()
@@ -131,7 +129,7 @@ func noHeader(dir string) error {
 	return fmt.Errorf("%s holds %d snapshots; inspect one of them, such as %s", dir, len(found), filepath.Dir(found[len(found)-1]))
 }
 
-func (i *Info) checkFile(path string, want *logpb.SnapshotFile) {
+func (i *Info) checkFile(path string, want *SnapshotFile) {
 	file, err := os.Open(path)
 	if err != nil {
 		i.damaged("%s is missing", want.GetName())
@@ -155,7 +153,7 @@ func (i *Info) damaged(format string, args ...any) {
 }
 
 // ReadHeader reads and checks the beginning of a stream, up to the files.
-func ReadHeader(r io.Reader) (*logpb.SnapshotHeader, error) {
+func ReadHeader(r io.Reader) (*SnapshotHeader, error) {
 	prefix := make([]byte, prefixSize)
 	if _, err := io.ReadFull(r, prefix); err != nil || !bytes.Equal(prefix[:8], []byte(magic)) {
 		return nil, errors.New("this is no Dormouse snapshot: its first bytes are wrong")
@@ -171,7 +169,7 @@ func ReadHeader(r io.Reader) (*logpb.SnapshotHeader, error) {
 	if len(raw) != int(length) || crc32.Checksum(raw, castagnoli) != binary.BigEndian.Uint32(prefix[12:]) {
 		return nil, errors.New("the snapshot's header is damaged: it is cut short, or its checksum does not match")
 	}
-	header := &logpb.SnapshotHeader{}
+	header := &SnapshotHeader{}
 	if err := proto.Unmarshal(raw, header); err != nil {
 		return nil, fmt.Errorf("decode the snapshot's header: %w", err)
 	}

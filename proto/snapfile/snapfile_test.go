@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	logpb "dormouse/proto/log"
 	"dormouse/proto/snapfile"
 )
 
@@ -22,9 +21,9 @@ func crc(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Casta
 // stream writes a snapshot of contents, and tells where its files begin.
 func stream(t *testing.T, format uint32) (whole []byte, filesAt int) {
 	t.Helper()
-	header := &logpb.SnapshotHeader{Format: format, ClusterId: "c1", Index: 42, Term: 3}
+	header := &snapfile.SnapshotHeader{Format: format, ClusterId: "c1", Index: 42, Term: 3}
 	for i, content := range contents {
-		header.Files = append(header.Files, &logpb.SnapshotFile{
+		header.Files = append(header.Files, &snapfile.SnapshotFile{
 			Name: string(rune('a' + i)), Size: uint64(len(content)), Crc32C: crc([]byte(content)),
 		})
 	}

@@ -27,12 +27,16 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 	if err := c.accept(); err != nil {
 		return nil, err
 	}
-	size := limit
-	if c.r.ContentLength > 0 && c.coding() == "" {
+	size, coding := limit, codingOf(c.r.Header)
+	if c.r.ContentLength > 0 && coding == "" {
 		size = c.r.ContentLength
 	}
 	// The bytes that arrive and those that come out of the coding have the same limit.
-	body, err := c.receiveDecoded(http.MaxBytesReader(c.w, c.r.Body, limit), size, limit)
+	var body []byte
+	from, err := decoded(c.w, http.MaxBytesReader(c.w, c.r.Body, limit), coding, limit)
+	if err == nil {
+		body, err = c.receive(from, size)
+	}
 	var over *http.MaxBytesError
 	switch {
 	case errors.Is(err, errNoRoom):
@@ -45,18 +49,6 @@ func (c *request) readBody(limit int64) ([]byte, error) {
 		return nil, agent.Invalid("body", "the body is incomplete: %v", err)
 	}
 	return body, nil
-}
-
-// receiveDecoded reads a body of at most size bytes, and of at most limit bytes without its coding.
-func (c *request) receiveDecoded(arriving io.ReadCloser, size, limit int64) ([]byte, error) {
-	from, err := c.decoded(arriving)
-	if err != nil {
-		return nil, err
-	}
-	if c.coding() != "" {
-		from = http.MaxBytesReader(c.w, io.NopCloser(from), limit)
-	}
-	return c.receive(from, size)
 }
 
 // errNoRoom means that the bytes in flight of the node, or of the caller, are at their limit.
@@ -110,7 +102,7 @@ func decodeBody[B any](c *request) (*B, error) {
 // accept refuses a body of a type that the route does not take, or without a type: a page of another
 // site can make a browser send one of those without asking first.
 func (c *request) accept() error {
-	if err := c.acceptCoding(); err != nil {
+	if err := acceptCoding(c.w, codingOf(c.r.Header)); err != nil {
 		return err
 	}
 	named := c.r.Header.Get("Content-Type")

@@ -79,22 +79,22 @@ func acceptsGzip(header http.Header) bool {
 	return wild
 }
 
-// decoded returns the reader of a request's body without its content coding. Its reader bounds the
-// bytes that arrive; the caller bounds those that come out.
-func (c *request) decoded(body io.Reader) (io.Reader, error) {
-	if c.coding() != codingGzip {
-		return body, nil
+// decoded returns the reader of a body without its content coding, of at most limit bytes. The caller
+// bounds the bytes that arrive.
+func decoded(w http.ResponseWriter, arriving io.Reader, coding string, limit int64) (io.Reader, error) {
+	if coding != codingGzip {
+		return arriving, nil
 	}
-	z, err := gzip.NewReader(body)
+	z, err := gzip.NewReader(arriving)
 	if err != nil {
 		return nil, fmt.Errorf("not gzip, as its Content-Encoding says: %w", err)
 	}
-	return z, nil
+	return http.MaxBytesReader(w, io.NopCloser(z), limit), nil
 }
 
-// coding returns the content coding of the body, "" if it has none.
-func (c *request) coding() string {
-	coding := strings.ToLower(strings.Join(c.r.Header.Values("Content-Encoding"), ", "))
+// codingOf returns the content coding of a body, "" if it has none.
+func codingOf(header http.Header) string {
+	coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", "))
 	if coding == "identity" {
 		return ""
 	}
@@ -102,9 +102,9 @@ func (c *request) coding() string {
 }
 
 // acceptCoding refuses a body in a coding that the server does not take.
-func (c *request) acceptCoding() error {
-	if coding := c.coding(); coding != "" && coding != codingGzip {
-		c.w.Header().Set("Accept-Encoding", codingGzip)
+func acceptCoding(w http.ResponseWriter, coding string) error {
+	if coding != "" && coding != codingGzip {
+		w.Header().Set("Accept-Encoding", codingGzip)
 		return agent.Errorf(document.CodeUnsupportedMedia, "the body is encoded as %q; send it as gzip, or without an encoding", coding)
 	}
 	return nil
