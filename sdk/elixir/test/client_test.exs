@@ -7,7 +7,7 @@ defmodule Dormouse.ClientTest do
 
   defp scripted(replies, options \\ []) do
     {urls, got} = Test.Node.start(replies, 3)
-    server = start_supervised!({Dormouse, [endpoints: urls, timeout_ms: 300] ++ options}, id: make_ref())
+    server = start_supervised!({Dormouse, Keyword.merge([endpoints: urls, timeout_ms: 10_000], options)}, id: make_ref())
     {Dormouse.client(server), got}
   end
 
@@ -20,7 +20,7 @@ defmodule Dormouse.ClientTest do
     end
 
     test "a write with an unknown outcome names its key" do
-      {client, got} = scripted([:lost])
+      {client, got} = scripted([:lost], timeout_ms: 300)
       assert {:error, %Unknown{idempotency_key: key}} = result = Checkpoints.put(client, "k", %{state: %{}})
       assert key == hd(got.()).headers["idempotency-key"]
       assert Dormouse.outcome(result) == :unknown
@@ -28,7 +28,7 @@ defmodule Dormouse.ClientTest do
     end
 
     test "a write that was only refused in passing is refused" do
-      {client, _got} = scripted([problem("unavailable", 503)])
+      {client, _got} = scripted([problem("unavailable", 503)], timeout_ms: 300)
       assert {:error, %Refused{code: "unavailable"}} = Checkpoints.put(client, "k", %{state: %{}})
     end
 
@@ -59,7 +59,7 @@ defmodule Dormouse.ClientTest do
 
     test "a read is never unknown" do
       for reply <- [:lost, problem("unknown", 504)] do
-        {client, _got} = scripted([reply])
+        {client, _got} = scripted([reply], timeout_ms: 300)
         assert {:error, %Refused{code: "unavailable"}} = Checkpoints.get(client, "k")
       end
     end
@@ -72,7 +72,7 @@ defmodule Dormouse.ClientTest do
     end
 
     test "an answer without a problem document has a code all the same" do
-      {client, _got} = scripted([{502, "text/html", [], "<html>"}])
+      {client, _got} = scripted([{502, "text/html", [], "<html>"}], timeout_ms: 300)
       assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
     end
 
@@ -170,7 +170,7 @@ defmodule Dormouse.ClientTest do
     test "a hold renews itself, and is lost when a renewal is refused" do
       claim = answer(%{name: "c", holder: "w", epoch: 3})
       {client, got} = scripted([claim, claim, problem("fenced", 409)])
-      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 300)
+      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 1500)
       assert hold.fence == %Fence{claim: "c", epoch: 3}
       assert Hold.check(hold) == :ok
       assert_receive {:dormouse_lost, ^hold, reason}
@@ -201,7 +201,7 @@ defmodule Dormouse.ClientTest do
 
     test "a turn is kept" do
       {client, got} = scripted([answer(%{})])
-      assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 60)
+      assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 1500)
       assert hold.fence == %Fence{claim: "session:s", epoch: 4}
       until(fn -> got.() != [] end)
       assert Hold.stop(hold) == :ok

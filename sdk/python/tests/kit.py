@@ -66,7 +66,7 @@ class Scripted:
 
 def scripted(*replies: Reply, **options: Any) -> tuple[Client, list[Got]]:
     http = Scripted(list(replies))
-    return Client(["http://a", "http://b", "http://c"], http=http, **{"timeout_ms": 300, **options}), http.got
+    return Client(["http://a", "http://b", "http://c"], http=http, **{"timeout_ms": 10_000, **options}), http.got
 
 
 def answer(body: Any, status: int = 200, **headers: str) -> Reply:

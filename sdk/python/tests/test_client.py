@@ -22,13 +22,13 @@ class Outcomes(unittest.TestCase):
         self.assertEqual({each.host for each in got}, {"a", "b", "c"})
 
     def test_a_write_with_an_unknown_outcome_names_its_key(self):
-        client, got = scripted(lost)
+        client, got = scripted(lost, timeout_ms=300)
         outcome = settle(client.checkpoints.put, "k", {"state": {}})
         assert isinstance(outcome, Unknown)
         self.assertEqual(outcome.error.idempotency_key, got[0].headers["Idempotency-Key"])
 
     def test_a_write_that_was_only_refused_in_passing_is_refused(self):
-        client, _ = scripted(problem("unavailable", 503))
+        client, _ = scripted(problem("unavailable", 503), timeout_ms=300)
         outcome = settle(client.checkpoints.put, "k", {"state": {}})
         assert isinstance(outcome, Refused)
         self.assertEqual(outcome.error.code, "unavailable")
@@ -53,7 +53,7 @@ class Outcomes(unittest.TestCase):
 
     def test_a_read_is_never_unknown(self):
         for reply in (lost, problem("unknown", 504)):
-            client, _ = scripted(reply)
+            client, _ = scripted(reply, timeout_ms=300)
             outcome = settle(client.checkpoints.get, "k")
             assert isinstance(outcome, Refused)
             self.assertEqual(outcome.error.code, "unavailable")
@@ -73,7 +73,7 @@ class Outcomes(unittest.TestCase):
         self.assertGreaterEqual(time.monotonic() - began, 0.06)
 
     def test_an_answer_without_a_problem_document_has_a_code_all_the_same(self):
-        client, _ = scripted(lambda got: Response(502, {}, b"<html>"))
+        client, _ = scripted(lambda got: Response(502, {}, b"<html>"), timeout_ms=300)
         self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
 
     def test_endpoints_are_needed(self):
@@ -187,9 +187,9 @@ class Watches(unittest.TestCase):
 
 class Holds(unittest.TestCase):
     def test_a_hold_renews_itself_and_is_lost_when_a_renewal_is_refused(self):
-        claim = answer({"name": "c", "holder": "w", "epoch": 3, "ttl_ms": 90})
+        claim = answer({"name": "c", "holder": "w", "epoch": 3, "ttl_ms": 1500})
         client, got = scripted(claim, claim, problem("fenced", 409))
-        hold = client.claims.hold("c", "w", ttl_ms=90)
+        hold = client.claims.hold("c", "w", ttl_ms=1500)
         self.assertEqual(hold.fence, Fence("c", 3))
         self.assertTrue(hold.lost.wait(10))
         with self.assertRaisesRegex(LostError, "fenced"):
@@ -216,7 +216,7 @@ class Holds(unittest.TestCase):
 
     def test_a_turn_is_kept(self):
         client, got = scripted(answer({}))
-        hold = client.sessions.keep("s", {"lease": {"lease_id": "l", "owner_id": "w", "epoch": 4}}, ttl_ms=60)
+        hold = client.sessions.keep("s", {"lease": {"lease_id": "l", "owner_id": "w", "epoch": 4}}, ttl_ms=1500)
         self.assertEqual(hold.fence, Fence("session:s", 4))
         while not got:
             time.sleep(0.01)
