@@ -1,0 +1,55 @@
+/** The longest namespace with a key, in bytes of UTF-8, besides the store's prefix and a colon a label. */
+export const itemKeyBytesMax = 512
+
+/** Returns the start of the keys of a namespace and of all below it. Labels have no colons. */
+export const below = (namespace: readonly string[]): string => namespace.map((label) => `${label}:`).join('')
+
+/** Returns the start of the keys of a namespace. */
+export const within = (namespace: readonly string[]): string => `${below(namespace)}:`
+
+/** Splits what within and a key made. */
+export function splitKey(text: string): { namespace: string[]; key: string } {
+  const end = text.startsWith(':') ? 0 : text.indexOf('::') + 1
+  return { namespace: end === 0 ? [] : text.slice(0, end - 1).split(':'), key: text.slice(end + 1) }
+}
+
+/** Returns the texts at a path such as title, chapters[*].content or $, which is the whole value. */
+export function textsAt(value: unknown, path: string): string[] {
+  if (path === '$' || path === '') return [JSON.stringify(value)]
+  const steps = path.match(/[^.[\]]+/g) ?? []
+  const found = steps.reduce<unknown[]>((all, step) => all.flatMap((each) => children(each, step)), [value])
+  return found.filter((each) => each !== undefined && each !== null).map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)))
+}
+
+function children(value: unknown, step: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (step === '*') return Object.values(value)
+  if (Array.isArray(value)) return /^-?\d+$/.test(step) ? [value.at(Number(step))] : []
+  return Object.hasOwn(value, step) ? [(value as Record<string, unknown>)[step]] : []
+}
+
+const operators: Record<string, (a: unknown, b: unknown) => boolean> = {
+  $eq: (a, b) => a === b,
+  $ne: (a, b) => a !== b,
+  $gt: (a, b) => Number(a) > Number(b),
+  $gte: (a, b) => Number(a) >= Number(b),
+  $lt: (a, b) => Number(a) < Number(b),
+  $lte: (a, b) => Number(a) <= Number(b),
+  $in: (a, b) => Array.isArray(b) && b.includes(a),
+  $nin: (a, b) => !Array.isArray(b) || !b.includes(a),
+}
+
+/** Reports whether each member of a filter matches, as LangGraph's stores compare. */
+export function matches(value: Record<string, unknown>, filter: Record<string, unknown> | undefined): boolean {
+  return Object.entries(filter ?? {}).every(([name, wanted]) => {
+    const own = Object.hasOwn(value, name) ? value[name] : undefined
+    if (typeof wanted !== 'object' || wanted === null || Object.keys(wanted).some((each) => !Object.hasOwn(operators, each))) return own === wanted
+    return Object.entries(wanted).every(([operator, operand]) => operators[operator]!(own, operand))
+  })
+}
+
+/** Reports whether a namespace begins or ends with a path, in which * is any label. */
+export function hasPath(namespace: readonly string[], path: readonly string[], at: 'prefix' | 'suffix'): boolean {
+  const from = at === 'prefix' ? 0 : namespace.length - path.length
+  return from >= 0 && path.length <= namespace.length && path.every((label, index) => label === '*' || label === namespace[from + index])
+}

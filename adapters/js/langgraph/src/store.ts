@@ -1,0 +1,318 @@
+import { createHash } from 'node:crypto'
+import { RefusedError, type Client, type Op, type Read } from '@dormouse/client'
+import {
+  BaseStore, validateNamespace, type GetOperation, type IndexConfig, type Item, type ListNamespacesOperation, type Operation, type OperationResults,
+  type PutOperation, type SearchItem, type SearchOperation,
+} from '@langchain/langgraph-checkpoint'
+import { below, hasPath, matches, splitKey, textsAt, within } from './items.js'
+
+/** The most reads of one call. */
+const readsMax = 100
+
+/** The most bytes and ops of one commit of the store. A batch of puts that has more is several commits. */
+const commitBytesMax = 4 << 20
+const commitOpsMax = 1000
+
+/** The most texts of one item that are indexed. */
+export const itemTextsMax = 100
+
+/** The most memories that one search with a query looks at. */
+const recallMax = 1000
+
+/** The most first labels of namespaces that a search with a query from the root looks at. */
+const rootsMax = 100
+
+/** The codes of a refused commit after which its items are read again. */
+const changed: ReadonlySet<string> = new Set(['revision_mismatch', 'conflict', 'deleted', 'not_found'])
+
+/** How often a put is tried again if others change the same items. */
+const triesMax = 20
+
+const last = '\u{10FFFF}'
+
+/** What a store indexes for searches with a query. */
+export interface StoreIndex {
+  /** The paths of the texts, such as title, chapters[*].content or $, which is the whole value; $ if absent. */
+  fields?: string[]
+  /** If present, a query finds by meaning; if absent, by words in any script. */
+  embeddings?: IndexConfig['embeddings']
+  /** The dimensions of the embeddings. */
+  dims?: number
+}
+
+/** How a store stores. */
+export interface StoreOptions {
+  /** The prefix of its keys in Dormouse; `langgraph/` if absent. */
+  prefix?: string
+  index?: StoreIndex
+}
+
+interface Stored {
+  key: string
+  bytes: string
+  revision: number
+  metadata?: { texts?: number }
+  created_at: number
+  updated_at: number
+}
+
+interface Row {
+  key: string
+  body?: string
+}
+
+/**
+ * A long-term store of LangGraph on Dormouse. An item is a value. Its indexed texts are memories of
+ * an agent, one agent for each first label, and change with the item in one commit.
+ */
+export class DormouseStore extends BaseStore {
+  private readonly client: Client
+  private readonly prefix: string
+  private readonly index: StoreIndex | undefined
+
+  constructor(client: Client, options: StoreOptions = {}) {
+    super()
+    this.client = client
+    this.prefix = options.prefix ?? 'langgraph/'
+    this.index = options.index
+  }
+
+  /** Answers the reads of a batch, then applies its puts in one commit. */
+  async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    const gets: [number, GetOperation][] = []
+    const puts = new Map<string, PutOperation>()
+    const results: unknown[] = operations.map(() => undefined)
+    const searches: Promise<void>[] = []
+    operations.forEach((operation, at) => {
+      const answer = (found: Promise<unknown>) => searches.push(found.then((each) => { results[at] = each }))
+      if ('namespacePrefix' in operation) answer(this.find(operation))
+      else if ('value' in operation) puts.set(this.key(operation), operation)
+      else if ('key' in operation) gets.push([at, operation])
+      else answer(this.namespaces(operation))
+    })
+    const found = this.values(gets.map(([, each]) => this.key(each)))
+    await Promise.all([found, ...searches])
+    for (const [at, get] of gets) results[at] = (await found).get(this.key(get)) ?? null
+    await this.putAll(puts)
+    return results as OperationResults<Op>
+  }
+
+  private get base(): string {
+    return `${this.prefix}s/`
+  }
+
+  private key(operation: { namespace: string[]; key: string }): string {
+    validateNamespace(operation.namespace, { allowEmpty: true, allowReservedRoot: true })
+    return this.base + within(operation.namespace) + operation.key
+  }
+
+  private agent(root: string | undefined): string {
+    return `${this.prefix}s/${root ?? ''}`
+  }
+
+  private async read(reads: Read[]): Promise<unknown[]> {
+    const calls = []
+    for (let at = 0; at < reads.length; at += readsMax) calls.push(this.client.read(reads.slice(at, at + readsMax)))
+    return (await Promise.all(calls)).flatMap(({ answers }) => answers.map(({ found, error }) => {
+      if (!error) return found
+      if (error.code === 'not_found' || error.code === 'deleted') return undefined
+      throw new RefusedError(error)
+    }))
+  }
+
+  private async stored(keys: readonly string[]): Promise<Map<string, Stored>> {
+    const all = (await this.read(keys.map((key) => ({ read: 'get_value', key })))) as (Stored | undefined)[]
+    return new Map(all.filter((each) => each !== undefined).map((each) => [each.key, each]))
+  }
+
+  private async values(keys: readonly string[]): Promise<Map<string, Item>> {
+    const all = await this.stored([...new Set(keys)])
+    return new Map([...all].map(([key, each]) => [key, {
+      ...splitKey(key.slice(this.base.length)), value: valueOf(each.bytes), createdAt: new Date(each.created_at), updatedAt: new Date(each.updated_at),
+    }]))
+  }
+
+  // Puts.
+
+  private async putAll(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
+    const texts = new Map([...puts].map(([key, put]) => [key, this.texts(put)]))
+    const vectors = await this.embed([...new Set([...texts.values()].flat())])
+    for (const group of groups(puts)) await this.putGroup(group, texts, vectors)
+  }
+
+  private async putGroup(group: ReadonlyMap<string, PutOperation>, texts: ReadonlyMap<string, string[]>, vectors: ReadonlyMap<string, number[]>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      // Without an index only deletes depend on what is stored.
+      const before = await this.stored([...group].filter(([, put]) => this.index || put.value === null).map(([key]) => key))
+      const ops = [...group].flatMap(([key, put]) => this.opsOf(key, put, before.get(key), { texts: texts.get(key) ?? [], vectors }))
+      if (ops.length > commitOpsMax) {
+        const all = [...group]
+        for (const half of [all.slice(0, all.length / 2), all.slice(all.length / 2)]) await this.putGroup(new Map(half), texts, vectors)
+        return
+      }
+      try {
+        if (ops.length > 0) await this.client.commit(ops)
+        return
+      } catch (error) {
+        // Another process changed one of the items meanwhile.
+        if (tries === triesMax || !(error instanceof RefusedError) || !changed.has(error.code)) throw error
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * tries))
+      }
+    }
+  }
+
+  private opsOf(key: string, put: PutOperation, before: Stored | undefined, indexed: { texts: string[]; vectors: ReadonlyMap<string, number[]> }): Op[] {
+    const agent = this.agent(put.namespace[0])
+    const texts = put.value === null ? [] : indexed.texts
+    const ops: Op[] = []
+    if (put.value === null) {
+      if (before) ops.push({ op: 'delete_value', key, if_revision: before.revision })
+    } else {
+      const bytes = Buffer.from(JSON.stringify(put.value)).toString('base64')
+      ops.push({ op: 'put_value', key, bytes, content_type: 'application/json', ...(this.index ? { metadata: { texts: texts.length }, if_revision: before?.revision ?? 0 } : {}) })
+      if (!this.index) return ops
+    }
+    texts.forEach((content, at) => {
+      const embedding = indexed.vectors.get(content)
+      ops.push({
+        op: 'write_memory', agent_id: agent, id: memoryId(key, at), kind: 'item', class: 'semantic', content, data: { key: key.slice(this.base.length) },
+        tags: put.namespace.map((_, end) => below(put.namespace.slice(0, end + 1))), ...(embedding ? { embedding } : {}),
+      })
+    })
+    for (let at = texts.length; at < (before?.metadata?.texts ?? 0); at++) ops.push({ op: 'delete_memory', agent_id: agent, id: memoryId(key, at) })
+    return ops
+  }
+
+  /** Returns the texts of an item that a query may find. */
+  private texts(put: PutOperation): string[] {
+    if (!this.index || put.value === null || put.index === false) return []
+    const texts = (put.index ?? this.index.fields ?? ['$']).flatMap((path) => textsAt(put.value, path)).filter((each) => each !== '')
+    if (texts.length > itemTextsMax) throw new Error(`item ${JSON.stringify(put.key)} has ${texts.length} texts to index: at most ${itemTextsMax} are allowed`)
+    return texts
+  }
+
+  private async embed(texts: readonly string[]): Promise<Map<string, number[]>> {
+    const { embeddings, dims } = this.index ?? {}
+    if (!embeddings || texts.length === 0) return new Map()
+    const vectors = await embeddings.embedDocuments([...texts])
+    const wrong = vectors.find((each) => dims !== undefined && each.length !== dims)
+    if (wrong) throw new Error(`an embedding has ${wrong.length} dimensions: index.dims is ${dims}`)
+    return new Map(texts.map((text, at) => [text, vectors[at]!]))
+  }
+
+  // Searches.
+
+  private async find(search: SearchOperation): Promise<SearchItem[]> {
+    validateNamespace(search.namespacePrefix, { allowEmpty: true, allowReservedRoot: true })
+    return search.query !== undefined && search.query !== '' && this.index ? this.recall(search, search.query) : this.scan(search)
+  }
+
+  /** Returns the items in the order of their keys. */
+  private async scan({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
+    const keys: string[] = []
+    for await (const row of this.rows(below(namespacePrefix), { body: filter !== undefined, limit: filter ? 100 : Math.min(1000, Math.max(1, offset + limit)) })) {
+      if (keys.length >= offset + limit) break
+      if (!filter || matches(valueOf(row.body), filter)) keys.push(row.key)
+    }
+    const wanted = keys.slice(offset, offset + limit)
+    const items = await this.values(wanted)
+    return wanted.flatMap((key) => {
+      const item = items.get(key)
+      return item && matches(item.value, filter) ? [item] : []
+    })
+  }
+
+  /** Returns the items that match a query, the best first. */
+  private async recall({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation, query: string): Promise<SearchItem[]> {
+    const { embeddings } = this.index!
+    const roots = namespacePrefix.length > 0 ? [namespacePrefix[0]] : await this.roots()
+    const how = embeddings ? { mode: 'vector' as const, embedding: await embeddings.embedQuery(query) } : { mode: 'text' as const, query }
+    const answers = (await this.read(roots.map((root) => ({
+      read: 'recall', agent_id: this.agent(root), kinds: ['item'], limit: recallMax, ...how,
+      ...(namespacePrefix.length > 0 ? { tags_all: [below(namespacePrefix)] } : {}),
+    })))) as ({ items: { score: number; data?: { key?: string } }[] } | undefined)[]
+    const scores = new Map<string, number>()
+    for (const { score, data } of answers.flatMap((each) => each?.items ?? [])) {
+      const key = this.base + (data?.key ?? '')
+      scores.set(key, Math.max(score, scores.get(key) ?? -Infinity))
+    }
+    const ranked = [...scores].sort(([, a], [, b]) => b - a)
+    const found: SearchItem[] = []
+    for (let at = 0; at < ranked.length && found.length < offset + limit; at += readsMax) {
+      const part = ranked.slice(at, at + readsMax)
+      const items = await this.values(part.map(([key]) => key))
+      for (const [key, score] of part) {
+        const item = items.get(key)
+        if (item && matches(item.value, filter)) found.push({ ...item, score })
+      }
+    }
+    return found.slice(offset, offset + limit)
+  }
+
+  private async roots(): Promise<string[]> {
+    const roots: string[] = []
+    for (let after = this.base; ;) {
+      const [row] = (await this.page(this.base, { after, limit: 1, body: false })).items
+      if (!row) return roots
+      const [root = ''] = splitKey(row.key.slice(this.base.length)).namespace
+      roots.push(root)
+      if (roots.length > rootsMax) throw new Error(`a search with a query from the root looks at ${rootsMax} first labels, and there are more: name a namespace`)
+      after = `${this.base}${root}:${last}`
+    }
+  }
+
+  private async namespaces({ matchConditions = [], maxDepth, limit, offset }: ListNamespacesOperation): Promise<string[][]> {
+    const all = new Map<string, string[]>()
+    const fixed = matchConditions.find(({ matchType, path }) => matchType === 'prefix' && !path.includes('*'))
+    const prefix = this.base + below(fixed?.path ?? [])
+    for (let after: string | undefined; ;) {
+      const { items, next } = await this.page(prefix, { after, limit: 500, body: false })
+      let namespace: string[] = []
+      for (const row of items) {
+        namespace = splitKey(row.key.slice(this.base.length)).namespace
+        if (!matchConditions.every(({ matchType, path }) => hasPath(namespace, path, matchType))) continue
+        const shown = maxDepth === undefined ? namespace : namespace.slice(0, maxDepth)
+        all.set(shown.join(':'), shown)
+      }
+      if (next === null) break
+      // The rest of the last namespace says nothing new.
+      after = this.base + within(namespace) + last
+    }
+    return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each).slice(offset, offset + limit)
+  }
+
+  private async *rows(under: string, query: { body: boolean; limit: number }): AsyncGenerator<Row, void, undefined> {
+    for (let after: string | undefined; ;) {
+      const { items, next } = await this.page(this.base + under, { ...query, after })
+      yield* items
+      if (next === null) return
+      after = next
+    }
+  }
+
+  private async page(prefix: string, query: { after: string | undefined; limit: number; body: boolean }): Promise<{ items: Row[]; next: string | null }> {
+    const { after, ...rest } = query
+    const [page] = await this.read([{ read: 'list_values', prefix, ...rest, ...(after === undefined ? {} : { after }) }])
+    return page as { items: Row[]; next: string | null }
+  }
+}
+
+const valueOf = (bytes: string | undefined): Record<string, unknown> => JSON.parse(Buffer.from(bytes ?? '', 'base64').toString())
+
+const memoryId = (key: string, at: number): string => `${createHash('sha256').update(key).digest('hex')}.${at}`
+
+/** Splits puts into groups whose bytes fit into a commit. */
+function groups(puts: ReadonlyMap<string, PutOperation>): Map<string, PutOperation>[] {
+  const all: Map<string, PutOperation>[] = []
+  let room = 0
+  for (const [key, put] of puts) {
+    const bytes = Buffer.byteLength(JSON.stringify(put.value)) * 2
+    if (all.length === 0 || bytes > room || all.at(-1)!.size === commitOpsMax) {
+      all.push(new Map())
+      room = commitBytesMax
+    }
+    all.at(-1)!.set(key, put)
+    room -= bytes
+  }
+  return all
+}

@@ -1,0 +1,135 @@
+// The store, also against the same calls of LangGraph's own InMemoryStore.
+import { Embeddings } from '@langchain/core/embeddings'
+import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint'
+import { END, getStore, START, StateGraph, Annotation } from '@langchain/langgraph'
+import { DormouseStore, type StoreOptions } from '../src/index.js'
+import { client, follower, prefix } from './kit.js'
+
+const open = (options: StoreOptions = {}) => new DormouseStore(follower(), { prefix: prefix(), ...options })
+
+/** Embeds a text as how often it has each of four words. */
+class Words extends Embeddings {
+  constructor() {
+    super({})
+  }
+  async embedQuery(text: string): Promise<number[]> {
+    return ['tea', 'green', 'cake', 'rain'].map((word) => text.toLowerCase().split(word).length - 1 + 0.01)
+  }
+  embedDocuments(texts: string[]): Promise<number[][]> {
+    return Promise.all(texts.map((each) => this.embedQuery(each)))
+  }
+}
+
+const bare = (items: readonly { namespace: string[]; key: string; value: unknown }[]) =>
+  items.map(({ namespace, key, value }) => JSON.stringify([namespace, key, value])).sort()
+
+describe('DormouseStore', () => {
+  it('keeps, changes and deletes items', async () => {
+    const store = open()
+    await store.put(['users', '1'], 'food', { likes: 'tea' })
+    const first = await store.get(['users', '1'], 'food')
+    expect(first).toMatchObject({ namespace: ['users', '1'], key: 'food', value: { likes: 'tea' } })
+    await store.put(['users', '1'], 'food', { likes: 'cake' })
+    const second = await store.get(['users', '1'], 'food')
+    expect(second?.value).toEqual({ likes: 'cake' })
+    expect(second?.createdAt).toEqual(first?.createdAt)
+    expect(second!.updatedAt.getTime()).toBeGreaterThanOrEqual(first!.updatedAt.getTime())
+    await store.delete(['users', '1'], 'food')
+    expect(await store.get(['users', '1'], 'food')).toBeNull()
+    await store.delete(['users', '1'], 'food')
+    await store.put(['a'], 'key:with::colons/é', { x: 1 })
+    expect((await store.search(['a']))[0]).toMatchObject({ namespace: ['a'], key: 'key:with::colons/é' })
+  })
+
+  it('answers as InMemoryStore does', async () => {
+    const ours = open()
+    const theirs = new InMemoryStore()
+    const puts: Operation[] = []
+    for (const a of ['x', 'xy', '1']) for (const b of ['p', 'q', '2']) for (let n = 0; n < 3; n++) puts.push({ namespace: [a, b], key: `k${n}`, value: { n, a, tags: [b] } })
+    puts.push({ namespace: ['x'], key: 'top', value: { n: 9 } }, { namespace: ['x', 'p', 'deep', 'er'], key: 'low', value: { n: 1 } })
+    await Promise.all([ours.batch(puts), theirs.batch(puts)])
+    const filters = [undefined, { n: 1 }, { n: { $gt: 0 } }, { n: { $gte: 1, $lt: 9 } }, { a: { $ne: 'x' } }, { a: { $in: ['x', '1'] } }, { a: { $nin: ['x'] } }, { n: { $eq: 9 } }, { n: { other: 1 } }]
+    for (const namespace of [[], ['x'], ['x', 'p'], ['none'], ['1', '2']]) {
+      for (const filter of filters) {
+        const options = { limit: 100, ...(filter ? { filter } : {}) }
+        expect(bare(await ours.search(namespace, options))).toEqual(bare(await theirs.search(namespace, options)))
+      }
+    }
+    const sorted = (all: string[][]) => all.map((each) => each.join(':')).sort()
+    for (const options of [{}, { maxDepth: 1 }, { maxDepth: 2 }, { prefix: ['x'] }, { prefix: ['*', 'p'] }, { suffix: ['er'] }, { suffix: ['q'] }, { prefix: ['x'], suffix: ['*', 'er'] }]) {
+      expect(sorted(await ours.listNamespaces(options))).toEqual(sorted(await theirs.listNamespaces(options)))
+    }
+    expect(await ours.listNamespaces({ limit: 2, offset: 1 })).toHaveLength(2)
+    const pages = [...await ours.search([], { limit: 20 }), ...await ours.search([], { limit: 20, offset: 20 })]
+    expect(bare(pages)).toEqual(bare(await ours.search([], { limit: 100 })))
+  })
+
+  it('lists many namespaces and items over pages', async () => {
+    const store = open()
+    await store.batch(Array.from({ length: 1300 }, (_, n): Operation => ({ namespace: ['many', String(n % 7)], key: `k${n}`, value: { n } })))
+    expect(await store.search(['many'], { limit: 2000 })).toHaveLength(1300)
+    expect(await store.search(['many'], { limit: 2000, filter: { n: { $lt: 700 } } })).toHaveLength(700)
+    expect(await store.listNamespaces({ prefix: ['many'] })).toHaveLength(7)
+  })
+
+  it('finds by words without embeddings, as soon as an item is written, on each node', async () => {
+    const shared = { prefix: prefix(), index: { fields: ['text', 'notes[*]'] } }
+    const store = open(shared)
+    await store.put(['m', 'ada'], 'one', { text: 'Ada likes green tea', notes: ['and rain'] })
+    await store.put(['m', 'bob'], 'two', { text: 'Bob bakes cake', notes: [] })
+    await store.put(['m', 'bob'], 'hidden', { text: 'green tea' }, false)
+    const other = new DormouseStore(client(), shared)
+    expect(bare(await other.search(['m'], { query: 'tea' }))).toHaveLength(1)
+    const [found] = await other.search([], { query: 'rain' })
+    expect(found).toMatchObject({ key: 'one' })
+    expect(found?.score).toBeGreaterThan(0)
+    expect(await other.search(['m', 'bob'], { query: 'tea' })).toEqual([])
+    expect(await other.search(['m'], { query: 'tea', filter: { text: 'other' } })).toEqual([])
+    // A changed item is found by its new texts only, a deleted one not at all.
+    await store.put(['m', 'ada'], 'one', { text: 'Ada likes coffee', notes: [] })
+    expect(await other.search(['m'], { query: 'rain' })).toEqual([])
+    expect(await other.search(['m'], { query: 'coffee' })).toHaveLength(1)
+    await store.delete(['m', 'ada'], 'one')
+    expect(await other.search(['m'], { query: 'coffee' })).toEqual([])
+  })
+
+  it('finds by meaning with embeddings, with the scores of InMemoryStore', async () => {
+    const index = { dims: 4, embeddings: new Words(), fields: ['text', 'more'] }
+    const ours = open({ index })
+    const theirs = new InMemoryStore({ index })
+    const puts: Operation[] = [
+      { namespace: ['m', '1'], key: 'a', value: { text: 'green tea', more: 'rain' } },
+      { namespace: ['m', '1'], key: 'b', value: { text: 'cake' } },
+      { namespace: ['m', '2'], key: 'c', value: { text: 'tea tea cake' } },
+    ]
+    await Promise.all([ours.batch(puts), theirs.batch(puts)])
+    for (const query of ['tea', 'rain', 'green cake']) {
+      for (const namespace of [['m'], ['m', '1']]) {
+        const [mine, other] = await Promise.all([ours.search(namespace, { query }), theirs.search(namespace, { query })])
+        expect(mine.map((each) => each.key)).toEqual(other.map((each) => each.key))
+        mine.forEach((each, at) => expect(each.score).toBeCloseTo(other[at]!.score!, 4))
+      }
+    }
+    await expect(open({ index: { ...index, dims: 3 } }).put(['m'], 'a', { text: 'tea' })).rejects.toThrow('dimensions')
+  })
+
+  it('keeps one of concurrent changes of an item whole, with its index', async () => {
+    const store = open({ index: { fields: ['words[*]'] } })
+    await Promise.all(Array.from({ length: 8 }, (_, n) => store.put(['c'], 'item', { n, words: Array.from({ length: n + 1 }, (_, at) => `word${n}x${at}`) })))
+    const n = (await store.get(['c'], 'item'))!.value.n as number
+    for (let each = 0; each < 8; each++) {
+      expect(await store.search(['c'], { query: `word${each}x0` })).toHaveLength(each === n ? 1 : 0)
+    }
+  })
+
+  it('serves the nodes of a graph', async () => {
+    const store = open()
+    const State = Annotation.Root({ seen: Annotation<string> })
+    const graph = new StateGraph(State)
+      .addNode('save', async () => { await getStore()!.put(['g'], 'k', { v: 'kept' }); return {} })
+      .addNode('load', async () => ({ seen: (await getStore()!.get(['g'], 'k'))!.value.v as string }))
+      .addEdge(START, 'save').addEdge('save', 'load').addEdge('load', END)
+      .compile({ store })
+    expect(await graph.invoke({ seen: '' })).toEqual({ seen: 'kept' })
+  })
+})

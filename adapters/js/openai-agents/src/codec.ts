@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+
+/** Marks what JSON cannot hold. */
+const mark = '$dormouse'
+
+/** Returns a value as JSON that decode turns back. Bytes become base64; members that are undefined are left out. */
+export function encode(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Uint8Array) return { [mark]: 'bytes', base64: Buffer.from(value).toString('base64') }
+  if (Array.isArray(value)) return value.map(encode)
+  const members = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined).map(([name, each]) => [name, encode(each)]))
+  return Object.hasOwn(members, mark) ? { [mark]: 'object', members } : members
+}
+
+/** Returns the value that encode made JSON of. */
+export function decode(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(decode)
+  const own = value as Record<string, unknown>
+  if (Object.hasOwn(own, mark)) {
+    if (own[mark] === 'bytes') return new Uint8Array(Buffer.from(own.base64 as string, 'base64'))
+    return members(own.members as Record<string, unknown>)
+  }
+  return members(own)
+}
+
+const members = (own: Record<string, unknown>): unknown => Object.fromEntries(Object.entries(own).map(([name, each]) => [name, decode(each)]))
+
+/** Returns JSON text that is equal for equal values: members are in order. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}
+
+/** Returns the hash of a text. */
+export const hash = (text: string): string => createHash('sha256').update(text).digest('hex')

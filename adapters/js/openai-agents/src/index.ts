@@ -1,0 +1,3 @@
+/** Sessions for the OpenAI Agents SDK on Dormouse. */
+export { operationsMax } from './history.js'
+export { DormouseSession, sessionIdBytesMax, type SessionOptions } from './session.js'
