@@ -53,8 +53,11 @@ describe('reads', () => {
     const { configurable } = first
     for (let n = 0; n < 3; n++) await saver.putWrites({ configurable: { ...configurable, checkpoint_id: next.id } }, [['a', n]], `early-${n}`)
     const stored = await saver.put(first, next, metadata, { a: 1 })
-    await saver.putWrites(stored, [['a', 3]], 'later')
-    const expected = [['early-0', 'a', 0], ['early-1', 'a', 1], ['early-2', 'a', 2], ['later', 'a', 3]]
+    // So many that a read of the last entries has the checkpoint and none of the early writes.
+    for (let n = 0; n < 11; n++) await saver.putWrites(stored, [['a', n]], `later-${String(n).padStart(2, '0')}`)
+    const expected = [
+      ...Array.from({ length: 3 }, (_, n) => [`early-${n}`, 'a', n]), ...Array.from({ length: 11 }, (_, n) => [`later-${String(n).padStart(2, '0')}`, 'a', n]),
+    ]
     for (const reader of [saver, new DormouseSaver(client(), { prefix: (saver as unknown as { prefix: string }).prefix })]) {
       expect((await reader.getTuple(place))?.pendingWrites).toEqual(expected)
       expect((await reader.getTuple(stored))?.pendingWrites).toEqual(expected)
