@@ -7,7 +7,10 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: adapters-js openapi-check sdk-js adapters-go adapters-mcp sdk-go sdk-go-check attack blob-check module-path bench-build bench-peers bench-check help run cluster build test check lint race sim fuzz bench proto fmt import-under-kills import-sessions-under-kills import-instances-under-kills jepsen-smoke jepsen-selftest jepsen-full release check-deploy mixed-versions
+.PHONY: adapters-go adapters-js adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
+.PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
+.PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
+.PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +66,12 @@ sdk-js: ## build and test the TypeScript client, also against three nodes whose 
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
 
+sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
+	go run ./internal/withcluster -- sdk/python/test.sh
+
+sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed (needs elixir 1.14; 1 min)
+	go run ./internal/withcluster -- sdk/elixir/test.sh
+
 sdk-go: ## the Go library as a module of its own into build/sdk/go
 	go run ./internal/sdkgo/assemble
 
@@ -72,6 +81,15 @@ sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its exampl
 
 adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
 	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
+
+examples: example-adk-team example-redis-agent ## the examples that are killed in the middle and go on (under 90 s)
+
+example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are killed, and each step is done once (30 s)
+	cd examples/adk-team && go mod tidy -diff && go vet ./...
+	examples/adk-team/run.sh
+
+example-redis-agent: ## an agent in Elixir that keeps its state by a Redis client: the same (20 s; needs elixir)
+	examples/redis-agent/run.sh
 
 adapters-js: ## the adapters for JavaScript on three nodes, each under its framework's suite (ADAPTERS_JS="langgraph" for one; needs node 20; 2 min)
 	npm --prefix sdk/js ci --silent

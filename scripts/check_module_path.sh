@@ -25,7 +25,7 @@ if ! git -c init.defaultBranch=main init -q . || grep -rnE --include='*.pb.go' "
 fi
 make --no-print-directory test PKG="./agent ./internal/modpath/..."
 go run ./internal/sdkgo/assemble
-for module in cmd/dormbench cmd/dormblob bench/etcd sdk/go/example adapters/go/adk adapters/go/dapr adapters/go/eino adapters/go/valkeyrie; do
+for module in cmd/dormbench cmd/dormblob bench/etcd sdk/go/example adapters/go/adk adapters/go/dapr adapters/go/eino adapters/go/valkeyrie examples/adk-team; do
   (cd $module && go list -m >/dev/null && go mod edit -json >/dev/null)
   head -n 1 $module/go.mod | grep -qx "module $new/$module"
 done

@@ -1,8 +1,9 @@
 // The store, also against the same calls of LangGraph's own InMemoryStore.
+import { RefusedError } from '@dormouse/client'
 import { Embeddings } from '@langchain/core/embeddings'
 import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint'
 import { END, getStore, START, StateGraph, Annotation } from '@langchain/langgraph'
-import { DormouseStore, type StoreOptions } from '../src/index.js'
+import { DormouseStore, itemTextsMax, type StoreOptions } from '../src/index.js'
 import { client, follower, prefix } from './kit.js'
 
 const open = (options: StoreOptions = {}) => new DormouseStore(follower(), { prefix: prefix(), ...options })
@@ -120,6 +121,17 @@ describe('DormouseStore', () => {
     for (let each = 0; each < 8; each++) {
       for (let at = 0; at < 8 - each; at++) expect(await store.search(['c'], { query: `word${each}x${at}` })).toHaveLength(each === n ? 1 : 0)
     }
+  })
+
+  it('refuses more texts of an item than it indexes, and keys that are too long', async () => {
+    const store = open({ index: { fields: ['words[*]'] } })
+    const words = Array.from({ length: itemTextsMax }, (_, at) => `word${at}`)
+    await store.put(['l'], 'fits', { words })
+    expect(await store.search(['l'], { query: `word${itemTextsMax - 1}` })).toHaveLength(1)
+    await expect(store.put(['l'], 'more', { words: [...words, 'one'] })).rejects.toThrow(`at most ${itemTextsMax}`)
+    const room = 512 - `${(store as unknown as { base: string }).base}l::`.length
+    await store.put(['l'], 'k'.repeat(room), { words: [] })
+    await expect(store.put(['l'], 'k'.repeat(room + 1), { words: [] })).rejects.toThrow(RefusedError)
   })
 
   it('serves the nodes of a graph', async () => {

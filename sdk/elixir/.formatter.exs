@@ -1,0 +1,1 @@
+[inputs: ["*.exs", "{lib,test,scripts}/**/*.{ex,exs}"], line_length: 160]

@@ -1,0 +1,146 @@
+defmodule Dormouse.HTTP do
+  @moduledoc false
+  # One connection of HTTP/1.1 over gen_tcp or ssl. Any function may return {:error, reason}: then
+  # the connection is lost, and the caller closes it.
+
+  alias __MODULE__
+
+  @enforce_keys [:transport, :socket, :host]
+  defstruct [:transport, :socket, :host]
+
+  @type t :: %HTTP{transport: :gen_tcp | :ssl, socket: term(), host: String.t()}
+  @type response :: %{status: pos_integer(), headers: %{String.t() => String.t()}, close: boolean()}
+
+  @header_bytes_max 64 * 1024
+
+  @doc "Connects to the node of a base URL within the timeout in ms."
+  @spec connect(URI.t(), timeout(), keyword()) :: {:ok, t()} | {:error, term()}
+  def connect(%URI{} = uri, timeout, tls) do
+    host = to_charlist(uri.host)
+    family = if String.contains?(uri.host, ":"), do: [:inet6], else: []
+    options = [:binary, active: false, packet: :raw, nodelay: true, packet_size: @header_bytes_max] ++ family
+
+    connected =
+      case uri.scheme do
+        "https" -> :ssl.connect(host, uri.port, options ++ Keyword.merge(verified(host), tls), timeout)
+        _http -> :gen_tcp.connect(host, uri.port, options, timeout)
+      end
+
+    with {:ok, socket} <- connected do
+      {:ok, %HTTP{transport: if(uri.scheme == "https", do: :ssl, else: :gen_tcp), socket: socket, host: authority(uri)}}
+    end
+  end
+
+  defp verified(host) do
+    [
+      verify: :verify_peer,
+      cacerts: :public_key.cacerts_get(),
+      server_name_indication: host,
+      customize_hostname_check: [match_fun: :public_key.pkix_verify_hostname_match_fun(:https)]
+    ]
+  end
+
+  defp authority(uri) do
+    host = if String.contains?(uri.host, ":"), do: "[#{uri.host}]", else: uri.host
+    "#{host}:#{uri.port}"
+  end
+
+  @doc "Sends a request and reads the head of its answer."
+  @spec request(t(), String.t(), String.t(), [{String.t(), String.t()}], iodata(), integer()) :: {:ok, response()} | {:error, term()}
+  def request(connection, method, target, headers, body, deadline) do
+    sized = if method in ["GET", "DELETE"] and body == "", do: [], else: [{"Content-Length", Integer.to_string(IO.iodata_length(body))}]
+    lines = for {name, value} <- [{"Host", connection.host} | headers] ++ sized, do: [name, ": ", value, "\r\n"]
+
+    with :ok <- connection.transport.send(connection.socket, [method, " ", target, " HTTP/1.1\r\n", lines, "\r\n", body]),
+         :ok <- packet(connection, :http_bin),
+         {:ok, {:http_response, version, status, _reason}} <- recv(connection, 0, deadline),
+         {:ok, headers} <- headers(connection, %{}, deadline),
+         :ok <- packet(connection, :raw) do
+      close = version == {1, 0} or String.downcase(headers["connection"] || "") == "close"
+      {:ok, %{status: status, headers: headers, close: close}}
+    else
+      {:ok, {:http_error, line}} -> {:error, {:no_http, line}}
+      {:error, _reason} = error -> error
+    end
+  end
+
+  defp headers(connection, found, deadline) do
+    case recv(connection, 0, deadline) do
+      {:ok, {:http_header, _, name, _, value}} -> headers(connection, Map.put(found, name |> to_string() |> String.downcase(), value), deadline)
+      {:ok, :http_eoh} -> {:ok, found}
+      {:ok, {:http_error, line}} -> {:error, {:no_http, line}}
+      {:error, _reason} = error -> error
+    end
+  end
+
+  @doc "Reads the whole body of an answer."
+  @spec body(t(), response(), integer()) :: {:ok, binary()} | {:error, term()}
+  def body(_connection, %{status: status}, _deadline) when status in [204, 304], do: {:ok, ""}
+
+  def body(connection, %{headers: %{"transfer-encoding" => "chunked"}}, deadline), do: chunks(connection, [], deadline)
+
+  def body(connection, %{headers: %{"content-length" => length}}, deadline) do
+    case Integer.parse(length) do
+      {0, ""} -> {:ok, ""}
+      {length, ""} when length > 0 -> recv(connection, length, deadline)
+      _other -> {:error, {:no_http, length}}
+    end
+  end
+
+  def body(connection, response, deadline) do
+    if response.close, do: until_closed(connection, [], deadline), else: {:ok, ""}
+  end
+
+  defp chunks(connection, done, deadline) do
+    case chunk(connection, deadline) do
+      {:ok, ""} -> {:ok, IO.iodata_to_binary(done)}
+      {:ok, piece} -> chunks(connection, [done, piece], deadline)
+      error -> error
+    end
+  end
+
+  defp until_closed(connection, done, deadline) do
+    case recv(connection, 0, deadline) do
+      {:ok, piece} -> until_closed(connection, [done, piece], deadline)
+      {:error, :closed} -> {:ok, IO.iodata_to_binary(done)}
+      error -> error
+    end
+  end
+
+  @doc ~s(Reads the next chunk of a chunked body; "" is the end.)
+  @spec chunk(t(), integer()) :: {:ok, binary()} | {:error, term()}
+  def chunk(connection, deadline) do
+    with :ok <- packet(connection, :line),
+         {:ok, line} <- recv(connection, 0, deadline),
+         {size, _extension} when size >= 0 <- Integer.parse(line, 16),
+         :ok <- packet(connection, :raw),
+         {:ok, piece} <- piece(connection, size, deadline),
+         {:ok, "\r\n"} <- recv(connection, 2, deadline) do
+      {:ok, piece}
+    else
+      {:error, _reason} = error -> error
+      other -> {:error, {:no_http, other}}
+    end
+  end
+
+  defp piece(_connection, 0, _deadline), do: {:ok, ""}
+  defp piece(connection, size, deadline), do: recv(connection, size, deadline)
+
+  defp recv(connection, length, deadline) do
+    case deadline - now() do
+      left when left > 0 -> connection.transport.recv(connection.socket, length, left)
+      _over -> {:error, :timeout}
+    end
+  end
+
+  defp packet(%HTTP{transport: :ssl, socket: socket}, packet), do: :ssl.setopts(socket, packet: packet)
+  defp packet(%HTTP{socket: socket}, packet), do: :inet.setopts(socket, packet: packet)
+
+  @doc "Gives the connection to another process."
+  def give(connection, pid), do: connection.transport.controlling_process(connection.socket, pid)
+
+  def close(connection), do: connection.transport.close(connection.socket)
+
+  @doc "The clock of deadlines, in ms."
+  def now, do: System.monotonic_time(:millisecond)
+end

@@ -1,0 +1,256 @@
+defmodule Dormouse.Transport do
+  @moduledoc false
+  # Sends calls to the nodes: fails over, and retries what is safe to retry.
+
+  alias Dormouse.{HTTP, JSON, Operations, Refused, Server, Unknown}
+
+  # Codes after which another attempt may succeed. The refused attempt was not applied.
+  @transient ~w(overloaded unavailable not_owner)
+
+  # Codes that are about this attempt only: an earlier one may have been applied.
+  @inconclusive ~w(read_only unauthenticated forbidden internal corrupt)
+
+  @timeout_ms 30_000
+  @attempt_ms 10_000
+
+  @doc "Makes a call. options has the request's parts beside the options of any call."
+  def call(client, method, path, options) do
+    options = Keyword.merge(client.defaults, options)
+    shared = Server.settings(client.server)
+    policy = Map.get(shared.settings, :invalid_utf8, :replace)
+
+    with {:ok, target} <- target(method, path, options, policy),
+         {:ok, body} <- encoded(options, policy) do
+      name = "#{method} #{path}"
+      repeatable = Operations.read?(name) or Operations.idempotent?(name)
+      key = if Operations.idempotent?(name), do: options[:idempotency_key] || random()
+
+      attempts(%{
+        client: client,
+        method: method,
+        target: target,
+        body: body,
+        headers: headers(name, options, shared.settings, key, body, policy),
+        key: key,
+        write: not Operations.read?(name),
+        repeatable: repeatable,
+        deadline: HTTP.now() + (options[:timeout_ms] || shared.settings[:timeout_ms] || @timeout_ms),
+        attempt_ms: shared.settings[:attempt_ms] || @attempt_ms,
+        tls: shared.settings[:tls] || [],
+        ambiguous: nil,
+        attempt: 0
+      })
+    end
+  end
+
+  @doc "Opens a stream of events after the event with the id last."
+  def open(client, path, options, last, silence) do
+    options = Keyword.merge(client.defaults, options)
+    shared = Server.settings(client.server)
+
+    with {:ok, target} <- target("GET", path, options, :replace) do
+      headers = headers("GET " <> path, options, shared.settings, nil, "", :replace) ++ [{"Accept", "text/event-stream"}] ++ common(shared)
+      headers = if last == "", do: headers, else: [{"Last-Event-ID", last} | headers]
+      deadline = HTTP.now() + @attempt_ms
+
+      case HTTP.connect(URI.parse(shared.endpoint), @attempt_ms, shared.settings[:tls] || []) do
+        {:ok, connection} -> opened(connection, shared.endpoint, HTTP.request(connection, "GET", target, headers, "", deadline), deadline + silence)
+        {:error, reason} -> {:lost, shared.endpoint, reason}
+      end
+    end
+  end
+
+  defp opened(connection, endpoint, {:ok, %{status: 200}}, _deadline), do: {:ok, endpoint, connection}
+
+  defp opened(connection, endpoint, {:ok, response}, deadline) do
+    body = HTTP.body(connection, response, deadline)
+    HTTP.close(connection)
+
+    case body do
+      {:ok, text} -> {:refused, endpoint, Refused.new(problem(response.status, text))}
+      {:error, reason} -> {:lost, endpoint, reason}
+    end
+  end
+
+  defp opened(connection, endpoint, {:error, reason}, _deadline) do
+    HTTP.close(connection)
+    {:lost, endpoint, reason}
+  end
+
+  defp attempts(call) do
+    shared = Server.settings(call.client.server)
+
+    case attempt(call, shared) do
+      {:ok, answer} ->
+        {:ok, answer}
+
+      {:error, %Refused{code: code} = refused} when code != "unknown" and code not in @transient ->
+        if call.ambiguous != nil and call.write and code in @inconclusive,
+          do: unknown(call, "a later attempt was refused, an earlier one may have been applied"),
+          else: {:error, refused}
+
+      {:error, failure} ->
+        again(call, shared, failure)
+    end
+  end
+
+  defp again(call, shared, failure) do
+    ambiguous = if call.write and not match?(%Refused{code: code} when code in @transient, failure), do: failure
+    call = %{call | ambiguous: call.ambiguous || ambiguous, attempt: call.attempt + 1}
+    Server.leave(call.client.server, shared.endpoint)
+    pause = pause(failure, call.attempt, shared.endpoints)
+
+    if HTTP.now() + pause < call.deadline and (call.repeatable or call.ambiguous == nil) do
+      Process.sleep(pause)
+      attempts(call)
+    else
+      ended(call, failure)
+    end
+  end
+
+  defp ended(%{ambiguous: ambiguous} = call, _failure) when ambiguous != nil, do: unknown(call, "the time for the call is over")
+  defp ended(_call, %Refused{code: code} = refused) when code != "unknown", do: {:error, refused}
+  defp ended(_call, failure), do: {:error, Refused.new("unavailable", "no node answered in time: #{inspect(failure)}")}
+
+  defp unknown(call, detail), do: {:error, %Unknown{idempotency_key: call.key, detail: detail, cause: call.ambiguous}}
+
+  defp pause(%Refused{problem: %{"retry_after_ms" => ms}}, _attempt, _endpoints) when is_integer(ms), do: ms
+  defp pause(_failure, attempt, endpoints) when attempt < endpoints, do: 0
+  defp pause(_failure, attempt, _endpoints), do: backoff(attempt - 1)
+
+  @doc "Returns the wait in ms before an attempt, counted from 0: doubled each time, with jitter."
+  def backoff(attempt) do
+    half = div(min(1000, 25 * 2 ** min(attempt, 6)), 2)
+    half + :rand.uniform(half)
+  end
+
+  defp attempt(call, shared) do
+    within = max(1, min(call.attempt_ms, call.deadline - HTTP.now()))
+    headers = [{"Dormouse-Timeout-Ms", Integer.to_string(within)} | call.headers] ++ common(shared)
+    # The node answers at the timeout it was given; the client gives up a little later.
+    deadline = HTTP.now() + within + 1000
+
+    with {:ok, connection} <- connection(call, shared.endpoint, deadline) do
+      case exchange(connection, call, headers, deadline) do
+        {:ok, response, body} ->
+          if response.close, do: HTTP.close(connection), else: Server.keep(call.client.server, shared.endpoint, connection)
+          if shared.cluster == nil and response.headers["dormouse-cluster"], do: Server.joined(call.client.server, response.headers["dormouse-cluster"])
+          answer(response, body)
+
+        {:error, reason} ->
+          HTTP.close(connection)
+          {:error, {:lost, reason}}
+      end
+    end
+  end
+
+  # A call that is sent once gets a new connection, so that a lost connection means a lost call.
+  defp connection(call, endpoint, deadline) do
+    case if(call.repeatable, do: Server.take(call.client.server, endpoint)) do
+      nil ->
+        with {:error, reason} <- HTTP.connect(URI.parse(endpoint), max(1, deadline - HTTP.now()), call.tls), do: {:error, {:lost, reason}}
+
+      connection ->
+        {:ok, connection}
+    end
+  end
+
+  defp exchange(connection, call, headers, deadline) do
+    with {:ok, response} <- HTTP.request(connection, call.method, call.target, headers, call.body, deadline),
+         {:ok, body} <- HTTP.body(connection, response, deadline) do
+      {:ok, response, body}
+    end
+  end
+
+  defp answer(%{status: status} = response, body) when status in 200..299 do
+    {:ok, %Dormouse.Answer{status: status, headers: response.headers, index: String.to_integer(response.headers["dormouse-index"] || "0"), data: body}}
+  end
+
+  defp answer(response, body), do: {:error, Refused.new(problem(response.status, body))}
+
+  @doc "Returns the problem of an answer. An answer of a proxy may have none."
+  def problem(status, text) do
+    case JSON.decode(text) do
+      {:ok, %{"code" => code} = problem} when is_binary(code) ->
+        problem
+
+      _other ->
+        code =
+          cond do
+            status == 429 -> "overloaded"
+            status in [502, 504] -> "unknown"
+            status >= 500 -> "unavailable"
+            true -> "invalid"
+          end
+
+        %{
+          "type" => "about:blank",
+          "title" => "The answer is not a problem document",
+          "status" => status,
+          "code" => code,
+          "detail" => "the answer has status #{status} and no code: it is not of a node"
+        }
+    end
+  end
+
+  defp common(%{cluster: nil}), do: []
+  defp common(%{cluster: cluster}), do: [{"Dormouse-Cluster", cluster}]
+
+  defp headers(name, options, settings, key, body, policy) do
+    fence = options[:fence]
+    scope = options[:scope] || settings[:scope]
+    kind = options[:content_type] || if(options[:data] == nil, do: "application/json", else: "application/octet-stream")
+
+    [
+      body != "" && {"Content-Type", kind},
+      scope && {"Dormouse-Scope", JSON.well_formed(scope, policy)},
+      key && {"Idempotency-Key", JSON.well_formed(key, policy)},
+      fence && not Operations.read?(name) && {"Dormouse-Fence", "claim=#{quoted(fence.claim)};epoch=#{fence.epoch}"},
+      settings[:token] && {"Authorization", "Bearer #{token(settings[:token])}"}
+    ]
+    |> Enum.filter(& &1)
+    |> Enum.map(fn {name, value} -> {name, String.replace(value, ["\r", "\n", "\0"], "")} end)
+  end
+
+  defp token(token) when is_function(token, 0), do: token.()
+  defp token(token), do: token
+
+  defp quoted(claim) do
+    if claim =~ ~r/\A[ -~]*\z/,
+      do: ~s("#{claim |> String.replace("\\", "\\\\") |> String.replace("\"", "\\\"")}"),
+      else: ~s(%"#{URI.encode(JSON.well_formed(claim, :replace), &URI.char_unreserved?/1)}")
+  end
+
+  defp encoded(options, policy) do
+    cond do
+      options[:data] != nil -> {:ok, options[:data]}
+      not Keyword.has_key?(options, :body) or options[:body] == nil -> {:ok, ""}
+      true -> with {:error, error} <- JSON.encode(options[:body], policy), do: {:error, Refused.new("invalid", error.message)}
+    end
+  end
+
+  defp target(method, path, options, policy) do
+    params = Map.new(options[:params] || [], fn {name, value} -> {to_string(name), value} end)
+    missing = for [_all, name] <- Regex.scan(~r/\{(\w+)\}/, path), params[name] in [nil, ""], do: name
+
+    case missing do
+      [] ->
+        encode = &URI.encode(JSON.well_formed(to_string(&1), policy), fn c -> URI.char_unreserved?(c) end)
+        query = Enum.map_join(query("#{method} #{path}", options), "&", fn {name, value} -> "#{name}=#{encode.(value)}" end)
+        path = Regex.replace(~r/\{(\w+)\}/, path, fn _all, name -> encode.(params[name]) end)
+        {:ok, if(query == "", do: path, else: path <> "?" <> query)}
+
+      [name | _rest] ->
+        {:error, Refused.new("invalid", "#{name} is missing")}
+    end
+  rescue
+    error in JSON.Error -> {:error, Refused.new("invalid", error.message)}
+  end
+
+  defp query(name, options) do
+    read = if Operations.read?(name), do: [stale: options[:stale], min_index: options[:min_index]], else: []
+    for {name, value} <- Enum.to_list(options[:query] || []) ++ read, each <- List.wrap(value), each != nil, each != false, do: {name, each}
+  end
+
+  defp random, do: Base.encode16(:crypto.strong_rand_bytes(16), case: :lower)
+end

@@ -1,0 +1,123 @@
+defmodule Dormouse.Watch do
+  @moduledoc false
+  # Streams of events that continue after a lost connection.
+
+  alias Dormouse.{HTTP, JSON, Refused, Server, Transport}
+
+  # The silence in ms after which a stream counts as lost: a node sends a sign of life each 15 s.
+  @silence_ms 45_000
+
+  @lasting ~w(overloaded unavailable not_owner unknown internal)
+
+  @doc """
+  Returns a stream of what `decode` makes of the events. It continues at another node after the last
+  event, and raises refusals that another attempt would not change.
+
+  `decode` gets an event and a state, and returns `{items, state}`, or `{:ends, refused}`.
+  """
+  def stream(client, path, options, last, state, decode) do
+    begin = fn ->
+      %{
+        client: client,
+        path: path,
+        options: options,
+        last: last,
+        state: state,
+        decode: decode,
+        connection: nil,
+        endpoint: nil,
+        parser: nil,
+        attempt: 0,
+        ended: nil
+      }
+    end
+
+    Stream.resource(begin, &next/1, &close/1)
+  end
+
+  defp next(%{ended: refused}) when refused != nil, do: raise(refused)
+
+  defp next(%{connection: nil} = watch) do
+    case Transport.open(watch.client, watch.path, watch.options, watch.last, @silence_ms) do
+      {:ok, endpoint, connection} -> {[], %{watch | connection: connection, endpoint: endpoint, parser: parser()}}
+      {:lost, endpoint, _reason} -> {[], again(%{watch | endpoint: endpoint})}
+      {:refused, endpoint, refused} -> {[], refused(%{watch | endpoint: endpoint}, refused)}
+      {:error, refused} -> raise refused
+    end
+  end
+
+  defp next(watch) do
+    case HTTP.chunk(watch.connection, HTTP.now() + @silence_ms) do
+      {:ok, piece} when piece != "" ->
+        {events, parser} = parse(watch.parser, piece)
+        take(events, [], %{watch | parser: parser, attempt: 0})
+
+      _end_or_error ->
+        {[], again(watch)}
+    end
+  end
+
+  defp take([], items, watch), do: {items, watch}
+
+  defp take([%{event: "problem"} = event | _rest], items, watch) do
+    {:ok, problem} = JSON.decode(event.data)
+    {items, refused(watch, Refused.new(problem))}
+  end
+
+  defp take([event | rest], items, watch) do
+    case if(event.data == "", do: {[], watch.state}, else: watch.decode.(event, watch.state)) do
+      {:ends, refused} -> {items, %{watch | ended: refused}}
+      {more, state} -> take(rest, items ++ more, %{watch | state: state, last: if(event.id == "", do: watch.last, else: event.id)})
+    end
+  end
+
+  # What came before a refusal is passed on before it is raised.
+  defp refused(watch, refused), do: if(refused.code in @lasting, do: again(watch), else: %{watch | ended: refused})
+
+  defp again(watch) do
+    close(watch)
+    Server.leave(watch.client.server, watch.endpoint)
+    attempt = watch.attempt + 1
+    if attempt >= Server.settings(watch.client.server).endpoints, do: Process.sleep(Transport.backoff(attempt - 1))
+    %{watch | connection: nil, attempt: attempt}
+  end
+
+  defp close(%{connection: nil}), do: nil
+
+  defp close(watch) do
+    HTTP.close(watch.connection)
+    nil
+  end
+
+  @doc "Returns a parser of server-sent events."
+  def parser, do: %{rest: "", event: "", data: [], id: ""}
+
+  @doc "Reads a piece of a stream. An event without data is passed on too: it has only an id."
+  def parse(parser, piece) do
+    # A CR at the end may be the first half of a CR LF.
+    [rest | lines] = (parser.rest <> piece) |> String.split(~r/\r\n|\n|\r(?!\z)/) |> Enum.reverse()
+    {events, parser} = lines |> Enum.reverse() |> Enum.reduce({[], parser}, &line/2)
+    {Enum.reverse(events), %{parser | rest: rest}}
+  end
+
+  defp line("", {events, parser}) do
+    event = %{event: if(parser.event == "", do: "message", else: parser.event), data: parser.data |> Enum.reverse() |> Enum.join("\n"), id: parser.id}
+    {[event | events], %{parser | event: "", data: []}}
+  end
+
+  defp line(line, {events, parser}) do
+    {name, text} =
+      case String.split(line, ":", parts: 2) do
+        [name, " " <> text] -> {name, text}
+        [name, text] -> {name, text}
+        [name] -> {name, ""}
+      end
+
+    case name do
+      "event" -> {events, %{parser | event: text}}
+      "data" -> {events, %{parser | data: [text | parser.data]}}
+      "id" -> {events, if(String.contains?(text, "\0"), do: parser, else: %{parser | id: text})}
+      _other -> {events, parser}
+    end
+  end
+end

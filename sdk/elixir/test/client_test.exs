@@ -1,0 +1,214 @@
+defmodule Dormouse.ClientTest do
+  use ExUnit.Case, async: true
+  import Dormouse.Test.Node, only: [answer: 1, answer: 2, answer: 3, problem: 2, problem: 3]
+  alias Dormouse.{Checkpoints, Claims, Fence, Hold, Refused, Sessions, Test, Threads, Unknown}
+
+  @stamp %{key: "k", revision: 1}
+
+  defp scripted(replies, options \\ []) do
+    {urls, got} = Test.Node.start(replies, 3)
+    server = start_supervised!({Dormouse, [endpoints: urls, timeout_ms: 300] ++ options}, id: make_ref())
+    {Dormouse.client(server), got}
+  end
+
+  describe "outcomes" do
+    test "a write is sent again under one key, at another node" do
+      {client, got} = scripted([:lost, problem("unknown", 504), problem("unavailable", 503), answer(@stamp, 201)])
+      assert {:ok, %{"revision" => 1}} = Checkpoints.put(client, "k", %{state: %{}})
+      assert [_one] = got.() |> Enum.map(& &1.headers["idempotency-key"]) |> Enum.uniq()
+      assert got.() |> Enum.map(& &1.node) |> Enum.uniq() |> length() == 3
+    end
+
+    test "a write with an unknown outcome names its key" do
+      {client, got} = scripted([:lost])
+      assert {:error, %Unknown{idempotency_key: key}} = result = Checkpoints.put(client, "k", %{state: %{}})
+      assert key == hd(got.()).headers["idempotency-key"]
+      assert Dormouse.outcome(result) == :unknown
+      assert_raise Unknown, ~r/unknown outcome/, fn -> Dormouse.ok!(result) end
+    end
+
+    test "a write that was only refused in passing is refused" do
+      {client, _got} = scripted([problem("unavailable", 503)])
+      assert {:error, %Refused{code: "unavailable"}} = Checkpoints.put(client, "k", %{state: %{}})
+    end
+
+    test "a refusal that says nothing of an earlier attempt is unknown" do
+      for code <- ~w(forbidden unauthenticated read_only internal corrupt) do
+        {client, _got} = scripted([:lost, problem(code, 403)])
+        assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
+      end
+    end
+
+    test "a refusal of the state machine is final" do
+      {client, got} = scripted([:lost, problem("revision_mismatch", 409, %{revision: 7})])
+
+      assert {:error, %Refused{code: "revision_mismatch", status: 409, problem: %{"revision" => 7}}} =
+               Checkpoints.put(client, "k", %{state: %{}, if_revision: 1})
+
+      assert length(got.()) == 2
+    end
+
+    test "a call without a key is not sent again after a lost answer" do
+      {client, got} = scripted([:lost])
+
+      assert {:error, %Unknown{idempotency_key: nil}} =
+               Dormouse.call(client, "POST", "/v1/managers/{manager}/instances/{key}/attach", params: [manager: "m", key: "k"], body: %{})
+
+      assert length(got.()) == 1
+    end
+
+    test "a read is never unknown" do
+      for reply <- [:lost, problem("unknown", 504)] do
+        {client, _got} = scripted([reply])
+        assert {:error, %Refused{code: "unavailable"}} = Checkpoints.get(client, "k")
+      end
+    end
+
+    test "an overloaded node is asked again after the time that it names" do
+      {client, _got} = scripted([problem("overloaded", 429, %{retry_after_ms: 60}), answer(@stamp)])
+      began = System.monotonic_time(:millisecond)
+      assert {:ok, _} = Checkpoints.put(client, "k", %{state: %{}})
+      assert System.monotonic_time(:millisecond) - began >= 60
+    end
+
+    test "an answer without a problem document has a code all the same" do
+      {client, _got} = scripted([{502, "text/html", [], "<html>"}])
+      assert {:error, %Unknown{}} = Checkpoints.put(client, "k", %{state: %{}})
+    end
+
+    test "a client needs endpoints that are URLs" do
+      Process.flag(:trap_exit, true)
+      assert {:error, {:invalid, message}} = Dormouse.start_link(endpoints: [])
+      assert message =~ "at least one node"
+      assert {:error, {:invalid, message}} = Dormouse.start_link(endpoints: ["127.0.0.1:7600"])
+      assert message =~ "http://HOST:PORT"
+    end
+  end
+
+  describe "requests" do
+    test "ids are percent-encoded, and scope, fence, token and cluster are sent" do
+      {client, got} = scripted([answer(@stamp, 201, [{"Dormouse-Cluster", "c1"}])], token: fn -> "secret" end, scope: "ä")
+      fenced = Dormouse.fenced(client, %Fence{claim: "session:s1", epoch: 7})
+      assert {:ok, _} = Checkpoints.put(fenced, "a/b ü", %{state: %{}})
+      assert {:ok, _} = Checkpoints.put(fenced, "a", %{state: %{}}, fence: %Fence{claim: "é", epoch: 8})
+      assert [first, second] = got.()
+      assert first.target == "/v1/checkpoints/a%2Fb%20%C3%BC"
+      assert first.headers["dormouse-fence"] == ~s(claim="session:s1";epoch=7)
+      assert second.headers["dormouse-fence"] == ~s(claim=%"%C3%A9";epoch=8)
+      assert first.headers["authorization"] == "Bearer secret"
+      assert first.headers["dormouse-scope"] == "ä"
+      assert first.headers["dormouse-cluster"] == nil
+      assert second.headers["dormouse-cluster"] == "c1"
+    end
+
+    test "reads have no fence and no key" do
+      {client, got} = scripted([answer(%{items: [], next: nil})])
+      fenced = Dormouse.fenced(client, %Fence{claim: "c", epoch: 1})
+      assert {:ok, _} = Checkpoints.list(fenced, [prefix: "a b", limit: 2], stale: true, min_index: 3)
+      assert [%{target: "/v1/checkpoints?prefix=a%20b&limit=2&stale=true&min_index=3", headers: headers}] = got.()
+      refute Map.has_key?(headers, "dormouse-fence")
+      refute Map.has_key?(headers, "idempotency-key")
+    end
+
+    test "what cannot be sent is refused" do
+      {client, got} = scripted([answer(@stamp)], invalid_utf8: :refuse)
+      assert {:error, %Refused{code: "invalid", problem: %{"detail" => "key is missing"}}} = Checkpoints.get(client, "")
+      assert {:error, %Refused{code: "invalid"}} = Checkpoints.put(client, "k", %{state: %{pid: self()}})
+      assert {:error, %Refused{code: "invalid"}} = Checkpoints.put(client, "k", %{state: %{text: <<0xFF>>}})
+      assert {:error, %Refused{code: "invalid"}} = Checkpoints.get(client, <<0xFF>>)
+      assert got.() == []
+    end
+
+    test "headers cannot be broken into" do
+      {client, got} = scripted([answer(@stamp)])
+      assert {:ok, _} = Checkpoints.put(client, "k", %{state: %{}}, scope: "a\r\nX-Evil: 1")
+      assert [%{headers: %{"dormouse-scope" => "aX-Evil: 1"}}] = got.()
+    end
+  end
+
+  defp entry(seq), do: ~s(id: #{seq}\nevent: entry\ndata: {"id":"e#{seq}","seq":#{seq},"payload":{"text":"é😀"}}\n\n)
+
+  describe "watches" do
+    test "a watch continues after the last entry at another node" do
+      ending = {:stream, entry(3) <> "event: deleted\r\ndata: {\"floor\":2}\r\n\r\n"}
+
+      {client, got} =
+        scripted([answer(%{id: "t", incarnation: 5}), {:stream, ": open\n\n" <> entry(0) <> entry(1)}, :lost, {:stream, entry(1) <> entry(2)}, ending])
+
+      me = self()
+
+      refused =
+        assert_raise Refused, ~r/deleted/, fn ->
+          client |> Threads.watch("t") |> Enum.each(&send(me, {:entry, &1["seq"], &1["payload"]["text"]}))
+        end
+
+      assert refused.problem["floor"] == 2
+      assert for(_ <- 0..3, do: receive(do: ({:entry, seq, "é😀"} -> seq))) == [0, 1, 2, 3]
+      refute_received {:entry, _seq, _text}
+      assert Enum.at(got.(), 1).target == "/v1/threads/t/watch?from=0&incarnation=5"
+      assert got.() |> Enum.drop(1) |> Enum.map(& &1.headers["last-event-id"]) == [nil, "1", "1", "2"]
+    end
+
+    test "changes continue after a place, and after ids without data" do
+      change = fn place -> ~s(id: #{place}\nevent: change\ndata: {"index":1,"kind":"value","key":"k"}\n\n) end
+      {client, got} = scripted([{:stream, change.("7.0") <> "id: 9\n\n"}, {:stream, change.("10.0")}])
+      assert [{%{"key" => "k"}, "7.0"}, {_change, "10.0"}] = client |> Dormouse.changes(after: "6.1", prefix: "values/") |> Enum.take(2)
+      assert Enum.map(got.(), & &1.headers["last-event-id"]) == ["6.1", "9"]
+    end
+
+    test "a problem in a stream ends it, unless it passes" do
+      raised = fn code -> ~s(event: problem\ndata: {"code":"#{code}","detail":"d","status":503}\n\n) end
+      {client, _got} = scripted([answer(%{incarnation: 1}), {:stream, entry(0) <> raised.("unavailable")}, {:stream, entry(1) <> raised.("forbidden")}])
+      me = self()
+      assert_raise Refused, ~r/forbidden/, fn -> client |> Threads.watch("t") |> Enum.each(&send(me, &1["seq"])) end
+      assert_received 0
+      assert_received 1
+    end
+  end
+
+  describe "holds" do
+    test "a hold renews itself, and is lost when a renewal is refused" do
+      claim = answer(%{name: "c", holder: "w", epoch: 3})
+      {client, got} = scripted([claim, claim, problem("fenced", 409)])
+      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 300)
+      assert hold.fence == %Fence{claim: "c", epoch: 3}
+      assert Hold.check(hold) == :ok
+      assert_receive {:dormouse_lost, ^hold, reason}
+      assert reason =~ "fenced"
+      assert Hold.check(hold) == {:error, reason}
+      assert length(got.()) == 3
+    end
+
+    test "a hold is lost once it could not be renewed within its ttl" do
+      {client, _got} = scripted([answer(%{name: "c", epoch: 3}), :lost])
+      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 90)
+      assert_receive {:dormouse_lost, ^hold, reason}
+      assert reason =~ "in time"
+      assert Hold.release(hold) == :ok
+      assert {:error, _reason} = Hold.check(hold)
+    end
+
+    test "a claim is released, also when its owner ends" do
+      {client, got} = scripted([answer(%{name: "c", epoch: 3})])
+      assert {:ok, hold} = Claims.hold(client, "c", "w", ttl_ms: 60_000)
+      assert Hold.release(hold) == :ok
+      {owner, ref} = spawn_monitor(fn -> exit({:held, Claims.hold(client, "c", "w", ttl_ms: 60_000)}) end)
+      assert_receive {:DOWN, ^ref, :process, ^owner, {:held, {:ok, hold}}}
+      ref = Process.monitor(hold.pid)
+      assert_receive {:DOWN, ^ref, :process, _pid, _reason}
+      assert for(%{target: "/v1/claims/c/release"} = each <- got.(), do: each.body) == List.duplicate(~s({"epoch":3,"holder":"w"}), 2)
+    end
+
+    test "a turn is kept" do
+      {client, got} = scripted([answer(%{})])
+      assert {:ok, hold} = Sessions.keep(client, "s", %{"lease" => %{"lease_id" => "l", "owner_id" => "w", "epoch" => 4}}, 60)
+      assert hold.fence == %Fence{claim: "session:s", epoch: 4}
+      until(fn -> got.() != [] end)
+      assert Hold.stop(hold) == :ok
+      assert hd(got.()).target == "/v1/sessions/s/renew"
+      assert {:error, %Refused{}} = Sessions.keep(client, "s", %{})
+    end
+  end
+
+  defp until(check), do: check.() || (Process.sleep(5) && until(check))
+end

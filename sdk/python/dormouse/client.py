@@ -1,0 +1,302 @@
+"""The client: the calls of each subject, by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack, cast
+
+from .claims import Claims, Sessions
+from .errors import refusal
+from .http import Http
+from .parts import Part
+from .text import LoneSurrogates
+from .transport import Answer, CallOptions, Fence, Request, Transport
+from .watch import Event, Watch
+
+#: A JSON object, as the OpenAPI document describes it.
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value as it was written."""
+
+    data: bytes
+    content_type: str
+    revision: int
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A change of a scope, with its place in the feed."""
+
+    change: Json
+    place: str  #: pass it as `after` to continue behind this change, also in another process
+
+
+class Client:
+    """A client of a cluster. Any node serves any call. Many threads may use one client.
+
+    endpoints has the base URLs of nodes; token is a bearer token or a function that returns the
+    current one; scope is the keyspace of a tenant; timeout_ms is the time within which a call tries
+    again, and attempt_ms that of one attempt; http is `HttpxHttp(...)`, or `StandardHttp(context)`
+    for a TLS context of your own.
+    """
+
+    def __init__(
+        self,
+        endpoints: str | Iterable[str] | Transport,
+        *,
+        token: str | Callable[[], str] | None = None,
+        scope: str | None = None,
+        timeout_ms: int = 30_000,
+        attempt_ms: int = 10_000,
+        lone_surrogates: LoneSurrogates = "replace",
+        http: Http | None = None,
+        defaults: CallOptions | None = None,
+    ) -> None:
+        if isinstance(endpoints, Transport):
+            self.transport = endpoints
+        else:
+            self.transport = Transport(
+                endpoints, token=token, scope=scope, timeout_ms=timeout_ms, attempt_ms=attempt_ms, lone_surrogates=lone_surrogates, http=http
+            )
+        self.defaults: CallOptions = defaults or {}
+        self.values = Values(self)
+        self.checkpoints = Checkpoints(self)
+        self.threads = Threads(self)
+        self.agents = Agents(self)
+        self.claims = Claims(self)
+        self.sessions = Sessions(self)
+        self.reviews = Reviews(self)
+        self.memory = Memory(self)
+
+    def with_options(self, **defaults: Unpack[CallOptions]) -> Client:
+        """Returns a client whose calls have these options unless they say otherwise."""
+        return Client(self.transport, defaults=cast(CallOptions, {**self.defaults, **defaults}))
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the idle connections. The client opens new ones when it is used again."""
+        self.transport.close()
+
+    def fenced(self, fence: Fence) -> Client:
+        """Returns a client whose writes apply only under the fence."""
+        return self.with_options(fence=fence)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        data: bytes | str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Answer:
+        """Makes any call of the API. The path is one of the OpenAPI document, with its parameters in braces."""
+        return self.transport.call(self.request(method, path, params, query, headers, body, data, options))
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        data: bytes | str | None = None,
+        options: CallOptions | None = None,
+    ) -> Request:
+        """Returns a call with the options of this client."""
+        merged = cast(CallOptions, {**self.defaults, **(options or {})})
+        return Request(method, path, params or {}, query or {}, headers or {}, body, data, merged)
+
+    def commit(self, ops: Sequence[Json], **options: Unpack[CallOptions]) -> Json:
+        """Applies several ops, all or none. The `results` have one result for each op, in order."""
+        return cast(Json, self.call("POST", "/v1/commits", body={"ops": list(ops)}, **options).body)
+
+    def read(self, reads: Sequence[Json], **options: Unpack[CallOptions]) -> Json:
+        """Answers several reads at one index. Each of the `answers` has `found` or `error`."""
+        return cast(Json, self.call("POST", "/v1/reads", body={"reads": list(reads)}, **options).body)
+
+    def changes(self, *, prefix: str | None = None, from_index: int | None = None, after: str = "", **options: Unpack[CallOptions]) -> Watch[Changed]:
+        """Follows all changes of the scope, each once, across lost connections and killed nodes."""
+        def decode(event: Event) -> Changed | None:
+            if event.event == "compacted":
+                raise refusal("compacted", "the feed no longer has the changes after this place", 410)
+            return Changed(json.loads(event.data), event.id) if event.event == "change" else None
+
+        request = self.request("GET", "/v1/changes", {}, {"prefix": prefix, "from_index": from_index}, options=options)
+        return Watch(self.transport, request, decode, after)
+
+
+class Values(Part):
+    """Bytes under keys."""
+
+    def put(
+        self, key: str, value: bytes | str, *, content_type: str | None = None, ttl_ms: int | None = None, if_revision: int | None = None, **options: Unpack[CallOptions]
+    ) -> Json:
+        kind = content_type or ("text/plain; charset=utf-8" if isinstance(value, str) else "application/octet-stream")
+        query = {"ttl_ms": ttl_ms, "if_revision": if_revision}
+        return self._json("PUT", "/v1/values/{key}", params={"key": key}, query=query, data=value, headers={"Content-Type": kind}, **options)
+
+    def get(self, key: str, **options: Unpack[CallOptions]) -> Value:
+        answer = self._client.call("GET", "/v1/values/{key}", params={"key": key}, **options)
+        return Value(answer.data, answer.headers.get("content-type", ""), int(answer.headers.get("etag", "0").removeprefix("W/").strip('"')))
+
+    def delete(self, key: str, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> None:
+        self._delete("/v1/values/{key}", {"key": key}, {"if_revision": if_revision}, options)
+
+    def list(self, **query: Any) -> Json:
+        return self._page("/v1/values", query)
+
+
+class Checkpoints(Part):
+    """The states of agents."""
+
+    def put(self, key: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("PUT", "/v1/checkpoints/{key}", params={"key": key}, body=body, **options)
+
+    def patch(self, key: str, patch: Json, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> Json:
+        headers = {"Content-Type": "application/merge-patch+json"}
+        return self._json("PATCH", "/v1/checkpoints/{key}", params={"key": key}, query={"if_revision": if_revision}, headers=headers, body=patch, **options)
+
+    def get(self, key: str, *, revision: int | None = None, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/checkpoints/{key}", params={"key": key}, query={"revision": revision}, **options)
+
+    def delete(self, key: str, *, if_revision: int | None = None, **options: Unpack[CallOptions]) -> None:
+        self._delete("/v1/checkpoints/{key}", {"key": key}, {"if_revision": if_revision}, options)
+
+    def list(self, **query: Any) -> Json:
+        return self._page("/v1/checkpoints", query)
+
+    def history(self, key: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/checkpoints/{key}/history", params={"key": key}, **options)
+
+
+class Threads(Part):
+    """Journals of entries."""
+
+    def create(self, body: Json | None = None, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/threads", body=body or {}, **options)
+
+    def append(
+        self, id: str, entries: Sequence[Json], *, expected_rev: int | None = None, expected_head: str | None = None, metadata: Json | None = None, **options: Unpack[CallOptions]
+    ) -> Json:
+        body = {"entries": list(entries), "expected_rev": expected_rev, "expected_head": expected_head, "metadata": metadata}
+        return self._json("POST", "/v1/threads/{id}/entries", params={"id": id}, body=_present(body), **options)
+
+    def append_bytes(
+        self, id: str, data: bytes, *, content_type: str = "application/octet-stream", entry: str | None = None, kind: str | None = None,
+        expected_rev: int | None = None, **options: Unpack[CallOptions],
+    ) -> Json:
+        """Appends one entry that has bytes, up to 4 MiB, as they are."""
+        query = {"entry": entry, "entry_kind": kind, "expected_rev": expected_rev}
+        return self._json("POST", "/v1/threads/{id}/bytes", params={"id": id}, query=query, headers={"Content-Type": content_type}, data=data, **options)
+
+    def get(self, id: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/threads/{id}", params={"id": id}, **options)
+
+    def entries(
+        self, id: str, *, from_seq: int | None = None, to: int | None = None, tail: int | None = None, kind: Sequence[str] | None = None,
+        at_rev: int | None = None, limit: int | None = None, order: str | None = None, **options: Unpack[CallOptions],
+    ) -> Json:
+        query = {"from": from_seq, "to": to, "tail": tail, "kind": kind, "at_rev": at_rev, "limit": limit, "order": order}
+        return self._json("GET", "/v1/threads/{id}/entries", params={"id": id}, query=query, **options)
+
+    def entry(self, id: str, entry: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/threads/{id}/entries/{entry}", params={"id": id, "entry": entry}, **options)
+
+    def entry_bytes(self, id: str, entry: str, **options: Unpack[CallOptions]) -> bytes:
+        return self._client.call("GET", "/v1/threads/{id}/entries/{entry}/bytes", params={"id": id, "entry": entry}, **options).data
+
+    def fork(self, id: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/threads/{id}/fork", params={"id": id}, body=body, **options)
+
+    def compact(self, id: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/threads/{id}/compact", params={"id": id}, body=body, **options)
+
+    def delete(self, id: str, *, seal_ms: int | None = None, **options: Unpack[CallOptions]) -> None:
+        self._delete("/v1/threads/{id}", {"id": id}, {"seal_ms": seal_ms}, options)
+
+    def list(self, **query: Any) -> Json:
+        return self._page("/v1/threads", query)
+
+    def watch(self, id: str, *, from_seq: int = 0, **options: Unpack[CallOptions]) -> Watch[Json]:
+        """Passes on the entries of a thread from a seq on, each once. It raises a refusal when the thread is deleted or compacted."""
+        # The incarnation tells a thread of the same id that was created later.
+        incarnation = self.get(id, **cast(CallOptions, {**options, "stale": False}))["incarnation"]
+        expected = from_seq
+
+        def decode(event: Event) -> Json | None:
+            nonlocal expected
+            found: Json = json.loads(event.data)
+            if event.event in ("compacted", "deleted"):
+                floor = {"floor": found["floor"]} if "floor" in found else {}
+                raise refusal(event.event, f"the thread {id} is {event.event}", 410, **floor)
+            if event.event != "entry" or found["seq"] < expected:
+                return None
+            expected = found["seq"] + 1
+            return found
+
+        query = {"from": from_seq, "incarnation": incarnation}
+        return Watch(self._client.transport, self._client.request("GET", "/v1/threads/{id}/watch", {"id": id}, query, options=options), decode)
+
+
+class Agents(Part):
+    """A checkpoint and its thread together."""
+
+    def hibernate(self, key: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/agents/{key}/hibernate", params={"key": key}, body=body, **options)
+
+    def thaw(self, key: str, *, tail: int | None = None, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/agents/{key}/thaw", params={"key": key}, query={"tail": tail}, **options)
+
+    def erase(self, key: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("DELETE", "/v1/agents/{key}", params={"key": key}, **options)
+
+
+class Reviews(Part):
+    """What waits for a person's decision."""
+
+    def get(self, review: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/reviews/{review}", params={"review": review}, **options)
+
+    def list(self, **query: Any) -> Json:
+        return self._page("/v1/reviews", query)
+
+    def decide(self, review: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/reviews/{review}/decide", params={"review": review}, body=body, **options)
+
+
+class Memory(Part):
+    """What agents remember."""
+
+    def put(self, agent: str, id: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("PUT", "/v1/memory/{agent}/{id}", params={"agent": agent, "id": id}, body=body, **options)
+
+    def write(self, agent: str, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/memory/{agent}", params={"agent": agent}, body=body, **options)
+
+    def get(self, agent: str, id: str, **options: Unpack[CallOptions]) -> Json:
+        return self._json("GET", "/v1/memory/{agent}/{id}", params={"agent": agent, "id": id}, **options)
+
+    def delete(self, agent: str, id: str, **options: Unpack[CallOptions]) -> None:
+        self._delete("/v1/memory/{agent}/{id}", {"agent": agent, "id": id}, {}, options)
+
+    def recall(self, body: Json, **options: Unpack[CallOptions]) -> Json:
+        return self._json("POST", "/v1/memory/recall", body=body, **options)
+
+
+def _present(members: Json) -> Json:
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,0 +1,90 @@
+"""The outcomes of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+#: What a node says about an error (RFC 9457): `code`, `detail`, `status`, and the members of its code.
+Problem = Mapping[str, Any]
+
+
+class DormouseError(Exception):
+    """The base of the errors of calls."""
+
+    outcome: Literal["refused", "unknown"]
+
+
+class RefusedError(DormouseError):
+    """A call that was refused: it was not applied.
+
+    `problem` has the members of its code, such as `rev` of a conflict.
+    """
+
+    outcome: Literal["refused"] = "refused"
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(f"{problem['code']}: {problem.get('detail', '')}")
+        self.problem = problem
+        self.code: str = problem["code"]
+        self.status: int = problem.get("status", 0)
+
+
+class UnknownError(DormouseError):
+    """A write whose outcome is unknown: it may have been applied, and may still be.
+
+    Send it again with the same `idempotency_key` to learn its outcome.
+    """
+
+    outcome: Literal["unknown"] = "unknown"
+
+    def __init__(self, detail: str, idempotency_key: str | None) -> None:
+        super().__init__(f"unknown outcome: {detail}")
+        self.idempotency_key = idempotency_key
+
+
+class LostError(Exception):
+    """A lease or a claim that this process no longer holds."""
+
+
+@dataclass(frozen=True)
+class Done(Generic[T]):
+    """The outcome of a call that was applied."""
+
+    value: T
+    outcome: Literal["done"] = "done"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The outcome of a call that was not applied."""
+
+    error: RefusedError
+    outcome: Literal["refused"] = "refused"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """The outcome of a call that may have been applied."""
+
+    error: UnknownError
+    outcome: Literal["unknown"] = "unknown"
+
+
+def settle(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Done[T] | Refused | Unknown:
+    """Makes a call and returns its outcome as a value. It raises only errors of the program."""
+    try:
+        return Done(call(*args, **kwargs))
+    except RefusedError as error:
+        return Refused(error)
+    except UnknownError as error:
+        return Unknown(error)
+
+
+def refusal(code: str, detail: str, status: int = 0, **members: Any) -> RefusedError:
+    """Returns a refusal that this package makes itself."""
+    return RefusedError({"type": f"urn:dormouse:problem:{code}", "title": detail, "status": status, "detail": detail, "code": code, **members})

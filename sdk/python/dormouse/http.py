@@ -1,0 +1,214 @@
+"""How calls reach a node: connections of the standard library, or of httpx."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+#: Idle connections that are kept for each node.
+IDLE_MAX = 16
+
+#: The seconds within which a stream opens.
+OPENING_MAX = 10.0
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer: `headers` has lower-case names."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Stream(Protocol):
+    """An answer that goes on."""
+
+    status: int
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yields the bytes as they arrive. It raises OSError when the connection is lost or silent."""
+        ...
+
+    def close(self) -> None:
+        """Ends the stream, also while another thread waits for a piece."""
+        ...
+
+
+class Http(Protocol):
+    """What a client needs of an HTTP library. Its methods may be called by many threads at once."""
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+        """Makes one request. It raises OSError if no whole answer arrives within the timeout in seconds.
+
+        With fresh it uses a new connection, so that a lost connection means a lost request.
+        """
+        ...
+
+    def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
+        """Opens a stream, which is lost after this silence in seconds."""
+        ...
+
+    def close(self) -> None:
+        """Closes the idle connections that this object opened."""
+        ...
+
+
+class StandardHttp:
+    """Connections of http.client, kept and used again. `context` is the TLS context for https."""
+
+    def __init__(self, context: ssl.SSLContext | None = None) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._idle: dict[tuple[str, str], list[http.client.HTTPConnection]] = {}  # guarded by _lock
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+        parts = urlsplit(url)
+        key = (parts.scheme, parts.netloc)
+        connection = self._connection(key, timeout, fresh)
+        kept = False
+        try:
+            connection.request(method, url[url.index(parts.netloc) + len(parts.netloc) :], body=body, headers=dict(headers))
+            answer = connection.getresponse()
+            content = answer.read()
+            kept = not answer.will_close
+            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+        except http.client.HTTPException as error:
+            raise ConnectionError(f"the connection to {parts.netloc} was lost: {error!r}") from error
+        finally:
+            self._keep(key, connection, kept)
+
+    def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
+        parts = urlsplit(url)
+        connection = self._new((parts.scheme, parts.netloc), min(silence, OPENING_MAX))
+        try:
+            connection.request("GET", url[url.index(parts.netloc) + len(parts.netloc) :], headers=dict(headers))
+            sock = connection.sock
+            assert sock is not None
+            answer = connection.getresponse()
+            sock.settimeout(silence)
+            return _StandardStream(connection, sock, answer)
+        except http.client.HTTPException as error:
+            connection.close()
+            raise ConnectionError(f"the connection to {parts.netloc} was lost: {error!r}") from error
+        except OSError:
+            connection.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, {}
+        for connections in idle.values():
+            for connection in connections:
+                connection.close()
+
+    def _new(self, key: tuple[str, str], timeout: float) -> http.client.HTTPConnection:
+        scheme, netloc = key
+        if scheme == "https":
+            return http.client.HTTPSConnection(netloc, timeout=timeout, context=self._context)
+        return http.client.HTTPConnection(netloc, timeout=timeout)
+
+    def _connection(self, key: tuple[str, str], timeout: float, fresh: bool) -> http.client.HTTPConnection:
+        if not fresh:
+            with self._lock:
+                idle = self._idle.get(key)
+                connection = idle.pop() if idle else None
+            if connection is not None and connection.sock is not None:
+                connection.timeout = timeout
+                connection.sock.settimeout(timeout)
+                return connection
+        return self._new(key, timeout)
+
+    def _keep(self, key: tuple[str, str], connection: http.client.HTTPConnection, kept: bool) -> None:
+        if kept:
+            with self._lock:
+                idle = self._idle.setdefault(key, [])
+                if len(idle) < IDLE_MAX:
+                    idle.append(connection)
+                    return
+        connection.close()
+
+
+class _StandardStream:
+    def __init__(self, connection: http.client.HTTPConnection, sock: socket.socket, answer: http.client.HTTPResponse) -> None:
+        self.status = answer.status
+        self._connection = connection
+        self._sock = sock
+        self._answer = answer
+
+    def pieces(self) -> Iterator[bytes]:
+        try:
+            while piece := self._answer.read1(65536):
+                yield piece
+        except (http.client.HTTPException, ValueError, AttributeError) as error:  # the last two: closed meanwhile
+            raise ConnectionError(f"the stream was lost: {error!r}") from error
+
+    def close(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it was closed before
+        self._connection.close()
+
+
+class HttpxHttp:
+    """The same over an httpx.Client of the caller, who closes it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float, fresh: bool) -> Response:
+        import httpx
+
+        more = {"Connection": "close"} if fresh else {}
+        encoded = [(name.encode(), value.encode("latin-1")) for name, value in {**headers, **more}.items()]
+        try:
+            answer = self._client.request(method, url, headers=encoded, content=body, timeout=timeout)
+        except httpx.HTTPError as error:
+            raise ConnectionError(f"the request was lost: {error!r}") from error
+        return Response(answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content)
+
+    def open(self, url: str, headers: Mapping[str, str], silence: float) -> Stream:
+        import httpx
+
+        encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        try:
+            request = self._client.build_request("GET", url, headers=encoded, timeout=silence)
+            return _HttpxStream(self._client.send(request, stream=True))
+        except httpx.HTTPError as error:
+            raise ConnectionError(f"the request was lost: {error!r}") from error
+
+
+    def close(self) -> None:
+        """Does nothing: the caller closes the httpx.Client."""
+
+
+class _HttpxStream:
+    def __init__(self, answer: Any) -> None:
+        self.status: int = answer.status_code
+        self._answer = answer
+
+    def pieces(self) -> Iterator[bytes]:
+        import httpx
+
+        try:
+            yield from self._answer.iter_bytes()
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise ConnectionError(f"the stream was lost: {error!r}") from error
+
+    def close(self) -> None:
+        stream = self._answer.extensions.get("network_stream")
+        sock = stream.get_extra_info("socket") if stream is not None else None
+        if sock is not None:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it was closed before
+        self._answer.close()

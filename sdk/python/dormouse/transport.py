@@ -1,0 +1,279 @@
+"""Sends calls to the nodes: fails over, and retries what is safe to retry."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypedDict
+from urllib.parse import quote, urlencode
+
+from .errors import RefusedError, UnknownError, refusal
+from .http import Http, Response, StandardHttp, Stream
+from .operations import IDEMPOTENT, READS
+from .text import LoneSurrogates, encode, well_formed
+
+# Codes after which another attempt may succeed. The refused attempt was not applied.
+_TRANSIENT = frozenset({"overloaded", "unavailable", "not_owner"})
+
+# Codes that are about this attempt only: an earlier one may have been applied.
+_INCONCLUSIVE = frozenset({"read_only", "unauthenticated", "forbidden", "internal", "corrupt"})
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fence: a write applies only while the claim is at this epoch."""
+
+    claim: str
+    epoch: int
+
+
+class CallOptions(TypedDict, total=False):
+    """What any call takes."""
+
+    timeout_ms: int
+    scope: str
+    idempotency_key: str  #: of writes: send a call again under the key of the call before to learn its outcome
+    fence: Fence
+    stale: bool  #: of reads: answer from the node's own state
+    min_index: int  #: of reads: wait until the node has applied this index
+    cancelled: threading.Event  #: set it to end the retries of the call; one attempt is not interrupted
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call. `path` is one of the OpenAPI document, with its parameters in braces."""
+
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    data: bytes | str | None = None  #: bytes with a content type in headers, in place of body
+    options: CallOptions = field(default_factory=lambda: CallOptions())
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a call. `data` has its bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    index: int  #: log index of the answer
+    data: bytes
+
+    @cached_property
+    def body(self) -> Any:
+        """The decoded JSON, or None if the answer has none."""
+        is_json = self.headers.get("content-type", "").startswith("application/json")
+        return json.loads(self.data) if is_json else None
+
+
+class Transport:
+    """Sends calls. Many threads may use one."""
+
+    def __init__(
+        self,
+        endpoints: str | Iterable[str],
+        *,
+        token: str | Callable[[], str] | None = None,
+        scope: str | None = None,
+        timeout_ms: int = 30_000,
+        attempt_ms: int = 10_000,
+        lone_surrogates: LoneSurrogates = "replace",
+        http: Http | None = None,
+    ) -> None:
+        self.endpoints = [each.rstrip("/") for each in ([endpoints] if isinstance(endpoints, str) else endpoints)]
+        if not self.endpoints:
+            raise refusal("invalid", "there are no endpoints: give the base URL of at least one node")
+        self._token, self._scope = token, scope
+        self._timeout_ms, self._attempt_ms = timeout_ms, attempt_ms
+        self._policy: LoneSurrogates = lone_surrogates
+        self._http = http or StandardHttp()
+        self._lock = threading.Lock()
+        self._at = random.randrange(len(self.endpoints))  # guarded by _lock
+        self._cluster = ""  # set once
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint that the next attempt goes to."""
+        with self._lock:
+            return self.endpoints[self._at]
+
+    def leave(self, endpoint: str) -> None:
+        """Moves on to the next endpoint, unless another call has left this one before."""
+        with self._lock:
+            if self.endpoints[self._at] == endpoint:
+                self._at = (self._at + 1) % len(self.endpoints)
+
+    def close(self) -> None:
+        """Closes the idle connections."""
+        self._http.close()
+
+    def call(self, request: Request) -> Answer:
+        """Makes a call and returns its answer."""
+        response = self._send(request)
+        return Answer(response.status, response.headers, int(response.headers.get("dormouse-index", 0)), response.body)
+
+    def open(self, request: Request, last: str, silence: float, endpoint: str) -> Stream:
+        """Opens a stream of events after the event with the id last."""
+        headers = self._headers(request, None, None) | {"Accept": "text/event-stream"}
+        if last:
+            headers["Last-Event-ID"] = last
+        stream = self._http.open(endpoint + self._url(request), headers, silence)
+        if stream.status != 200:
+            try:
+                raise RefusedError(problem_of(stream.status, b"".join(stream.pieces())))
+            finally:
+                stream.close()
+        return stream
+
+    def _send(self, request: Request) -> Response:
+        name, options = request.name, request.options
+        write = name not in READS
+        repeatable = not write or name in IDEMPOTENT
+        key = (options.get("idempotency_key") or secrets.token_hex(16)) if name in IDEMPOTENT else None
+        body = self._encoded(request)
+        deadline = time.monotonic() + options.get("timeout_ms", self._timeout_ms) / 1000
+        ambiguous: Exception | None = None
+        attempt = 0
+        while True:
+            endpoint = self.endpoint
+            try:
+                return self._attempt(request, endpoint, key, body, deadline, not repeatable)
+            except RefusedError as refused:
+                failure: Exception = refused
+                if refused.code == "unknown":
+                    ambiguous = ambiguous or refused
+                elif ambiguous is not None and write and refused.code in _INCONCLUSIVE:
+                    raise UnknownError("a later attempt was refused, an earlier one may have been applied", key) from ambiguous
+                elif refused.code not in _TRANSIENT:
+                    raise
+            except OSError as lost:
+                failure = lost
+                if write:
+                    ambiguous = ambiguous or lost
+            self.leave(endpoint)
+            attempt += 1
+            pause = _pause(failure, attempt, len(self.endpoints))
+            more = time.monotonic() + pause < deadline and (repeatable or ambiguous is None)
+            if not more or _wait(options.get("cancelled"), pause):
+                raise _ended(write, ambiguous, failure, key)
+
+    def _attempt(self, request: Request, endpoint: str, key: str | None, body: bytes | None, deadline: float, fresh: bool) -> Response:
+        within = max(0.001, min(self._attempt_ms / 1000, deadline - time.monotonic()))
+        headers = self._headers(request, body, key)
+        headers["Dormouse-Timeout-Ms"] = str(math.ceil(within * 1000))
+        # The node answers at the timeout it was given; the client gives up a little later.
+        response = self._http.send(request.method, endpoint + self._url(request), headers, body, within + 1, fresh)
+        if not self._cluster:
+            self._cluster = response.headers.get("dormouse-cluster", "")
+        if 200 <= response.status < 300:
+            return response
+        raise RefusedError(problem_of(response.status, response.body))
+
+    def _encoded(self, request: Request) -> bytes | None:
+        if request.data is not None:
+            return well_formed(request.data, self._policy).encode() if isinstance(request.data, str) else bytes(request.data)
+        return None if request.body is None else encode(request.body, self._policy)
+
+    def _headers(self, request: Request, body: bytes | None, key: str | None) -> dict[str, str]:
+        headers = dict(request.headers)
+        if body is not None and "Content-Type" not in headers:
+            headers["Content-Type"] = "application/json" if request.data is None else "application/octet-stream"
+        options = request.options
+        scope = options.get("scope") or self._scope
+        if scope is not None:
+            headers["Dormouse-Scope"] = _header(well_formed(scope, self._policy))
+        if self._cluster:
+            headers["Dormouse-Cluster"] = self._cluster
+        if key is not None:
+            headers["Idempotency-Key"] = _header(well_formed(key, self._policy))
+        fence = options.get("fence")
+        if fence is not None and request.name not in READS:
+            plain = re.fullmatch(r"[ -~]*", fence.claim)
+            quoted = json.dumps(fence.claim) if plain else f'%"{quote(well_formed(fence.claim, self._policy), safe="")}"'
+            headers["Dormouse-Fence"] = f"claim={quoted};epoch={fence.epoch}"
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token() if callable(self._token) else self._token}"
+        return headers
+
+    def _url(self, request: Request) -> str:
+        def param(match: re.Match[str]) -> str:
+            value = request.params.get(match[1], "")
+            if value == "":
+                raise refusal("invalid", f"{match[1]} is missing")
+            return quote(well_formed(value, self._policy), safe="")
+
+        path = re.sub(r"\{(\w+)\}", param, request.path)
+        query = dict(request.query)
+        if request.name in READS:
+            query["stale"] = request.options.get("stale") or None
+            query["min_index"] = request.options.get("min_index")
+        pairs: list[tuple[str, str]] = []
+        for name, value in query.items():
+            for each in [] if value is None else value if isinstance(value, (list, tuple)) else [value]:
+                pairs.append((name, str(each).lower() if isinstance(each, bool) else well_formed(str(each), self._policy)))
+        return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def _header(text: str) -> str:
+    """Returns text as http.client sends it as UTF-8: a byte a character."""
+    return text.encode().decode("latin-1")
+
+
+def _pause(failure: Exception, attempt: int, endpoints: int) -> float:
+    if isinstance(failure, RefusedError) and failure.problem.get("retry_after_ms") is not None:
+        return float(failure.problem["retry_after_ms"]) / 1000
+    return 0 if attempt < endpoints else backoff(attempt - 1)
+
+
+def backoff(attempt: int) -> float:
+    """Returns the wait in seconds before an attempt, counted from 0: doubled each time, with jitter."""
+    most: float = min(1.0, 0.025 * 2 ** min(attempt, 6))
+    return most / 2 + random.random() * most / 2
+
+
+def _wait(cancelled: threading.Event | None, pause: float) -> bool:
+    """Waits, and reports whether the call was cancelled."""
+    if cancelled is not None:
+        return cancelled.wait(pause)
+    time.sleep(pause)
+    return False
+
+
+def problem_of(status: int, body: bytes) -> Mapping[str, Any]:
+    """Returns the problem of an answer. An answer of a proxy may have none."""
+    try:
+        problem = json.loads(body)
+        if isinstance(problem, dict) and isinstance(problem.get("code"), str):
+            return problem
+    except ValueError:
+        pass  # not JSON
+    code = "overloaded" if status == 429 else "unknown" if status in (502, 504) else "unavailable" if status >= 500 else "invalid"
+    detail = f"the answer has status {status} and no code: it is not of a node"
+    return {"type": "about:blank", "title": "The answer is not a problem document", "status": status, "detail": detail, "code": code}
+
+
+def _ended(write: bool, ambiguous: Exception | None, failure: Exception, key: str | None) -> Exception:
+    if write and ambiguous is not None:
+        unknown = UnknownError("the time for the call is over", key)
+        unknown.__cause__ = ambiguous
+        return unknown
+    if isinstance(failure, RefusedError) and failure.code != "unknown":
+        return failure
+    error = refusal("unavailable", "no node answered in time")
+    error.__cause__ = failure
+    return error

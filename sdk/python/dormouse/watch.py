@@ -1,0 +1,130 @@
+"""Streams of events that continue after a lost connection."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from .errors import RefusedError
+from .http import Stream
+from .transport import Request, Transport, backoff
+
+T = TypeVar("T")
+
+#: The silence in seconds after which a stream counts as lost: a node sends a sign of life each 15 s.
+SILENCE = 45.0
+
+_LASTING = frozenset({"overloaded", "unavailable", "not_owner", "unknown", "internal"})
+
+
+@dataclass(frozen=True)
+class Event:
+    """One server-sent event. `id` is the last id of the stream so far."""
+
+    event: str
+    data: str
+    id: str
+
+
+def parse_events(pieces: Iterable[bytes]) -> Iterator[Event]:
+    """Reads server-sent events. An event without data is passed on too: it has only an id."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest, event, last, data = "", "", "", list[str]()
+    for piece in pieces:
+        rest += decoder.decode(piece)
+        # A CR at the end may be the first half of a CR LF.
+        *lines, rest = re.split(r"\r\n|\n|\r(?!\Z)", rest)
+        for line in lines:
+            if line == "":
+                yield Event(event or "message", "\n".join(data), last)
+                event, data = "", []
+                continue
+            name, _, text = line.partition(":")
+            text = text.removeprefix(" ")
+            if name == "event":
+                event = text
+            elif name == "data":
+                data.append(text)
+            elif name == "id" and "\0" not in text:
+                last = text
+
+
+class Watch(Generic[T]):
+    """An iterator over what a stream brings, which continues at another node after a lost connection.
+
+    `close` ends it, also from another thread; a `with` statement closes it. One thread iterates.
+    """
+
+    def __init__(self, transport: Transport, request: Request, decode: Callable[[Event], T | None], last: str = "") -> None:
+        self._transport, self._request, self._decode = transport, request, decode
+        self._last = last
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._stream: Stream | None = None  # guarded by _lock
+        self._items = self._follow()
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        return next(self._items)
+
+    def __enter__(self) -> Watch[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the iteration."""
+        self._closed.set()
+        with self._lock:
+            stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+
+    def _follow(self) -> Iterator[T]:
+        attempt = 0
+        while not self._closed.is_set():
+            endpoint = self._transport.endpoint
+            try:
+                for event in parse_events(self._pieces(endpoint)):
+                    if self._closed.is_set():
+                        return
+                    attempt = 0
+                    if event.event == "problem":
+                        raise RefusedError(json.loads(event.data))
+                    item = self._decode(event) if event.data else None
+                    # The place moves on first: an exception in the caller's loop does not bring the event again.
+                    self._last = event.id or self._last
+                    if item is not None:
+                        yield item
+            except RefusedError as refused:
+                if refused.code not in _LASTING:
+                    raise
+            except OSError:
+                pass  # it continues at the next node
+            finally:
+                self._drop()
+            self._transport.leave(endpoint)
+            attempt += 1
+            self._closed.wait(0 if attempt < len(self._transport.endpoints) else backoff(attempt - 1))
+
+    def _pieces(self, endpoint: str) -> Iterator[bytes]:
+        stream = self._transport.open(self._request, self._last, SILENCE, endpoint)
+        with self._lock:
+            self._stream = stream
+        if self._closed.is_set():
+            return
+        yield from stream.pieces()
+
+    def _drop(self) -> None:
+        with self._lock:
+            stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()

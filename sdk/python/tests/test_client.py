@@ -1,0 +1,227 @@
+import threading
+import time
+import unittest
+
+from dormouse import Done, Fence, LostError, Refused, RefusedError, Unknown, UnknownError, settle
+from dormouse.http import Response
+from dormouse.text import encode, well_formed
+from dormouse.watch import Event, parse_events
+
+from .kit import Got, answer, lost, problem, scripted, stream
+
+STAMP = answer({"key": "k", "revision": 1, "created_at": 1, "updated_at": 1}, 201)
+
+
+class Outcomes(unittest.TestCase):
+    def test_a_write_is_sent_again_under_one_key_at_another_node(self):
+        client, got = scripted(lost, problem("unknown", 504), problem("unavailable", 503), STAMP)
+        outcome = settle(client.checkpoints.put, "k", {"state": {}})
+        assert isinstance(outcome, Done)
+        self.assertEqual(outcome.value["revision"], 1)
+        self.assertEqual(len({each.headers["Idempotency-Key"] for each in got}), 1)
+        self.assertEqual({each.host for each in got}, {"a", "b", "c"})
+
+    def test_a_write_with_an_unknown_outcome_names_its_key(self):
+        client, got = scripted(lost)
+        outcome = settle(client.checkpoints.put, "k", {"state": {}})
+        assert isinstance(outcome, Unknown)
+        self.assertEqual(outcome.error.idempotency_key, got[0].headers["Idempotency-Key"])
+
+    def test_a_write_that_was_only_refused_in_passing_is_refused(self):
+        client, _ = scripted(problem("unavailable", 503))
+        outcome = settle(client.checkpoints.put, "k", {"state": {}})
+        assert isinstance(outcome, Refused)
+        self.assertEqual(outcome.error.code, "unavailable")
+
+    def test_a_refusal_that_says_nothing_of_an_earlier_attempt_is_unknown(self):
+        for code in ("forbidden", "unauthenticated", "read_only", "internal", "corrupt"):
+            client, _ = scripted(lost, problem(code, 403))
+            self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown, code)
+
+    def test_a_refusal_of_the_state_machine_is_final(self):
+        client, got = scripted(lost, problem("revision_mismatch", 409, revision=7))
+        with self.assertRaises(RefusedError) as caught:
+            client.checkpoints.put("k", {"state": {}, "if_revision": 1})
+        self.assertEqual((caught.exception.code, caught.exception.problem["revision"]), ("revision_mismatch", 7))
+        self.assertEqual(len(got), 2)
+
+    def test_a_call_without_a_key_is_not_sent_again_after_a_lost_answer(self):
+        client, got = scripted(lost)
+        with self.assertRaises(UnknownError):
+            client.call("POST", "/v1/managers/{manager}/instances/{key}/attach", params={"manager": "m", "key": "k"}, body={})
+        self.assertEqual(len(got), 1)
+
+    def test_a_read_is_never_unknown(self):
+        for reply in (lost, problem("unknown", 504)):
+            client, _ = scripted(reply)
+            outcome = settle(client.checkpoints.get, "k")
+            assert isinstance(outcome, Refused)
+            self.assertEqual(outcome.error.code, "unavailable")
+
+    def test_a_cancelled_call_is_not_tried_again(self):
+        client, got = scripted(lost, timeout_ms=60_000)
+        cancelled = threading.Event()
+        cancelled.set()
+        with self.assertRaises(UnknownError):
+            client.checkpoints.put("k", {"state": {}}, cancelled=cancelled)
+        self.assertEqual(len(got), 1)
+
+    def test_an_overloaded_node_is_asked_again_after_the_time_that_it_names(self):
+        client, _ = scripted(problem("overloaded", 429, retry_after_ms=60), STAMP)
+        began = time.monotonic()
+        client.checkpoints.put("k", {"state": {}})
+        self.assertGreaterEqual(time.monotonic() - began, 0.06)
+
+    def test_an_answer_without_a_problem_document_has_a_code_all_the_same(self):
+        client, _ = scripted(lambda got: Response(502, {}, b"<html>"))
+        self.assertIsInstance(settle(client.checkpoints.put, "k", {"state": {}}), Unknown)
+
+    def test_endpoints_are_needed(self):
+        from dormouse import Client
+
+        with self.assertRaisesRegex(RefusedError, "at least one node"):
+            Client([])
+
+
+class Requests(unittest.TestCase):
+    def test_ids_are_percent_encoded_and_headers_are_sent(self):
+        cluster = answer({"key": "k", "revision": 1}, 201, dormouse_cluster="c1")
+        client, got = scripted(cluster, token=lambda: "secret", scope="ä")
+        fenced = client.fenced(Fence("session:s1", 7))
+        fenced.checkpoints.put("a/b ü", {"state": {}})
+        fenced.checkpoints.put("a", {"state": {}}, fence=Fence("é", 8))
+        self.assertEqual(got[0].path, "/v1/checkpoints/a%2Fb%20%C3%BC")
+        self.assertEqual(got[0].headers["Dormouse-Fence"], 'claim="session:s1";epoch=7')
+        self.assertEqual(got[1].headers["Dormouse-Fence"], 'claim=%"%C3%A9";epoch=8')
+        self.assertEqual(got[0].headers["Authorization"], "Bearer secret")
+        self.assertEqual(got[0].headers["Dormouse-Scope"], "Ã¤")
+        self.assertNotIn("Dormouse-Cluster", got[0].headers)
+        self.assertEqual(got[1].headers["Dormouse-Cluster"], "c1")
+
+    def test_reads_have_no_fence_and_no_key(self):
+        client, got = scripted(answer({"items": [], "next": None}))
+        client.fenced(Fence("c", 1)).checkpoints.list(prefix="a", limit=2, stale=True, min_index=3)
+        self.assertNotIn("Dormouse-Fence", got[0].headers)
+        self.assertNotIn("Idempotency-Key", got[0].headers)
+        self.assertEqual(got[0].query, {"prefix": ["a"], "limit": ["2"], "stale": ["true"], "min_index": ["3"]})
+
+    def test_an_empty_id_is_refused(self):
+        client, got = scripted(STAMP)
+        with self.assertRaisesRegex(RefusedError, "key is missing"):
+            client.checkpoints.get("")
+        self.assertEqual(got, [])
+
+    def test_lone_surrogates_are_replaced_or_refused(self):
+        half = "\ud83d"
+        self.assertEqual(encode({f"k{half}": [half, "😀", "\\ud83d"]}, "replace"), '{"k\ufffd":["\ufffd","😀","\\\\ud83d"]}'.encode())
+        self.assertEqual(well_formed(f"{half}a\ude00{half}", "replace"), "\ufffda\ufffd\ufffd")
+        self.assertEqual(well_formed("\ud83d\ude00", "replace"), "😀")
+        with self.assertRaisesRegex(RefusedError, "lone surrogate"):
+            encode({"text": half}, "refuse")
+        client, got = scripted(STAMP)
+        client.checkpoints.put("k", {"state": {"text": f"half {half}"}})
+        self.assertEqual(got[0].body, '{"state":{"text":"half \ufffd"}}'.encode())
+
+    def test_what_is_no_json_is_refused(self):
+        for value in (float("nan"), float("inf"), {1, 2}):
+            with self.assertRaisesRegex(RefusedError, "no JSON"):
+                encode({"x": value}, "replace")
+
+
+def entry(seq: int) -> str:
+    return f'id: {seq}\nevent: entry\ndata: {{"id":"e{seq}","seq":{seq},"at":1,"kind":"note","payload":{{}},"refs":{{}}}}\n\n'
+
+
+THREAD = answer({"id": "t", "incarnation": 5, "rev": 4})
+
+
+class Watches(unittest.TestCase):
+    def test_a_watch_continues_after_the_last_entry_at_another_node(self):
+        last = stream(entry(3) + 'event: deleted\ndata: {"floor":2}\n\n')
+        client, got = scripted(THREAD, stream(": open\n\n" + entry(0) + entry(1)), lost, stream(entry(1) + entry(2)), last)
+        seqs = []
+        with self.assertRaises(RefusedError) as caught:
+            for each in client.threads.watch("t"):
+                seqs.append(each["seq"])
+        self.assertEqual((caught.exception.code, caught.exception.problem["floor"]), ("deleted", 2))
+        self.assertEqual(seqs, [0, 1, 2, 3])
+        self.assertEqual(got[1].query["incarnation"], ["5"])
+        self.assertEqual([each.headers.get("Last-Event-ID") for each in got[1:]], [None, "1", "1", "2"])
+
+    def test_changes_continue_after_a_place_and_after_ids_without_data(self):
+        def change(place: str) -> str:
+            return f'id: {place}\nevent: change\ndata: {{"index":1,"time":1,"kind":"value","key":"k","revision":1}}\n\n'
+
+        client, got = scripted(stream(change("7.0") + "id: 9\n\n"), stream(change("10.0") + "event: compacted\ndata: {}\n\n"))
+        places = []
+        with self.assertRaises(RefusedError) as caught:
+            for each in client.changes(after="6.1"):
+                places.append(each.place)
+        self.assertEqual(caught.exception.code, "compacted")
+        self.assertEqual(places, ["7.0", "10.0"])
+        self.assertEqual([each.headers.get("Last-Event-ID") for each in got], ["6.1", "9"])
+
+    def test_a_problem_in_a_stream_ends_it_unless_it_passes(self):
+        def raised(code: str) -> str:
+            return f'event: problem\ndata: {{"code":"{code}","detail":"d","status":503}}\n\n'
+
+        client, got = scripted(THREAD, stream(entry(0) + raised("unavailable")), stream(entry(1) + raised("forbidden")))
+        seqs = []
+        with self.assertRaisesRegex(RefusedError, "forbidden"):
+            for each in client.threads.watch("t"):
+                seqs.append(each["seq"])
+        self.assertEqual(seqs, [0, 1])
+
+    def test_a_closed_watch_ends(self):
+        client, _ = scripted(THREAD, stream(entry(0) + entry(1)))
+        with client.threads.watch("t") as watch:
+            self.assertEqual(next(watch)["seq"], 0)
+        self.assertEqual(list(watch), [])
+
+    def test_events_are_parsed_whatever_the_pieces_in_which_they_arrive(self):
+        text = ": hello\r\nid: 1\r\nevent: a\r\ndata: x\r\ndata: é\r\n\r\nid: 2\n\ndata:y\n\n".encode()
+        for size in range(1, len(text)):
+            pieces = [text[at : at + size] for at in range(0, len(text), size)]
+            self.assertEqual(list(parse_events(pieces)), [Event("a", "x\né", "1"), Event("message", "", "2"), Event("message", "y", "2")], size)
+
+
+class Holds(unittest.TestCase):
+    def test_a_hold_renews_itself_and_is_lost_when_a_renewal_is_refused(self):
+        claim = answer({"name": "c", "holder": "w", "epoch": 3, "ttl_ms": 90})
+        client, got = scripted(claim, claim, problem("fenced", 409))
+        hold = client.claims.hold("c", "w", ttl_ms=90)
+        self.assertEqual(hold.fence, Fence("c", 3))
+        self.assertTrue(hold.lost.wait(10))
+        with self.assertRaisesRegex(LostError, "fenced"):
+            hold.check()
+        self.assertEqual(len(got), 3)
+
+    def test_a_hold_is_lost_once_it_could_not_be_renewed_within_its_ttl(self):
+        client, _ = scripted(answer({"name": "c", "holder": "w", "epoch": 3}), lost)
+        hold = client.claims.hold("c", "w", ttl_ms=60)
+        self.assertTrue(hold.lost.wait(10))
+        self.assertRegex(str(hold.reason), "in time")
+
+    def test_the_end_of_a_with_statement_releases_the_claim(self):
+        released = list[Got]()
+
+        def release(got: Got) -> Response:
+            released.append(got)
+            return answer({"name": "c", "epoch": 3})(got)
+
+        client, _ = scripted(answer({"name": "c", "holder": "w", "epoch": 3}), release)
+        with client.claims.hold("c", "w", ttl_ms=60_000) as hold:
+            hold.check()
+        self.assertEqual([each.path for each in released], ["/v1/claims/c/release"])
+
+    def test_a_turn_is_kept(self):
+        client, got = scripted(answer({}))
+        hold = client.sessions.keep("s", {"lease": {"lease_id": "l", "owner_id": "w", "epoch": 4}}, ttl_ms=60)
+        self.assertEqual(hold.fence, Fence("session:s", 4))
+        while not got:
+            time.sleep(0.01)
+        hold.release()
+        self.assertFalse(hold.lost.is_set())
+        self.assertEqual(got[0].path, "/v1/sessions/s/renew")
+        with self.assertRaisesRegex(RefusedError, "queued"):
+            client.sessions.keep("s", {})

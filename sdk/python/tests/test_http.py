@@ -1,0 +1,93 @@
+import http.server
+import threading
+import unittest
+
+from dormouse import Client, HttpxHttp, StandardHttp
+
+
+class Node(http.server.BaseHTTPRequestHandler):
+    """Answers each call with what it got; a stream brings one event and then stays silent."""
+
+    protocol_version = "HTTP/1.1"
+    connections = set[tuple[str, int]]()
+    quiet = threading.Event()
+
+    def do_GET(self) -> None:
+        Node.connections.add(self.client_address)
+        if self.headers.get("Accept") == "text/event-stream":
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            event = b'id: 1.0\nevent: change\ndata: {"n":1}\n\n'
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+            self.wfile.flush()
+            Node.quiet.wait(30)
+            self.close_connection = True
+            return
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "2")
+        self.send_header("Dormouse-Index", str(len(body)))
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    do_PUT = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Connections(unittest.TestCase):
+    def setUp(self) -> None:
+        Node.connections.clear()
+        Node.quiet.clear()
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.addCleanup(Node.quiet.set)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def libraries(self):
+        standard = StandardHttp()
+        self.addCleanup(standard.close)
+        yield standard
+        try:
+            import httpx
+        except ImportError:
+            return  # it is optional
+        client = httpx.Client()
+        self.addCleanup(client.close)
+        yield HttpxHttp(client)
+
+    def test_connections_are_used_again(self):
+        for library in self.libraries():
+            with self.subTest(type(library).__name__):
+                Node.connections.clear()
+                client = Client(self.url, http=library)
+                self.assertEqual(client.call("PUT", "/v1/checkpoints/{key}", params={"key": "ä"}, body={"state": {"é": 1}}).index, len('{"state":{"é":1}}'.encode()))
+                for _ in range(5):
+                    client.checkpoints.get("k", scope="ü")
+                self.assertEqual(len(Node.connections), 1)
+
+    def test_a_watch_is_closed_by_another_thread_while_it_waits(self):
+        for library in self.libraries():
+            with self.subTest(type(library).__name__):
+                got, first = list[object](), threading.Event()
+
+                def follow(watch):
+                    for change in watch:
+                        got.append(change.change)
+                        first.set()
+
+                watch = Client(self.url, http=library).changes()
+                thread = threading.Thread(target=follow, args=(watch,), daemon=True)
+                thread.start()
+                self.assertTrue(first.wait(10))
+                watch.close()
+                thread.join(10)
+                self.assertFalse(thread.is_alive())
+                self.assertEqual(got, [{"n": 1}])
