@@ -137,5 +137,6 @@ func documented(decl ast.Decl) (string, *ast.CommentGroup) {
 
 // notOurs reports whether a directory holds what tools have installed or built.
 func notOurs(name string) bool {
-	return name == ".git" || name == "bin" || name == "build" || name == "dist" || name == "node_modules" || strings.HasPrefix(name, "dormouse-data")
+	made := []string{".git", "bin", "build", "dist", "node_modules", "_build", "__pycache__"}
+	return slices.Contains(made, name) || strings.HasPrefix(name, "dormouse-data")
 }

@@ -40,11 +40,17 @@ defmodule Dormouse.Server do
   @doc "Remembers the id of the cluster."
   def joined(server, cluster), do: GenServer.cast(server, {:joined, cluster})
 
+  @doc "Remembers a value under a key, of at most `most` keys: others are forgotten, one for each new one."
+  def remember(server, key, value, most), do: GenServer.call(server, {:remember, key, value, most})
+
+  @doc "Returns what was remembered under a key: {:ok, value} or :error."
+  def recall(server, key), do: GenServer.call(server, {:recall, key})
+
   @impl true
   def init(options) do
     Process.flag(:trap_exit, true)
     endpoints = List.to_tuple(endpoints(options))
-    {:ok, %{settings: Map.new(options), endpoints: endpoints, at: :rand.uniform(tuple_size(endpoints)) - 1, cluster: nil, idle: %{}}}
+    {:ok, %{settings: Map.new(options), endpoints: endpoints, at: :rand.uniform(tuple_size(endpoints)) - 1, cluster: nil, idle: %{}, remembered: %{}}}
   end
 
   defp endpoints(options), do: options |> Keyword.fetch!(:endpoints) |> List.wrap() |> Enum.map(&String.trim_trailing(&1, "/"))
@@ -54,6 +60,15 @@ defmodule Dormouse.Server do
   @impl true
   def handle_call(:settings, _from, state) do
     {:reply, %{settings: state.settings, endpoint: elem(state.endpoints, state.at), endpoints: tuple_size(state.endpoints), cluster: state.cluster}, state}
+  end
+
+  def handle_call({:recall, key}, _from, state), do: {:reply, Map.fetch(state.remembered, key), state}
+
+  def handle_call({:remember, key, value, most}, _from, state) do
+    remembered = state.remembered
+    full = map_size(remembered) >= most and not is_map_key(remembered, key)
+    remembered = if full, do: Map.delete(remembered, remembered |> :maps.iterator() |> :maps.next() |> elem(0)), else: remembered
+    {:reply, :ok, %{state | remembered: Map.put(remembered, key, value)}}
   end
 
   def handle_call({:take, endpoint}, {pid, _tag} = from, state) do

@@ -1,0 +1,160 @@
+import asyncio
+import contextlib
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+from dormouse import Client, RefusedError
+from dormouse_langgraph import DormouseSaver
+
+
+def config(thread="t", ns="", checkpoint=None):
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, **({"checkpoint_id": checkpoint} if checkpoint else {})}}
+
+
+def checkpoint(id, **values):
+    return {"v": 4, "id": id, "ts": "2026-01-01T00:00:00Z", "channel_values": values, "channel_versions": {name: 1 for name in values}, "versions_seen": {}}
+
+
+def ids(found):
+    return [each.checkpoint["id"] for each in found]
+
+
+@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+class Saver(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(os.environ["DORMOUSE_FOLLOWER"], token=os.environ.get("DORMOUSE_TOKEN"), scope=f"py-{time.time_ns():x}")
+        self.addCleanup(self.client.close)
+        self.saver = DormouseSaver(self.client)
+
+    def put(self, id, parent=None, thread="t", ns="", metadata=None, **values):
+        return self.saver.put(config(thread, ns, parent), checkpoint(id, **values), metadata or {}, {})
+
+    def test_a_missing_checkpoint_is_none(self):
+        self.assertIsNone(self.saver.get_tuple(config()))
+        self.assertIsNone(self.saver.get_tuple(config(checkpoint="c1")))
+        self.put("c1")
+        self.assertIsNone(self.saver.get_tuple(config(checkpoint="c2")))
+        self.assertIsNone(self.saver.get_tuple(config(ns="child")))
+        self.assertEqual(list(self.saver.list(config("other"))), [])
+
+    def test_a_checkpoint_is_read_as_it_was_put(self):
+        value = {"set": {1, 2}, "bytes": b"\0\xff", "text": "é 😀"}
+        self.assertEqual(self.put("c1", metadata={"source": "input", "step": -1}, messages=value), config(checkpoint="c1"))
+        self.assertEqual(self.put("c2", "c1", metadata={"source": "loop", "step": 0}), config(checkpoint="c2"))
+        first = self.saver.get_tuple(config(checkpoint="c1"))
+        self.assertEqual((first.config, first.checkpoint), (config(checkpoint="c1"), checkpoint("c1", messages=value)))
+        self.assertEqual((first.metadata, first.parent_config, first.pending_writes), ({"source": "input", "step": -1}, None, []))
+        newest = self.saver.get_tuple(config())
+        self.assertEqual((newest.checkpoint["id"], newest.parent_config), ("c2", config(checkpoint="c1")))
+
+    def test_writes_belong_to_their_checkpoint_and_come_in_their_order(self):
+        self.put("c1")
+        self.put("c2", "c1")
+        self.saver.put_writes(config(checkpoint="c1"), [("a", 1), ("b", {2})], "task-1")
+        self.saver.put_writes(config(checkpoint="c1"), [("a", 3)], "task-2", "~path")
+        self.assertEqual(self.saver.get_tuple(config(checkpoint="c1")).pending_writes, [("task-1", "a", 1), ("task-1", "b", {2}), ("task-2", "a", 3)])
+        self.assertEqual(self.saver.get_tuple(config()).pending_writes, [])
+
+    def test_the_writes_of_a_repeated_task_are_the_first_ones_and_its_errors_the_last(self):
+        self.put("c1")
+        for value in ("first", "second"):
+            self.saver.put_writes(config(checkpoint="c1"), [("a", value), ("__error__", value)], "task")
+        self.assertEqual(self.saver.get_tuple(config()).pending_writes, [("task", "a", "first"), ("task", "__error__", "second")])
+
+    def test_a_checkpoint_that_is_put_again_replaces_the_one_before(self):
+        self.put("c1", value=1)
+        self.put("c2", "c1", value=2)
+        for value in (3, 4):
+            self.put("c1", value=value)
+        self.assertEqual(self.saver.get_tuple(config(checkpoint="c1")).checkpoint["channel_values"], {"value": 4})
+        self.assertEqual(self.saver.get_tuple(config()).checkpoint["id"], "c2")
+        self.assertEqual(ids(self.saver.list(config())), ["c2", "c1"])
+
+    def test_checkpoints_are_listed_the_newest_first_and_selected(self):
+        for n in range(1, 6):
+            self.put(f"c{n}", f"c{n - 1}" if n > 1 else None, metadata={"step": n, "even": n % 2 == 0})
+        self.put("x1", ns="child")
+        self.put("o1", thread="other")
+        self.assertEqual(ids(self.saver.list(config())), ["c5", "c4", "c3", "c2", "c1"])
+        self.assertEqual(ids(self.saver.list(config(), limit=2)), ["c5", "c4"])
+        self.assertEqual(ids(self.saver.list(config(), limit=0)), [])
+        self.assertEqual(ids(self.saver.list(config(), before=config(checkpoint="c3"))), ["c2", "c1"])
+        self.assertEqual(ids(self.saver.list(config(), filter={"even": True})), ["c4", "c2"])
+        self.assertEqual(ids(self.saver.list(config(), filter={"even": True}, limit=1)), ["c4"])
+        self.assertEqual(ids(self.saver.list(config(checkpoint="c2"))), ["c2"])
+        self.assertEqual(sorted(ids(self.saver.list({"configurable": {"thread_id": "t"}}))), ["c1", "c2", "c3", "c4", "c5", "x1"])
+        self.assertEqual(len(list(self.saver.list(None))), 7)
+
+    def test_namespaces_are_apart(self):
+        self.put("c1")
+        self.put("x1", ns="child|grandchild:é")
+        self.assertEqual(self.saver.get_tuple(config()).checkpoint["id"], "c1")
+        found = self.saver.get_tuple(config(ns="child|grandchild:é"))
+        self.assertEqual((found.checkpoint["id"], found.config), ("x1", config(ns="child|grandchild:é", checkpoint="x1")))
+
+    def test_a_deleted_thread_refuses_the_late_writes_of_its_runs(self):
+        self.put("c1")
+        self.put("c2", "c1")
+        self.saver.delete_thread("t")
+        self.saver.delete_thread("t")
+        self.assertIsNone(self.saver.get_tuple(config()))
+        for again in (False, True):
+            if again:
+                self.put("n1")
+            with self.assertRaises(RefusedError):
+                self.saver.put_writes(config(checkpoint="c2"), [("a", 1)], "task")
+            with self.assertRaises(RefusedError):
+                self.put("c3", "c2")
+        self.assertEqual(ids(self.saver.list(config())), ["n1"])
+
+    def test_a_copied_thread_shares_its_checkpoints_and_changes_alone(self):
+        self.put("c1", value=1)
+        self.saver.put_writes(config(checkpoint="c1"), [("a", 1)], "task")
+        self.saver.copy_thread("t", "copy")
+        self.put("c2", "c1", thread="copy")
+        self.assertEqual(ids(self.saver.list(config())), ["c1"])
+        self.assertEqual(ids(self.saver.list(config("copy"))), ["c2", "c1"])
+        copied = self.saver.get_tuple(config("copy", checkpoint="c1"))
+        self.assertEqual((copied.checkpoint["channel_values"], copied.pending_writes), ({"value": 1}, [("task", "a", 1)]))
+
+    def test_a_checkpoint_has_at_most_three_mebibytes(self):
+        from dormouse_langgraph.entries import ENTRY_BYTES_MAX
+
+        self.put("c1", value=b"x" * (ENTRY_BYTES_MAX - 1000))
+        self.assertEqual(len(self.saver.get_tuple(config()).checkpoint["channel_values"]["value"]), ENTRY_BYTES_MAX - 1000)
+        with self.assertRaisesRegex(ValueError, "may have at most"):
+            self.put("c2", "c1", value=b"x" * ENTRY_BYTES_MAX)
+
+    def test_the_coroutines_do_the_same(self):
+        async def run():
+            await self.saver.aput(config(), checkpoint("c1"), {}, {})
+            await self.saver.aput_writes(config(checkpoint="c1"), [("a", 1)], "task", "")
+            found = await self.saver.aget_tuple(config())
+            listed = [each async for each in self.saver.alist(config())]
+            await self.saver.acopy_thread("t", "copy")
+            await self.saver.adelete_thread("t")
+            return found, listed, await self.saver.aget_tuple(config())
+
+        found, listed, gone = asyncio.run(run())
+        self.assertEqual((found.pending_writes, ids(listed), gone), ([("task", "a", 1)], ["c1"], None))
+
+    def test_the_example_of_the_readme_runs(self):
+        example = re.search(r"```python\n(.*?)```", (pathlib.Path(__file__).parents[1] / "README.md").read_text(), re.S)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            names = {}
+            exec(example[1], names)
+        names["client"].close()
+        self.assertEqual(printed.getvalue(), "['tea']\n")
+
+
+class Missing(unittest.TestCase):
+    def test_the_package_is_importable_without_langgraph_and_says_what_is_missing(self):
+        program = "import dormouse_langgraph as d\ntry: d.DormouseSaver(None)\nexcept ImportError as e: print(e)\ntry: d.DormouseStore(None)\nexcept ImportError as e: print(e)"
+        done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True)
+        self.assertEqual(done.stdout.count("needs LangGraph: install langgraph"), 2, done.stderr)

@@ -1,0 +1,88 @@
+import asyncio
+import os
+import time
+import unittest
+
+from dormouse import Client
+from dormouse_langgraph import DormouseStore
+
+from .framework import GetOp, MatchCondition, PutOp
+
+
+def keys(items):
+    return [item.key for item in items]
+
+
+@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+class Store(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(os.environ["DORMOUSE_FOLLOWER"], token=os.environ.get("DORMOUSE_TOKEN"), scope=f"py-{time.time_ns():x}")
+        self.addCleanup(self.client.close)
+        self.store = DormouseStore(self.client)
+
+    def test_an_item_is_read_as_it_was_put_changed_and_deleted(self):
+        self.assertIsNone(self.store.get(("a",), "k"))
+        self.store.put(("a", "b/c:%"), "k/é:", {"n": [1, None], "text": "😀"})
+        item = self.store.get(("a", "b/c:%"), "k/é:")
+        self.assertEqual((item.namespace, item.key, item.value), (("a", "b/c:%"), "k/é:", {"n": [1, None], "text": "😀"}))
+        self.store.put(("a", "b/c:%"), "k/é:", {"n": 2})
+        changed = self.store.get(("a", "b/c:%"), "k/é:")
+        self.assertEqual((changed.value, changed.created_at), ({"n": 2}, item.created_at))
+        self.store.delete(("a", "b/c:%"), "k/é:")
+        self.store.delete(("a", "b/c:%"), "k/é:")
+        self.assertIsNone(self.store.get(("a", "b/c:%"), "k/é:"))
+
+    def test_a_batch_reads_what_was_before_and_applies_the_last_put_of_a_key(self):
+        self.store.put(("a",), "k", {"n": 0})
+        results = self.store.batch([PutOp(("a",), "k", {"n": 1}), GetOp(("a",), "k"), PutOp(("a",), "k", {"n": 2}), GetOp(("a",), "none")])
+        self.assertEqual((results[0], results[1].value, results[2], results[3]), (None, {"n": 0}, None, None))
+        self.assertEqual(self.store.get(("a",), "k").value, {"n": 2})
+        self.assertEqual(asyncio.run(self.store.aget(("a",), "k")).value, {"n": 2})
+        with self.assertRaisesRegex(ValueError, "at most 500"):
+            self.store.batch([PutOp(("a",), str(n), {}) for n in range(501)])
+
+    def test_searches_select_by_namespace_and_filter(self):
+        self.store.batch([PutOp(("users", str(n % 2)), f"k{n}", {"n": n, "even": n % 2 == 0}) for n in range(6)] + [PutOp(("user",), "x", {"n": 9})])
+        self.assertEqual(keys(self.store.search(("users",))), ["k0", "k2", "k4", "k1", "k3", "k5"])
+        self.assertEqual(keys(self.store.search(("users", "1"), limit=1, offset=1)), ["k3"])
+        self.assertEqual(len(self.store.search(())), 7)
+        self.assertEqual(keys(self.store.search(("users",), filter={"even": True, "n": {"$gte": 2}})), ["k2", "k4"])
+        self.assertEqual(keys(self.store.search(("users",), filter={"n": {"$gt": 1, "$lt": 4, "$ne": 2}})), ["k3"])
+        self.assertEqual(self.store.search(("users",), filter={"missing": {"$gt": 1}}), [])
+        with self.assertRaisesRegex(ValueError, "no operator"):
+            self.store.search(("users",), filter={"n": {"$in": [1]}})
+
+    def test_namespaces_are_listed(self):
+        for namespace in (("a", "b", "c"), ("a", "b", "d"), ("a", "x"), ("z",)):
+            self.store.put(namespace, "k", {})
+        self.assertEqual(self.store.list_namespaces(), [("a", "b", "c"), ("a", "b", "d"), ("a", "x"), ("z",)])
+        self.assertEqual(self.store.list_namespaces(max_depth=2, limit=2, offset=1), [("a", "x"), ("z",)])
+        self.assertEqual(self.store.list_namespaces(match_conditions=(MatchCondition("prefix", ("a", "*", "c")),)), [("a", "b", "c")])
+        self.assertEqual(self.store.list_namespaces(match_conditions=(MatchCondition("suffix", ("d",)), MatchCondition("prefix", ("a",)))), [("a", "b", "d")])
+
+    def test_a_query_searches_for_words_in_the_indexed_fields(self):
+        store = DormouseStore(self.client, index={"fields": ["text", "notes[*].text"]})
+        store.put(("facts", "ada"), "tea", {"text": "Ada likes green tea", "other": "rain"})
+        store.put(("facts", "bob"), "rain", {"notes": [{"text": "Bob likes"}, {"text": "the rain"}]})
+        store.put(("facts", "bob"), "hidden", {"text": "green rain"}, index=False)
+        store.put(("others",), "tea", {"text": "tea"})
+        found = store.search(("facts",), query="tea")
+        self.assertEqual(keys(found), ["tea"])
+        self.assertGreater(found[0].score, 0)
+        self.assertEqual(keys(store.search(("facts",), query="rain")), ["rain"])
+        self.assertEqual(store.search(("facts", "ada"), query="rain"), [])
+        self.assertEqual(len(store.search((), query="tea")), 2)
+        store.put(("facts", "ada"), "tea", {"text": "Ada likes coffee"})
+        self.assertEqual(store.search(("facts",), query="tea"), [])
+        store.delete(("facts", "bob"), "rain")
+        self.assertEqual(store.search(("facts",), query="rain"), [])
+
+    def test_a_query_searches_by_vectors(self):
+        def embed(texts):
+            return [[float(text.count("x")), float(text.count("y")), 1.0] for text in texts]
+
+        store = DormouseStore(self.client, index={"fields": ["text"], "embed": embed})
+        for key, text in (("x", "xxx"), ("y", "yyy")):
+            store.put(("v",), key, {"text": text})
+        self.assertEqual(keys(store.search(("v",), query="yy")), ["y", "x"])
+        self.assertEqual(keys(store.search(("v",), query="xx", limit=1, filter={"text": "xxx"})), ["x"])

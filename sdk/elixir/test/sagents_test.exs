@@ -1,0 +1,127 @@
+defmodule Dormouse.SagentsTest do
+  use ExUnit.Case, async: true
+  alias Dormouse.{Conversations, Refused}
+  alias Dormouse.Test.Cluster
+
+  @moduletag :cluster
+
+  def keyspace(tenant), do: "ex-sagents-#{tenant}"
+
+  defmodule States do
+    use Dormouse.Sagents.AgentPersistence, client: Dormouse.SagentsTest.Client, scope: &Dormouse.SagentsTest.keyspace/1
+  end
+
+  defmodule OtherNode do
+    use Dormouse.Sagents.AgentPersistence, client: Dormouse.SagentsTest.Other, scope: &Dormouse.SagentsTest.keyspace/1
+  end
+
+  defmodule Messages do
+    use Dormouse.Sagents.DisplayMessagePersistence, client: Dormouse.SagentsTest.Client, scope: &Dormouse.SagentsTest.keyspace/1
+  end
+
+  setup_all do
+    for name <- [Dormouse.SagentsTest.Client, Dormouse.SagentsTest.Other] do
+      start_supervised!({Dormouse, name: name, endpoints: Cluster.endpoints(), token: System.get_env("DORMOUSE_TOKEN")})
+    end
+
+    :ok
+  end
+
+  setup do
+    tenant = Cluster.fresh("t")
+    client = Dormouse.with_options(Dormouse.client(Dormouse.SagentsTest.Client), scope: "ex-sagents-#{tenant}")
+    %{tenant: tenant, client: client, context: %{agent_id: "helper", conversation_id: "c1", user_request_seq: 2}}
+  end
+
+  defp state(text), do: %{"version" => 2, "state" => %{"messages" => [text]}, "serialized_at" => "2026-01-01T00:00:00Z"}
+  defp save(module, tenant, text, context), do: module.persist_state(tenant, state(text), Map.put(context, :lifecycle, :on_completion))
+
+  test "a state is loaded as it was saved, by tenant and conversation", %{tenant: tenant, context: context} do
+    assert States.load_state(tenant, context) == {:error, :not_found}
+    assert save(States, tenant, "one", context) == :ok
+    assert save(States, tenant, "two", context) == :ok
+    assert States.load_state(tenant, context) == {:ok, state("two")}
+    assert States.load_state(tenant, %{context | conversation_id: "c2"}) == {:error, :not_found}
+    assert States.load_state(tenant <> "x", context) == {:error, :not_found}
+    assert {:error, %Refused{code: "forbidden"}} = States.load_state(tenant, %{context | agent_id: "thief"})
+  end
+
+  test "each lifecycle is saved, also without a conversation", %{tenant: tenant, context: context, client: client} do
+    context = %{context | conversation_id: nil}
+
+    for lifecycle <- [:on_completion, :on_cancel, :on_error, :on_interrupt, :on_title_generated, :on_shutdown] do
+      assert States.persist_state(tenant, state("x"), Map.put(context, :lifecycle, lifecycle)) == :ok
+      assert {:ok, %{"lifecycle" => saved}} = Conversations.get(client, "helper")
+      assert "on_" <> saved == Atom.to_string(lifecycle)
+    end
+  end
+
+  test "an agent that was replaced on another node cannot overwrite the newer state", %{tenant: tenant, context: context} do
+    assert save(States, tenant, "old", context) == :ok
+    assert OtherNode.load_state(tenant, context) == {:ok, state("old")}
+    assert save(OtherNode, tenant, "new", context) == :ok
+    assert {:error, %Refused{code: "revision_mismatch"}} = save(States, tenant, "late", context)
+    assert States.load_state(tenant, context) == {:ok, state("new")}
+    assert save(States, tenant, "newer", context) == :ok
+  end
+
+  test "conversations that wait for a person are found", %{tenant: tenant, context: context, client: client} do
+    assert save(States, tenant, "x", context) == :ok
+    assert States.set_interrupted(tenant, true, context) == :ok
+    assert {:ok, %{"items" => [%{"id" => "c1"}]}} = Conversations.list(client, interrupted: true)
+    assert States.set_interrupted(tenant, false, context) == :ok
+    assert {:ok, %{"items" => []}} = Conversations.list(client, interrupted: true)
+  end
+
+  @items [
+    %{type: :thinking, message_type: :assistant, content: %{"text" => "hm"}},
+    %{type: :text, message_type: :assistant, content: %{"text" => "Let me see", "stop_reason" => "length"}},
+    %{type: :tool_call, message_type: :assistant, content: %{"call_id" => "k1", "name" => "search", "arguments" => %{"q" => "x"}}}
+  ]
+
+  test "the items of a message are rows in their order, with their content as it is", %{tenant: tenant, context: context, client: client} do
+    assert {:ok, [_, text, call]} = Messages.save_message(tenant, @items, context)
+    assert text["content"]["stop_reason"] == "length"
+    assert text["content"]["user_request_seq"] == 2
+    assert call["id"] == "call:k1"
+    assert Messages.save_message(tenant, [], context) == {:ok, []}
+    assert {:ok, %{"items" => rows}} = Conversations.messages(client, "c1")
+    assert Enum.map(rows, & &1["type"]) == ["thinking", "text", "tool_call"]
+    assert Enum.map(rows, & &1["seq"]) == [0, 1, 2]
+  end
+
+  test "a tool call goes through its statuses, and a missing one is not found", %{tenant: tenant, context: context, client: client} do
+    assert {:ok, _} = Messages.save_message(tenant, @items, context)
+
+    assert {:ok, %{"status" => "executing", "content" => %{"display_text" => "Searching"}}} =
+             Messages.update_tool_status(tenant, :executing, %{call_id: "k1", name: "search", display_text: "Searching"}, context)
+
+    for {status, more} <- [completed: %{result: "found"}, failed: %{error: "gone"}, interrupted: %{}, cancelled: %{}] do
+      assert {:ok, %{"status" => saved}} = Messages.update_tool_status(tenant, status, Map.merge(%{call_id: "k1"}, more), context)
+      assert saved == Atom.to_string(status)
+    end
+
+    assert {:ok, %{"items" => rows}} = Conversations.messages(client, "c1", tail: 1)
+
+    assert [%{"status" => "cancelled", "content" => %{"arguments" => %{"q" => "x"}, "display_text" => "Searching", "result" => "found", "error" => "gone"}}] =
+             rows
+
+    assert Messages.update_tool_status(tenant, :completed, %{call_id: "k9"}, context) == {:error, :not_found}
+    assert Messages.update_tool_status(tenant, :completed, %{call_id: "k1"}, %{context | conversation_id: "none"}) == {:error, :not_found}
+  end
+
+  test "an interrupted result is resolved, also far from the end", %{tenant: tenant, context: context} do
+    result = %{type: :tool_result, message_type: :tool, content: %{"tool_call_id" => "k1", "name" => "ask", "content" => "...", "is_interrupt" => true}}
+    assert {:ok, [_]} = Messages.save_message(tenant, [result], context)
+    text = %{type: :text, message_type: :user, content: %{"text" => "x"}}
+    assert {:ok, _} = Messages.save_message(tenant, List.duplicate(text, 60), context)
+    assert {:ok, %{"content" => %{"content" => "yes", "is_interrupt" => false, "name" => "ask"}}} = Messages.resolve_tool_result(tenant, "k1", "yes", context)
+    assert Messages.resolve_tool_result(tenant, "k2", "yes", context) == {:error, :not_found}
+  end
+
+  test "a message of middleware is saved", %{tenant: tenant, context: context, client: client} do
+    attrs = %{message_type: "user", content_type: "text", content: %{"text" => "Yes"}, metadata: %{"by" => "ask_user"}}
+    assert {:ok, %{"content" => %{"metadata" => %{"by" => "ask_user"}}}} = Messages.save_synthetic_message(tenant, attrs, context)
+    assert {:ok, %{"items" => [%{"synthetic" => true, "role" => "user"}]}} = Conversations.messages(client, "c1")
+  end
+end
