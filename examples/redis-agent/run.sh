@@ -3,6 +3,10 @@
 # each parcel was delivered once.
 set -euo pipefail
 cd "$(dirname "$0")"
+if ! command -v elixirc >/dev/null; then
+  echo "elixirc is missing: install elixir 1.14 or later" >&2
+  exit 1
+fi
 if [ -z "${DORMOUSE_CONTROL:-}" ]; then
   cd ../..
   exec go run ./internal/withcluster -- examples/redis-agent/run.sh

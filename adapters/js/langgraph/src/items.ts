@@ -1,6 +1,3 @@
-/** The longest namespace with a key, in bytes of UTF-8, besides the store's prefix and a colon a label. */
-export const itemKeyBytesMax = 512
-
 /** Returns the start of the keys of a namespace and of all below it. Labels have no colons. */
 export const below = (namespace: readonly string[]): string => namespace.map((label) => `${label}:`).join('')
 

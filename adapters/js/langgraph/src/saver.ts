@@ -204,7 +204,9 @@ export class DormouseSaver extends BaseCheckpointSaver {
     const makes = key(space.ns, id)
     if (this.known.get(makes) === undefined) this.known.set(makes, { incarnation: undefined, blobs: stored.blobs })
     return {
-      name, needs, makes, register: this.register(space), blobs: stored.drafts,
+      name, needs, makes, blobs: stored.drafts, register: this.register(space),
+      // The checkpoint before it in the namespace has named the namespace.
+      registered: parent !== undefined && needs === key(space.ns, parent),
       entries: [draft({ id: space.checkpoint(id), kind: space.checkpoints, payload: payload as unknown as Record<string, unknown> }, parts)],
     }
   }
@@ -217,9 +219,9 @@ export class DormouseSaver extends BaseCheckpointSaver {
     const out = { inline: [] as (Dumped & { name: string })[], blobs: {} as Record<string, BlobRef>, drafts: [] as Draft[] }
     const versions = what.checkpoint.channel_versions ?? {}
     const changed = (channel: string): boolean => what.newVersions === undefined || Object.hasOwn(what.newVersions, channel)
-    const same = Object.keys(values).filter((channel) => !changed(channel))
+    const same = Object.keys(values).filter((channel) => !changed(channel) && versions[channel] !== undefined)
     // Without a parent there is nothing that an unchanged value could be unchanged from, unless the thread holds it: a copy of a first checkpoint.
-    const held = what.parent === undefined && same.length > 0 ? await this.held(name, space, same, versions) : undefined
+    const held = what.parent === undefined ? await this.held(name, space, same, versions) : undefined
     for (const [channel, value] of Object.entries(values)) {
       if (!changed(channel)) {
         if (held && !held.has(channel)) continue
@@ -244,6 +246,7 @@ export class DormouseSaver extends BaseCheckpointSaver {
   /** Returns which of the channels a checkpoint of the thread holds at the same version. */
   private async held(name: ThreadName, space: Space, channels: readonly string[], versions: ChannelVersions): Promise<Set<string>> {
     const held = new Set<string>()
+    if (channels.length === 0) return held
     for await (const { entry } of this.reader.checkpoints(name, space, 50)) {
       const payload = entry.payload as unknown as CheckpointPayload
       const { checkpoint } = await this.reader.parts(payload, entry.bytes)
@@ -265,7 +268,7 @@ export class DormouseSaver extends BaseCheckpointSaver {
     const parts = await Promise.all(what.writes.map(async ([channel, value], at) => ({ ...(await dump(this.serde, value)), name: channel, idx: WRITES_IDX_MAP[channel] ?? at })))
     const payload: WritesPayload = { checkpoint: checkpointId, task: what.task, ...(what.path ? { path: what.path } : {}), parts: parts.map((each) => ({ ...partOf(each), idx: each.idx })) }
     return {
-      name, needs, makes: undefined, register: this.register(space), blobs: [],
+      name, needs, makes: undefined, blobs: [], register: this.register(space), registered: true,
       entries: [draft({ kind: space.writes(checkpointId), payload: payload as unknown as Record<string, unknown> }, parts)],
     }
   }

@@ -15,6 +15,8 @@ export interface Job {
   makes: string | undefined
   /** Names the namespace of the entries. */
   register: Draft
+  /** Whether register is stored already, or is stored with the checkpoint of these writes. */
+  registered: boolean
   entries: Draft[]
   blobs: Draft[]
 }
@@ -147,12 +149,13 @@ export class Writer {
     if (needs !== undefined && incarnation === undefined) {
       throw new Error(`thread ${JSON.stringify(name.threadId)} has no checkpoint that this write belongs to: it was not stored, or the thread was deleted`)
     }
-    const registers = [...new Map(jobs.map((job) => [job.register.id, job.register])).values()]
+    const unique = (some: readonly Job[]): Draft[] => [...new Map(some.map((job) => [job.register.id, job.register])).values()]
+    const registers = unique(jobs.filter((job) => !job.registered))
     const blobs = chunks(jobs.flatMap((job) => job.blobs))
     const entries = jobs.flatMap((job) => job.entries)
     // Blobs beyond one commit go first: a checkpoint is never stored before the values that it names.
     while (blobs.length > 0 && (blobs.length > 1 || sizeOf(blobs[0]!) + sizeOf(entries) > commitBytesMax)) {
-      incarnation = (await this.append(name, incarnation, registers, blobs.shift()!)).incarnation
+      incarnation = (await this.append(name, incarnation, unique(jobs), blobs.shift()!)).incarnation
     }
     const done = await this.append(name, incarnation, [...registers, ...entries], blobs[0] ?? [])
     for (const { makes } of jobs) {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { RefusedError } from '@dormouse/client'
 import { emptyCheckpoint, uuid6, type Checkpoint } from '@langchain/langgraph-checkpoint'
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph'
 import { DormouseSaver, entryBytesMax, threadIdBytesMax } from '../src/index.js'
 import { client, follower, killLeader, prefix } from './kit.js'
 
@@ -43,6 +43,25 @@ describe('reads', () => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => saver.putWrites(stored, [['a', n]], `task-${String(n).padStart(2, '0')}`)))
     const tuple = await saver.getTuple({ configurable: { ...stored.configurable, checkpoint_id: undefined } })
     expect(tuple?.pendingWrites?.map(([, , value]) => value)).toEqual(Array.from({ length: 40 }, (_, n) => n))
+  })
+
+  it('finds writes that were stored before their checkpoint, as with the durability async', async () => {
+    const { saver } = counted()
+    const place = config()
+    const first = await saver.put(place, checkpoint(), metadata, {})
+    const next = checkpoint({ a: 1 })
+    const { configurable } = first
+    for (let n = 0; n < 3; n++) await saver.putWrites({ configurable: { ...configurable, checkpoint_id: next.id } }, [['a', n]], `early-${n}`)
+    const stored = await saver.put(first, next, metadata, { a: 1 })
+    // So many that a read of the last entries has the checkpoint and none of the early writes.
+    for (let n = 0; n < 11; n++) await saver.putWrites(stored, [['a', n]], `later-${String(n).padStart(2, '0')}`)
+    const expected = [
+      ...Array.from({ length: 3 }, (_, n) => [`early-${n}`, 'a', n]), ...Array.from({ length: 11 }, (_, n) => [`later-${String(n).padStart(2, '0')}`, 'a', n]),
+    ]
+    for (const reader of [saver, new DormouseSaver(client(), { prefix: (saver as unknown as { prefix: string }).prefix })]) {
+      expect((await reader.getTuple(place))?.pendingWrites).toEqual(expected)
+      expect((await reader.getTuple(stored))?.pendingWrites).toEqual(expected)
+    }
   })
 
   it('keeps the first write of a task at an index, and the last of an error', async () => {
@@ -169,6 +188,43 @@ describe('a graph', () => {
     for await (const _ of graph.getStateHistory(place)) steps++
     expect(steps).toBe(202)
   }, 120_000)
+
+  it('makes one commit a step with the durability sync', async () => {
+    const { saver, calls } = counted()
+    const graph = new StateGraph(State).addNode('step', ({ n }) => ({ n: n + 1, log: [n] })).addEdge(START, 'step')
+      .addConditionalEdges('step', ({ n }) => (n < 20 ? 'step' : END)).compile({ checkpointer: saver })
+    await graph.invoke({ n: 0 }, { configurable: { thread_id: 'calls' }, durability: 'sync' })
+    const all = calls()
+    expect(all.filter((each) => each === 'POST /v1/reads')).toHaveLength(1)
+    // One for the input, one before the first step, one for each step.
+    expect(all.filter((each) => each === 'POST /v1/commits').length).toBeLessThanOrEqual(22)
+  })
+
+  it('resumes an interrupted subgraph in another process', async () => {
+    const shared = prefix()
+    const ran: string[] = []
+    const build = () => {
+      const inner = new StateGraph(State)
+        .addNode('before', () => { ran.push('before'); return { log: [1] } })
+        .addNode('ask', () => ({ log: [interrupt('how many?') as number] }))
+        .addEdge(START, 'before').addEdge('before', 'ask').addEdge('ask', END).compile()
+      return new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner').addEdge('inner', END)
+        .compile({ checkpointer: new DormouseSaver(client(), { prefix: shared }) })
+    }
+    const place = { configurable: { thread_id: 'nested' } }
+    await build().invoke({ n: 0 }, place)
+    const state = await build().getState(place, { subgraphs: true })
+    expect(state.tasks[0]?.interrupts[0]?.value ?? JSON.stringify(state.tasks)).toContain('how many?')
+    const result = await build().invoke(new Command({ resume: 42 }), place)
+    expect(result.log).toEqual([1, 42])
+    expect(ran).toEqual(['before'])
+    const saver = new DormouseSaver(client(), { prefix: shared })
+    const namespaces = new Set<string>()
+    for await (const tuple of saver.list({ configurable: { thread_id: 'nested' } })) namespaces.add(tuple.config.configurable?.checkpoint_ns as string)
+    expect(namespaces.size).toBe(2)
+    await saver.deleteThread('nested')
+    for await (const _ of saver.list({ configurable: { thread_id: 'nested' } })) throw new Error('a checkpoint is left')
+  })
 
   it('goes on in another process after an error, without running finished tasks again', async () => {
     const shared = prefix()

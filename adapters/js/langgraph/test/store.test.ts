@@ -1,8 +1,9 @@
 // The store, also against the same calls of LangGraph's own InMemoryStore.
+import { RefusedError } from '@dormouse/client'
 import { Embeddings } from '@langchain/core/embeddings'
 import { InMemoryStore, type Operation } from '@langchain/langgraph-checkpoint'
 import { END, getStore, START, StateGraph, Annotation } from '@langchain/langgraph'
-import { DormouseStore, type StoreOptions } from '../src/index.js'
+import { DormouseStore, itemTextsMax, type StoreOptions } from '../src/index.js'
 import { client, follower, prefix } from './kit.js'
 
 const open = (options: StoreOptions = {}) => new DormouseStore(follower(), { prefix: prefix(), ...options })
@@ -115,11 +116,22 @@ describe('DormouseStore', () => {
 
   it('keeps one of concurrent changes of an item whole, with its index', async () => {
     const store = open({ index: { fields: ['words[*]'] } })
-    await Promise.all(Array.from({ length: 8 }, (_, n) => store.put(['c'], 'item', { n, words: Array.from({ length: n + 1 }, (_, at) => `word${n}x${at}`) })))
+    await Promise.all(Array.from({ length: 8 }, (_, n) => store.put(['c'], 'item', { n, words: Array.from({ length: 8 - n }, (_, at) => `word${n}x${at}`) })))
     const n = (await store.get(['c'], 'item'))!.value.n as number
     for (let each = 0; each < 8; each++) {
-      expect(await store.search(['c'], { query: `word${each}x0` })).toHaveLength(each === n ? 1 : 0)
+      for (let at = 0; at < 8 - each; at++) expect(await store.search(['c'], { query: `word${each}x${at}` })).toHaveLength(each === n ? 1 : 0)
     }
+  })
+
+  it('refuses more texts of an item than it indexes, and keys that are too long', async () => {
+    const store = open({ index: { fields: ['words[*]'] } })
+    const words = Array.from({ length: itemTextsMax }, (_, at) => `word${at}`)
+    await store.put(['l'], 'fits', { words })
+    expect(await store.search(['l'], { query: `word${itemTextsMax - 1}` })).toHaveLength(1)
+    await expect(store.put(['l'], 'more', { words: [...words, 'one'] })).rejects.toThrow(`at most ${itemTextsMax}`)
+    const room = 512 - `${(store as unknown as { base: string }).base}l::`.length
+    await store.put(['l'], 'k'.repeat(room), { words: [] })
+    await expect(store.put(['l'], 'k'.repeat(room + 1), { words: [] })).rejects.toThrow(RefusedError)
   })
 
   it('serves the nodes of a graph', async () => {
