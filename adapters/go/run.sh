@@ -3,7 +3,6 @@
 # suite of its framework. Arguments name some of them; none means all.
 set -euo pipefail
 cd "$(dirname "$0")"
-export DORMOUSE_ENDPOINTS=$DORMOUSE_GRPC # the client's variable; a follower is first
 [ $# -gt 0 ] || set -- adk dapr eino valkeyrie
 for adapter; do
   printf '=== %s\n' "$adapter"

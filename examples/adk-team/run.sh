@@ -8,7 +8,6 @@ if [ -z "${DORMOUSE_CONTROL:-}" ]; then
   go run ./internal/sdkgo/assemble
   exec go run ./internal/withcluster -- examples/adk-team/run.sh
 fi
-export DORMOUSE_ENDPOINTS=$DORMOUSE_GRPC # the client's variable
 . ../lib.sh
 go build -o "$dir/adk-team" .
 

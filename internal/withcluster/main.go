@@ -4,9 +4,9 @@
 // It sets these variables in the environment of the command, and ends the cluster when the command
 // ends:
 //
-//	DORMOUSE_ENDPOINTS  the base URLs of the nodes, separated by commas
+//	DORMOUSE_URLS       the base URLs of the nodes, separated by commas
 //	DORMOUSE_FOLLOWER   the base URL of a node that did not lead when the command started
-//	DORMOUSE_GRPC       the gRPC addresses of the nodes, that follower's first
+//	DORMOUSE_ENDPOINTS  the gRPC addresses of the nodes, that follower's first: the Go client's variable
 //	DORMOUSE_REDIS      the addresses of the nodes for clients of Redis, that follower's first
 //	DORMOUSE_TOKEN      a token that may do everything; only with -tokens
 //	DORMOUSE_CA         the file of the CA of the gRPC servers; only with -tokens
@@ -106,9 +106,9 @@ func environment(ctx context.Context, s *system.System) ([]string, error) {
 	}
 	follower := (leader + 1) % len(s.HTTP)
 	environ := []string{
-		"DORMOUSE_ENDPOINTS=" + strings.Join(s.HTTP, ","),
+		"DORMOUSE_URLS=" + strings.Join(s.HTTP, ","),
 		"DORMOUSE_FOLLOWER=" + s.HTTP[follower],
-		"DORMOUSE_GRPC=" + strings.Join(from(s.GRPC, follower), ","),
+		"DORMOUSE_ENDPOINTS=" + strings.Join(from(s.GRPC, follower), ","),
 		"DORMOUSE_REDIS=" + strings.Join(from(s.Redis, follower), ","),
 	}
 	if s.TokenFile == "" {

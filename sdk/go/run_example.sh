@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/example"
 go vet .
 go mod tidy -diff
-printed=$(DORMOUSE_ENDPOINTS=$DORMOUSE_GRPC go run .)
+printed=$(go run .)
 printf '%s\n' "$printed"
 wanted=$(sed -n '/^```text$/,/^```$/p' ../README.md | sed '1d;$d')
 [ "$printed" = "$wanted" ] || { echo "README.md shows another output" >&2; exit 1; }

@@ -6,7 +6,7 @@ import type { paths } from './build/schema.js'
 import { client } from './build/hey/client.gen.js'
 import { appendEntries, commit, getValue, putValue, watchThread } from './build/hey/index.js'
 
-const baseUrl = process.env['DORMOUSE_ENDPOINTS']!.split(',')[0]!
+const baseUrl = process.env['DORMOUSE_URLS']!.split(',')[0]!
 
 async function openapiTypescript(): Promise<void> {
   const api = createClient<paths>({ baseUrl })

@@ -23,7 +23,7 @@ import (
 // real cluster, a follower's first. `make adapters-mcp` sets both.
 const (
 	suiteEnv = "MCP_CONFORMANCE"
-	nodesEnv = "DORMOUSE_GRPC"
+	nodesEnv = "DORMOUSE_ENDPOINTS"
 )
 
 // The protocol's own suite passes on the handler, with its event store and its sessions.

@@ -226,7 +226,7 @@ const kill = async (): Promise<void> => {
   assert(response.ok, await response.text())
 }
 await runAll('follower', new Client({ ...options, endpoints: process.env['DORMOUSE_FOLLOWER']! }))
-const client = new Client({ ...options, endpoints: process.env['DORMOUSE_ENDPOINTS']!.split(',') })
+const client = new Client({ ...options, endpoints: process.env['DORMOUSE_URLS']!.split(',') })
 await Promise.all([
   report('a watch and changes across a kill', () => watchesAcrossAKill(client, kill)),
   report('a claim is held across a kill', () => holdsAcrossAKill(client)),

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	endpoint, _, _ := strings.Cut(os.Getenv("DORMOUSE_ENDPOINTS"), ",")
+	endpoint, _, _ := strings.Cut(os.Getenv("DORMOUSE_URLS"), ",")
 	if err := run(context.Background(), endpoint); err != nil {
 		fmt.Fprintln(os.Stderr, "oapi-codegen:", err)
 		os.Exit(1)

@@ -17,7 +17,7 @@ from dormouse import Changed, Client, RefusedError
 
 from .cases import Json, Run, cases
 
-ENDPOINTS = os.environ.get("DORMOUSE_ENDPOINTS", "").split(",")
+ENDPOINTS = os.environ.get("DORMOUSE_URLS", "").split(",")
 STARTED = f"{time.time_ns():x}"
 
 
@@ -26,7 +26,7 @@ def kill() -> None:
         assert answer.status == 200
 
 
-@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+@unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")
 class Cluster(unittest.TestCase):
     def connect(self, endpoints: str | list[str]) -> Client:
         client = Client(endpoints, token=os.environ.get("DORMOUSE_TOKEN"), timeout_ms=60_000)

@@ -1,9 +1,9 @@
-process.env.DORMOUSE_ENDPOINTS ??= 'http://127.0.0.1:7600'
+process.env.DORMOUSE_URLS ??= 'http://127.0.0.1:7600'
 import { Client } from '@dormouse/client'
 import { DormouseSaver, DormouseStore } from '@dormouse/langgraph'
 import { Annotation, END, getStore, START, StateGraph } from '@langchain/langgraph'
 
-const client = new Client({ endpoints: process.env.DORMOUSE_ENDPOINTS!.split(','), token: process.env.DORMOUSE_TOKEN })
+const client = new Client({ endpoints: process.env.DORMOUSE_URLS!.split(','), token: process.env.DORMOUSE_TOKEN })
 const checkpointer = new DormouseSaver(client)
 const store = new DormouseStore(client, { index: { fields: ['text'] } }) // search by words; add embeddings to search by meaning
 

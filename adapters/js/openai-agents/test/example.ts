@@ -1,10 +1,10 @@
-process.env.DORMOUSE_ENDPOINTS ??= 'http://127.0.0.1:7600'
+process.env.DORMOUSE_URLS ??= 'http://127.0.0.1:7600'
 import { Client } from '@dormouse/client'
 import { DormouseSession } from '@dormouse/openai-agents'
 import { Agent, run } from '@openai/agents'
 import { FakeModel, message } from './model.js' // in the place of a model of a provider
 
-const client = new Client({ endpoints: process.env.DORMOUSE_ENDPOINTS!.split(','), token: process.env.DORMOUSE_TOKEN })
+const client = new Client({ endpoints: process.env.DORMOUSE_URLS!.split(','), token: process.env.DORMOUSE_TOKEN })
 const agent = new Agent({ name: 'Assistant', model: new FakeModel([[message('Noted.')], [message('You like tea.')]]) })
 
 const session = new DormouseSession(client, { sessionId: 'ada' })

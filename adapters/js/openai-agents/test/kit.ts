@@ -8,7 +8,7 @@ const variable = (name: string): string => {
 }
 
 /** Returns a client of all nodes. */
-export const client = (): Client => new Client({ endpoints: variable('DORMOUSE_ENDPOINTS').split(',') })
+export const client = (): Client => new Client({ endpoints: variable('DORMOUSE_URLS').split(',') })
 
 /** Returns a client of one node that does not lead. */
 export const follower = (): Client => new Client({ endpoints: variable('DORMOUSE_FOLLOWER') })

@@ -25,7 +25,7 @@ def ids(found):
     return [each.checkpoint["id"] for each in found]
 
 
-@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+@unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")
 class Saver(unittest.TestCase):
     def setUp(self) -> None:
         self.client = Client(os.environ["DORMOUSE_FOLLOWER"], token=os.environ.get("DORMOUSE_TOKEN"), scope=f"py-{time.time_ns():x}")

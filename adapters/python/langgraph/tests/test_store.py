@@ -13,7 +13,7 @@ def keys(items):
     return [item.key for item in items]
 
 
-@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+@unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")
 class Store(unittest.TestCase):
     def setUp(self) -> None:
         self.client = Client(os.environ["DORMOUSE_FOLLOWER"], token=os.environ.get("DORMOUSE_TOKEN"), scope=f"py-{time.time_ns():x}")

@@ -29,7 +29,7 @@ def item(n: int) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "input_text", "text": f"é 😀 {n}"}]}
 
 
-@unittest.skipUnless(os.environ.get("DORMOUSE_ENDPOINTS"), "needs a cluster: make sdk-python")
+@unittest.skipUnless(os.environ.get("DORMOUSE_URLS"), "needs a cluster: make sdk-python")
 class Sessions(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.client = Client(os.environ["DORMOUSE_FOLLOWER"], token=os.environ.get("DORMOUSE_TOKEN"), scope=f"py-{time.time_ns():x}")

@@ -2,7 +2,7 @@ defmodule Dormouse.Test.Cluster do
   @moduledoc "The cluster that internal/withcluster started."
 
   @doc "Returns the base URLs of its nodes."
-  def endpoints, do: "DORMOUSE_ENDPOINTS" |> System.fetch_env!() |> String.split(",")
+  def endpoints, do: "DORMOUSE_URLS" |> System.fetch_env!() |> String.split(",")
 
   @doc "Starts a client and returns it, in a scope that has never been used."
   def client(scope, endpoints \\ endpoints()) do
