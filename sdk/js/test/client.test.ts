@@ -149,9 +149,9 @@ test('events are parsed whatever the pieces in which they arrive', async () => {
 })
 
 test('a hold renews itself, and is lost when a renewal is refused', async () => {
-  const claim = json({ name: 'c', holder: 'w', epoch: 3, ttl_ms: 90 })
+  const claim = json({ name: 'c', holder: 'w', epoch: 3, ttl_ms: 1500 })
   const { client, got } = scripted([claim, claim, problem('fenced', 409)])
-  const hold = await client.claims.hold('c', 'w', { ttlMs: 90 })
+  const hold = await client.claims.hold('c', 'w', { ttlMs: 1500 })
   assert.deepEqual(hold.fence, { claim: 'c', epoch: 3 })
   await new Promise((resolve) => hold.signal.addEventListener('abort', resolve, { once: true }))
   assert.match(String(hold.signal.reason), /fenced/)
