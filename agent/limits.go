@@ -56,6 +56,7 @@ const (
 	RecallQueryBytesMax  = 8 << 10        // a recall's query, or the text that it filters by
 	SessionSchemaMax     = 3              // highest supported schema version of sessions; the lowest is 1
 	SessionSchemaClassic = 1              // schema version of sessions in classic mode
+	ReviewDecidersMax    = 16             // principals who may decide one review
 	RequestTTLDefault    = 24 * time.Hour // how long answers are kept, and how long a commit may take to apply
 	RequestTTLMax        = 7 * 24 * time.Hour
 	RequestWindowMax     = 4096                // answers kept for one client; a commit past it is overloaded

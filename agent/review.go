@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type Review struct {
 	Assignee    string // "" for any person
 	EscalateTo  string // the assignee after escalation; "" for no change
 	Escalated   bool
+	Deciders    []string // the principals who may decide it; none means any with the right to decide
 	Status      ReviewStatus
 	CreatedAt   int64 // Unix ms
 	ExpiresAt   int64 // 0 means never
@@ -55,6 +57,7 @@ type ReviewDraft struct {
 	Metadata      JSON
 	Assignee      string
 	EscalateTo    string
+	Deciders      []string      // the principals who may decide it; none means any. Nodes that ask for no tokens know no principals, and ignore it
 	TTL           time.Duration // from the commit; 0 means it does not expire
 	EscalateAfter time.Duration // 0 means it is not escalated
 }
@@ -69,7 +72,18 @@ const (
 	DecideEdit    ReviewDecision = "edit" // approve with other arguments
 )
 
-// DecideReview decides a review, once. A decided review is review_already_decided, an
+// MayDecide reports whether a principal may decide the review. A node that asks for no tokens knows
+// no principal, "", and lets anybody decide.
+func (r *Review) MayDecide(principal string) bool {
+	return principal == "" || len(r.Deciders) == 0 || slices.Contains(r.Deciders, principal)
+}
+
+// NotADecider returns the refusal of a decision by a principal who may not decide the review.
+func NotADecider(review, principal string) *Error {
+	return Errorf(CodeForbidden, "principal %q may not decide review %q: it names others as deciders", principal, review)
+}
+
+// DecideReview decides a review, once. A principal who is not among its deciders is forbidden. A decided review is review_already_decided, an
 // expired one approval_expired. The decision is recorded in the session's thread, if
 // it names one. A session without other pending reviews hibernates and can then be
 // resumed. In classic mode a denial fails the session.
@@ -122,6 +136,15 @@ func (t *tally) review(d *ReviewDraft) error {
 		validSpan("ttl", d.TTL, TTLMax), validSpan("escalate_after", d.EscalateAfter, TTLMax),
 	); err != nil {
 		return err
+	}
+	if len(d.Deciders) > ReviewDecidersMax {
+		return TooLarge("deciders", "review_deciders_max", len(d.Deciders), ReviewDecidersMax)
+	}
+	for i, name := range d.Deciders {
+		if err := ValidID(fmt.Sprintf("deciders[%d]", i), name); err != nil {
+			return err
+		}
+		t.bytes += len(name)
 	}
 	switch {
 	case d.EscalateTo != "" && d.EscalateAfter == 0:

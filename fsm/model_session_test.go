@@ -24,7 +24,8 @@ func (h sessionHost) row() agent.SessionRow {
 	return agent.SessionRow{}
 }
 
-func (h sessionHost) Now() int64 { return h.now }
+func (h sessionHost) Now() int64        { return h.now }
+func (h sessionHost) Principal() string { return "" }
 
 func (h sessionHost) Born() uint64 {
 	if incarnation := h.row().Incarnation; incarnation != 0 {

@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,32 @@ func TestAReviewExpiresAtItsMillisecond(t *testing.T) {
 	}
 	if got := r.session().Status; got != agent.SessionHibernated {
 		t.Fatalf("the session is %s", got)
+	}
+}
+
+// A review that names deciders is decided by one of them only. Nodes that ask for no tokens know no
+// principal.
+func TestAReviewIsDecidedByItsDeciders(t *testing.T) {
+	r := newSubject(t)
+	r.start()
+	deciders := []string{"ada", "bob"}
+	r.waits(agent.ReviewDraft{ID: "q", Deciders: deciders}, agent.ReviewDraft{ID: "open", Deciders: deciders}, agent.ReviewDraft{ID: "any"})
+	as := func(principal, review string) *agent.Error {
+		return r.batch(agent.Commit{Principal: principal, Ops: []agent.Op{deciding(review)}})[0].Err
+	}
+	if e := as("eve", "q"); e == nil || e.Code != agent.CodeForbidden || !e.Final {
+		t.Errorf("eve decides: %v", e)
+	}
+	if got := r.review("q"); got.Status != agent.ReviewPending || !slices.Equal(got.Deciders, deciders) {
+		t.Errorf("after that: %+v", got)
+	}
+	for principal, review := range map[string]string{"bob": "q", "": "open", "eve": "any"} {
+		if e := as(principal, review); e != nil {
+			t.Errorf("%q decides %s: %v", principal, review, e)
+		}
+	}
+	if e := as("eve", "q"); e == nil || e.Code != agent.CodeForbidden { // a decider learns that it is decided, others do not
+		t.Errorf("eve decides what is decided: %v", e)
 	}
 }
 

@@ -180,6 +180,58 @@ func TestTokensWaitForTheirFeatureLevelSim(t *testing.T) {
 	})
 }
 
+// A review that names deciders is decided by them, whoever else may decide in its scope.
+func TestAReviewIsDecidedByThePrincipalsItNamesSim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newSimCluster(t, 0)
+		w.auth.Mode = config.AuthTokens
+		w.found(1)
+		admin := w.dialWith(t, <-w.roots, true, "n1")
+		as := func(principal string) *client.Client {
+			t.Helper()
+			_, secret, err := admin.CreateToken(t.Context(), agent.PutToken{
+				Principal: principal, Grants: []agent.Grant{{Scopes: []string{agent.DefaultScope}, Verbs: []agent.Verb{agent.VerbRead, agent.VerbDecide}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.dialWith(t, secret, true, "n1")
+		}
+		ada, eve := as("ada"), as("eve")
+		commit := func(c *client.Client, op agent.Op) (agent.OpResult, error) {
+			result, err := c.Commit(t.Context(), agent.Commit{Ops: []agent.Op{op}})
+			if err != nil {
+				return nil, err
+			}
+			return result.Results[0], nil
+		}
+		if _, err := commit(admin, &agent.PutSession{Session: "s", Agent: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		claimed, err := commit(admin, &agent.ClaimSession{Session: "s", Owner: "w", Request: &agent.SessionRequest{ID: "q"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease := claimed.(*agent.SessionResult).Session.Lease
+		if _, err := commit(admin, &agent.CheckpointSession{
+			Session: "s", LeaseID: lease.LeaseID, Owner: "w", Snapshot: agent.SessionSnapshot{ID: "one", Cursor: agent.Cursor{Phase: "review"}, TurnState: agent.JSON(`{}`)},
+			Reviews: []agent.ReviewDraft{{ID: "r", Deciders: []string{"ada"}}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		decide := &agent.DecideReview{Review: "r", Decision: agent.DecideApprove, By: "ada"}
+		for name, c := range map[string]*client.Client{"eve": eve, "root": admin} {
+			if _, err := commit(c, decide); agent.CodeOf(err) != agent.CodeForbidden {
+				t.Errorf("%s decides: %v", name, err)
+			}
+		}
+		if _, err := commit(ada, decide); err != nil {
+			t.Errorf("ada decides: %v", err)
+		}
+	})
+}
+
 // A host reads and commits with a token of its own.
 func TestAHostRunsInstancesWithItsTokenSim(t *testing.T) {
 	t.Parallel()

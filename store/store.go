@@ -84,6 +84,9 @@ func (s *Store) known(c *agent.Commit) error {
 	if err := knowsTokens(c); err != nil {
 		return err
 	}
+	if err := knowsDeciders(c); err != nil {
+		return err
+	}
 	if err := knowsExisting(c); err != nil {
 		return err
 	}
@@ -152,6 +155,23 @@ func knowsMetadata(c *agent.Commit) error {
 	for _, op := range c.Ops {
 		if _, ok := op.(*agent.IndexMetadata); ok {
 			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support index_metadata yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
+// knowsDeciders refuses reviews with deciders, whom nodes of earlier versions would not know.
+func knowsDeciders(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		var drafts []agent.ReviewDraft
+		switch op := op.(type) {
+		case *agent.CheckpointSession:
+			drafts = op.Reviews
+		case *agent.CommitSession:
+			drafts = op.Reviews
+		}
+		if slices.ContainsFunc(drafts, func(d agent.ReviewDraft) bool { return len(d.Deciders) > 0 }) {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support deciders of reviews yet: try again once they all run this version")
 		}
 	}
 	return nil

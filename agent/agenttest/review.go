@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"fmt"
 	"time"
 
 	"dormouse/agent"
@@ -49,6 +50,19 @@ var reviewClaims = []claim{
 		})
 		k.equal("answer", *resultOf[*agent.ReviewResult](k, results[winner], 0), agent.ReviewResult{Review: *got})
 		k.refuse(agent.CodeNotFound, 0, decide("missing", agent.DecideApprove))
+	}},
+
+	{"a_review_names_its_deciders", func(k *kit) {
+		k.start()
+		deciders := make([]string, agent.ReviewDecidersMax)
+		for i := range deciders {
+			deciders[i] = fmt.Sprint("principal ", i)
+		}
+		l := k.lease("w", "q")
+		k.refuseInvalid(agent.CodeTooLarge, 0, "reviews[0].deciders", checkpoint(l, "one", agent.ReviewDraft{ID: "w", Deciders: append(deciders, "one more")}))
+		k.refuseInvalid(agent.CodeInvalid, 0, "reviews[0].deciders[0]", checkpoint(l, "one", agent.ReviewDraft{ID: "w", Deciders: []string{""}}))
+		k.commit(checkpoint(l, "one", agent.ReviewDraft{ID: "v", Deciders: deciders}))
+		k.equal("deciders", k.review("v").Deciders, deciders)
 	}},
 
 	{"a_review_asked_for_again_stands_as_it_is", func(k *kit) {

@@ -20,7 +20,7 @@ func (m SessionModel) askAll(h SessionHost, s *ModelSession, drafts []agent.Revi
 		r := agent.Review{
 			ID: d.ID, Incarnation: s.Incarnation, Session: s.ID, RequestID: orElse(d.RequestID, s.RequestID), InterruptID: d.InterruptID,
 			Operation: d.Operation, Arguments: orEmpty(d.Arguments), Reason: d.Reason, Metadata: orEmpty(d.Metadata),
-			Assignee: d.Assignee, EscalateTo: d.EscalateTo, Status: agent.ReviewPending, CreatedAt: h.Now(),
+			Assignee: d.Assignee, EscalateTo: d.EscalateTo, Deciders: d.Deciders, Status: agent.ReviewPending, CreatedAt: h.Now(),
 		}
 		if d.TTL > 0 {
 			r.ExpiresAt = h.Now() + d.TTL.Milliseconds()
@@ -50,6 +50,8 @@ func (m SessionModel) decide(h SessionHost, o *agent.DecideReview) (agent.OpResu
 	switch {
 	case !there:
 		return nil, agent.Errorf(agent.CodeNotFound, "there is no review %q", o.Review)
+	case !r.MayDecide(h.Principal()):
+		return nil, agent.NotADecider(o.Review, h.Principal())
 	case r.Status == agent.ReviewExpired:
 		e.Code, e.ExpiresAt = agent.CodeApprovalExpired, r.ExpiresAt
 		return nil, e

@@ -39,6 +39,7 @@ type modelTurn struct {
 // SessionHost is what the model needs from its scope.
 type SessionHost interface {
 	Now() int64                                                // Unix ms, the time of the commit
+	Principal() string                                         // who made the commit; "" if that is not known
 	Born() uint64                                              // returns the incarnation of a new session
 	Enter(session string, wanted, current uint64) *agent.Error // refuses a sealed id, or another incarnation
 	Seal(session string, incarnation uint64, seal time.Duration)

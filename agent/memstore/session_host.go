@@ -15,6 +15,8 @@ type sessionHost struct {
 
 func (h sessionHost) Now() int64 { return h.s.now }
 
+func (h sessionHost) Principal() string { return h.s.principal }
+
 func (h sessionHost) Born() uint64 { return h.newIncarnation() }
 
 func (h sessionHost) Enter(session string, wanted, current uint64) *agent.Error {

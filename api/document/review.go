@@ -21,6 +21,7 @@ type Review struct {
 	Assignee    string             `json:"assignee,omitzero" doc:"Absent if any person may decide"`
 	EscalateTo  string             `json:"escalate_to,omitzero"`
 	Escalated   bool               `json:"escalated"`
+	Deciders    []string           `json:"deciders,omitempty" doc:"The principals who may decide it; absent if any may"`
 	Status      agent.ReviewStatus `json:"status" doc:"pending, approved, denied, edited, expired, withdrawn"`
 	CreatedAt   int64              `json:"created_at"`
 	ExpiresAt   int64              `json:"expires_at,omitzero" doc:"Absent if it does not expire"`
@@ -38,7 +39,7 @@ func ReviewOf(r agent.Review) Review {
 		Operation: r.Operation, Arguments: JSON(r.Arguments), Reason: r.Reason, Metadata: JSON(r.Metadata),
 		Assignee: r.Assignee, EscalateTo: r.EscalateTo, Escalated: r.Escalated, Status: r.Status, CreatedAt: r.CreatedAt,
 		ExpiresAt: r.ExpiresAt, EscalateAt: r.EscalateAt, DecidedBy: r.DecidedBy, DecidedAt: r.DecidedAt,
-		Decided: JSON(r.Decided), Note: r.Note,
+		Decided: JSON(r.Decided), Note: r.Note, Deciders: r.Deciders,
 	}
 }
 
@@ -53,6 +54,7 @@ type ReviewDraft struct {
 	Metadata        JSON            `json:"metadata,omitempty"`
 	Assignee        string          `json:"assignee,omitempty"`
 	EscalateTo      string          `json:"escalate_to,omitempty" doc:"The assignee after the escalation"`
+	Deciders        []string        `json:"deciders,omitempty" doc:"The principals who may decide it; any if absent, or if nodes ask for no tokens"`
 	TTLMS           uint64          `json:"ttl_ms,omitempty" doc:"It expires after this time; never if absent"`
 	EscalateAfterMS uint64          `json:"escalate_after_ms,omitempty" doc:"Must be less than ttl_ms"`
 }
@@ -71,7 +73,7 @@ func DraftedReviews(drafts []ReviewDraft) ([]agent.ReviewDraft, error) {
 		}
 		out = append(out, agent.ReviewDraft{
 			ID: d.ID, InterruptID: d.InterruptID, RequestID: d.RequestID, Operation: d.Operation, Arguments: agent.JSON(d.Arguments),
-			Reason: string(d.Reason), Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo, TTL: ttl, EscalateAfter: after,
+			Reason: string(d.Reason), Metadata: agent.JSON(d.Metadata), Assignee: d.Assignee, EscalateTo: d.EscalateTo, TTL: ttl, EscalateAfter: after, Deciders: d.Deciders,
 		})
 	}
 	return out, nil

@@ -16,7 +16,7 @@ func ReviewToProto(r *agent.Review) *oppb.Review {
 		Operation: r.Operation, Arguments: r.Arguments, Reason: r.Reason, Metadata: r.Metadata, Assignee: r.Assignee,
 		EscalateTo: r.EscalateTo, Escalated: r.Escalated, Status: string(r.Status), CreatedAt: r.CreatedAt,
 		ExpiresAt: r.ExpiresAt, EscalateAt: r.EscalateAt, DecidedBy: r.DecidedBy, DecidedAt: r.DecidedAt,
-		Decided: r.Decided, Note: r.Note,
+		Decided: r.Decided, Note: r.Note, Deciders: r.Deciders,
 	}
 }
 
@@ -28,7 +28,7 @@ func ReviewFromProto(r *oppb.Review) *agent.Review {
 		Metadata: JSON(r.GetMetadata()), Assignee: r.GetAssignee(), EscalateTo: r.GetEscalateTo(), Escalated: r.GetEscalated(),
 		Status: agent.ReviewStatus(r.GetStatus()), CreatedAt: r.GetCreatedAt(), ExpiresAt: r.GetExpiresAt(),
 		EscalateAt: r.GetEscalateAt(), DecidedBy: r.GetDecidedBy(), DecidedAt: r.GetDecidedAt(),
-		Decided: JSON(r.GetDecided()), Note: r.GetNote(),
+		Decided: JSON(r.GetDecided()), Note: r.GetNote(), Deciders: r.GetDeciders(),
 	}
 }
 
@@ -39,7 +39,7 @@ func reviewDraftsToProto(drafts []agent.ReviewDraft) []*oppb.ReviewDraft {
 		out[i] = &oppb.ReviewDraft{
 			Id: d.ID, InterruptId: d.InterruptID, RequestId: d.RequestID, Operation: d.Operation, Arguments: d.Arguments,
 			Reason: d.Reason, Metadata: d.Metadata, Assignee: d.Assignee, EscalateTo: d.EscalateTo,
-			TtlMs: Millis(d.TTL), EscalateAfterMs: Millis(d.EscalateAfter),
+			TtlMs: Millis(d.TTL), EscalateAfterMs: Millis(d.EscalateAfter), Deciders: d.Deciders,
 		}
 	}
 	return out
@@ -59,7 +59,7 @@ func reviewDraftsFromProto(drafts []*oppb.ReviewDraft) ([]agent.ReviewDraft, err
 		out = append(out, agent.ReviewDraft{
 			ID: d.GetId(), InterruptID: d.GetInterruptId(), RequestID: d.GetRequestId(), Operation: d.GetOperation(),
 			Arguments: JSON(d.GetArguments()), Reason: d.GetReason(), Metadata: JSON(d.GetMetadata()),
-			Assignee: d.GetAssignee(), EscalateTo: d.GetEscalateTo(), TTL: ttl, EscalateAfter: after,
+			Assignee: d.GetAssignee(), EscalateTo: d.GetEscalateTo(), TTL: ttl, EscalateAfter: after, Deciders: d.GetDeciders(),
 		})
 	}
 	return out, nil

@@ -79,6 +79,7 @@ func printReview(a *kit.App, r agent.Review) error {
 		g.Add("metadata", string(r.Metadata))
 	}
 	add("assignee", r.Assignee)
+	add("deciders", cli.Joined(r.Deciders))
 	g.Add("asked", cli.When(r.CreatedAt))
 	add("expires", cli.When(r.ExpiresAt))
 	if r.EscalateAt != 0 {

@@ -44,7 +44,7 @@ func DecodeReview(id string, p *logpb.ReviewRow) agent.Review {
 		Assignee: p.GetAssignee(), EscalateTo: p.GetEscalateTo(), Escalated: p.GetEscalated(),
 		Status: agent.ReviewStatus(p.GetStatus()), CreatedAt: p.GetCreatedAt(), ExpiresAt: p.GetExpiresAt(),
 		EscalateAt: p.GetEscalateAt(), DecidedBy: p.GetDecidedBy(), DecidedAt: p.GetDecidedAt(),
-		Decided: p.GetDecided(), Note: p.GetNote(),
+		Decided: p.GetDecided(), Note: p.GetNote(), Deciders: p.GetDeciders(),
 	}
 }
 

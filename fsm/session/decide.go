@@ -30,6 +30,9 @@ func DecideReview(c *txn.Tx, op *agent.DecideReview) (agent.OpResult, error) {
 	if !ok {
 		return nil, agent.Invalid("decision", "%q is no decision", op.Decision)
 	}
+	if review := command.DecodeReview(op.Review, row); !review.MayDecide(c.Principal) {
+		return nil, agent.NotADecider(op.Review, c.Principal)
+	}
 	if err := mayDecide(c, op, row); err != nil {
 		return nil, err
 	}

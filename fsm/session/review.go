@@ -128,7 +128,7 @@ func askReview(c *txn.Tx, s *Session, d *agent.ReviewDraft) error {
 		Incarnation: s.Row.Incarnation, Session: s.Id, Request: orDefaultWord(d.RequestID, s.Row.Request), Interrupt: d.InterruptID,
 		Operation: d.Operation, Arguments: command.OrEmptyObject(d.Arguments), Reason: d.Reason, Metadata: command.OrEmptyObject(d.Metadata),
 		Assignee: d.Assignee, EscalateTo: d.EscalateTo, CreatedAt: c.Progress.Wall, Ordinal: s.Row.ReviewsEnd,
-		ExpiresAt: c.Deadline(d.TTL.Milliseconds()), EscalateAt: c.Deadline(d.EscalateAfter.Milliseconds()),
+		ExpiresAt: c.Deadline(d.TTL.Milliseconds()), EscalateAt: c.Deadline(d.EscalateAfter.Milliseconds()), Deciders: d.Deciders,
 	}
 	s.Row.PendingReviews++
 	s.Row.Reviews++

@@ -936,6 +936,7 @@ type ReviewRow struct {
 	Decided       []byte                 `protobuf:"bytes,18,opt,name=decided,proto3" json:"decided,omitempty"`
 	Note          string                 `protobuf:"bytes,19,opt,name=note,proto3" json:"note,omitempty"`
 	Ordinal       uint64                 `protobuf:"varint,20,opt,name=ordinal,proto3" json:"ordinal,omitempty"` // among the session's reviews
+	Deciders      []string               `protobuf:"bytes,310,rep,name=deciders,proto3" json:"deciders,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1110,6 +1111,13 @@ func (x *ReviewRow) GetOrdinal() uint64 {
 	return 0
 }
 
+func (x *ReviewRow) GetDeciders() []string {
+	if x != nil {
+		return x.Deciders
+	}
+	return nil
+}
+
 var File_proto_log_session_proto protoreflect.FileDescriptor
 
 const file_proto_log_session_proto_rawDesc = "" +
@@ -1207,7 +1215,7 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"\venvironment\x18\x03 \x01(\fR\venvironment\x12A\n" +
 	"\fconversation\x18\x04 \x01(\v2\x1d.dormouse.log.v1.ConversationR\fconversation\x12\x16\n" +
 	"\x06result\x18\x05 \x01(\fR\x06result\x12\x18\n" +
-	"\afailure\x18\x06 \x01(\fR\afailure\"\xc7\x04\n" +
+	"\afailure\x18\x06 \x01(\fR\afailure\"\xe4\x04\n" +
 	"\tReviewRow\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\x04R\vincarnation\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x18\n" +
@@ -1235,7 +1243,8 @@ const file_proto_log_session_proto_rawDesc = "" +
 	"decided_at\x18\x11 \x01(\x03R\tdecidedAt\x12\x18\n" +
 	"\adecided\x18\x12 \x01(\fR\adecided\x12\x12\n" +
 	"\x04note\x18\x13 \x01(\tR\x04note\x12\x18\n" +
-	"\aordinal\x18\x14 \x01(\x04R\aordinalB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
+	"\aordinal\x18\x14 \x01(\x04R\aordinal\x12\x1b\n" +
+	"\bdeciders\x18\xb6\x02 \x03(\tR\bdecidersB\x1aZ\x18dormouse/proto/log;logpbb\x06proto3"
 
 var (
 	file_proto_log_session_proto_rawDescOnce sync.Once

@@ -734,6 +734,7 @@ func (m *ReviewRow) EncodedSize() int {
 	n += protocode.SizeText(18, m.Decided)
 	n += protocode.SizeText(19, m.Note)
 	n += protocode.SizeInt(20, m.Ordinal)
+	n += protocode.SizeTexts(310, m.Deciders)
 	return n
 }
 
@@ -744,6 +745,7 @@ func (m *ReviewRow) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 310, m.Deciders)
 	i = protocode.PutInt(b, i, 20, m.Ordinal)
 	i = protocode.PutText(b, i, 19, m.Note)
 	i = protocode.PutText(b, i, 18, m.Decided)
@@ -814,6 +816,8 @@ func (m *ReviewRow) Decode(raw []byte) (err error) {
 			err = f.String(&m.Note)
 		case 20:
 			err = protocode.Int(&f, &m.Ordinal)
+		case 310:
+			err = f.Strings(&m.Deciders)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

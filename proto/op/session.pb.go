@@ -962,6 +962,7 @@ type ReviewDraft struct {
 	EscalateTo      string                 `protobuf:"bytes,9,opt,name=escalate_to,json=escalateTo,proto3" json:"escalate_to,omitempty"`
 	TtlMs           uint64                 `protobuf:"varint,10,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
 	EscalateAfterMs uint64                 `protobuf:"varint,11,opt,name=escalate_after_ms,json=escalateAfterMs,proto3" json:"escalate_after_ms,omitempty"`
+	Deciders        []string               `protobuf:"bytes,310,rep,name=deciders,proto3" json:"deciders,omitempty"` // principals; none means any
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1071,6 +1072,13 @@ func (x *ReviewDraft) GetEscalateAfterMs() uint64 {
 		return x.EscalateAfterMs
 	}
 	return 0
+}
+
+func (x *ReviewDraft) GetDeciders() []string {
+	if x != nil {
+		return x.Deciders
+	}
+	return nil
 }
 
 type DecideReview struct {
@@ -1851,6 +1859,7 @@ type Review struct {
 	DecidedAt     int64                  `protobuf:"varint,18,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"`
 	Decided       []byte                 `protobuf:"bytes,19,opt,name=decided,proto3" json:"decided,omitempty"`
 	Note          string                 `protobuf:"bytes,20,opt,name=note,proto3" json:"note,omitempty"`
+	Deciders      []string               `protobuf:"bytes,310,rep,name=deciders,proto3" json:"deciders,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2025,6 +2034,13 @@ func (x *Review) GetNote() string {
 	return ""
 }
 
+func (x *Review) GetDeciders() []string {
+	if x != nil {
+		return x.Deciders
+	}
+	return nil
+}
+
 var File_proto_op_session_proto protoreflect.FileDescriptor
 
 const file_proto_op_session_proto_rawDesc = "" +
@@ -2123,7 +2139,7 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"ifRevision\x88\x01\x01\x12%\n" +
 	"\x0eif_incarnation\x18\x03 \x01(\x04R\rifIncarnation\x12\x17\n" +
 	"\aseal_ms\x18\x04 \x01(\x04R\x06sealMsB\x0e\n" +
-	"\f_if_revision\"\xcf\x02\n" +
+	"\f_if_revision\"\xec\x02\n" +
 	"\vReviewDraft\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\finterrupt_id\x18\x02 \x01(\tR\vinterruptId\x12\x1d\n" +
@@ -2138,7 +2154,8 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"escalateTo\x12\x15\n" +
 	"\x06ttl_ms\x18\n" +
 	" \x01(\x04R\x05ttlMs\x12*\n" +
-	"\x11escalate_after_ms\x18\v \x01(\x04R\x0fescalateAfterMs\"\xa7\x01\n" +
+	"\x11escalate_after_ms\x18\v \x01(\x04R\x0fescalateAfterMs\x12\x1b\n" +
+	"\bdeciders\x18\xb6\x02 \x03(\tR\bdeciders\"\xa7\x01\n" +
 	"\fDecideReview\x12\x16\n" +
 	"\x06review\x18\x01 \x01(\tR\x06review\x12\x1a\n" +
 	"\bdecision\x18\x02 \x01(\tR\bdecision\x12\x0e\n" +
@@ -2215,7 +2232,7 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"\x05phase\x18\x01 \x01(\tR\x05phase\x12\x1d\n" +
 	"\n" +
 	"loop_index\x18\x02 \x01(\x04R\tloopIndex\x12\x1a\n" +
-	"\bmetadata\x18\x03 \x01(\fR\bmetadata\"\xc4\x04\n" +
+	"\bmetadata\x18\x03 \x01(\fR\bmetadata\"\xe1\x04\n" +
 	"\x06Review\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
@@ -2244,7 +2261,8 @@ const file_proto_op_session_proto_rawDesc = "" +
 	"\n" +
 	"decided_at\x18\x12 \x01(\x03R\tdecidedAt\x12\x18\n" +
 	"\adecided\x18\x13 \x01(\fR\adecided\x12\x12\n" +
-	"\x04note\x18\x14 \x01(\tR\x04noteB\x18Z\x16dormouse/proto/op;oppbb\x06proto3"
+	"\x04note\x18\x14 \x01(\tR\x04note\x12\x1b\n" +
+	"\bdeciders\x18\xb6\x02 \x03(\tR\bdecidersB\x18Z\x16dormouse/proto/op;oppbb\x06proto3"
 
 var (
 	file_proto_op_session_proto_rawDescOnce sync.Once

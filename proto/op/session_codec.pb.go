@@ -803,6 +803,7 @@ func (m *ReviewDraft) EncodedSize() int {
 	n += protocode.SizeText(9, m.EscalateTo)
 	n += protocode.SizeInt(10, m.TtlMs)
 	n += protocode.SizeInt(11, m.EscalateAfterMs)
+	n += protocode.SizeTexts(310, m.Deciders)
 	return n
 }
 
@@ -813,6 +814,7 @@ func (m *ReviewDraft) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 310, m.Deciders)
 	i = protocode.PutInt(b, i, 11, m.EscalateAfterMs)
 	i = protocode.PutInt(b, i, 10, m.TtlMs)
 	i = protocode.PutText(b, i, 9, m.EscalateTo)
@@ -856,6 +858,8 @@ func (m *ReviewDraft) Decode(raw []byte) (err error) {
 			err = protocode.Int(&f, &m.TtlMs)
 		case 11:
 			err = protocode.Int(&f, &m.EscalateAfterMs)
+		case 310:
+			err = f.Strings(&m.Deciders)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1522,6 +1526,7 @@ func (m *Review) EncodedSize() int {
 	n += protocode.SizeInt(18, m.DecidedAt)
 	n += protocode.SizeText(19, m.Decided)
 	n += protocode.SizeText(20, m.Note)
+	n += protocode.SizeTexts(310, m.Deciders)
 	return n
 }
 
@@ -1532,6 +1537,7 @@ func (m *Review) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 310, m.Deciders)
 	i = protocode.PutText(b, i, 20, m.Note)
 	i = protocode.PutText(b, i, 19, m.Decided)
 	i = protocode.PutInt(b, i, 18, m.DecidedAt)
@@ -1602,6 +1608,8 @@ func (m *Review) Decode(raw []byte) (err error) {
 			err = f.Bytes(&m.Decided)
 		case 20:
 			err = f.String(&m.Note)
+		case 310:
+			err = f.Strings(&m.Deciders)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

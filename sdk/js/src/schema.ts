@@ -6363,6 +6363,8 @@ export interface components {
             /** Format: int64 */
             decided_at?: number;
             decided_by?: string;
+            /** @description The principals who may decide it; absent if any may */
+            deciders?: string[] | null;
             /** Format: int64 */
             escalate_at?: number;
             escalate_to?: string;
@@ -6396,6 +6398,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             assignee?: string | null;
+            /** @description The principals who may decide it; any if absent, or if nodes ask for no tokens */
+            deciders?: string[] | null;
             /**
              * Format: int64
              * @description Must be less than ttl_ms
