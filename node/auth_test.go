@@ -180,7 +180,7 @@ func TestTokensWaitForTheirFeatureLevelSim(t *testing.T) {
 	})
 }
 
-// A review that names deciders is decided by them, whoever else may decide in its scope.
+// A review that names deciders is decided by them only.
 func TestAReviewIsDecidedByThePrincipalsItNamesSim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -160,7 +160,7 @@ func knowsMetadata(c *agent.Commit) error {
 	return nil
 }
 
-// knowsDeciders refuses reviews with deciders, whom nodes of earlier versions would not know.
+// knowsDeciders refuses reviews with deciders, which nodes of earlier versions would ignore.
 func knowsDeciders(c *agent.Commit) error {
 	for _, op := range c.Ops {
 		var drafts []agent.ReviewDraft

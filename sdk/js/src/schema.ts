@@ -15259,17 +15259,20 @@ export interface operations {
                      *         "z": 1
                      *       },
                      *       "assignee": "assignee",
-                     *       "created_at": 115,
+                     *       "created_at": 117,
                      *       "decided": {
                      *         "decided": "é<é>",
                      *         "z": 1
                      *       },
-                     *       "decided_at": 119,
+                     *       "decided_at": 121,
                      *       "decided_by": "decidedby",
-                     *       "escalate_at": 117,
+                     *       "deciders": [
+                     *         "deciders"
+                     *       ],
+                     *       "escalate_at": 119,
                      *       "escalate_to": "escalateto",
                      *       "escalated": true,
-                     *       "expires_at": 116,
+                     *       "expires_at": 118,
                      *       "id": "id",
                      *       "incarnation": 103,
                      *       "interrupt_id": "interruptid",
