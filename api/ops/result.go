@@ -76,10 +76,7 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 	switch o := res.GetResult().(type) {
 	case *oppb.OpResult_Value:
 		if r := o.Value; r != nil {
-			return &agent.ValueResult{
-				Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-				Skipped: r.Skipped,
-			}, nil
+			return valueResultFromProto(r), nil
 		}
 	case *oppb.OpResult_Checkpoint:
 		if r := o.Checkpoint; r != nil {
@@ -156,6 +153,12 @@ func rareResultFromProto(p *oppb.OpResult) (agent.OpResult, error) {
 		return nil, agent.Errorf(agent.CodeInternal, "the result is missing or of an unknown kind")
 	}
 	return &agent.ImportResult{Chunks: done.Chunks, Done: done.Done}, nil
+}
+
+func valueResultFromProto(r *oppb.ValueResult) *agent.ValueResult {
+	return &agent.ValueResult{
+		Key: r.Key, Incarnation: r.Incarnation, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Skipped: r.Skipped,
+	}
 }
 
 func stampsFromProto(stamps []*oppb.EntryStamp) []agent.EntryStamp {

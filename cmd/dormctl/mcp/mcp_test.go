@@ -25,6 +25,7 @@ import (
 type process struct {
 	*httptest.Server
 	handler *handler
+	own     *server
 }
 
 func startProcess(t *testing.T, service agent.Service, more ...func(*sdk.Server)) *process {
@@ -36,7 +37,7 @@ func startProcess(t *testing.T, service agent.Service, more ...func(*sdk.Server)
 	}
 	h := newHandler(s, func(*http.Request) *server { return own })
 	own.AddReceivingMiddleware(h.remember)
-	p := &process{httptest.NewServer(h), h}
+	p := &process{httptest.NewServer(h), h, own}
 	t.Cleanup(p.Close)
 	return p
 }
@@ -184,6 +185,31 @@ func TestResourcesAreReadCompletedAndWatched(t *testing.T) {
 	}
 	if err := session.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: thread}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A session that ends without unsubscribing leaves no watch behind.
+func TestTheSubscriptionsOfASessionEndWithIt(t *testing.T) {
+	p := startProcess(t, memstore.New())
+	session := connect(t, p.URL, nil)
+	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: threadURI + "t"}); err != nil {
+		t.Fatal(err)
+	}
+	active := func() int {
+		p.own.watched.mu.Lock()
+		defer p.own.watched.mu.Unlock()
+		return len(p.own.watched.active) + len(p.own.watched.sessions)
+	}
+	if active() != 2 {
+		t.Fatalf("%d subscriptions and sessions, want one each", active())
+	}
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); active() > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("its subscription has outlived it")
+		}
 	}
 }
 

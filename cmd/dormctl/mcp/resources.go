@@ -124,8 +124,9 @@ type subscriptions struct {
 	store store
 	run   background
 
-	mu     sync.Mutex
-	active map[string]*subscription // guarded by mu; by URI
+	mu       sync.Mutex
+	active   map[string]*subscription // guarded by mu; by URI
+	sessions map[string]bool          // guarded by mu; those that have subscribed, until they end
 }
 
 // subscription is one watched resource.
@@ -134,14 +135,22 @@ type subscription struct {
 	end      chan struct{} // closed when no session asks for it any more
 }
 
-// subscribe watches a resource until the last session that asked for it unsubscribes.
-func (b *subscriptions) subscribe(server *sdk.Server, session, uri string) error {
+// subscribe watches a resource until the last session that asked for it unsubscribes or ends.
+func (b *subscriptions) subscribe(server *sdk.Server, from *sdk.ServerSession, uri string) error {
+	session := from.ID()
 	path, err := changedPath(uri)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.sessions[session] {
+		b.sessions[session] = true
+		b.run(func(context.Context) {
+			_ = from.Wait() // how it ended does not matter
+			b.leave(session)
+		})
+	}
 	if one := b.active[uri]; one != nil {
 		if !slices.Contains(one.sessions, session) {
 			one.sessions = append(one.sessions, session)
@@ -157,9 +166,24 @@ func (b *subscriptions) subscribe(server *sdk.Server, session, uri string) error
 	return nil
 }
 
+// leave ends the subscriptions of a session that has ended.
+func (b *subscriptions) leave(session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.sessions, session)
+	for uri := range b.active {
+		b.drop(session, uri)
+	}
+}
+
 func (b *subscriptions) unsubscribe(session, uri string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.drop(session, uri)
+}
+
+// drop ends one subscription. mu is held.
+func (b *subscriptions) drop(session, uri string) {
 	one := b.active[uri]
 	if one == nil {
 		return

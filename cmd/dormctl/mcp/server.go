@@ -16,8 +16,9 @@ Sessions (session_*) are turns of work with an owner; reviews (review_*) are dec
 // server is the MCP server for one caller, or for one session that was taken over.
 type server struct {
 	*sdk.Server
-	run   background
-	store store
+	run     background
+	store   store
+	watched *subscriptions
 }
 
 // background runs a function on a goroutine of its own, with a context that ends with the command.
@@ -31,14 +32,14 @@ func backgroundOf(ctx context.Context) background {
 // newServer returns a server that acts on a scope. sessionID returns the
 // id of each session that begins.
 func newServer(run background, s store, sessionID func() string) *server {
-	v := &server{run: run, store: s}
-	watched := &subscriptions{store: s, run: run, active: map[string]*subscription{}}
+	watched := &subscriptions{store: s, run: run, active: map[string]*subscription{}, sessions: map[string]bool{}}
+	v := &server{run: run, store: s, watched: watched}
 	v.Server = sdk.NewServer(&sdk.Implementation{Name: "dormouse", Title: "Dormouse", Version: version.String()}, &sdk.ServerOptions{
 		Instructions:      instructions,
 		CompletionHandler: s.complete,
 		GetSessionID:      sessionID,
 		SubscribeHandler: func(_ context.Context, r *sdk.SubscribeRequest) error {
-			return watched.subscribe(v.Server, r.Session.ID(), r.Params.URI)
+			return watched.subscribe(v.Server, r.Session, r.Params.URI)
 		},
 		UnsubscribeHandler: func(_ context.Context, r *sdk.UnsubscribeRequest) error {
 			watched.unsubscribe(r.Session.ID(), r.Params.URI)

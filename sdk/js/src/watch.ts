@@ -9,7 +9,7 @@ const silenceMs = 45_000
 const lasting = new Set(['overloaded', 'unavailable', 'not_owner', 'unknown', 'internal'])
 
 /**
- * Follows a stream of events for ever. After a lost connection it continues at the next node, after
+ * Follows a stream of events until its caller stops. After a lost connection it continues at the next node, after
  * the id of the last event that it passed on. It throws when the signal is aborted, and refusals that
  * another attempt would not change.
  */
