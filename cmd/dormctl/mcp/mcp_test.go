@@ -109,6 +109,16 @@ func TestToolsReadAndWriteTheScope(t *testing.T) {
 	if _, err := service.Commit(t.Context(), agent.Commit{Scope: "acme", Ops: []agent.Op{&agent.PutSession{Session: "s1", Agent: "ada"}}}); err != nil {
 		t.Fatal(err)
 	}
+	for _, decision := range []agent.ReviewDecision{agent.DecideApprove, agent.DecideDeny, agent.DecideEdit} {
+		arguments := map[string]any{"review": "none", "decision": string(decision), "by": "ada"}
+		if decision == agent.DecideEdit {
+			arguments["arguments"] = json.RawMessage(`{"n":1}`)
+		}
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "review_decide", Arguments: arguments})
+		if err != nil || !strings.Contains(texts(result)[0], string(agent.CodeNotFound)) {
+			t.Errorf("%s: %v, %v", decision, texts(result), err)
+		}
+	}
 	if got := call(t, session, "session_get", map[string]any{"session": "s1"}); got["id"] != "s1" {
 		t.Errorf("the session: %v", got)
 	}

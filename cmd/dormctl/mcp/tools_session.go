@@ -31,7 +31,7 @@ type listReviews struct {
 
 type decideReview struct {
 	Review    string          `json:"review" jsonschema:"the id of the review"`
-	Decision  string          `json:"decision" jsonschema:"approve, reject or edit"`
+	Decision  string          `json:"decision" jsonschema:"approve, deny or edit"`
 	By        string          `json:"by" jsonschema:"who decides"`
 	Note      string          `json:"note,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"of an edit: an object, the arguments to call the operation with instead"`
@@ -45,7 +45,7 @@ func (s store) addSessionTools(server *sdk.Server) {
 	add(server, looks(), "review_list", "List reviews",
 		"List what waits for a human decision, the earliest deadline first.", s.listReviews)
 	add(server, changes(), "review_decide", "Decide a review",
-		"Approve, reject or edit what a session waits for. A review is decided once.", s.decideReview)
+		"Approve, deny or edit what a session waits for. A review is decided once.", s.decideReview)
 }
 
 func (s store) listSessions(ctx context.Context, in listSessions) (any, error) {
