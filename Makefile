@@ -7,7 +7,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 # information, each test binary links in half the time.
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
-.PHONY: adapters-go adapters-js adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
+.PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
 .PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
@@ -95,6 +95,14 @@ adapters-js: ## the adapters for JavaScript on three nodes, each under its frame
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js run --silent build
 	go run ./internal/withcluster -- adapters/js/run.sh $(ADAPTERS_JS)
+
+adapters-js-bench: ## a LangGraph graph on one node, one PostgreSQL and SQLite, in turns, into bench/results/langgraph (2 min; ROUNDS=15; needs node 20, postgresql)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js run --silent build
+	npm --prefix adapters/js/langgraph ci --silent
+	npm --prefix adapters/js/langgraph run --silent build
+	npm --prefix adapters/js/langgraph/bench ci --silent
+	OUT=$(CURDIR)/bench/results/langgraph go run ./internal/withcluster -nodes 1 -postgres -- npm --prefix adapters/js/langgraph/bench run --silent bench
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
