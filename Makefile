@@ -8,7 +8,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
 .PHONY: adapters-go adapters-js adapters-js-bench adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
-.PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
+.PHONY: check-deploy cluster example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
 
@@ -82,7 +82,7 @@ sdk-go-check: sdk-go ## build, vet and verify the Go library, and run its exampl
 adapters-go: sdk-go ## the adapters for Go on three nodes, each under its framework's suite (ADAPTERS="adk eino" for some)
 	go run ./internal/withcluster -- adapters/go/run.sh $(ADAPTERS)
 
-examples: example-adk-team example-redis-agent ## the examples that are killed in the middle and go on (under 90 s)
+examples: example-adk-team example-redis-agent example-support-agent ## the examples that are killed in the middle and go on (2 min)
 
 example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are killed, and each step is done once (30 s)
 	cd examples/adk-team && go mod tidy -diff && go vet ./...
@@ -90,6 +90,15 @@ example-adk-team: sdk-go ## a team in ADK for Go: the team and the leader are ki
 
 example-redis-agent: ## an agent in Elixir that keeps its state by a Redis client: the same (20 s; needs elixir)
 	examples/redis-agent/run.sh
+
+example-support-agent: ## a support agent in LangGraph.js with a human review: the same (30 s; needs node 20)
+	npm --prefix sdk/js ci --silent
+	npm --prefix sdk/js run --silent build
+	npm --prefix adapters/js/langgraph ci --silent
+	npm --prefix adapters/js/langgraph run --silent build
+	npm --prefix examples/support-agent ci --silent
+	npm --prefix examples/support-agent run --silent build
+	examples/support-agent/run.sh
 
 adapters-js: ## the adapters for JavaScript on three nodes, each under its framework's suite (ADAPTERS_JS="langgraph" for one; needs node 20; 2 min)
 	npm --prefix sdk/js ci --silent
