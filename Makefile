@@ -61,15 +61,19 @@ openapi-check: ## lint the OpenAPI document, generate three clients from it, com
 	npm --prefix sdk/openapi ci --silent
 	npm --prefix sdk/openapi run --silent check
 
-sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed (needs node 20; 1 min)
+sdk-js: ## build and test the TypeScript client, also against three nodes whose leader is killed, and over TLS (needs node 20; 1 min)
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js test --silent
 	go run ./internal/withcluster -- npm --prefix sdk/js run --silent conformance
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'NODE_EXTRA_CA_CERTS=$$DORMOUSE_CA node sdk/js/build/test/tls.js'
 
-sdk-python: ## test the Python client and its adapters, also against three nodes whose leader is killed (needs python 3.11; 40 s)
+sdk-python: ## type-check and test the Python client and its adapters, against three nodes whose leader is killed and over TLS (needs python 3.11, mypy; 1 min)
+	cd sdk/python && mypy dormouse
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'cd sdk/python && python3 -W error -m unittest tests.test_tls'
 	go run ./internal/withcluster -- sdk/python/test.sh
 
-sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed (needs elixir 1.14; 1 min)
+sdk-elixir: ## test the Elixir client and its behaviours, also against three nodes whose leader is killed, and over TLS (needs elixir 1.14; 1 min)
+	go run ./internal/withcluster -nodes 1 -tls -- sh -c 'cd sdk/elixir && mix test --only tls'
 	go run ./internal/withcluster -- sdk/elixir/test.sh
 
 sdk-go: ## the Go library as a module of its own into build/sdk/go
@@ -104,6 +108,7 @@ adapters-js: ## the adapters for JavaScript on three nodes, each under its frame
 	npm --prefix sdk/js ci --silent
 	npm --prefix sdk/js run --silent build
 	go run ./internal/withcluster -- adapters/js/run.sh $(ADAPTERS_JS)
+	$(if $(ADAPTERS_JS),,go run ./internal/withcluster -- npm --prefix adapters/js/langgraph run --silent test:newest)
 
 adapters-js-bench: ## a LangGraph graph on one node, one PostgreSQL and SQLite, in turns, into bench/results/langgraph (2 min; ROUNDS=15; needs node 20, postgresql)
 	npm --prefix sdk/js ci --silent

@@ -8,8 +8,8 @@
 //	DORMOUSE_FOLLOWER   the base URL of a node that did not lead when the command started
 //	DORMOUSE_ENDPOINTS  the gRPC addresses of the nodes, that follower's first: the Go client's variable
 //	DORMOUSE_REDIS      the addresses of the nodes for clients of Redis, that follower's first
-//	DORMOUSE_TOKEN      a token that may do everything; only with -tokens
-//	DORMOUSE_CA         the file of the CA of the gRPC servers; only with -tokens
+//	DORMOUSE_TOKEN      a token that may do everything; only with -tokens or -tls
+//	DORMOUSE_CA         the file of the CA of the servers with TLS; only with -tokens or -tls
 //	DORMOUSE_POSTGRES   the URL of a PostgreSQL server with durable writes beside the cluster; only with -postgres
 //	DORMOUSE_CONTROL    a base URL: GET /leader returns the name of the leader, and POST /leader/kill
 //	                    kills it with SIGKILL and starts it again after two seconds
@@ -37,6 +37,7 @@ import (
 func main() {
 	nodes := flag.Int("nodes", system.NodesDefault, "number of nodes")
 	tokens := flag.Bool("tokens", false, "ask for tokens, and serve gRPC over TLS")
+	https := flag.Bool("tls", false, "as -tokens, and serve HTTP over TLS too")
 	postgres := flag.Bool("postgres", false, "start a PostgreSQL server too")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "Usage: withcluster [flags] -- COMMAND [ARGUMENT]...")
@@ -48,7 +49,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, options{nodes: *nodes, tokens: *tokens, postgres: *postgres}, flag.Args())
+	err := run(ctx, options{nodes: *nodes, tokens: *tokens || *https, https: *https, postgres: *postgres}, flag.Args())
 	stop()
 	var exit *exec.ExitError
 	switch {
@@ -62,8 +63,8 @@ func main() {
 
 // options say what runs beside the command.
 type options struct {
-	nodes            int
-	tokens, postgres bool
+	nodes                   int
+	tokens, https, postgres bool
 }
 
 // run starts the cluster, runs the command and ends the cluster.
@@ -82,7 +83,7 @@ func run(ctx context.Context, o options, command []string) (err error) {
 	if o.tokens {
 		name = system.DormouseSecured
 	}
-	s, err := system.Start(ctx, name, system.Options{Dir: filepath.Join(dir, "nodes"), Bin: dir, Nodes: o.nodes, Redis: true})
+	s, err := system.Start(ctx, name, system.Options{Dir: filepath.Join(dir, "nodes"), Bin: dir, Nodes: o.nodes, Redis: true, HTTPS: o.https})
 	if err != nil {
 		return err
 	}
