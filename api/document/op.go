@@ -33,6 +33,7 @@ var wireOps = merged(
 	fileOps,
 	forkOps,
 	erasureOps,
+	deletionOps,
 	ttlOps,
 	tokenOps,
 )
