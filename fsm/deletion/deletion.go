@@ -24,8 +24,12 @@ var removals = map[string]func(c *txn.Tx, id string) (rows int, err error){
 	kv.KindValue: value.RemoveDeleted, kv.KindCheckpoint: checkpoint.RemoveDeleted, kv.KindThread: thread.RemoveDeleted,
 }
 
-// keysMax is how many keys one step reads: each key has several rows.
-const keysMax = agent.DeletePrefixRowsMax / 4
+// StepRows is about how many rows one step removes. It is the same on all nodes: only tests change it,
+// before they open a machine.
+var StepRows = agent.DeletePrefixRowsMax
+
+// keyRows is fewer rows than any key has.
+const keyRows = 4
 
 // DeletePrefix runs delete_prefix.
 func DeletePrefix(c *txn.Tx, op *agent.DeletePrefix) (agent.OpResult, error) {
@@ -96,7 +100,7 @@ func trim(c *txn.Tx) error {
 	return nil
 }
 
-// step removes the next rows of a deletion, about agent.DeletePrefixRowsMax, and returns its receipt.
+// step removes the next rows of a deletion, about StepRows, and returns its receipt.
 func step(c *txn.Tx, id string) (*logpb.PrefixDeletion, error) {
 	row, err := c.LoadDeletion(id)
 	if err != nil {
@@ -113,11 +117,11 @@ func step(c *txn.Tx, id string) (*logpb.PrefixDeletion, error) {
 	if next != "" {
 		lower = base + next + kv.Separator + kv.Separator
 	}
-	keys, more, err := c.Rows.Keys(lower, upper, keysMax)
+	keys, more, err := c.Rows.Keys(lower, upper, max(StepRows/keyRows, 1))
 	if err != nil {
 		return nil, err
 	}
-	for rows := 0; len(keys) > 0 && rows < agent.DeletePrefixRowsMax; keys = keys[1:] {
+	for rows := 0; len(keys) > 0 && rows < StepRows; keys = keys[1:] {
 		next = txn.IDAfter(base, keys[0])
 		n, err := remove(c, next)
 		if err != nil {
