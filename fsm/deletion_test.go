@@ -365,19 +365,47 @@ func TestAScopeIsDeletedAndExportedAroundADeletion(t *testing.T) {
 func TestADeletedForkDoesNotHinderACompaction(t *testing.T) {
 	r := newSubject(t)
 	do[*agent.ThreadResult](r, appendTo("t", `{}`, `{}`, `{}`),
-		&agent.ForkThread{Thread: "t", NewThread: "f1"}, &agent.ForkThread{Thread: "t", NewThread: "f2"}, appendTo("t", `{}`, `{}`))
+		&agent.ForkThread{Thread: "t", NewThread: "f1"}, &agent.ForkThread{Thread: "t", NewThread: "f2"}, &agent.ForkThread{Thread: "t", NewThread: "f3"},
+		appendTo("t", `{}`, `{}`))
 	r.refuse(agent.CodeConflict, &agent.CompactThread{Thread: "t", BeforeSeq: 4})
 	do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedThread, Prefix: "f"})
+	do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: 4})
 	if n := r.rows(kv.KindForkPin); n != 1 {
 		t.Fatalf("%d forks are left, want one that is deleted and not removed", n)
 	}
-	do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: 4})
 	r.settled()
 	if n := r.rows(entryRows); n != 1 {
 		t.Fatalf("%d entries are left, want 1", n)
 	}
 	if v := read[*agent.Verified](r, &agent.VerifyThread{Thread: "t"}); !v.OK {
 		t.Fatal(v.Why)
+	}
+}
+
+// A deleted checkpoint neither keeps a thread from a compaction nor from an erasure.
+func TestADeletedCheckpointDoesNotPinAThread(t *testing.T) {
+	r := newSubject(t)
+	do[*agent.CheckpointResult](r, appendTo("t", `{}`, `{}`), pointing("a", "t", 2))
+	for i := range 4 {
+		do[*agent.CheckpointResult](r, pointing(fmt.Sprintf("c%d", i), "t", 1))
+	}
+	r.refuse(agent.CodeConflict, &agent.CompactThread{Thread: "t", BeforeSeq: 2})
+	do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedCheckpoint, Prefix: "c"})
+	do[*agent.ThreadResult](r, &agent.CompactThread{Thread: "t", BeforeSeq: 2})
+	if n := r.rows(kv.KindPin); n != 3 {
+		t.Fatalf("%d checkpoints are left, want two that are deleted and not removed", n-1)
+	}
+	r.settled()
+	do[*agent.ThreadResult](r, appendTo("t", `{}`))
+	for i := range 4 {
+		do[*agent.CheckpointResult](r, pointing(fmt.Sprintf("c%d", i), "t", 3))
+	}
+	do[*agent.PrefixDeletion](r, &agent.DeletePrefix{Kind: agent.ChangedCheckpoint, Prefix: "c"})
+	if e := do[*agent.Erasure](r, &agent.EraseAgent{Agent: "a"}); e.Threads != 1 || e.Kept != 0 {
+		t.Fatalf("the erasure is %+v", e)
+	}
+	if n := r.rows(kv.KindPin); n != 2 {
+		t.Fatalf("%d checkpoints are left, want two", n)
 	}
 }
 
