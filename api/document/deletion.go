@@ -11,7 +11,7 @@ var deletionOps = map[string]func() wireOp{
 // PrefixDeletion is the receipt of a deletion by prefix.
 type PrefixDeletion struct {
 	ID          string `json:"id"`
-	Kind        string `json:"kind" enum:"values,checkpoints,threads"`
+	Kind        string `json:"kind" doc:"values, checkpoints or threads"`
 	Prefix      string `json:"prefix" doc:"Empty if the deletion is of all"`
 	Index       uint64 `json:"index" doc:"The log index of the deletion: from it on nothing that it deleted can be read"`
 	DeletedAt   int64  `json:"deleted_at"`
