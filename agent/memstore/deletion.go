@@ -10,7 +10,7 @@ import (
 )
 
 // deletePrefix deletes all of a kind whose key begins with a prefix; the deletion is complete at once.
-func (st *Store) deletePrefix(s *scope, o *agent.DeletePrefix) agent.OpResult {
+func deletePrefix(st *Store, s *scope, o *agent.DeletePrefix) agent.OpResult {
 	d := &agent.PrefixDeletion{
 		ID: fmt.Sprintf("%016x", st.newIncarnation()), Kind: o.Kind, Prefix: o.Prefix, Index: st.index.Load(), DeletedAt: s.now,
 		CompletedAt: max(s.now, 1),

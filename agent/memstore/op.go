@@ -59,7 +59,7 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 	case *agent.SetTTL:
 		return st.setTTL(s, o)
 	case *agent.DeletePrefix:
-		return st.deletePrefix(s, o), nil
+		return deletePrefix(st, s, o), nil
 	default:
 		return st.otherOp(s, op)
 	}

@@ -29,7 +29,7 @@ func TestAPrefixIsDeletedFromTheCommandLine(t *testing.T) {
 			t.Errorf("it asked %q", errs)
 		}
 		n.terminal = false
-		n.run("yes\n", kit.ExitUsage, noun, "rm", "--prefix", "runs/") // nobody to ask
+		n.run("yes\n", kit.ExitUsage, noun, "rm", "--prefix", "runs/") // there is no terminal to ask on
 		out, _ := n.run("", kit.ExitOK, noun, "rm", "--prefix", "runs/", "--yes", "-o", "json")
 		var d document.PrefixDeletion
 		if err := json.Unmarshal([]byte(out), &d); err != nil || !d.Complete || d.Removed != keys || d.Kind != noun {
