@@ -40,8 +40,9 @@ func (*PrefixDeletion) isFound()    {}
 // Complete reports whether all rows have been removed.
 func (d PrefixDeletion) Complete() bool { return d.CompletedAt != 0 }
 
-// GetDeletion reads a receipt. Receipts are kept for DeletionTTL after they are complete,
-// the newest DeletionsKeptMax of a scope; without one the read is not_found.
+// GetDeletion reads a receipt. A receipt is kept for DeletionTTL after it is complete, and
+// a scope keeps at most DeletionsKeptMax: the oldest complete one goes first. Without a
+// receipt the read is not_found.
 type GetDeletion struct{ ID string }
 
 // ListDeletions lists the receipts of a scope, the oldest first.

@@ -64,7 +64,7 @@ const (
 	DeletePrefixRowsMax  = 1024                // approximate rows that one log entry of a deletion by prefix removes: the last key may exceed it
 	DeletionsMax         = 64                  // deletions by prefix under way in the cluster; one more that does not complete at once is overloaded
 	DeletionsOfScopeMax  = 8                   // …and in one scope
-	DeletionsKeptMax     = 256                 // receipts of complete deletions that a scope keeps
+	DeletionsKeptMax     = 256                 // receipts of deletions by prefix that a scope keeps
 	DeletionTTL          = 7 * 24 * time.Hour  // …and how long it keeps one
 	TombstoneTTL         = 48 * time.Hour      // how long a deleted id is remembered: longer than the ttl of requests that could still reach it
 )

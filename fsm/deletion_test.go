@@ -149,6 +149,28 @@ func TestADeletionByPrefixHoldsAtOnceAndIsRemovedStepByStep(t *testing.T) {
 	}
 }
 
+// The changes that a deletion makes later have the principal of its commit too.
+func TestTheChangesOfADeletionHaveItsPrincipal(t *testing.T) {
+	r := newSubject(t)
+	r.record()
+	r.keyed(keysFrom("x", 3)...)
+	began := r.index + 1
+	d := r.batch(agent.Commit{Principal: "anna", Ops: []agent.Op{&agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "x"}}})[0]
+	if d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	r.settled()
+	changes := r.page(agent.DefaultScope, began, 0, "values/", 100).Changes
+	if len(changes) != 3 || changes[2].Index == began {
+		t.Fatalf("the feed has %+v", changes)
+	}
+	for _, c := range changes {
+		if c.Principal != "anna" || !c.Deleted {
+			t.Errorf("a change is %+v", c)
+		}
+	}
+}
+
 // A value that expires while it is deleted is counted once, and one that had expired before is not.
 func TestADeletionCountsWhatItDeletes(t *testing.T) {
 	r := newSubject(t)
@@ -181,8 +203,12 @@ func TestADeletionCountsWhatItDeletes(t *testing.T) {
 
 func TestAnEmptyPrefixIsRefusedWithoutAll(t *testing.T) {
 	for _, op := range []*agent.DeletePrefix{
-		{Kind: agent.ChangedValue}, {Kind: agent.ChangedValue, Prefix: "a", All: true}, {Kind: agent.ChangedMemory, Prefix: "a"},
-		{Kind: agent.ChangedValue, Prefix: "a\x00"}, {Kind: agent.ChangedValue, Prefix: "\xff"}, {Prefix: "a"},
+		{Kind: agent.ChangedValue},
+		{Kind: agent.ChangedValue, Prefix: "a", All: true},
+		{Kind: agent.ChangedMemory, Prefix: "a"},
+		{Kind: agent.ChangedValue, Prefix: "a\x00"},
+		{Kind: agent.ChangedValue, Prefix: "\xff"},
+		{Prefix: "a"},
 	} {
 		c := agent.Commit{Ops: []agent.Op{op}}
 		if err := c.Validate(); agent.CodeOf(err) != agent.CodeInvalid {

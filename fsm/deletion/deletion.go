@@ -78,7 +78,8 @@ func underLimits(c *txn.Tx) error {
 	return nil
 }
 
-// trim removes the oldest receipts of complete deletions beyond agent.DeletionsKeptMax.
+// trim removes the oldest receipts of complete deletions, so that the scope keeps
+// agent.DeletionsKeptMax.
 func trim(c *txn.Tx) error {
 	prefix := kv.ScopeKey(kv.KindDeletion, c.Scope)
 	keys, _, err := c.Rows.Keys(prefix, kv.After(prefix), agent.DeletionsKeptMax+1)

@@ -88,17 +88,6 @@ func (e *events) After(ctx context.Context, session, stream string, index int) i
 func (e *events) SessionClosed(ctx context.Context, session string) error {
 	defer e.ended(session)
 	err := deleteParameters(ctx, e.store, session)
-	for {
-		found, listing := find[*agent.ThreadList](ctx, e.store, &agent.ListThreads{Page: agent.Page{Prefix: eventsPrefix + session + "/"}})
-		if listing != nil || len(found.Items) == 0 {
-			return errors.Join(err, listing)
-		}
-		var ops []agent.Op
-		for _, t := range found.Items {
-			ops = append(ops, &agent.DeleteThread{Thread: t.ID})
-		}
-		if _, deleting := commit[*agent.DeleteResult](ctx, e.store, ops...); deleting != nil {
-			return errors.Join(err, deleting)
-		}
-	}
+	_, deleting := commit[*agent.PrefixDeletion](ctx, e.store, &agent.DeletePrefix{Kind: agent.ChangedThread, Prefix: eventsPrefix + session + "/"})
+	return errors.Join(err, deleting)
 }
