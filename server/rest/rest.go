@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/access"
 	"dormouse/agent"
@@ -49,9 +51,11 @@ type Options struct {
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
-	// Observe is called for every answer with the operation's id ("" for none), the status, and the
-	// duration. It must not block. nil means no calls.
-	Observe func(operation string, status int, took time.Duration)
+	// Observe is called for every answer with the context of its span, the operation's id ("" for
+	// none), the status, and the duration. It must not block. nil means no calls.
+	Observe func(ctx context.Context, operation string, status int, took time.Duration)
+
+	Tracer trace.Tracer // makes a span of each request; nil means none
 }
 
 // Limits of one node for all clients together. Beyond them a call is refused as overloaded.
