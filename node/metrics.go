@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dormouse/agent"
+	"dormouse/internal/history"
 	"dormouse/internal/tally"
 )
 
@@ -22,6 +23,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	calls    *prometheus.HistogramVec // by kind and outcome
 	http     *prometheus.HistogramVec // by operation and status
+	history  *history.History         // of the same calls, and of signals
 }
 
 // librarySink is the sink of raft and memberlist: they have one per process, so nodes in one
@@ -38,6 +40,7 @@ func newMetrics(n *Node) *metrics {
 	buckets := prometheus.ExponentialBuckets(0.0001, 2, 18) // 0.1 ms to 13 s
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
+		history:  history.New(),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "dormouse", Name: "call_seconds", Buckets: buckets,
 			Help: "Commits and reads by this node's servers, by outcome.",
@@ -85,10 +88,15 @@ func (m *metrics) observe(call string, began time.Time, err error, calls int) {
 	if err != nil {
 		code = string(agent.CodeOf(err))
 	}
-	took, by := time.Since(began).Seconds(), m.calls.WithLabelValues(call, code)
+	took, by := time.Since(began), m.calls.WithLabelValues(call, code)
 	for range calls {
-		by.Observe(took)
+		by.Observe(took.Seconds())
 	}
+	kind := history.Writes
+	if call == "read" {
+		kind = history.Reads
+	}
+	m.history.Observe(kind, took, calls)
 }
 
 // measured observes each call of a service.
@@ -120,4 +128,18 @@ func (s *measured) Read(ctx context.Context, r agent.Reads) (agent.Answers, erro
 	answers, err := s.Submitter.Read(ctx, r)
 	s.metrics.observe("read", began, err, len(r.Reads)) // possibly of several callers: see server/grpc's readBatch
 	return answers, err
+}
+
+// measuredInstances records the signals of instances.
+type measuredInstances struct {
+	agent.Instances
+	history *history.History
+}
+
+// Signal implements agent.Instances.
+func (i measuredInstances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
+	began := time.Now()
+	reply, err := i.Instances.Signal(ctx, ref, signal)
+	i.history.Observe(history.Signals, time.Since(began), 1)
+	return reply, err
 }
