@@ -46,6 +46,7 @@ var routeNeeds = routes(map[string]need{
 	"get-placement":            toSeeCluster,
 	"explain-placement":        toSeeCluster,
 	"count-instances":          toSeeCluster,
+	"get-history":              toSeeCluster,
 	"leave-node transfer-node": toChangeCluster,
 	"promote-node demote-node": toChangeCluster,
 	"create-join-token":        toChangeCluster,

@@ -65,6 +65,7 @@ type HTTP struct {
 	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node: its certificate has them, and requests for others are forbidden
 	Origins   []string `yaml:"origins"`   // origins whose pages may call this node from a browser, such as https://app.example.com; none by default
 	Compress  bool     `yaml:"compress"`  // compress answers for clients that accept it
+	Console   bool     `yaml:"console"`   // serve the console's pages at / and below /ui; the pages of all nodes may then call this one
 }
 
 // Listen returns the address of the HTTP API.
@@ -258,7 +259,7 @@ type Tracing struct {
 func Default() Config {
 	return Config{
 		Node: Node{StopTimeout: 20 * time.Second},
-		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true},
+		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true, Console: true},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
 			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",

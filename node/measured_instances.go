@@ -8,16 +8,21 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/agent"
+	"dormouse/internal/history"
 	"dormouse/internal/tracing"
 )
 
 // measuredInstances makes a span of each call of an instance that a handler may have to answer, and
-// logs it if it takes long.
+// logs it if it takes long. It keeps the history of signals.
 type measuredInstances struct {
 	agent.Instances
-	tracer trace.Tracer
-	slow   *slowLog
+	history *history.History
+	tracer  trace.Tracer
+	slow    *slowLog
 }
+
+// callSignal is the name of the span of a signal.
+const callSignal = "signal"
 
 // Start implements agent.Instances.
 func (s *measuredInstances) Start(ctx context.Context, ref agent.InstanceRef, start agent.StartInstance) (found agent.Instance, err error) {
@@ -33,7 +38,7 @@ func (s *measuredInstances) Attach(ctx context.Context, ref agent.InstanceRef, a
 
 // Signal implements agent.Instances.
 func (s *measuredInstances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (reply agent.Reply, err error) {
-	err = s.call(ctx, "signal", ref, func(ctx context.Context) error { reply, err = s.Instances.Signal(ctx, ref, signal); return err })
+	err = s.call(ctx, callSignal, ref, func(ctx context.Context) error { reply, err = s.Instances.Signal(ctx, ref, signal); return err })
 	return reply, err
 }
 
@@ -55,7 +60,11 @@ func (s *measuredInstances) call(ctx context.Context, name string, ref agent.Ins
 	}
 	err := call(ctx)
 	tracing.End(span, err)
-	if took := time.Since(began); s.slow.is(took) {
+	took := time.Since(began)
+	if name == callSignal {
+		s.history.Observe(history.Signals, took, 1)
+	}
+	if s.slow.is(took) {
 		s.slow.instance(ctx, name, ref, took, err)
 	}
 	return err

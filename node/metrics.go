@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/agent"
+	"dormouse/internal/history"
 	"dormouse/internal/tally"
 )
 
@@ -23,6 +24,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	calls    *prometheus.HistogramVec // by kind and outcome
 	http     *prometheus.HistogramVec // by operation and status
+	history  *history.History         // of the same calls, and of signals
 }
 
 // librarySink is the sink of raft and memberlist: they have one per process, so nodes in one
@@ -39,6 +41,7 @@ func newMetrics(n *Node) *metrics {
 	buckets := prometheus.ExponentialBuckets(0.0001, 2, 18) // 0.1 ms to 13 s
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
+		history:  history.New(),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "dormouse", Name: "call_seconds", Buckets: buckets,
 			Help: "Commits and reads by this node's servers, by outcome.",
@@ -101,4 +104,9 @@ func (m *metrics) observe(ctx context.Context, call string, took time.Duration, 
 	for range calls {
 		record(ctx, by, took)
 	}
+	kind := history.Writes
+	if call == "read" {
+		kind = history.Reads
+	}
+	m.history.Observe(kind, took, calls)
 }

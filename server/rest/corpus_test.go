@@ -20,6 +20,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/internal/history"
 	"dormouse/server/rest"
 )
 
@@ -139,6 +140,10 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: "n1", ClusterID: func() string { return "c1" }, Version: "v1", Applied: func() uint64 { return 5 }, Metrics: metrics,
 		Instances: &cannedInstances{hosted: hosted{source: agent.SourceFresh}, fill: canned.fill},
+		History: func() history.Snapshot {
+			one := history.Series{Calls: []uint64{120}, P50: []time.Duration{1500 * time.Microsecond}, P99: []time.Duration{4 * time.Millisecond}}
+			return history.Snapshot{From: time.UnixMilli(1_700_000_000_000), Writes: one, Reads: one, Signals: one}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"dormouse/agent"
 	"dormouse/agent/layout"
 	"dormouse/internal/budget"
+	"dormouse/internal/history"
 )
 
 // Options configure the API. The zero value of a field is its default.
@@ -50,6 +51,17 @@ type Options struct {
 	Audit access.Auditor
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
+
+	// History returns the calls of the last hour. nil means that the node keeps no history.
+	History func() history.Snapshot
+
+	// Console serves the pages at / and below /ui, to callers without a token: they hold no data. nil
+	// means none.
+	Console http.Handler
+	// Peers returns the origins at which browsers reach the other nodes, such as https://10.0.0.2:7600.
+	// Their pages may call this node: a console goes on with another node if its own stops. nil means
+	// none.
+	Peers func() []string
 
 	// Observe is called for every answer with the context of its span, the operation's id ("" for
 	// none), the status, and the duration. It must not block. nil means no calls.
@@ -164,6 +176,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeTokens(f)
 	routeCluster(f)
 	routePlacement(f)
+	routeHistory(f)
 	routeHealth(f)
 	f.routeDocument()
 	return f, nil

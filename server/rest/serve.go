@@ -55,6 +55,10 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(out, err)
 		return
 	}
+	if f.isConsole(r) {
+		f.options.Console.ServeHTTP(out, r)
+		return
+	}
 	if err := f.checkCluster(out, r); err != nil {
 		f.refuse(out, err)
 		return
@@ -85,6 +89,12 @@ func endSpan(span trace.Span, method string, out *writer) {
 		span.SetStatus(codes.Error, http.StatusText(out.status))
 	}
 	span.End()
+}
+
+// isConsole reports whether a request is for a page of the console or a part of one.
+func (f *api) isConsole(r *http.Request) bool {
+	at := r.URL.Path
+	return f.options.Console != nil && (at == "/" || at == "/ui" || strings.HasPrefix(at, "/ui/"))
 }
 
 // checkCluster sets the header with the id of this cluster, and refuses a request that names

@@ -82,6 +82,7 @@ export const reads: ReadonlySet<string> = new Set([
   'GET /v1/cluster',
   'GET /v1/cluster/backup',
   'GET /v1/cluster/backups',
+  'GET /v1/cluster/history',
   'GET /v1/cluster/instances',
   'GET /v1/conversations',
   'GET /v1/conversations/{id}',

@@ -481,6 +481,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The calls of this node's servers over the last hour, in steps of 10 s
+         * @description The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's. The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         */
+        get: operations["get-history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/instances": {
         parameters: {
             query?: never;
@@ -2472,6 +2492,14 @@ export interface components {
             /** @description The destination */
             url: string;
         };
+        Calls: {
+            /** @description The number of calls in each step; at most 360 steps */
+            calls: number[];
+            /** @description The median of their durations, in microseconds; 0 without calls */
+            p50_us: number[];
+            /** @description The 99th percentile of their durations */
+            p99_us: number[];
+        };
         CancelSessionBody: {
             /**
              * Format: int64
@@ -4076,6 +4104,23 @@ export interface components {
              * @enum {string}
              */
             op: "hibernate_thread";
+        };
+        History: {
+            /**
+             * Format: int64
+             * @description When the first step began, Unix ms. All nodes divide the time alike
+             */
+            from: number;
+            /** @description The answering node */
+            node: string;
+            /** @description Reads by this node's servers */
+            reads: components["schemas"]["Calls"];
+            /** @description Signals of instances by this node's servers */
+            signals: components["schemas"]["Calls"];
+            /** Format: int64 */
+            step_ms: number;
+            /** @description Commits by this node's servers */
+            writes: components["schemas"]["Calls"];
         };
         IndexMetadataOp: {
             /** @description Members of metadata by which values, checkpoints and sessions are listed; replaces the keys declared before */
@@ -9979,6 +10024,83 @@ export interface operations {
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-history": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": 1700000000000,
+                     *       "node": "n1",
+                     *       "reads": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       },
+                     *       "signals": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       },
+                     *       "step_ms": 10000,
+                     *       "writes": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };
