@@ -15,6 +15,7 @@ import (
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/api/document"
 	"dormouse/internal/budget"
 	"dormouse/internal/history"
 )
@@ -54,6 +55,12 @@ type Options struct {
 
 	// History returns the calls of the last hour. nil means that the node keeps no history.
 	History func() history.Snapshot
+
+	// Settings returns the settings in force. nil means that the node does not tell them.
+	Settings func() []document.Setting
+	// AuditLog returns the records of the node's audit log before a seq, newest first, and the before of
+	// the next page, or 0. nil means that there is no log.
+	AuditLog func(before uint64, limit int) (records []agent.JSON, next uint64, err error)
 
 	// Console serves the pages at / and below /ui, to callers without a token: they hold no data. nil
 	// means none.
@@ -177,6 +184,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeCluster(f)
 	routePlacement(f)
 	routeHistory(f)
+	routeNode(f)
 	routeHealth(f)
 	f.routeDocument()
 	return f, nil
