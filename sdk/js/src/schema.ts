@@ -421,6 +421,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest records of this node's audit log
+         * @description Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["list-audit-records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/backup": {
         parameters: {
             query?: never;
@@ -479,6 +499,26 @@ export interface paths {
          * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
          */
         post: operations["demote-node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The calls of this node's servers over the last hour, in steps of 10 s
+         * @description The node keeps it in memory, and begins again when it starts. The sum over all nodes is the cluster's. The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         */
+        get: operations["get-history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -559,6 +599,26 @@ export interface paths {
          * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
          */
         post: operations["promote-node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings in force of this node
+         * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-settings"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2422,6 +2482,19 @@ export interface components {
         AttachmentBody: {
             attachment?: string | null;
         };
+        AuditRecords: {
+            /**
+             * Format: int64
+             * @description The before of the next page; null after the last one
+             */
+            next: number | null;
+            /** @description The answering node: each node has a log of its own */
+            node: string;
+            /** @description As dormctl audit tail -o json prints them */
+            records: {
+                [key: string]: unknown;
+            }[];
+        };
         Backup: {
             /**
              * Format: int64
@@ -2523,6 +2596,14 @@ export interface components {
             ships_log: boolean;
             /** @description The destination */
             url: string;
+        };
+        Calls: {
+            /** @description The number of calls in each step; at most 360 steps */
+            calls: number[];
+            /** @description The median of their durations, in microseconds; 0 without calls */
+            p50_us: number[];
+            /** @description The 99th percentile of their durations */
+            p99_us: number[];
         };
         CancelSessionBody: {
             /**
@@ -4172,6 +4253,23 @@ export interface components {
              * @enum {string}
              */
             op: "hibernate_thread";
+        };
+        History: {
+            /**
+             * Format: int64
+             * @description When the first step began, Unix ms. All nodes divide the time alike
+             */
+            from: number;
+            /** @description The answering node */
+            node: string;
+            /** @description Reads by this node's servers */
+            reads: components["schemas"]["Calls"];
+            /** @description Signals of instances by this node's servers */
+            signals: components["schemas"]["Calls"];
+            /** Format: int64 */
+            step_ms: number;
+            /** @description Commits by this node's servers */
+            writes: components["schemas"]["Calls"];
         };
         IndexMetadataOp: {
             /** @description Members of metadata by which values, checkpoints and sessions are listed; replaces the keys declared before */
@@ -7090,6 +7188,18 @@ export interface components {
              */
             op: "set_interrupted";
         };
+        Setting: {
+            default: string;
+            /** @description As in a configuration file, such as http.addr */
+            name: string;
+            /** @description In force. User names, passwords and queries of URLs are left out */
+            value: string;
+        };
+        Settings: {
+            /** @description The answering node */
+            node: string;
+            settings: components["schemas"]["Setting"][];
+        };
         SetTTLOp: {
             conversation_id?: string | null;
             /** Format: int64 */
@@ -10002,6 +10112,59 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "list-audit-records": {
+        parameters: {
+            query?: {
+                /** @description Only records with a lower seq; 0 means any */
+                before_seq?: number;
+                /** @description Rows of one page */
+                limit?: number;
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": 8,
+                     *       "node": "n1",
+                     *       "records": [
+                     *         {
+                     *           "kind": "admin",
+                     *           "seq": 8
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditRecords"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-backup": {
         parameters: {
             query?: never;
@@ -10219,6 +10382,83 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "get-history": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": 1700000000000,
+                     *       "node": "n1",
+                     *       "reads": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       },
+                     *       "signals": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       },
+                     *       "step_ms": 10000,
+                     *       "writes": {
+                     *         "calls": [
+                     *           120
+                     *         ],
+                     *         "p50_us": [
+                     *           1500
+                     *         ],
+                     *         "p99_us": [
+                     *           4000
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "count-instances": {
         parameters: {
             query?: {
@@ -10416,6 +10656,55 @@ export interface operations {
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-settings": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node": "n1",
+                     *       "settings": [
+                     *         {
+                     *           "default": "127.0.0.1:7600",
+                     *           "name": "http.addr",
+                     *           "value": "10.0.0.1:7600"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };
