@@ -85,6 +85,8 @@ export const reads: ReadonlySet<string> = new Set([
   'GET /v1/cluster/backups',
   'GET /v1/cluster/history',
   'GET /v1/cluster/instances',
+  'GET /v1/cluster/log',
+  'GET /v1/cluster/profile',
   'GET /v1/cluster/settings',
   'GET /v1/conversations',
   'GET /v1/conversations/{id}',
