@@ -50,6 +50,7 @@ var routeNeeds = routes(map[string]need{
 	"leave-node transfer-node": toChangeCluster,
 	"get-settings get-log":     toChangeCluster,
 	"get-profile":              toChangeCluster,
+	"list-slow-calls":          toChangeCluster,
 	"list-audit-records":       toChangeCluster,
 	"promote-node demote-node": toChangeCluster,
 	"create-join-token":        toChangeCluster,

@@ -64,6 +64,8 @@ type Options struct {
 
 	// Log returns the end of the node's log. nil means that the node keeps none.
 	Log func() []byte
+	// SlowCalls returns the last slow calls, newest first. nil means that there are none.
+	SlowCalls func() []document.SlowCall
 	// Profile returns a profile of the process in the format of pprof: heap, goroutine, or cpu over
 	// some seconds. nil means that there are none.
 	Profile func(ctx context.Context, kind string, seconds uint64) ([]byte, error)

@@ -29,6 +29,11 @@ func routeNode(f *api) {
 		summary: "The last lines of this node's log, at most 512 KiB", media: "text/plain",
 	}, callLog)
 	register(f, route{
+		method: http.MethodGet, path: "/v1/cluster/slow-calls", id: "list-slow-calls", tag: "cluster",
+		summary: "The last slow calls of this node, newest first, at most 128", answers: document.SlowCalls{},
+		detail: "A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed.",
+	}, callSlowCalls)
+	register(f, route{
 		method: http.MethodGet, path: "/v1/cluster/profile", id: "get-profile", tag: "cluster", query: []string{"profile", "seconds"},
 		summary: "A profile of this node's process, in the format of pprof", media: "application/octet-stream",
 		detail: "A CPU profile takes some seconds, 5 if absent, and one is taken at a time.",
@@ -41,6 +46,14 @@ func callLog(c *request, _ *none) error {
 	}
 	c.sendBytes("text/plain; charset=utf-8", c.api.options.Log())
 	return nil
+}
+
+func callSlowCalls(c *request, _ *none) error {
+	calls := []document.SlowCall{}
+	if c.api.options.SlowCalls != nil {
+		calls = append(calls, c.api.options.SlowCalls()...)
+	}
+	return c.answer(reply{body: document.SlowCalls{Node: c.api.options.Node, Calls: calls}})
 }
 
 // Seconds of a CPU profile.

@@ -661,6 +661,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/slow-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last slow calls of this node, newest first, at most 128
+         * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["list-slow-calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/transfer": {
         parameters: {
             query?: never;
@@ -7142,6 +7162,59 @@ export interface components {
              */
             revision: number;
         };
+        SlowCall: {
+            /**
+             * Format: int64
+             * @description The state machine's time for its entry
+             */
+            apply_us?: number;
+            /**
+             * Format: int64
+             * @description When it ended, Unix ms
+             */
+            at: number;
+            /** @description commit, read, or a call of an instance */
+            call: string;
+            /** @description The error's code, if the call failed */
+            code?: string;
+            /** @description The kind of the first op or read */
+            first?: string;
+            key?: string;
+            /**
+             * Format: int64
+             * @description On another node than the leader: until that answered
+             */
+            leader_us?: number;
+            manager?: string;
+            /**
+             * Format: int64
+             * @description The number of ops or reads
+             */
+            ops?: number;
+            /**
+             * Format: int64
+             * @description A commit waited for the entry before its own
+             */
+            queue_us?: number;
+            /**
+             * Format: int64
+             * @description Until a majority had its entry on disk
+             */
+            replicate_us?: number;
+            scope: string;
+            /**
+             * Format: int64
+             * @description The whole time on this node
+             */
+            took_us: number;
+            /** @description The id of its trace, if it is sampled */
+            trace?: string;
+        };
+        SlowCalls: {
+            calls: components["schemas"]["SlowCall"][];
+            /** @description The answering node */
+            node: string;
+        };
         Snapshot: {
             activation: string;
             actual_parent: components["schemas"]["Parent"] | null;
@@ -10569,6 +10642,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "list-slow-calls": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "calls": [
+                     *         {
+                     *           "apply_us": 80,
+                     *           "at": 1700000000000,
+                     *           "call": "commit",
+                     *           "first": "PutValue",
+                     *           "leader_us": 0,
+                     *           "ops": 1,
+                     *           "queue_us": 2100,
+                     *           "replicate_us": 1310000,
+                     *           "scope": "default",
+                     *           "took_us": 1320000
+                     *         }
+                     *       ],
+                     *       "node": "n1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SlowCalls"];
                 };
             };
             400: components["responses"]["Invalid"];
