@@ -18,7 +18,6 @@ import (
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
-	"dormouse/api/document"
 	"dormouse/backup/schedule"
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
@@ -268,9 +267,6 @@ func (n *Node) Store() agent.Submitter { return n.store }
 
 // Operator returns the operations for operators of this node.
 func (n *Node) Operator() layout.Operator { return n.operator }
-
-// SlowCalls returns the last slow calls of this node, newest first.
-func (n *Node) SlowCalls() []document.SlowCall { return n.slow.last() }
 
 // Group returns this node's part of the Raft group.
 func (n *Node) Group() *cluster.Group { return n.group }

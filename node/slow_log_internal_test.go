@@ -25,7 +25,7 @@ func TestTheLogOfSlowCallsIsBounded(t *testing.T) {
 	parts := &tracing.Parts{Queued: at, Packed: at.Add(2 * time.Millisecond), Settled: at.Add(1302 * time.Millisecond), Applying: 80 * time.Microsecond}
 	c := agent.Commit{Scope: "s", Ops: []agent.Op{&agent.PutValue{}}}
 	l.commit(t.Context(), c, parts, 1320*time.Millisecond, errors.New("x"))
-	want := "slow call: call=commit scope=s ops=1 first=PutValue queue=2ms replicate=1.29992s apply=80µs took=1.32s code=internal"
+	want := "slow call: call=commit scope=s ops=1 first=PutValue queue=2ms replicate=1.29992s apply=\"80µs\" took=1.32s code=internal"
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("%s, want %s", out.String(), want)
 	}
