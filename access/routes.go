@@ -20,11 +20,13 @@ var routeNeeds = routes(map[string]need{
 	"get-instance manager-stats watch-instances watch-instance get-manager list-managers get-memory list-memory recall":              toRead,
 	"look-at-pod list-pod-nodes get-pod-node replay-session list-reviews get-review get-scope get-session list-sessions":             toRead,
 	"list-threads get-thread verify-thread watch-thread get-timer list-timers list-all-timers get-value list-values":                 toRead,
+	"get-deletion list-deletions": toRead,
 
 	"hibernate-agent fork-agent set-thread-ttl set-conversation-ttl set-session-ttl put-checkpoint patch-checkpoint":    toWrite,
 	"delete-checkpoint save-conversation delete-conversation set-interrupted pend-message save-messages":                toWrite,
 	"update-message append-entries append-bytes write-file describe-file move-file delete-file put-memory write-memory": toWrite,
 	"delete-memory create-thread delete-thread compact-thread fork-thread put-value delete-value":                       toWrite,
+	"delete-values delete-checkpoints delete-threads":                                                                   toWrite,
 
 	"patch-checkpoint-cron take-claim renew-claim release-claim start-instance stop-instance hibernate-instance":    toRun,
 	"attach-instance detach-instance touch-instance signal-instance patch-instance-cron put-manager delete-manager": toRun,

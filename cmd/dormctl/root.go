@@ -84,7 +84,7 @@ func newRoot(a *kit.App) *cobra.Command {
 		checkpointsCommand(a), threadsCommand(a), agentsCommand(a), valuesCommand(a), claimsCommand(a),
 		sessionsCommand(a), reviewsCommand(a), memoryCommand(a), conversationsCommand(a), filesCommand(a),
 		managersCommand(a), instancesCommand(a), timersCommand(a), cronCommand(a), podsCommand(a), scopesCommand(a), watchCommand(a),
-		commitCommand(a), versionCommand(a),
+		deletionsCommand(a), commitCommand(a), versionCommand(a),
 	)
 	operator.Add(root, a)
 	doctor.Add(root, a)

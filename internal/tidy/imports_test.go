@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -81,6 +81,7 @@ var mayImport = map[string][]string{
 	"fsm/checkpoint":          noun("fsm/thread"),
 	"fsm/claim":               noun(),
 	"fsm/conversation":        noun(),
+	"fsm/deletion":            noun("fsm/checkpoint", "fsm/thread", "fsm/value"),
 	"fsm/erasure":             noun("fsm/checkpoint", "fsm/conversation", "fsm/memory", "fsm/session", "fsm/thread", "fsm/timer"),
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),

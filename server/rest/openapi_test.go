@@ -22,6 +22,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata anew")
 // contract are the paths of the HTTP contract that are implemented.
 var contract = []string{
 	"POST /v1/commits", "POST /v1/reads",
+	"DELETE /v1/values", "DELETE /v1/checkpoints", "DELETE /v1/threads", "GET /v1/deletions", "GET /v1/deletions/{id}",
 	"PUT /v1/values/{key}", "GET /v1/values/{key}", "DELETE /v1/values/{key}", "GET /v1/values",
 	"PUT /v1/checkpoints/{key}", "GET /v1/checkpoints/{key}", "PATCH /v1/checkpoints/{key}", "DELETE /v1/checkpoints/{key}",
 	"GET /v1/checkpoints", "GET /v1/checkpoints/{key}/history",

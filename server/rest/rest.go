@@ -170,6 +170,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeCommits(f)
 	routeReads(f)
 	routeValues(f)
+	routeDeletions(f)
 	routeCheckpoints(f)
 	routeThreads(f)
 	routeEntries(f)

@@ -3,6 +3,7 @@
 /** The calls that take an Idempotency-Key: they may be sent again. */
 export const idempotent: ReadonlySet<string> = new Set([
   'DELETE /v1/agents/{key}',
+  'DELETE /v1/checkpoints',
   'DELETE /v1/checkpoints/{key}',
   'DELETE /v1/conversations/{id}',
   'DELETE /v1/files/{path}',
@@ -11,8 +12,10 @@ export const idempotent: ReadonlySet<string> = new Set([
   'DELETE /v1/memory/{agent}/{id}',
   'DELETE /v1/scopes/{scope}',
   'DELETE /v1/sessions/{id}',
+  'DELETE /v1/threads',
   'DELETE /v1/threads/{id}',
   'DELETE /v1/tokens/{id}',
+  'DELETE /v1/values',
   'DELETE /v1/values/{key}',
   'PATCH /v1/checkpoints/{key}',
   'PATCH /v1/checkpoints/{key}/cron',
@@ -93,6 +96,8 @@ export const reads: ReadonlySet<string> = new Set([
   'GET /v1/conversations/{id}',
   'GET /v1/conversations/{id}/messages',
   'GET /v1/default-policy',
+  'GET /v1/deletions',
+  'GET /v1/deletions/{id}',
   'GET /v1/files',
   'GET /v1/files/{path}',
   'GET /v1/files/{path}/metadata',
