@@ -48,6 +48,8 @@ var routeNeeds = routes(map[string]need{
 	"count-instances":          toSeeCluster,
 	"get-history":              toSeeCluster,
 	"leave-node transfer-node": toChangeCluster,
+	"get-settings":             toChangeCluster,
+	"list-audit-records":       toChangeCluster,
 	"promote-node demote-node": toChangeCluster,
 	"create-join-token":        toChangeCluster,
 	"get-backup":               toBackUp,

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/agent"
 	"dormouse/internal/history"
@@ -75,71 +76,37 @@ func (m *metrics) handler(libraries bool) http.Handler {
 			m.registry.MustRegister(sink)
 		}
 	}
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-func (m *metrics) observeHTTP(operation string, status int, took time.Duration) {
-	m.http.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+func (m *metrics) observeHTTP(ctx context.Context, operation string, status int, took time.Duration) {
+	record(ctx, m.http.WithLabelValues(operation, strconv.Itoa(status)), took)
+}
+
+// record observes a duration. A sampled call is kept as its bucket's exemplar.
+func record(ctx context.Context, o prometheus.Observer, took time.Duration) {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsSampled() {
+		if with, ok := o.(prometheus.ExemplarObserver); ok {
+			with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": sc.TraceID().String()})
+			return
+		}
+	}
+	o.Observe(took.Seconds())
 }
 
 // observe counts calls that began together and have the same outcome.
-func (m *metrics) observe(call string, began time.Time, err error, calls int) {
+func (m *metrics) observe(ctx context.Context, call string, took time.Duration, err error, calls int) {
 	code := "ok"
 	if err != nil {
 		code = string(agent.CodeOf(err))
 	}
-	took, by := time.Since(began), m.calls.WithLabelValues(call, code)
+	by := m.calls.WithLabelValues(call, code)
 	for range calls {
-		by.Observe(took.Seconds())
+		record(ctx, by, took)
 	}
 	kind := history.Writes
 	if call == "read" {
 		kind = history.Reads
 	}
 	m.history.Observe(kind, took, calls)
-}
-
-// measured observes each call of a service.
-type measured struct {
-	agent.Submitter
-	metrics *metrics
-}
-
-// Submit implements agent.Submitter.
-func (s *measured) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
-	began := time.Now()
-	s.Submitter.Submit(ctx, c, func(result agent.Result, err error) {
-		s.metrics.observe("commit", began, err, 1)
-		done(result, err)
-	})
-}
-
-// Commit implements agent.Service.
-func (s *measured) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
-	began := time.Now()
-	result, err := s.Submitter.Commit(ctx, c)
-	s.metrics.observe("commit", began, err, 1)
-	return result, err
-}
-
-// Read implements agent.Service.
-func (s *measured) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	began := time.Now()
-	answers, err := s.Submitter.Read(ctx, r)
-	s.metrics.observe("read", began, err, len(r.Reads)) // possibly of several callers: see server/grpc's readBatch
-	return answers, err
-}
-
-// measuredInstances records the signals of instances.
-type measuredInstances struct {
-	agent.Instances
-	history *history.History
-}
-
-// Signal implements agent.Instances.
-func (i measuredInstances) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.Signal) (agent.Reply, error) {
-	began := time.Now()
-	reply, err := i.Instances.Signal(ctx, ref, signal)
-	i.history.Observe(history.Signals, time.Since(began), 1)
-	return reply, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
@@ -52,7 +53,9 @@ type Node struct {
 	metrics     *metrics
 	backups     *schedule.Runner // nil without a destination
 
-	service      agent.Submitter // the router, measured; the servers limit it
+	service      agent.Submitter          // the router, measured; the servers limit it
+	tracing      *sdktrace.TracerProvider // nil if no spans are sent
+	slow         *slowLog
 	limiter      *tenant.Limiter
 	instanceHost *instanceHost // of instances
 	operator     *operator
@@ -98,7 +101,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, func() error { return openSpans(n) }, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -219,10 +222,11 @@ func (n *Node) join() []string {
 func (n *Node) openService() error {
 	n.limiter = tenant.NewLimiter(n.machine.PolicyOf)
 	n.metrics = newMetrics(n)
+	n.slow = newSlowLog(n.logger.Named("calls"), n.o.Config.Log.SlowCall)
 	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
 	n.store = store.New(options)
 	n.router = router.New(n.store, n.group, n.pool)
-	n.service = &measured{Submitter: n.router, metrics: n.metrics}
+	n.service = &measured{Submitter: n.router, metrics: n.metrics, tracer: tracerOf(n.tracing), slow: n.slow}
 	n.operator = &operator{node: n}
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
@@ -232,7 +236,7 @@ func (n *Node) openService() error {
 		return fault("auth", err, codeConfig)
 	}
 	log := n.logger.Named("auth")
-	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
+	grpc.RegisterPeerStore(n.peers, access.NewForwarded(&measured{Submitter: store.New(options), tracer: tracerOf(n.tracing), slow: n.slow}, n.tokens, func(c *agent.Commit, err error) {
 		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
 	}))
 	peer.RegisterBackups(n.peers, peerBackups{n})

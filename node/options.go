@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
@@ -32,6 +33,7 @@ type Options struct {
 	FS       storage.FS                    // of the state machine; nil means the disk, or memory if ephemeral
 	Alone    bool                          // the process runs only this node: /metrics has the metrics of raft and memberlist, which exist once per process
 	Handlers map[string]instance.GoHandler // for managers of kind go
+	Spans    sdktrace.SpanExporter         // takes the spans of calls; nil means as configured
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
 	Logger   hclog.Logger                  // nil means as configured, to standard error
 

@@ -132,3 +132,23 @@ func microseconds(durations []time.Duration) []int64 {
 	}
 	return out
 }
+
+// Settings are the settings in force of one node.
+type Settings struct {
+	Node     string    `json:"node" doc:"The answering node"`
+	Settings []Setting `json:"settings" nullable:"false"`
+}
+
+// Setting is one setting of a node.
+type Setting struct {
+	Name    string `json:"name" doc:"As in a configuration file, such as http.addr"`
+	Value   string `json:"value" doc:"In force. User names, passwords and queries of URLs are left out"`
+	Default string `json:"default"`
+}
+
+// AuditRecords are records of one node's audit log, newest first.
+type AuditRecords struct {
+	Node    string  `json:"node" doc:"The answering node: each node has a log of its own"`
+	Records []JSON  `json:"records" nullable:"false" doc:"As dormctl audit tail -o json prints them"`
+	Next    *uint64 `json:"next" doc:"The before of the next page; null after the last one"`
+}

@@ -111,7 +111,7 @@ var mayImport = map[string][]string{
 	"server/rest":  {"access", "agent", "agent/layout", "agent/replay", "api/document", "api/openapi", "instance/pod"},
 	"ui":           nil,
 	"node": {
-		"access", "access/oidc", "agent", "agent/layout", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
+		"access", "access/oidc", "agent", "agent/layout", "api/document", "audit", "backup", "backup/blob", "backup/schedule", "cluster", "cluster/assign", "cluster/gossip", "cluster/keys", "cluster/membership", "cluster/peer", "cluster/raftlog", "cluster/transport", "config", "eraser", "fsm", "instance", "instance/pod", "instance/pod/controller",
 		"placement", "router", "server/grpc", "server/redis", "server/rest", "storage", "store", "tenant", "timer", "ui",
 	},
 	"cmd/node": {"config", "node"},

@@ -76,8 +76,11 @@ type Call struct {
 	//
 	//	*Call_Commit
 	//	*Call_Read
-	Call          isCall_Call `protobuf_oneof:"call"`
-	TimeoutMs     uint64      `protobuf:"varint,4,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 means the server's default
+	Call      isCall_Call `protobuf_oneof:"call"`
+	TimeoutMs uint64      `protobuf:"varint,4,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 means the server's default
+	// The trace context of a sampled call, as W3C Trace Context writes it; "" means none.
+	Traceparent   string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	Tracestate    string `protobuf:"bytes,6,opt,name=tracestate,proto3" json:"tracestate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -149,6 +152,20 @@ func (x *Call) GetTimeoutMs() uint64 {
 		return x.TimeoutMs
 	}
 	return 0
+}
+
+func (x *Call) GetTraceparent() string {
+	if x != nil {
+		return x.Traceparent
+	}
+	return ""
+}
+
+func (x *Call) GetTracestate() string {
+	if x != nil {
+		return x.Tracestate
+	}
+	return ""
 }
 
 type isCall_Call interface {
@@ -5224,13 +5241,17 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
 	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x15proto/api/token.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"4\n" +
 	"\x05Calls\x12+\n" +
-	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xab\x01\n" +
+	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xed\x01\n" +
 	"\x04Call\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x128\n" +
 	"\x06commit\x18\x02 \x01(\v2\x1e.dormouse.api.v1.CommitRequestH\x00R\x06commit\x122\n" +
 	"\x04read\x18\x03 \x01(\v2\x1c.dormouse.api.v1.ReadRequestH\x00R\x04read\x12\x1d\n" +
 	"\n" +
-	"timeout_ms\x18\x04 \x01(\x04R\ttimeoutMsB\x06\n" +
+	"timeout_ms\x18\x04 \x01(\x04R\ttimeoutMs\x12 \n" +
+	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\x12\x1e\n" +
+	"\n" +
+	"tracestate\x18\x06 \x01(\tR\n" +
+	"tracestateB\x06\n" +
 	"\x04call\";\n" +
 	"\aReplies\x120\n" +
 	"\areplies\x18\x01 \x03(\v2\x16.dormouse.api.v1.ReplyR\areplies\"\xbf\x01\n" +

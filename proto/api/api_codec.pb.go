@@ -78,6 +78,8 @@ func (m *Call) EncodedSize() int {
 		n += protocode.SizeMessage(3, o.Read.EncodedSize())
 	}
 	n += protocode.SizeInt(4, m.TimeoutMs)
+	n += protocode.SizeText(5, m.Traceparent)
+	n += protocode.SizeText(6, m.Tracestate)
 	return n
 }
 
@@ -88,6 +90,8 @@ func (m *Call) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 6, m.Tracestate)
+	i = protocode.PutText(b, i, 5, m.Traceparent)
 	i = protocode.PutInt(b, i, 4, m.TimeoutMs)
 	switch o := m.Call.(type) {
 	case *Call_Commit:
@@ -124,6 +128,10 @@ func (m *Call) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &o.Read)
 		case 4:
 			err = protocode.Int(&f, &m.TimeoutMs)
+		case 5:
+			err = f.String(&m.Traceparent)
+		case 6:
+			err = f.String(&m.Tracestate)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

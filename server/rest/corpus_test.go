@@ -20,6 +20,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	jsondoc "dormouse/api/document"
 	"dormouse/internal/history"
 	"dormouse/server/rest"
 )
@@ -140,6 +141,12 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: "n1", ClusterID: func() string { return "c1" }, Version: "v1", Applied: func() uint64 { return 5 }, Metrics: metrics,
 		Instances: &cannedInstances{hosted: hosted{source: agent.SourceFresh}, fill: canned.fill},
+		Settings: func() []jsondoc.Setting {
+			return []jsondoc.Setting{{Name: "http.addr", Value: "10.0.0.1:7600", Default: "127.0.0.1:7600"}}
+		},
+		AuditLog: func(before uint64, _ int) ([]agent.JSON, uint64, error) {
+			return []agent.JSON{fmt.Appendf(nil, `{"seq":%d,"kind":"admin"}`, max(before, 9)-1)}, max(before, 9) - 1, nil
+		},
 		History: func() history.Snapshot {
 			one := history.Series{Calls: []uint64{120}, P50: []time.Duration{1500 * time.Microsecond}, P99: []time.Duration{4 * time.Millisecond}}
 			return history.Snapshot{From: time.UnixMilli(1_700_000_000_000), Writes: one, Reads: one, Signals: one}

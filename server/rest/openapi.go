@@ -71,6 +71,7 @@ var queryParams = map[string]queryParam{
 	"interrupted":    {doc: "Only conversations that are interrupted", schema: boolean},
 	"recoverable":    {doc: "Only sessions with a turn to recover: its lease has expired", schema: boolean},
 	"before":         {doc: "Only those with an earlier deadline, Unix ms; 0 means any", schema: wholeNumber},
+	"before_seq":     {doc: "Only records with a lower seq; 0 means any", schema: wholeNumber},
 	"assignee":       {doc: "Only those of this assignee", schema: nonEmptyString},
 	"session":        {doc: "Only those of this session", schema: nonEmptyString},
 	"prefix":         {doc: "Only keys, ids or names with this prefix", schema: anyString, mayBeEmpty: true},

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -9,10 +10,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/api/document"
 	"dormouse/internal/budget"
 	"dormouse/internal/history"
 )
@@ -53,6 +56,12 @@ type Options struct {
 	// History returns the calls of the last hour. nil means that the node keeps no history.
 	History func() history.Snapshot
 
+	// Settings returns the settings in force. nil means that the node does not tell them.
+	Settings func() []document.Setting
+	// AuditLog returns the records of the node's audit log before a seq, newest first, and the before of
+	// the next page, or 0. nil means that there is no log.
+	AuditLog func(before uint64, limit int) (records []agent.JSON, next uint64, err error)
+
 	// Console serves the pages at / and below /ui, to callers without a token: they hold no data. nil
 	// means none.
 	Console http.Handler
@@ -61,9 +70,11 @@ type Options struct {
 	// none.
 	Peers func() []string
 
-	// Observe is called for every answer with the operation's id ("" for none), the status, and the
-	// duration. It must not block. nil means no calls.
-	Observe func(operation string, status int, took time.Duration)
+	// Observe is called for every answer with the context of its span, the operation's id ("" for
+	// none), the status, and the duration. It must not block. nil means no calls.
+	Observe func(ctx context.Context, operation string, status int, took time.Duration)
+
+	Tracer trace.Tracer // makes a span of each request; nil means none
 }
 
 // Limits of one node for all clients together. Beyond them a call is refused as overloaded.
@@ -173,6 +184,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeCluster(f)
 	routePlacement(f)
 	routeHistory(f)
+	routeNode(f)
 	routeHealth(f)
 	f.routeDocument()
 	return f, nil

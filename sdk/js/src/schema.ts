@@ -417,6 +417,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest records of this node's audit log
+         * @description Each node records the calls that it served. The hash chain is not checked: dormctl audit verify does. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["list-audit-records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/backup": {
         parameters: {
             query?: never;
@@ -575,6 +595,26 @@ export interface paths {
          * @description Any node takes the call, and the leader decides. The caller needs one of these rights: cluster:change.
          */
         post: operations["promote-node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings in force of this node
+         * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-settings"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2389,6 +2429,19 @@ export interface components {
         };
         AttachmentBody: {
             attachment?: string | null;
+        };
+        AuditRecords: {
+            /**
+             * Format: int64
+             * @description The before of the next page; null after the last one
+             */
+            next: number | null;
+            /** @description The answering node: each node has a log of its own */
+            node: string;
+            /** @description As dormctl audit tail -o json prints them */
+            records: {
+                [key: string]: unknown;
+            }[];
         };
         Backup: {
             /**
@@ -6982,6 +7035,18 @@ export interface components {
              */
             op: "set_interrupted";
         };
+        Setting: {
+            default: string;
+            /** @description As in a configuration file, such as http.addr */
+            name: string;
+            /** @description In force. User names, passwords and queries of URLs are left out */
+            value: string;
+        };
+        Settings: {
+            /** @description The answering node */
+            node: string;
+            settings: components["schemas"]["Setting"][];
+        };
         SetTTLOp: {
             conversation_id?: string | null;
             /** Format: int64 */
@@ -9810,6 +9875,59 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "list-audit-records": {
+        parameters: {
+            query?: {
+                /** @description Only records with a lower seq; 0 means any */
+                before_seq?: number;
+                /** @description Rows of one page */
+                limit?: number;
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": 8,
+                     *       "node": "n1",
+                     *       "records": [
+                     *         {
+                     *           "kind": "admin",
+                     *           "seq": 8
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditRecords"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-backup": {
         parameters: {
             query?: never;
@@ -10301,6 +10419,55 @@ export interface operations {
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-settings": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node": "n1",
+                     *       "settings": [
+                     *         {
+                     *           "default": "127.0.0.1:7600",
+                     *           "name": "http.addr",
+                     *           "value": "10.0.0.1:7600"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };
