@@ -23,5 +23,15 @@ export function shots(agents: readonly string[]): Shot[] {
       await p.getByRole('heading', { name: 'Entry 6' }).waitFor()
       await p.getByRole('heading', { name: 'Memories' }).waitFor()
     } },
+    { name: 'placement', path: 'placement?manager=chats&key=room-1', ready: async (p) => {
+      await p.getByRole('img', { name: /4,096 partitions by owner/ }).waitFor()
+      await p.getByText('Candidates, best first').waitFor()
+    } },
+    { name: 'sessions', path: 'sessions', ready: (p) => p.getByRole('table', { name: 'Sessions' }).waitFor() },
+    { name: 'session', path: 'session?id=s-002', ready: async (p) => {
+      await p.getByText('s-002-r1').first().waitFor()
+      await p.getByRole('heading', { name: 'Waits for' }).waitFor()
+    } },
+    { name: 'reviews', path: 'reviews', ready: (p) => p.getByRole('button', { name: 'Approve' }).waitFor() },
   ]
 }
