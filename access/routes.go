@@ -47,6 +47,7 @@ var routeNeeds = routes(map[string]need{
 	"get-cluster get-metrics":  toSeeCluster,
 	"get-placement":            toSeeCluster,
 	"explain-placement":        toSeeCluster,
+	"map-placement":            toSeeCluster,
 	"count-instances":          toSeeCluster,
 	"get-history":              toSeeCluster,
 	"leave-node transfer-node": toChangeCluster,

@@ -113,6 +113,7 @@ export const reads: ReadonlySet<string> = new Set([
   'GET /v1/memory',
   'GET /v1/memory/{agent}/{id}',
   'GET /v1/placement',
+  'GET /v1/placement/partitions',
   'GET /v1/placement/{manager}/{key}',
   'GET /v1/pods/{manager}/{key}',
   'GET /v1/pods/{manager}/{key}/nodes',

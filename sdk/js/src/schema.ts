@@ -1485,6 +1485,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/placement/partitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The owner of each partition, and the newest changes, as this node sees them
+         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         */
+        get: operations["map-placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/pods/{manager}/{key}": {
         parameters: {
             query?: never;
@@ -5548,6 +5568,8 @@ export interface components {
              * @description Of the ownership, never reused; 0 if it has no owner
              */
             epoch: number;
+            /** @description The changes of its ownership that are kept, newest first */
+            events: components["schemas"]["PlacementEvent"][];
             /** @description Only with the parameters with or without */
             forecast?: components["schemas"]["PlacementForecast"];
             /** @description The node; empty if it has no owner */
@@ -5581,6 +5603,27 @@ export interface components {
             weight: number;
             zone?: string;
         };
+        PlacementEvent: {
+            /** Format: int64 */
+            at: number;
+            /**
+             * Format: int64
+             * @description Of the new ownership
+             */
+            epoch?: number;
+            from?: string;
+            /** Format: int64 */
+            index: number;
+            /** @description assigned, draining, kept, moved, released, lapsed or ended */
+            kind: string;
+            /**
+             * Format: int64
+             * @description How many partitions it is about
+             */
+            partitions: number;
+            to?: string;
+            why: string;
+        };
         PlacementForecast: {
             /**
              * Format: int64
@@ -5589,6 +5632,18 @@ export interface components {
             moves: number;
             /** @description Of this key's partition after that; empty for none */
             owner: string;
+        };
+        PlacementMap: {
+            /** @description The newest changes, newest first */
+            events: components["schemas"]["PlacementEvent"][];
+            /** Format: int64 */
+            index: number;
+            /** @description Running moves */
+            moving: components["schemas"]["MovingPartition"][];
+            /** @description The owners of partitions */
+            nodes: string[];
+            /** @description For each partition the position of its owner in nodes; -1 if it has none */
+            owners: number[];
         };
         PlacementShares: {
             /**
@@ -15081,6 +15136,7 @@ export interface operations {
                      * @example {
                      *       "candidates": [],
                      *       "epoch": 9,
+                     *       "events": [],
                      *       "owner": "n1",
                      *       "partition": 42,
                      *       "since": 0,
@@ -15104,6 +15160,74 @@ export interface operations {
             502: components["responses"]["HandlerFailed"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "map-placement": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "at": 130,
+                     *           "epoch": 134,
+                     *           "from": "from",
+                     *           "index": 129,
+                     *           "kind": "kind",
+                     *           "partitions": 1,
+                     *           "to": "to",
+                     *           "why": "why"
+                     *         }
+                     *       ],
+                     *       "index": 102,
+                     *       "moving": [
+                     *         {
+                     *           "from": "owner",
+                     *           "partition": 118,
+                     *           "to": "to",
+                     *           "why": "why"
+                     *         }
+                     *       ],
+                     *       "nodes": [
+                     *         "owners"
+                     *       ],
+                     *       "owners": [
+                     *         0
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlacementMap"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };
