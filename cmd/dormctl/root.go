@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dormouse/client"
+	"dormouse/cmd/dormctl/doctor"
 	"dormouse/cmd/dormctl/identity"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/cmd/dormctl/mcp"
@@ -86,6 +87,7 @@ func newRoot(a *kit.App) *cobra.Command {
 		deletionsCommand(a), commitCommand(a), versionCommand(a),
 	)
 	operator.Add(root, a)
+	doctor.Add(root, a)
 	identity.Add(root, a)
 	transfer.Add(root, a)
 	root.AddCommand(mcp.Command(a))

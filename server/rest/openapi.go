@@ -72,6 +72,8 @@ var queryParams = map[string]queryParam{
 	"recoverable":    {doc: "Only sessions with a turn to recover: its lease has expired", schema: boolean},
 	"before":         {doc: "Only those with an earlier deadline, Unix ms; 0 means any", schema: wholeNumber},
 	"before_seq":     {doc: "Only records with a lower seq; 0 means any", schema: wholeNumber},
+	"profile":        {doc: "The kind of the profile; heap if absent", schema: huma.Schema{Type: huma.TypeString, Enum: []any{"heap", "goroutine", "cpu"}}},
+	"seconds":        {doc: "How long a CPU profile takes; 5 if absent, at most 60", schema: wholeNumber},
 	"assignee":       {doc: "Only those of this assignee", schema: nonEmptyString},
 	"session":        {doc: "Only those of this session", schema: nonEmptyString},
 	"prefix":         {doc: "Only keys, ids or names with this prefix", schema: anyString, mayBeEmpty: true},

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { readFileSync } from 'node:fs'
 import assert from 'node:assert/strict'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 
 const urls = (process.env['DORMOUSE_URLS'] ?? '').split(',').filter(Boolean)
 assert.ok(urls.length > 0, 'run the suite with go run ./internal/withcluster (make ui-test)')
@@ -35,14 +35,25 @@ export async function launch(): Promise<Browser> {
 export const wide = { width: 1440, height: 900 }
 export const narrow = { width: 390, height: 844 }
 
-/** Opens a page of the console, and fails the test at any error that the page does not handle. */
+const faults = new WeakMap<BrowserContext, string[]>()
+
+/** Closes a page, and fails the test if the page had an error that it did not handle, or broke its policy. */
+export async function close(page: Page): Promise<void> {
+  const context = page.context()
+  await context.close()
+  assert.deepEqual(faults.get(context), [])
+}
+
+/** Opens a page of the console. */
 export async function open(browser: Browser, path: string, options: BrowserContextOptions & { node?: string; secret?: string } = {}): Promise<Page> {
   const { node = nodes[0]!, secret = token, ...rest } = options
   const context = await browser.newContext({ viewport: wide, colorScheme: 'light', locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce', ...rest })
   const page = await context.newPage()
-  page.on('pageerror', (error) => assert.fail(`the page ${path} failed: ${error.stack ?? error.message}`))
+  const found: string[] = []
+  faults.set(context, found)
+  page.on('pageerror', (error) => found.push(`the page ${path} failed: ${error.stack ?? error.message}`))
   page.on('console', (message) => {
-    if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text())) assert.fail(`the page ${path} breaks its policy: ${message.text()}`)
+    if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text())) found.push(`the page ${path} breaks its policy: ${message.text()}`)
   })
   await page.goto(`${node}/ui/${path}${secret ? `#token=${secret}` : ''}`)
   return page

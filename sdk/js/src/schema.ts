@@ -585,6 +585,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last lines of this node's log, at most 512 KiB
+         * @description The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A profile of this node's process, in the format of pprof
+         * @description A CPU profile takes some seconds, 5 if absent, and one is taken at a time. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/promote": {
         parameters: {
             query?: never;
@@ -617,6 +657,26 @@ export interface paths {
          * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs one of these rights: cluster:change.
          */
         get: operations["get-settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/slow-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last slow calls of this node, newest first, at most 128
+         * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["list-slow-calls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1417,6 +1477,26 @@ export interface paths {
          * @description Any node takes the call, and the node that owns the instance serves it. The caller needs one of these rights: cluster:read.
          */
         get: operations["explain-placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/placement/partitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The owner of each partition, and the newest changes, as this node sees them
+         * @description The answer is what this node knows. The caller needs one of these rights: cluster:read.
+         */
+        get: operations["map-placement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5488,6 +5568,8 @@ export interface components {
              * @description Of the ownership, never reused; 0 if it has no owner
              */
             epoch: number;
+            /** @description The changes of its ownership that are kept, newest first */
+            events: components["schemas"]["PlacementEvent"][];
             /** @description Only with the parameters with or without */
             forecast?: components["schemas"]["PlacementForecast"];
             /** @description The node; empty if it has no owner */
@@ -5521,6 +5603,27 @@ export interface components {
             weight: number;
             zone?: string;
         };
+        PlacementEvent: {
+            /** Format: int64 */
+            at: number;
+            /**
+             * Format: int64
+             * @description Of the new ownership
+             */
+            epoch?: number;
+            from?: string;
+            /** Format: int64 */
+            index: number;
+            /** @description assigned, draining, kept, moved, released, lapsed or ended */
+            kind: string;
+            /**
+             * Format: int64
+             * @description How many partitions it is about
+             */
+            partitions: number;
+            to?: string;
+            why: string;
+        };
         PlacementForecast: {
             /**
              * Format: int64
@@ -5529,6 +5632,18 @@ export interface components {
             moves: number;
             /** @description Of this key's partition after that; empty for none */
             owner: string;
+        };
+        PlacementMap: {
+            /** @description The newest changes, newest first */
+            events: components["schemas"]["PlacementEvent"][];
+            /** Format: int64 */
+            index: number;
+            /** @description Running moves */
+            moving: components["schemas"]["MovingPartition"][];
+            /** @description The owners of partitions */
+            nodes: string[];
+            /** @description For each partition the position of its owner in nodes; -1 if it has none */
+            owners: number[];
         };
         PlacementShares: {
             /**
@@ -7254,6 +7369,59 @@ export interface components {
              * @description Of the checkpoint after the turn
              */
             revision: number;
+        };
+        SlowCall: {
+            /**
+             * Format: int64
+             * @description The state machine's time for its entry
+             */
+            apply_us?: number;
+            /**
+             * Format: int64
+             * @description When it ended, Unix ms
+             */
+            at: number;
+            /** @description commit, read, or a call of an instance */
+            call: string;
+            /** @description The error's code, if the call failed */
+            code?: string;
+            /** @description The kind of the first op or read */
+            first?: string;
+            key?: string;
+            /**
+             * Format: int64
+             * @description On another node than the leader: until that answered
+             */
+            leader_us?: number;
+            manager?: string;
+            /**
+             * Format: int64
+             * @description The number of ops or reads
+             */
+            ops?: number;
+            /**
+             * Format: int64
+             * @description A commit waited for the entry before its own
+             */
+            queue_us?: number;
+            /**
+             * Format: int64
+             * @description Until a majority had its entry on disk
+             */
+            replicate_us?: number;
+            scope: string;
+            /**
+             * Format: int64
+             * @description The whole time on this node
+             */
+            took_us: number;
+            /** @description The id of its trace, if it is sampled */
+            trace?: string;
+        };
+        SlowCalls: {
+            calls: components["schemas"]["SlowCall"][];
+            /** @description The answering node */
+            node: string;
         };
         Snapshot: {
             activation: string;
@@ -10607,6 +10775,75 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "get-log": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-profile": {
+        parameters: {
+            query?: {
+                /** @description The kind of the profile; heap if absent */
+                profile?: "heap" | "goroutine" | "cpu";
+                /** @description How long a CPU profile takes; 5 if absent, at most 60 */
+                seconds?: number;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "promote-node": {
         parameters: {
             query?: never;
@@ -10697,6 +10934,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "list-slow-calls": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "calls": [
+                     *         {
+                     *           "apply_us": 80,
+                     *           "at": 1700000000000,
+                     *           "call": "commit",
+                     *           "first": "PutValue",
+                     *           "leader_us": 0,
+                     *           "ops": 1,
+                     *           "queue_us": 2100,
+                     *           "replicate_us": 1310000,
+                     *           "scope": "default",
+                     *           "took_us": 1320000
+                     *         }
+                     *       ],
+                     *       "node": "n1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SlowCalls"];
                 };
             };
             400: components["responses"]["Invalid"];
@@ -14843,6 +15136,7 @@ export interface operations {
                      * @example {
                      *       "candidates": [],
                      *       "epoch": 9,
+                     *       "events": [],
                      *       "owner": "n1",
                      *       "partition": 42,
                      *       "since": 0,
@@ -14866,6 +15160,74 @@ export interface operations {
             502: components["responses"]["HandlerFailed"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "map-placement": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "at": 130,
+                     *           "epoch": 134,
+                     *           "from": "from",
+                     *           "index": 129,
+                     *           "kind": "kind",
+                     *           "partitions": 1,
+                     *           "to": "to",
+                     *           "why": "why"
+                     *         }
+                     *       ],
+                     *       "index": 102,
+                     *       "moving": [
+                     *         {
+                     *           "from": "owner",
+                     *           "partition": 118,
+                     *           "to": "to",
+                     *           "why": "why"
+                     *         }
+                     *       ],
+                     *       "nodes": [
+                     *         "owners"
+                     *       ],
+                     *       "owners": [
+                     *         0
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlacementMap"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };

@@ -36,7 +36,8 @@ export function signOut(): void {
 
 /** Forgets a token that a node refused. */
 export function expired(detail: string): void {
-  refused.value = token.value ? detail : ''
+  if (!token.value) return
+  refused.value = detail
   signOut()
 }
 

@@ -24,17 +24,19 @@ export function Shell() {
   useEffect(() => setOpen(false), [path])
   return (
     <div class="shell">
-      <a class="skip" href={path} onClick={(e) => {
-        e.preventDefault()
-        e.stopPropagation()
-        main.current?.focus()
-      }}>Skip to the content</a>
-      <div class="bar">
+      <nav aria-label="Skip">
+        <a class="skip" href={path} onClick={(e) => {
+          e.preventDefault()
+          e.stopPropagation()
+          main.current?.focus()
+        }}>Skip to the content</a>
+      </nav>
+      <header class="bar">
         <button type="button" class="quiet" aria-expanded={open} aria-controls="nav" onClick={() => setOpen(!open)}><Icon name={open ? 'close' : 'menu'} /><span class="hidden">Menu</span></button>
         <Logo /> <strong>Dormouse</strong>
-      </div>
+      </header>
       <Nav page={page} open={open} />
-      <main ref={main} tabIndex={-1}>
+      <main ref={main} tabIndex={0}>
         <Failover />
         <Content key={page + '?' + scope.value} page={pages.find((p) => p.path === page)} path={page} />
       </main>

@@ -23,7 +23,7 @@ export default function Agent() {
   const back = { href: href('agents'), text: 'Agents' }
   const found = useCall((signal) => api.get('/v1/checkpoints/{key}', { signal, params: { key: id } }), [id, scope.value], 5_000)
   const checkpoint = found.data
-  if (!id) return <PageFrame title="Agent" back={back}><Empty title="The address names no agent" command="dormctl checkpoints list" /></PageFrame>
+  if (!id) return <PageFrame title="Agent" back={back}><Empty title="The address names no agent" command="dormctl checkpoints ls" /></PageFrame>
   if (!checkpoint) return <PageFrame title={id} back={back}>{found.error ? <Problem error={found.error} retry={found.reload} /> : <Loading />}</PageFrame>
   const select = (entry: Entry | undefined): void => {
     setSelected(entry)
@@ -40,7 +40,7 @@ export default function Agent() {
       <div class="split">
         {thread
           ? <Timeline key={thread.id} agent={id} thread={thread.id} pointer={thread.rev} seq={query['seq'] ? Number(query['seq']) : undefined} selected={selected} onSelect={select} />
-          : <section class="card timeline" aria-label="Thread"><Empty title="This agent has no thread" command={`dormctl threads append ${id} '{"kind":"message","payload":{"content":"hello"}}'`}>Its checkpoint points to none.</Empty></section>}
+          : <section class="card timeline" aria-label="Thread"><Empty title="This agent has no thread" command={`dormctl threads append ${id} '{"content":"hello"}'`}>Its checkpoint points to none.</Empty></section>}
         <div class="aside">
           {selected && thread && <EntryCard entry={selected} thread={thread.id} close={() => select(undefined)} />}
           <CheckpointCard key={id} current={checkpoint} />

@@ -24,6 +24,10 @@ export const groups = ['cluster', 'agents', 'data'] as const
 /** All pages. */
 export const pages: readonly PageEntry[] = [
   { path: '', title: 'Overview', group: 'cluster', icon: 'overview', jump: 'o', load: () => import('./overview.js') },
+  { path: 'placement', title: 'Placement', group: 'cluster', icon: 'placement', jump: 'p', needs: 'cluster:read', load: () => import('./placement.js') },
   { path: 'agents', title: 'Agents', group: 'agents', icon: 'agents', jump: 'a', needs: 'read', below: ['agent', 'thread'], load: () => import('./agents.js') },
   { path: 'agent', title: 'Agent', load: () => import('./agent.js') },
+  { path: 'sessions', title: 'Sessions', group: 'agents', icon: 'sessions', jump: 's', needs: 'read', below: ['session'], load: () => import('./sessions.js') },
+  { path: 'session', title: 'Session', load: () => import('./session.js') },
+  { path: 'reviews', title: 'Reviews', group: 'agents', icon: 'reviews', jump: 'r', needs: 'read', load: () => import('./reviews.js') },
 ]

@@ -137,13 +137,15 @@ export function PagedTable<Row>({ label, columns, pages, keyOf, empty }: Omit<Ta
     if (last > rows.length - 100) pages.loadMore()
   }
   return (
-    <div class="table paged" role="table" aria-label={label} aria-rowcount={pages.more ? -1 : rows.length + 1}>
-      <Head columns={columns} narrow={narrow} />
+    <div class="table paged">
       {pages.error ? <Problem error={pages.error} retry={pages.reload} /> : null}
-      <Virtual count={rows.length} rowHeight={rowHeight} label={label} role="rowgroup" onRange={range} row={(i, style) => {
-        const row = rows[i]!
-        return <div key={keyOf(row)} role="row" aria-rowindex={i + 2} class="row drawn" style={{ ...style, gridTemplateColumns: template }}>{cells(columns, row, narrow)}</div>
-      }} />
+      <div class="paged-rows" role="table" aria-label={label} aria-rowcount={pages.more ? -1 : rows.length + 1}>
+        <Head columns={columns} narrow={narrow} />
+        <Virtual count={rows.length} rowHeight={rowHeight} label={label} role="rowgroup" onRange={range} row={(i, style) => {
+          const row = rows[i]!
+          return <div key={keyOf(row)} role="row" aria-rowindex={i + 2} class="row drawn" style={{ ...style, gridTemplateColumns: template }}>{cells(columns, row, narrow)}</div>
+        }} />
+      </div>
       <div class="table-foot" role="status">{pages.loading ? 'Loading…' : `${rows.length.toLocaleString('en')} shown${pages.more ? ', more below' : ''}`}</div>
     </div>
   )

@@ -81,8 +81,8 @@ export function Virtual({ count, rowHeight, label, row, onRange, goTo, follow, r
   const top = scaled ? (last ? (first / last) * range : 0) : first * rowHeight
   for (let i = from; i <= to; i++) rows.push(row(i, { transform: `translateY(${Math.round(top + (i - first) * rowHeight)}px)`, height: `${rowHeight}px` }))
   return (
-    <div ref={box} class="virtual" onScroll={scrolled} tabIndex={0} role="group" aria-label={label}>
-      <div class="virtual-rows" role={role} aria-label={label} style={{ height: `${Math.max(total, 1)}px` }}>{rows}</div>
+    <div ref={box} class="virtual" onScroll={scrolled} tabIndex={0} role={role} aria-label={label}>
+      <div class="virtual-rows" role="presentation" style={{ height: `${Math.max(total, 1)}px` }}>{rows}</div>
     </div>
   )
 }

@@ -100,7 +100,7 @@ interface AllProps {
 function All({ entries, thread, pointer, goTo, follow, unfollow, selected, onSelect }: AllProps) {
   const count = entries.rev - entries.floor
   if (!entries.thread) return entries.error === undefined ? <Loading /> : null
-  if (count === 0) return <Empty title="The thread has no entries" command={`dormctl threads append ${thread} '{"kind":"message","payload":{"content":"hello"}}'`} />
+  if (count === 0) return <Empty title="The thread has no entries" command={`dormctl threads append ${thread} '{"content":"hello"}'`} />
   return (
     <div class="timeline-rows" onWheel={(e) => e.deltaY < 0 && unfollow()}>
       <Virtual count={count} rowHeight={rowHeight} label="Entries" goTo={goTo} follow={follow} onRange={(first, last) => entries.want(entries.floor + first, entries.floor + last)}

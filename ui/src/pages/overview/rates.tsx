@@ -30,6 +30,10 @@ async function histories(signal: AbortSignal): Promise<History[]> {
   return [own, ...found.filter((h) => h !== undefined)]
 }
 
+/** The number of steps that a chart shows: more as the nodes get older. */
+const stepsMin = 18
+const stepsMax = 359
+
 /** The calls of a kind over all nodes, step by step. */
 export interface Sum {
   seconds: number[]
@@ -46,7 +50,9 @@ export function sum(all: readonly History[], kind: Kind): Sum {
   const stepMs = all[0]?.step_ms ?? 10_000
   const end = Math.max(...all.map((h) => h.from + h[kind].calls.length * stepMs)) - stepMs
   const out: Sum = { seconds: [], rates: [], p50: [], p99: [] }
-  for (let at = end - 3_600_000 + stepMs; at < end; at += stepMs) {
+  const first = Math.min(...all.map((h) => (h.writes.calls.length ? h.from : end)))
+  const shown = Math.min(stepsMax, Math.max(stepsMin, (end - first) / stepMs))
+  for (let at = end - shown * stepMs; at < end; at += stepMs) {
     let calls = 0
     let weighted = 0
     let slowest = 0
