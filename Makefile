@@ -11,6 +11,7 @@ TEST := GOGC=400 go test -tags invariants -ldflags=-w
 .PHONY: check-deploy cluster example-adk-team example-redis-agent example-support-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
+.PHONY: ui ui-check ui-pictures ui-test
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-28s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,6 +118,26 @@ adapters-js-bench: ## a LangGraph graph on one node, one PostgreSQL and SQLite, 
 	npm --prefix adapters/js/langgraph run --silent build
 	npm --prefix adapters/js/langgraph/bench ci --silent
 	OUT=$(CURDIR)/bench/results/langgraph go run ./internal/withcluster -nodes 1 -postgres -- npm --prefix adapters/js/langgraph/bench run --silent bench
+
+ui: ## build the console into ui/dist (needs node 20; 10 s)
+	npm --prefix ui ci --silent
+	go -C ui/bundler run .
+
+ui-check: ## the console's types, that ui/dist is current, and that it has at most 150 kB (30 s)
+	npm --prefix ui ci --silent
+	npm --prefix ui run --silent check
+	go -C ui/bundler vet ./...
+	go -C ui/bundler run . -check
+
+ui-test: ## the console in Chromium against three nodes, of which one is killed (installs Chromium as root; under 4 min)
+	npm --prefix ui ci --silent
+	scripts/need_chromium.sh
+	go run ./internal/withcluster -tokens -- npm --prefix ui test --silent
+
+ui-pictures: ## pictures of the console into docs/pictures (ALL=1: of all pages, into ui/build/pictures)
+	npm --prefix ui ci --silent
+	scripts/need_chromium.sh
+	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent pictures
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...

@@ -53,7 +53,7 @@ func (k *call) attempt() *outcome {
 func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 	timeout := uint64(max(1, wait.Milliseconds()))
 	if k.read != nil {
-		return &apipb.Call{Call: &apipb.Call_Read{Read: k.read}, TimeoutMs: timeout}
+		return &apipb.Call{Call: &apipb.Call_Read{Read: k.read}, TimeoutMs: timeout, Traceparent: k.trace.Parent, Tracestate: k.trace.State}
 	}
 	commit := k.commit
 	if k.attempts > 0 {
@@ -76,7 +76,7 @@ func (k *call) message(now time.Time, wait time.Duration) *apipb.Call {
 		}
 		commit = &apipb.CommitRequest{Scope: commit.Scope, Request: r, Fence: commit.Fence, Ops: commit.Ops}
 	}
-	return &apipb.Call{Call: &apipb.Call_Commit{Commit: commit}, TimeoutMs: timeout}
+	return &apipb.Call{Call: &apipb.Call_Commit{Commit: commit}, TimeoutMs: timeout, Traceparent: k.trace.Parent, Tracestate: k.trace.State}
 }
 
 // lost records that f will not be answered. mu is held.

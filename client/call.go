@@ -5,11 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
 	"dormouse/agent"
 	"dormouse/internal/retry"
 	"dormouse/internal/seededbug"
+	"dormouse/internal/tracing"
 	apipb "dormouse/proto/api"
 )
 
@@ -48,7 +50,9 @@ type call struct {
 	ttl     time.Duration // of the request id, as given by the caller
 	seq     uint64        // number in the request window; 0 if the caller set the request id
 	started time.Time
-	end     time.Time // the deadline of ctx, or the client's own
+	span    trace.Span      // below the caller's, if that is recorded
+	trace   tracing.Context // of span, for the node
+	end     time.Time       // the deadline of ctx, or the client's own
 
 	place place // in one of the pool's queues; guarded by pool.mu
 
@@ -64,8 +68,10 @@ type call struct {
 	unwatch   func() bool    // stops watching ctx; nil if ctx never ends
 }
 
-func newCall(c *Client, ctx context.Context) *call { //nolint:revive // the client comes first: it is the receiver in spirit
-	k := &call{client: c, ctx: ctx, started: time.Now()}
+func newCall(c *Client, ctx context.Context, what string) *call { //nolint:revive // the client comes first: it is the receiver in spirit
+	k := &call{client: c, started: time.Now()}
+	k.ctx, k.span = tracing.Child(ctx, what, trace.WithSpanKind(trace.SpanKindClient))
+	k.trace = tracing.Of(k.ctx)
 	end, ok := ctx.Deadline()
 	if !ok {
 		end = k.started.Add(c.o.Timeout)
@@ -83,7 +89,9 @@ func (k *call) admit(room *semaphore.Weighted) error {
 	ctx, cancel := context.WithDeadline(k.ctx, k.end)
 	defer cancel()
 	if err := room.Acquire(ctx, 1); err != nil {
-		return neverSent(err)
+		err = neverSent(err)
+		tracing.End(k.span, err)
+		return err
 	}
 	return nil
 }
@@ -96,7 +104,9 @@ func (k *call) number(l *requestWindow) (seq, low uint64, err error) {
 	ctx, cancel := context.WithDeadline(k.ctx, k.end)
 	defer cancel()
 	if seq, low, err = l.take(ctx); err != nil {
-		return 0, 0, neverSent(err)
+		err = neverSent(err)
+		tracing.End(k.span, err)
+		return 0, 0, err
 	}
 	return seq, low, nil
 }
@@ -129,6 +139,7 @@ func (k *call) finish(o *outcome) {
 		k.flight = nil
 	}
 	k.mu.Unlock()
+	tracing.End(k.span, o.failure())
 	k.done(*o)
 }
 

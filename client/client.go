@@ -78,7 +78,7 @@ func (c *Client) Submit(ctx context.Context, commit agent.Commit, done func(agen
 		done(agent.Result{}, err)
 		return
 	}
-	k := newCall(c, ctx)
+	k := newCall(c, ctx, "dormouse commit")
 	if err := k.admit(c.window.slots); err != nil {
 		done(agent.Result{}, err)
 		return
@@ -125,7 +125,7 @@ func (c *Client) Read(ctx context.Context, r agent.Reads) (agent.Answers, error)
 	if err := r.Validate(); err != nil {
 		return agent.Answers{}, err
 	}
-	k := newCall(c, ctx)
+	k := newCall(c, ctx, "dormouse read")
 	if err := k.admit(c.reads); err != nil {
 		return agent.Answers{}, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"dormouse/agent"
 	"dormouse/api/convert"
+	"dormouse/internal/tracing/grpctrace"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 )
@@ -139,6 +140,7 @@ func (p *pool) conn(addr string) (*grpc.ClientConn, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
+		grpc.WithChainUnaryInterceptor(grpctrace.Outgoing),
 		grpc.WithDisableRetry(), // the client decides what may be sent again
 		grpc.WithIdleTimeout(linkIdleAfter),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveEvery, Timeout: keepaliveTimeout}),

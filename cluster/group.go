@@ -22,6 +22,7 @@ import (
 	"dormouse/cluster/proposer"
 	"dormouse/cluster/raftlog"
 	"dormouse/cluster/transport"
+	"dormouse/internal/tracing"
 )
 
 // Group is this node's part of a Raft group. Its methods may be called
@@ -145,7 +146,7 @@ func (g *Group) openRaft() error {
 		notify: make(chan bool), news: make(chan struct{}, 1), duties: func(ctx context.Context) { g.leader.Duties(ctx) }, changed: g.leaderChanged,
 	}
 	g.stores.Votes.End = runtime.Goexit
-	r, err := raft.NewRaft(g.raftConfig(), g.machine, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, g.guard)
+	r, err := raft.NewRaft(g.raftConfig(), timedMachine{g.machine, g.metrics}, g.stores.Logs, g.stores.Stable, g.stores.Snapshots, g.guard)
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), g.guard.Close())
 	}
@@ -272,12 +273,13 @@ func (g *Group) DialPeer(ctx context.Context, addr string) (net.Conn, error) {
 // another goroutine or before Submit returns, with the state machine's decision or
 // an *agent.Error. done must not block. cmd must not change until then.
 func (g *Group) Submit(cmd []byte, done func(agent.Decided, error)) {
-	g.SubmitFor("", cmd, done)
+	g.SubmitFor("", cmd, nil, done)
 }
 
-// SubmitFor is Submit for a tenant: the log is shared fairly between tenants.
-func (g *Group) SubmitFor(tenant string, cmd []byte, done func(agent.Decided, error)) {
-	g.proposer.Submit(tenant, cmd, false, done)
+// SubmitFor is Submit for a tenant: the log is shared fairly between tenants. It records
+// the parts of the commit's time in parts, unless that is nil.
+func (g *Group) SubmitFor(tenant string, cmd []byte, parts *tracing.Parts, done func(agent.Decided, error)) {
+	g.proposer.Submit(tenant, cmd, false, parts, done)
 }
 
 // Propose proposes a commit of this node's own and waits until it is applied. The

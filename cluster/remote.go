@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
+	"dormouse/internal/tracing"
 )
 
 // RemoteView is a group as other nodes use it. After a commit or a barrier, those
@@ -17,12 +18,12 @@ func (g *Group) RemoteView() RemoteView { return RemoteView{g} }
 
 // Submit is Group.Submit for a commit of another node.
 func (v RemoteView) Submit(cmd []byte, done func(agent.Decided, error)) {
-	v.SubmitFor("", cmd, done)
+	v.SubmitFor("", cmd, nil, done)
 }
 
 // SubmitFor is Group.SubmitFor for a commit of another node.
-func (v RemoteView) SubmitFor(tenant string, cmd []byte, done func(agent.Decided, error)) {
-	v.g.proposer.Submit(tenant, cmd, true, done)
+func (v RemoteView) SubmitFor(tenant string, cmd []byte, parts *tracing.Parts, done func(agent.Decided, error)) {
+	v.g.proposer.Submit(tenant, cmd, true, parts, done)
 }
 
 // Barrier is Group.Barrier.

@@ -26,6 +26,7 @@ type Config struct {
 	Backup    Backup    `yaml:"backup"`
 	Limits    Limits    `yaml:"limits"`
 	Log       Log       `yaml:"log"`
+	Tracing   Tracing   `yaml:"tracing"`
 }
 
 // Node has the settings of the whole process.
@@ -64,6 +65,7 @@ type HTTP struct {
 	Hosts     []string `yaml:"hosts"`     // further names that clients and proxies use for this node: its certificate has them, and requests for others are forbidden
 	Origins   []string `yaml:"origins"`   // origins whose pages may call this node from a browser, such as https://app.example.com; none by default
 	Compress  bool     `yaml:"compress"`  // compress answers for clients that accept it
+	Console   bool     `yaml:"console"`   // serve the console's pages at / and below /ui; the pages of all nodes may then call this one
 }
 
 // Listen returns the address of the HTTP API.
@@ -241,13 +243,23 @@ type Limits struct {
 type Log struct {
 	Level  string `yaml:"level"`  // trace, debug, info, warn or error
 	Format string `yaml:"format"` // text or json
+
+	SlowCall time.Duration `yaml:"slow_call"` // calls that take at least this long are logged, with the parts of their time; 0 means none
+}
+
+// Tracing sets where the node sends the spans of calls. It speaks OpenTelemetry's protocol.
+type Tracing struct {
+	Endpoint    string  `yaml:"endpoint"`     // URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; "" means that no spans are sent
+	Sample      float64 `yaml:"sample"`       // share of the calls, from 0 to 1, that begin a trace; a call that comes with a sampled trace context is always traced
+	HeadersFile string  `yaml:"headers_file"` // headers for the collector, one a line as "name: value"
+	CAFile      string  `yaml:"ca_file"`      // PEM; the authority of the collector's certificate; "" means those of the system
 }
 
 // Default returns the default configuration.
 func Default() Config {
 	return Config{
 		Node: Node{StopTimeout: 20 * time.Second},
-		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true},
+		HTTP: HTTP{Addr: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true, Console: true},
 		GRPC: Listen{Addr: "127.0.0.1:7601"},
 		Raft: Raft{
 			Addr: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -264,7 +276,8 @@ func Default() Config {
 			Every: 24 * time.Hour, LogEvery: 10 * time.Second, LogBytes: 16 << 20,
 			Keep: 7, KeepLog: 7 * 24 * time.Hour, Recipients: []string{},
 		},
-		Log: Log{Level: "info", Format: "text"},
+		Log:     Log{Level: "info", Format: "text", SlowCall: time.Second},
+		Tracing: Tracing{Sample: 0.01},
 	}
 }
 

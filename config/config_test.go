@@ -45,7 +45,7 @@ func TestDefaultsOfADevNode(t *testing.T) {
 	}
 	want := config.Config{
 		Node: config.Node{ID: "dev", DataDir: "./dormouse-data", Dev: true, StopTimeout: 20 * time.Second},
-		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true},
+		HTTP: config.HTTP{Addr: "127.0.0.1:7600", Advertise: "127.0.0.1:7600", Hosts: []string{}, Origins: []string{}, Compress: true, Console: true},
 		GRPC: config.Listen{Addr: "127.0.0.1:7601", Advertise: "127.0.0.1:7601"},
 		Raft: config.Raft{
 			Addr: "127.0.0.1:7602", Advertise: "127.0.0.1:7602", LogStore: "wal", ReadBarrier: "index",
@@ -59,7 +59,8 @@ func TestDefaultsOfADevNode(t *testing.T) {
 		Instances: config.Instances{HTTPAllow: []string{}, Keys: []string{}},
 		Storage:   config.Storage{CacheBytes: 128 << 20},
 		Backup:    config.Default().Backup,
-		Log:       config.Log{Level: "info", Format: "text"},
+		Log:       config.Log{Level: "info", Format: "text", SlowCall: time.Second},
+		Tracing:   config.Tracing{Sample: 0.01},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -226,6 +227,13 @@ func TestBadValuesAreRefusedWithWhatToDo(t *testing.T) {
 		{"a log store that is not there", sources{args: []string{"--dev", "--log-store", "rocks"}}, "use one of wal, bolt"},
 		{"a level that is not there", sources{args: []string{"--dev", "--log-level", "loud"}}, "use one of trace, debug"},
 		{"a format that is not there", sources{args: []string{"--dev", "--log-format", "xml"}}, "use one of text, json"},
+		{"a slow call that is negative", sources{args: []string{"--dev"}, yaml: "log:\n  slow_call: -1s\n"}, "log.slow_call is -1s: use 0 to 10m0s"},
+		{"a slow call beyond all calls", sources{args: []string{"--dev"}, yaml: "log:\n  slow_call: 10m1s\n"}, "use 0 to 10m0s"},
+		{"a share above one", sources{args: []string{"--dev"}, yaml: "tracing:\n  sample: 1.01\n"}, "tracing.sample is 1.01: use a share from 0 to 1"},
+		{"a share below zero", sources{args: []string{"--dev"}, yaml: "tracing:\n  sample: -0.1\n"}, "use a share from 0 to 1"},
+		{"a share that is no number", sources{args: []string{"--dev"}, yaml: "tracing:\n  sample: .nan\n"}, "use a share from 0 to 1"},
+		{"a collector without a scheme", sources{args: []string{"--dev"}, yaml: "tracing:\n  endpoint: collector:4318\n"}, "use the http or https URL of a collector"},
+		{"headers that are not there", sources{args: []string{"--dev"}, yaml: "tracing:\n  headers_file: /none\n"}, "tracing.headers_file"},
 		{"a timing that is not there", sources{yaml: ok + "cluster:\n  timing: fast\n"}, "use one of default, lan"},
 		{"a lease that is too short", sources{yaml: ok + "placement:\n  lease: 499ms\n"}, "placement.lease is 499ms: use 500ms to 10m0s"},
 		{"a zone with a space", sources{yaml: ok + "placement:\n  zone: a b\n"}, "placement.zone \"a b\""},

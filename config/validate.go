@@ -68,6 +68,7 @@ func (c Config) validate() error {
 	c.validateAudit(&v)
 	oneOf(&v, "log.level", c.Log.Level, "trace", "debug", "info", "warn", "error")
 	oneOf(&v, "log.format", c.Log.Format, "text", "json")
+	c.validateTracing(&v)
 	between(&v, "storage.cache_bytes", c.Storage.CacheBytes, cacheBytesMin, cacheBytesMax)
 	if b := c.Limits.InFlightBytes; b != 0 {
 		between(&v, "limits.in_flight_bytes", b, inFlightBytesMin, inFlightBytesMax)

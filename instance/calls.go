@@ -18,7 +18,7 @@ func (h *Host) Start(ctx context.Context, ref agent.InstanceRef, start agent.Sta
 	if err := firstError(ref.Validate(), start.Validate()); err != nil {
 		return agent.Instance{}, err
 	}
-	c := newCall()
+	c := callOf(ctx)
 	c.start = &start
 	var found agent.Instance
 	i, err := h.mailbox.submit(ctx, ref, c, true, func(i *instance) bool {
@@ -39,7 +39,7 @@ func (h *Host) Attach(ctx context.Context, ref agent.InstanceRef, attach agent.A
 	if err := firstError(ref.Validate(), attach.Validate()); err != nil {
 		return agent.Attached{}, err
 	}
-	c := newCall()
+	c := callOf(ctx)
 	c.attach = &attach
 	var attached agent.Attached
 	var refusal error
@@ -60,7 +60,7 @@ func (h *Host) Signal(ctx context.Context, ref agent.InstanceRef, signal agent.S
 	if err := firstError(ref.Validate(), signal.Validate()); err != nil {
 		return agent.Reply{}, err
 	}
-	c := newCall()
+	c := callOf(ctx)
 	c.signal = &signal
 	i, err := h.mailbox.submit(ctx, ref, c, true, nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *Host) Stop(ctx context.Context, ref agent.InstanceRef) error {
 	if ended, err := h.dropErased(ctx, ref); ended || err != nil {
 		return err
 	}
-	c := newCall()
+	c := callOf(ctx)
 	c.hibernate, c.stop = lifecycleManual, true
 	i, err := h.mailbox.submit(ctx, ref, c, false, nil)
 	if err != nil {

@@ -74,7 +74,7 @@ func (st *store) commitFenced(i *instance, service agent.Service, c agent.Commit
 	st.mu.Unlock()
 	undecided := false
 	for attempts := retry.New(commitBackoffMin, commitBackoffMax); ; {
-		ctx, cancel := context.WithTimeout(runCtx, opTimeout)
+		ctx, cancel := context.WithTimeout(i.traced(runCtx), opTimeout)
 		result, err := service.Commit(ctx, c)
 		cancel()
 		if err == nil {

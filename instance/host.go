@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"dormouse/agent"
@@ -52,6 +53,7 @@ type Options struct {
 	// a lock held: it must be fast, and must not call the Host.
 	ScopeAwakeMax func(scope string) uint64
 	Logger        hclog.Logger
+	Tracer        trace.Tracer // makes a span of each call that an instance handles; nil means none
 }
 
 // AwakeMaxDefault is the default maximum of awake instances on a node.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"dormouse/agent"
 )
 
@@ -37,7 +39,9 @@ type instance struct {
 	// Written under shared.mu by the worker, which reads it without.
 	stored stored
 
-	body body // accessed by the worker only
+	// Accessed by the worker only.
+	body body
+	span trace.Span // of the call that it handles; nil means none
 }
 
 // stored is the version of an instance in its store.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"dormouse/agent"
 	"dormouse/agent/layout"
 )
@@ -34,6 +36,7 @@ type call struct {
 	stop       bool            // hibernate even with attachments
 	background bool            // no caller waits; a later call cancels it
 	started    bool            // it has left the mailbox; guarded by shared.mu
+	span       trace.Span      // of the caller; nil means none
 	done       chan callResult // capacity 1
 }
 
@@ -46,6 +49,15 @@ type callResult struct {
 }
 
 func newCall() *call { return &call{done: make(chan callResult, 1)} }
+
+// callOf returns a call with the caller's span.
+func callOf(ctx context.Context) *call {
+	c := newCall()
+	if span := trace.SpanFromContext(ctx); span.SpanContext().IsValid() {
+		c.span = span
+	}
+	return c
+}
 
 // complete sends the result. It is called once.
 func (c *call) complete(a callResult) { c.done <- a }

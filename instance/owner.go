@@ -171,7 +171,7 @@ func (st *store) workContext(i *instance, d time.Duration) (context.Context, con
 	ctx, drop := context.WithCancelCause(leased)
 	ctx, cancel := context.WithTimeout(ctx, d)
 	i.cancel = drop
-	return ctx, func() { cancel(); drop(nil) }, nil
+	return i.traced(ctx), func() { cancel(); drop(nil) }, nil
 }
 
 // leaseContext returns a context that ends when the lease expires. The caller

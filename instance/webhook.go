@@ -19,6 +19,7 @@ import (
 	"dormouse/internal/hooksign"
 	"dormouse/internal/retry"
 	"dormouse/internal/strictjson"
+	"dormouse/internal/tracing"
 	"dormouse/internal/wildcard"
 )
 
@@ -161,6 +162,7 @@ func (w Webhooks) post(ctx context.Context, to string, secret []byte, id string,
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Dormouse-Signal", id)
+	tracing.ToHeader(ctx, request.Header)
 	if secret != nil {
 		request.Header.Set(hooksign.Header, hooksign.Sign(secret, time.Now(), body))
 	}

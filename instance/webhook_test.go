@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"dormouse/agent"
 	"dormouse/instance"
 )
@@ -201,5 +204,40 @@ func TestAnHTTPHandlerMustBeAllowed(t *testing.T) {
 		if len(e.calls) != 0 {
 			k.Errorf("%d calls", len(e.calls))
 		}
+	})
+}
+
+// A request carries the trace context of its turn, which is below the caller's span.
+func TestAnHTTPHandlerGetsTheTraceContext(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	e := &endpoint{serve: func(*http.Request, []byte) (int, string, error) { return http.StatusNoContent, "", nil }}
+	sim(t, func(o *instance.Options) {
+		o.Webhooks = instance.Webhooks{Allow: []string{"agents.example:8443"}, Transport: e}
+		o.Tracer = provider.Tracer("test")
+	}, func(k *kit) {
+		k.put(agent.Manager{Name: "m", Handler: agent.Handler{Kind: agent.HandlerHTTP, URL: hookURL}})
+		ctx, root := provider.Tracer("test").Start(k.Context(), "program")
+		if _, err := k.host.Signal(ctx, agent.InstanceRef{Scope: agent.DefaultScope, Manager: "m", Key: "a"}, agent.Signal{Type: "go"}); err != nil {
+			k.Fatal(err)
+		}
+		root.End()
+		if len(e.calls) != 1 {
+			k.Fatalf("%d requests", len(e.calls))
+		}
+		for _, span := range spans.GetSpans() {
+			if span.Name != "turn" {
+				continue
+			}
+			if span.Parent.SpanID() != root.SpanContext().SpanID() {
+				k.Error("the turn's span is not below the caller's")
+			}
+			want := "00-" + span.SpanContext.TraceID().String() + "-" + span.SpanContext.SpanID().String() + "-01"
+			if got := e.calls[0].Header.Get("Traceparent"); got != want {
+				k.Errorf("traceparent %q, want %q", got, want)
+			}
+			return
+		}
+		k.Error("the turn has no span")
 	})
 }

@@ -16,7 +16,9 @@ func (mb *mailbox) runWorker(i *instance) {
 		if c == nil {
 			return
 		}
+		end := mb.traceCall(i, c)
 		a := mb.handleCall(i, c)
+		end(a.err)
 		ended := mb.finishCall(i, c)
 		c.complete(a)
 		if ended {

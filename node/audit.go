@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dormouse/agent"
 	"dormouse/audit"
 	"dormouse/config"
 	"dormouse/internal/hooksign"
@@ -19,6 +20,7 @@ import (
 // auditLog is this node's audit log, and what writes to it.
 type auditLog struct {
 	node     *Node
+	dir      string
 	log      *audit.Log
 	recorder *audit.Recorder
 	webhook  *audit.Webhook // nil if there is none
@@ -36,7 +38,7 @@ func openAudit(n *Node) error {
 	if n.o.Headless || !c.Audit.Enabled || where == "" {
 		return nil
 	}
-	a := &auditLog{node: n, logger: n.logger.Named("audit")}
+	a := &auditLog{node: n, dir: where, logger: n.logger.Named("audit")}
 	key := n.secrets.ring.Current()
 	var err error
 	a.log, err = audit.Open(audit.Options{
@@ -57,6 +59,27 @@ func openAudit(n *Node) error {
 	}
 	n.metrics.registry.MustRegister(a.collectors()...)
 	return nil
+}
+
+// recentAudit returns what reads this node's audit log for operators; nil if there is none.
+func recentAudit(n *Node) func(before uint64, limit int) ([]agent.JSON, uint64, error) {
+	if n.audit == nil {
+		return nil
+	}
+	return func(before uint64, limit int) (records []agent.JSON, next uint64, err error) {
+		lines, err := audit.Recent(n.audit.dir, before, limit)
+		if err != nil {
+			return nil, 0, agent.Errorf(agent.CodeUnavailable, "the audit log of this node cannot be read: %v", err)
+		}
+		records = make([]agent.JSON, len(lines))
+		for i, line := range lines {
+			records[i] = line.Raw
+		}
+		if len(lines) == limit && lines[limit-1].Seq > 1 {
+			next = lines[limit-1].Seq
+		}
+		return records, next, nil
+	}
 }
 
 func (a *auditLog) openWebhook() error {

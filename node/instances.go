@@ -83,7 +83,7 @@ func (n *Node) openInstances() error {
 		Remote:        router.NewRemoteTurns(c.Node.ID, n.machine, n.pool),
 		Webhooks:      instance.Webhooks{Allow: c.Instances.HTTPAllow, Keys: keys},
 		AwakeMax:      c.Instances.AwakeMax,
-		ScopeAwakeMax: func(scope string) uint64 { return n.limiter.Policy(scope).AwakeMax }, Logger: n.logger.Named("instances"),
+		ScopeAwakeMax: func(scope string) uint64 { return n.limiter.Policy(scope).AwakeMax }, Logger: n.logger.Named("instances"), Tracer: tracerOf(n.tracing),
 	})
 	if err != nil {
 		return fault("instances", err, codeConfig)

@@ -11,8 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/agent"
+	"dormouse/internal/history"
 	"dormouse/internal/tally"
 )
 
@@ -22,6 +24,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	calls    *prometheus.HistogramVec // by kind and outcome
 	http     *prometheus.HistogramVec // by operation and status
+	history  *history.History         // of the same calls, and of signals
 }
 
 // librarySink is the sink of raft and memberlist: they have one per process, so nodes in one
@@ -38,6 +41,7 @@ func newMetrics(n *Node) *metrics {
 	buckets := prometheus.ExponentialBuckets(0.0001, 2, 18) // 0.1 ms to 13 s
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
+		history:  history.New(),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "dormouse", Name: "call_seconds", Buckets: buckets,
 			Help: "Commits and reads by this node's servers, by outcome.",
@@ -46,7 +50,7 @@ func newMetrics(n *Node) *metrics {
 			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
 		}, []string{"operation", "status"}),
 	}
-	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), engineCollector{n.machine}, newScopesCollector(n.machine, n.limiter),
+	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), clockCollector(), engineCollector{n.machine}, newScopesCollector(n.machine, n.limiter),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -56,6 +60,13 @@ func stateCollector(n *Node) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads on this node see.",
 	}, func() float64 { return float64(n.machine.Applied()) })
+}
+
+// clockCollector returns the metric of this machine's clock, which tools compare with others.
+func clockCollector() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "dormouse", Name: "clock_seconds", Help: "This machine's clock at the scrape, as a Unix time.",
+	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 })
 }
 
 func restoresCollector(n *Node) prometheus.Collector {
@@ -72,52 +83,37 @@ func (m *metrics) handler(libraries bool) http.Handler {
 			m.registry.MustRegister(sink)
 		}
 	}
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-func (m *metrics) observeHTTP(operation string, status int, took time.Duration) {
-	m.http.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+func (m *metrics) observeHTTP(ctx context.Context, operation string, status int, took time.Duration) {
+	record(ctx, m.http.WithLabelValues(operation, strconv.Itoa(status)), took)
+}
+
+// record observes a duration. A sampled call is kept as its bucket's exemplar.
+func record(ctx context.Context, o prometheus.Observer, took time.Duration) {
+	if sc := trace.SpanContextFromContext(ctx); sc.IsSampled() {
+		if with, ok := o.(prometheus.ExemplarObserver); ok {
+			with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": sc.TraceID().String()})
+			return
+		}
+	}
+	o.Observe(took.Seconds())
 }
 
 // observe counts calls that began together and have the same outcome.
-func (m *metrics) observe(call string, began time.Time, err error, calls int) {
+func (m *metrics) observe(ctx context.Context, call string, took time.Duration, err error, calls int) {
 	code := "ok"
 	if err != nil {
 		code = string(agent.CodeOf(err))
 	}
-	took, by := time.Since(began).Seconds(), m.calls.WithLabelValues(call, code)
+	by := m.calls.WithLabelValues(call, code)
 	for range calls {
-		by.Observe(took)
+		record(ctx, by, took)
 	}
-}
-
-// measured observes each call of a service.
-type measured struct {
-	agent.Submitter
-	metrics *metrics
-}
-
-// Submit implements agent.Submitter.
-func (s *measured) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
-	began := time.Now()
-	s.Submitter.Submit(ctx, c, func(result agent.Result, err error) {
-		s.metrics.observe("commit", began, err, 1)
-		done(result, err)
-	})
-}
-
-// Commit implements agent.Service.
-func (s *measured) Commit(ctx context.Context, c agent.Commit) (agent.Result, error) {
-	began := time.Now()
-	result, err := s.Submitter.Commit(ctx, c)
-	s.metrics.observe("commit", began, err, 1)
-	return result, err
-}
-
-// Read implements agent.Service.
-func (s *measured) Read(ctx context.Context, r agent.Reads) (agent.Answers, error) {
-	began := time.Now()
-	answers, err := s.Submitter.Read(ctx, r)
-	s.metrics.observe("read", began, err, len(r.Reads)) // possibly of several callers: see server/grpc's readBatch
-	return answers, err
+	kind := history.Writes
+	if call == "read" {
+		kind = history.Reads
+	}
+	m.history.Observe(kind, took, calls)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"golang.org/x/sync/errgroup"
 	rpc "google.golang.org/grpc"
 
@@ -24,6 +25,7 @@ import (
 	"dormouse/cluster/peer"
 	"dormouse/fsm"
 	"dormouse/internal/descriptors"
+	"dormouse/internal/tail"
 	"dormouse/internal/version"
 	"dormouse/router"
 	"dormouse/server/grpc"
@@ -37,6 +39,7 @@ import (
 type Node struct {
 	o      Options
 	logger hclog.Logger
+	log    *tail.Writer // the end of the log, unless the options have a logger
 
 	secrets *secrets
 	machine *fsm.Machine
@@ -52,7 +55,9 @@ type Node struct {
 	metrics     *metrics
 	backups     *schedule.Runner // nil without a destination
 
-	service      agent.Submitter // the router, measured; the servers limit it
+	service      agent.Submitter          // the router, measured; the servers limit it
+	tracing      *sdktrace.TracerProvider // nil if no spans are sent
+	slow         *slowLog
 	limiter      *tenant.Limiter
 	instanceHost *instanceHost // of instances
 	operator     *operator
@@ -77,9 +82,9 @@ type Node struct {
 // opened. If Open returns an error, nothing is left open.
 func Open(o Options) (*Node, error) {
 	o.Config.Resolve()
-	n := &Node{o: o, logger: o.Logger, fatal: make(chan error, 1), stopping: make(chan struct{})}
+	n := &Node{o: o, logger: o.Logger, log: tail.New(os.Stderr, logTailBytes), fatal: make(chan error, 1), stopping: make(chan struct{})}
 	if n.logger == nil {
-		n.logger = newLogger(o.Config)
+		n.logger = newLogger(o.Config, n.log)
 	}
 	opened := make(chan error, 1)
 	go func() { opened <- n.open() }()
@@ -98,7 +103,7 @@ func Open(o Options) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
+	for _, open := range []func() error{n.checkDescriptors, n.openMachine, n.openGroup, func() error { return openSpans(n) }, n.openService, n.openBackups, n.openInstances, n.openGossip, func() error { return openAudit(n) }, n.openServers} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -219,10 +224,11 @@ func (n *Node) join() []string {
 func (n *Node) openService() error {
 	n.limiter = tenant.NewLimiter(n.machine.PolicyOf)
 	n.metrics = newMetrics(n)
+	n.slow = newSlowLog(n.logger.Named("calls"), n.o.Config.Log.SlowCall)
 	options := store.Options{Node: n.o.Config.Node.ID, Machine: n.machine, Group: n.group, Contact: n.group.LastContact}
 	n.store = store.New(options)
 	n.router = router.New(n.store, n.group, n.pool)
-	n.service = &measured{Submitter: n.router, metrics: n.metrics}
+	n.service = &measured{Submitter: n.router, metrics: n.metrics, tracer: tracerOf(n.tracing), slow: n.slow}
 	n.operator = &operator{node: n}
 	n.peers = rpc.NewServer(append(peer.ServerOptions(), grpc.MessageLimits()...)...)
 	peer.Register(n.peers, n.group.RemoteView())
@@ -232,7 +238,7 @@ func (n *Node) openService() error {
 		return fault("auth", err, codeConfig)
 	}
 	log := n.logger.Named("auth")
-	grpc.RegisterPeerStore(n.peers, access.NewForwarded(store.New(options), n.tokens, func(c *agent.Commit, err error) {
+	grpc.RegisterPeerStore(n.peers, access.NewForwarded(&measured{Submitter: store.New(options), tracer: tracerOf(n.tracing), slow: n.slow}, n.tokens, func(c *agent.Commit, err error) {
 		log.Warn("a commit of another node was refused", "principal", c.Principal, "token", c.Token, "error", err)
 	}))
 	peer.RegisterBackups(n.peers, peerBackups{n})

@@ -26,6 +26,11 @@ func (o *operator) Placement(_ context.Context, q layout.PlacementQuery) (layout
 		return layout.Placement{}, agent.Errorf(agent.CodeCorrupt, "%v", err)
 	}
 	out.Events = events
+	if q.Owners {
+		for _, p := range table {
+			out.Owners = append(out.Owners, p.Owner)
+		}
+	}
 	of := -1
 	if q.Manager != "" {
 		of = placement.Partition(q.Scope, q.Manager, q.Key)

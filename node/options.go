@@ -4,12 +4,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"dormouse/cluster"
 	"dormouse/cluster/gossip"
@@ -32,6 +34,7 @@ type Options struct {
 	FS       storage.FS                    // of the state machine; nil means the disk, or memory if ephemeral
 	Alone    bool                          // the process runs only this node: /metrics has the metrics of raft and memberlist, which exist once per process
 	Handlers map[string]instance.GoHandler // for managers of kind go
+	Spans    sdktrace.SpanExporter         // takes the spans of calls; nil means as configured
 	Headless bool                          // serve neither HTTP nor gRPC: for tests that call Service
 	Logger   hclog.Logger                  // nil means as configured, to standard error
 
@@ -86,9 +89,12 @@ func dir(c config.Config, name string) string {
 	return filepath.Join(c.Node.DataDir, name)
 }
 
-func newLogger(c config.Config) hclog.Logger {
+// logTailBytes is how much of its log a node keeps in memory for operators.
+const logTailBytes = 512 << 10
+
+func newLogger(c config.Config, to io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: os.Stderr, Exclude: newRepeats().exclude,
+		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: to, Exclude: newRepeats().exclude,
 	}).With("node", c.Node.ID)
 }
 

@@ -146,6 +146,7 @@ func (n *Node) close(ctx context.Context) error {
 	if n.machine != nil { // last: Raft may apply until it has stopped
 		errs = append(errs, n.machine.Close())
 	}
+	closeSpans(n)
 	return errors.Join(errs...)
 }
 

@@ -38,7 +38,9 @@ func (n *Node) openServers() error {
 		Node: c.Node.ID, ClusterID: n.clusterID, Version: version.String(), Applied: n.machine.Applied, Ready: n.Ready, Metrics: n.metrics.handler(n.o.Alone),
 		Hosts:   append([]string{hostOf(c.HTTP.Addr), hostOf(c.HTTP.Advertise)}, c.HTTP.Hosts...),
 		Origins: c.HTTP.Origins, Compress: c.HTTP.Compress,
-		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(),
+		Logger: n.logger.Named("http"), Observe: n.metrics.observeHTTP, Instances: instances, Bytes: bytes, Auth: auth, Audit: auditor, OpenMetrics: c.Private(), Tracer: tracerOf(n.tracing),
+		Settings: settings(n), AuditLog: recentAudit(n), Log: n.log.Bytes, SlowCalls: n.slow.last, Profile: profile,
+		History: n.metrics.history.Snapshot, Console: console(n), Peers: pagePeers(n),
 	})
 	if err != nil {
 		return fault("open the HTTP server", err, codeFailed)
@@ -78,7 +80,7 @@ func openRedis(n *Node, service agent.Service, o redis.Options) error {
 // what records the calls that were allowed, and inside of what records those that were not. auth
 // and auditor are nil if the node has none.
 func guarded(n *Node) (service agent.Submitter, operator layout.Operator, instances agent.Instances, auth *access.Authenticator, auditor access.Auditor) {
-	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(n.Instances(), n.limiter)
+	service, operator, instances = tenant.NewService(n.service, n.limiter, store.SizeOf), n.operator, tenant.NewInstances(&measuredInstances{n.Instances(), n.metrics.history, tracerOf(n.tracing), n.slow}, n.limiter)
 	if n.audit != nil {
 		auditor = n.audit.recorder
 		service, operator = n.audit.recorder.Service(service), n.audit.recorder.Operator(operator)

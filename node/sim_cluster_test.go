@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
@@ -41,7 +42,10 @@ type simCluster struct {
 	level    uint32      // their newest feature level; 0: this build's
 	auth     config.Auth // the zero value means off
 	backup   config.Backup
-	redis    bool // serve the protocol of Redis
+	redis    bool                                    // serve the protocol of Redis
+	spans    func(node string) sdktrace.SpanExporter // nil: none
+	logger   hclog.Logger                            // nil: silent
+	slow     time.Duration                           // of calls that are logged
 
 	hostToken string
 	hostLog   hclog.Logger // of hosts that are started from now on; nil: silent
@@ -173,6 +177,7 @@ func (w *simCluster) config(name string) config.Config {
 	if c.Auth = w.auth; c.Auth.Mode == "" {
 		c.Auth.Mode = config.AuthOff
 	}
+	c.Tracing.Sample, c.Log.SlowCall = 0, w.slow
 	if w.redis {
 		c.Redis.Addr = name + ":redis"
 	}
@@ -210,11 +215,18 @@ func (w *simCluster) startWith(name string, c config.Config) *testNode {
 		w.disks[name] = storage.MemFS()
 	}
 	host := w.links.Host(name)
-	n, err := node.Open(node.Options{
+	o := node.Options{
 		Config: c, Keys: clustertest.Keys, Network: host, Servers: host, Gossip: transport, FS: w.disks[name], Handlers: w.handlers,
 		Logger: hclog.NewNullLogger(), FeatureLevel: w.level, LogSegmentBytes: logSegment,
 		RootToken: func(secret string) { w.roots <- secret },
-	})
+	}
+	if w.spans != nil {
+		o.Spans = w.spans(name)
+	}
+	if w.logger != nil {
+		o.Logger = w.logger
+	}
+	n, err := node.Open(o)
 	if err != nil {
 		w.t.Fatalf("start %s: %v", name, err)
 	}
@@ -334,7 +346,7 @@ func (w *simCluster) agree() {
 			if index == 0 {
 				index, chain = i, c
 			}
-			if i != index || c != chain {
+			if i == 0 || i != index || c != chain { // one at 0 has applied nothing yet
 				return false
 			}
 		}

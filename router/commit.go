@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"dormouse/agent"
 	"dormouse/internal/retry"
+	"dormouse/internal/tracing"
 )
 
 // attempt is one commit that is being sent to the leader.
@@ -55,7 +58,14 @@ func (a *attempt) try() {
 		a.later(agent.Errorf(agent.CodeUnavailable, "no leader is known; is a majority of the voters up?"))
 		return
 	}
-	a.router.peers.Submit(a.ctx, addr, a.commit, a.decided)
+	parts := tracing.PartsOf(a.ctx)
+	parts.Send()
+	ctx, span := tracing.Child(a.ctx, "forward to the leader", trace.WithSpanKind(trace.SpanKindClient))
+	a.router.peers.Submit(ctx, addr, a.commit, func(result agent.Result, err error) {
+		parts.Answer()
+		tracing.End(span, err)
+		a.decided(result, err)
+	})
 }
 
 func (a *attempt) decided(result agent.Result, err error) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the files of deploy/: the Helm chart is valid, deploy/kubernetes/dormouse.yaml is what it
-# makes with the default values (--rewrite writes that file), and systemd accepts the unit.
+# makes with the default values (--rewrite writes that file), Prometheus accepts the alert rules and
+# the queries of the dashboard, and systemd accepts the unit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 manifest=deploy/kubernetes/dormouse.yaml
@@ -23,6 +24,14 @@ fi
 for replicas in 1 5; do
   "${helm[@]}" template other deploy/helm/dormouse --kube-version 1.32.0 --namespace ns --set "replicas=$replicas,spread=false" >/dev/null
 done
+
+if command -v promtool >/dev/null; then
+  promtool check rules deploy/prometheus/alerts.yml >/dev/null
+  queries=$(mktemp)
+  go run ./internal/dashboards deploy/grafana/dormouse.json >"$queries"
+  promtool check rules "$queries" >/dev/null
+  rm "$queries"
+fi
 
 # systemd-analyze looks for the program, so it gets a unit that names one that exists.
 if command -v systemd-analyze >/dev/null; then

@@ -16,13 +16,15 @@ import (
 	"dormouse/fsm/command"
 	"dormouse/internal/budget"
 	"dormouse/internal/seededbug"
+	"dormouse/internal/tracing"
 )
 
 // Proposer is the Raft group of a store.
 type Proposer interface {
 	// SubmitFor proposes one encoded commit of a scope; done is called exactly once and must
-	// not block. The log is shared fairly between scopes.
-	SubmitFor(scope string, command []byte, done func(agent.Decided, error))
+	// not block. The log is shared fairly between scopes. The parts of the commit's time are
+	// recorded in parts, unless that is nil.
+	SubmitFor(scope string, command []byte, parts *tracing.Parts, done func(agent.Decided, error))
 
 	// Barrier returns an index such that a read that began before the call is linearizable once
 	// this node has applied it.
@@ -54,13 +56,13 @@ type Store struct {
 func New(o Options) *Store { return &Store{o, newGate()} }
 
 // Submit implements agent.Submitter. It does not wait for ctx: done always gets the true outcome.
-func (s *Store) Submit(_ context.Context, c agent.Commit, done func(agent.Result, error)) {
+func (s *Store) Submit(ctx context.Context, c agent.Commit, done func(agent.Result, error)) {
 	command, err := s.encode(&c)
 	if err != nil {
 		done(agent.Result{}, err)
 		return
 	}
-	s.o.Group.SubmitFor(c.Scope, command, func(d agent.Decided, err error) {
+	s.o.Group.SubmitFor(c.Scope, command, tracing.PartsOf(ctx), func(d agent.Decided, err error) {
 		if err == nil && d.Err != nil {
 			err = d.Err
 		}
@@ -91,6 +93,9 @@ func (s *Store) known(c *agent.Commit) error {
 		return err
 	}
 	if err := knowsMetadata(c); err != nil {
+		return err
+	}
+	if err := knowsDeletions(c); err != nil {
 		return err
 	}
 	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
@@ -155,6 +160,17 @@ func knowsMetadata(c *agent.Commit) error {
 	for _, op := range c.Ops {
 		if _, ok := op.(*agent.IndexMetadata); ok {
 			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support index_metadata yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
+// knowsDeletions refuses deletions by prefix below their level: a node that does not know the op stops on
+// it.
+func knowsDeletions(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		if _, ok := op.(*agent.DeletePrefix); ok {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support delete_prefix yet: try again once they all run this version")
 		}
 	}
 	return nil

@@ -85,6 +85,7 @@ type PlacementQuery struct {
 	With    string // a node: which partitions would move if it joined; "" for none
 	Without string // a node: which partitions would move if it left; "" for none
 	Events  int    // number of newest events to return; at most PlacementEventsMax
+	Owners  bool   // return the owner of each partition
 }
 
 // Placement describes the owners of partitions, as one node knows them; it may lag.
@@ -94,6 +95,7 @@ type Placement struct {
 	Free   int          // number of partitions without an owner
 	Moving []Partition  // the draining partitions
 	Events []PlacementEvent
+	Owners []string // of each partition, "" for none; only if the query asks for them
 
 	Partition  *Partition // of the requested key
 	Candidates []PlacementCandidate

@@ -8,7 +8,7 @@ import (
 // PlacementQueryToProto converts a query of the placement.
 func PlacementQueryToProto(q layout.PlacementQuery) *apipb.PlacementRequest {
 	return &apipb.PlacementRequest{
-		Scope: q.Scope, Manager: q.Manager, Key: q.Key, With: q.With, Without: q.Without, Events: uint64(max(q.Events, 0)),
+		Scope: q.Scope, Manager: q.Manager, Key: q.Key, With: q.With, Without: q.Without, Events: uint64(max(q.Events, 0)), Owners: q.Owners,
 	}
 }
 
@@ -16,13 +16,13 @@ func PlacementQueryToProto(q layout.PlacementQuery) *apipb.PlacementRequest {
 func PlacementQueryFromProto(q *apipb.PlacementRequest) layout.PlacementQuery {
 	return layout.PlacementQuery{
 		Scope: q.GetScope(), Manager: q.GetManager(), Key: q.GetKey(), With: q.GetWith(), Without: q.GetWithout(),
-		Events: int(min(q.GetEvents(), layout.PlacementEventsMax+1)),
+		Events: int(min(q.GetEvents(), layout.PlacementEventsMax+1)), Owners: q.GetOwners(),
 	}
 }
 
 // PlacementToProto converts the placement of partitions.
 func PlacementToProto(p *layout.Placement) *apipb.PlacementReport {
-	out := &apipb.PlacementReport{Index: p.Index, Free: uint32(p.Free)}
+	out := &apipb.PlacementReport{Index: p.Index, Free: uint32(p.Free), Owners: p.Owners}
 	for _, n := range p.Nodes {
 		out.Nodes = append(out.Nodes, &apipb.PlacedNode{
 			Node: n.Node, Zone: n.Zone, Weight: uint32(n.Weight), Leased: n.Leased,
@@ -55,7 +55,7 @@ func PlacementToProto(p *layout.Placement) *apipb.PlacementReport {
 
 // PlacementFromProto converts the placement of partitions.
 func PlacementFromProto(p *apipb.PlacementReport) layout.Placement {
-	out := layout.Placement{Index: p.GetIndex(), Free: int(p.GetFree())}
+	out := layout.Placement{Index: p.GetIndex(), Free: int(p.GetFree()), Owners: p.GetOwners()}
 	for _, n := range p.GetNodes() {
 		out.Nodes = append(out.Nodes, layout.PlacedNode{
 			Node: n.GetNode(), Zone: n.GetZone(), Weight: int(n.GetWeight()), Leased: n.GetLeased(),

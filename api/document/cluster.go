@@ -2,8 +2,10 @@ package document
 
 import (
 	"fmt"
+	"time"
 
 	"dormouse/agent/layout"
+	"dormouse/internal/history"
 )
 
 // Member is a node with its current status, as the answering node sees it.
@@ -92,4 +94,85 @@ type JoinToken struct {
 // problem.
 type Health struct {
 	Status string `json:"status"`
+}
+
+// History is the number and the latencies of a node's calls over the last hour, in steps.
+type History struct {
+	Node    string `json:"node" doc:"The answering node"`
+	From    int64  `json:"from" doc:"When the first step began, Unix ms. All nodes divide the time alike"`
+	StepMS  int64  `json:"step_ms"`
+	Writes  calls  `json:"writes" doc:"Commits by this node's servers"`
+	Reads   calls  `json:"reads" doc:"Reads by this node's servers"`
+	Signals calls  `json:"signals" doc:"Signals of instances by this node's servers"`
+}
+
+// calls has an element for each step, oldest first. The last step has not ended.
+type calls struct {
+	Calls []uint64 `json:"calls" nullable:"false" doc:"The number of calls in each step; at most 360 steps"`
+	P50US []int64  `json:"p50_us" nullable:"false" doc:"The median of their durations, in microseconds; 0 without calls"`
+	P99US []int64  `json:"p99_us" nullable:"false" doc:"The 99th percentile of their durations"`
+}
+
+// HistoryOf returns the document of s.
+func HistoryOf(node string, s history.Snapshot) History {
+	return History{
+		Node: node, From: s.From.UnixMilli(), StepMS: history.StepLength.Milliseconds(),
+		Writes: callsOf(s.Writes), Reads: callsOf(s.Reads), Signals: callsOf(s.Signals),
+	}
+}
+
+func callsOf(s history.Series) calls {
+	return calls{Calls: s.Calls, P50US: microseconds(s.P50), P99US: microseconds(s.P99)}
+}
+
+func microseconds(durations []time.Duration) []int64 {
+	out := make([]int64, len(durations))
+	for i, d := range durations {
+		out[i] = d.Microseconds()
+	}
+	return out
+}
+
+// Settings are the settings in force of one node.
+type Settings struct {
+	Node     string    `json:"node" doc:"The answering node"`
+	Settings []Setting `json:"settings" nullable:"false"`
+}
+
+// Setting is one setting of a node.
+type Setting struct {
+	Name    string `json:"name" doc:"As in a configuration file, such as http.addr"`
+	Value   string `json:"value" doc:"In force. User names, passwords and queries of URLs are left out"`
+	Default string `json:"default"`
+}
+
+// AuditRecords are records of one node's audit log, newest first.
+type AuditRecords struct {
+	Node    string  `json:"node" doc:"The answering node: each node has a log of its own"`
+	Records []JSON  `json:"records" nullable:"false" doc:"As dormctl audit tail -o json prints them"`
+	Next    *uint64 `json:"next" doc:"The before of the next page; null after the last one"`
+}
+
+// SlowCalls are the last slow calls of one node, newest first.
+type SlowCalls struct {
+	Node  string     `json:"node" doc:"The answering node"`
+	Calls []SlowCall `json:"calls" nullable:"false"`
+}
+
+// SlowCall is a call that took at least as long as log.slow_call says.
+type SlowCall struct {
+	At          int64  `json:"at" doc:"When it ended, Unix ms"`
+	Call        string `json:"call" doc:"commit, read, or a call of an instance"`
+	Scope       string `json:"scope"`
+	Ops         int    `json:"ops,omitempty" doc:"The number of ops or reads"`
+	First       string `json:"first,omitempty" doc:"The kind of the first op or read"`
+	Manager     string `json:"manager,omitempty"`
+	Key         string `json:"key,omitempty"`
+	TookUS      int64  `json:"took_us" doc:"The whole time on this node"`
+	QueueUS     int64  `json:"queue_us,omitempty" doc:"A commit waited for the entry before its own"`
+	ReplicateUS int64  `json:"replicate_us,omitempty" doc:"Until a majority had its entry on disk"`
+	ApplyUS     int64  `json:"apply_us,omitempty" doc:"The state machine's time for its entry"`
+	LeaderUS    int64  `json:"leader_us,omitempty" doc:"On another node than the leader: until that answered"`
+	Code        string `json:"code,omitempty" doc:"The error's code, if the call failed"`
+	Trace       string `json:"trace,omitempty" doc:"The id of its trace, if it is sampled"`
 }

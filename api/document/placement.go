@@ -1,6 +1,9 @@
 package document
 
 import (
+	"cmp"
+	"slices"
+
 	"dormouse/agent/layout"
 )
 
@@ -30,6 +33,7 @@ type PlacementAnswer struct {
 	Why        string               `json:"why"`
 	Candidates []placementCandidate `json:"candidates" nullable:"false" doc:"The nodes with a lease, best candidate first"`
 	Forecast   *placementForecast   `json:"forecast,omitempty" doc:"Only with the parameters with or without"`
+	Events     []placementEvent     `json:"events" nullable:"false" doc:"The changes of its ownership that are kept, newest first"`
 }
 
 // PlacementAnswerOf returns the document of the placement of a key.
@@ -39,6 +43,7 @@ func PlacementAnswerOf(p layout.Placement) PlacementAnswer {
 		Partition: at.ID, Owner: at.Owner, Epoch: at.Epoch, State: string(at.State), To: at.To, Since: at.Since, SinceIndex: at.SinceIndex, Why: at.Why,
 		Candidates: rowsOf(p.Candidates, func(c layout.PlacementCandidate) placementCandidate { return placementCandidate(c) }),
 	}
+	out.Events = eventsOf(p.Events, func(e layout.PlacementEvent) bool { return slices.Contains(e.Partitions, at.ID) })
 	if f := p.Forecast; f != nil {
 		out.Forecast = &placementForecast{Moves: f.Moves, Owner: f.Owner}
 	}
@@ -81,4 +86,53 @@ func PlacementSharesOf(p layout.Placement) PlacementShares {
 			return movingPartition{Partition: m.ID, From: m.Owner, To: m.To, Why: m.Why}
 		}),
 	}
+}
+
+// placementEvent is one change of the owner of one or more partitions.
+type placementEvent struct {
+	Index      uint64                    `json:"index"`
+	At         int64                     `json:"at"`
+	Kind       layout.PlacementEventKind `json:"kind" doc:"assigned, draining, kept, moved, released, lapsed or ended"`
+	From       string                    `json:"from,omitempty"`
+	To         string                    `json:"to,omitempty"`
+	Epoch      uint64                    `json:"epoch,omitempty" doc:"Of the new ownership"`
+	Why        string                    `json:"why"`
+	Partitions int                       `json:"partitions" doc:"How many partitions it is about"`
+}
+
+// eventsOf returns the documents of the events that are wanted, newest first.
+func eventsOf(events []layout.PlacementEvent, wanted func(layout.PlacementEvent) bool) []placementEvent {
+	out := []placementEvent{}
+	for _, e := range events {
+		if wanted(e) {
+			out = append(out, placementEvent{Index: e.Index, At: e.Time, Kind: e.Kind, From: e.From, To: e.To, Epoch: e.Epoch, Why: e.Why, Partitions: len(e.Partitions)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b placementEvent) int { return cmp.Compare(b.Index, a.Index) })
+	return out
+}
+
+// PlacementMap is the owner of each partition.
+type PlacementMap struct {
+	Index  uint64            `json:"index"`
+	Nodes  []string          `json:"nodes" nullable:"false" doc:"The owners of partitions"`
+	Owners []int             `json:"owners" nullable:"false" doc:"For each partition the position of its owner in nodes; -1 if it has none"`
+	Moving []movingPartition `json:"moving" nullable:"false" doc:"Running moves"`
+	Events []placementEvent  `json:"events" nullable:"false" doc:"The newest changes, newest first"`
+}
+
+// PlacementMapOf returns the document of the owners of all partitions.
+func PlacementMapOf(p layout.Placement) PlacementMap {
+	out := PlacementMap{Index: p.Index, Nodes: []string{}, Owners: make([]int, len(p.Owners)), Moving: PlacementSharesOf(p).Moving}
+	for _, owner := range p.Owners {
+		if owner != "" && !slices.Contains(out.Nodes, owner) {
+			out.Nodes = append(out.Nodes, owner)
+		}
+	}
+	slices.Sort(out.Nodes)
+	for i, owner := range p.Owners {
+		out.Owners[i] = slices.Index(out.Nodes, owner)
+	}
+	out.Events = eventsOf(p.Events, func(layout.PlacementEvent) bool { return true })
+	return out
 }

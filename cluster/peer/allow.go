@@ -15,6 +15,7 @@ import (
 
 	"dormouse/cluster/keys"
 	"dormouse/cluster/transport"
+	"dormouse/internal/tracing/grpctrace"
 	peerpb "dormouse/proto/peer"
 )
 
@@ -50,7 +51,7 @@ func ServerOptions() []grpc.ServerOption {
 			if err := allow(ctx, info.FullMethod); err != nil {
 				return nil, err
 			}
-			return handle(ctx, r)
+			return handle(grpctrace.Incoming(ctx), r)
 		}),
 		grpc.ChainStreamInterceptor(func(s any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 			if err := allow(stream.Context(), info.FullMethod); err != nil {

@@ -8,6 +8,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/convert"
 	"dormouse/api/ops"
+	"dormouse/internal/tracing"
 	apipb "dormouse/proto/api"
 )
 
@@ -62,8 +63,8 @@ func openExchange(ctx context.Context, store apipb.StoreClient, wg *sync.WaitGro
 
 // submit queues a commit. It returns false if the stream is broken; then the commit
 // was not queued.
-func (x *exchange) submit(c *agent.Commit, done func(agent.Result, error)) bool {
-	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: convert.CommitToProto(c)}}
+func (x *exchange) submit(c *agent.Commit, trace tracing.Context, done func(agent.Result, error)) bool {
+	call := &apipb.Call{Call: &apipb.Call_Commit{Commit: convert.CommitToProto(c)}, Traceparent: trace.Parent, Tracestate: trace.State}
 	f := &forwarded{call: call, bytes: call.EncodedSize(), done: done}
 	x.mu.Lock()
 	switch {

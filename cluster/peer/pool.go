@@ -15,6 +15,8 @@ import (
 	"dormouse/api/convert"
 	"dormouse/cluster/assign"
 	"dormouse/cluster/membership"
+	"dormouse/internal/tracing"
+	"dormouse/internal/tracing/grpctrace"
 	apipb "dormouse/proto/api"
 	"dormouse/proto/codec"
 	peerpb "dormouse/proto/peer"
@@ -157,19 +159,20 @@ func (p *Pool) Barrier(ctx context.Context, addr string, applied uint64) (uint64
 }
 
 // Submit implements router.Peers: it forwards a commit that this node has validated.
-// It calls done exactly once. It ignores ctx.
-func (p *Pool) Submit(_ context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
+// It calls done exactly once. It does not end with ctx.
+func (p *Pool) Submit(ctx context.Context, addr string, c agent.Commit, done func(agent.Result, error)) {
 	l, err := p.link(addr)
 	if err != nil {
 		done(agent.Result{}, err)
 		return
 	}
+	trace := tracing.Of(ctx)
 	for range 2 { // a stream may have broken since it was opened
 		x := p.stream(l)
 		if x == nil {
 			break
 		}
-		if x.submit(&c, done) {
+		if x.submit(&c, trace, done) {
 			return
 		}
 		l.drop(x)
@@ -260,6 +263,7 @@ func (p *Pool) link(addr string) (*link, error) {
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingEvery / 2}),
 		grpc.WithDisableServiceConfig(),
+		grpc.WithChainUnaryInterceptor(grpctrace.Outgoing),
 	)
 	if err != nil {
 		return nil, agent.Errorf(agent.CodeInternal, "connect to peer %s: %v", addr, err)

@@ -8,19 +8,22 @@ import (
 
 	"dormouse/agent"
 	"dormouse/internal/seededbug"
+	"dormouse/internal/tracing"
 )
 
 // batch is one log entry and the callers that wait for it.
 type batch struct {
-	p       *Proposer
-	started time.Time
-	took    time.Duration // until it was settled
-	cmds    [][]byte
-	done    []func(agent.Decided, error) // one a commit
-	readers []chan reading
-	remote  bool // a remote node waits until it has applied the entry
-	entry   []byte
-	future  raft.ApplyFuture
+	p        *Proposer
+	started  time.Time
+	took     time.Duration // until it was settled
+	applying time.Duration // of took, in the state machine
+	cmds     [][]byte
+	done     []func(agent.Decided, error) // one a commit
+	parts    []*tracing.Parts             // one a commit, or nil
+	readers  []chan reading
+	remote   bool // a remote node waits until it has applied the entry
+	entry    []byte
+	future   raft.ApplyFuture
 
 	index   uint64
 	decided []agent.Decided
@@ -47,6 +50,7 @@ func (b *batch) settle(err error) {
 // answer tells the callers, once.
 func (b *batch) answer() {
 	for i, done := range b.done {
+		b.parts[i].Settle(b.started, b.took, b.applying)
 		if b.err != nil {
 			done(agent.Decided{}, b.err)
 		} else {

@@ -26,6 +26,7 @@ type Metrics struct {
 	entries, commits, bytes, rounds, refused, unknown atomic.Uint64
 	wallSteps, wallBacks                              atomic.Uint64
 	cycleNS                                           atomic.Int64 // of the last entry, from packed to applied
+	applyNS                                           atomic.Int64 // of the last entry, how long the state machine took
 
 	// Histograms of commits and bytes of an entry, and of its time.
 	Histograms                             []prometheus.Histogram
@@ -48,6 +49,9 @@ func NewMetrics() *Metrics {
 	return m
 }
 
+// Applied records how long the state machine took for an entry.
+func (m *Metrics) Applied(took time.Duration) { m.applyNS.Store(int64(took)) }
+
 // Stats returns the counters.
 func (m *Metrics) Stats() Stats {
 	return Stats{
@@ -65,7 +69,7 @@ func (m *Metrics) sent(b *batch) {
 }
 
 func (m *Metrics) settled(b *batch, err error) {
-	b.took = time.Since(b.started)
+	b.took, b.applying = time.Since(b.started), time.Duration(m.applyNS.Load()) // no other entry is in flight
 	m.cycleNS.Store(int64(b.took))
 	m.cycles.Observe(b.took.Seconds())
 	if err != nil && outcome(err).Code == agent.CodeUnknown {

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"dormouse/agent"
+	"dormouse/internal/tracing"
 )
 
 // pending is one commit that has not been sent.
 type pending struct {
 	cmd    []byte
 	done   func(agent.Decided, error)
-	remote bool // another node submitted it
+	remote bool           // another node submitted it
+	parts  *tracing.Parts // may be nil
 }
 
 // Submit proposes one encoded commit and returns. It calls done exactly once,
@@ -20,9 +22,10 @@ type pending struct {
 // decision or an *agent.Error. done must not block. cmd must not change until
 // then. remote says that another node submitted the commit and waits until it has
 // applied it. Commits of one tenant are decided in order; tenants share the log
-// fairly.
-func (p *Proposer) Submit(tenant string, cmd []byte, remote bool, done func(agent.Decided, error)) {
-	if err := p.enqueue(tenant, pending{cmd: cmd, done: done, remote: remote}); err != nil {
+// fairly. The parts of the commit's time are recorded in parts, unless that is nil.
+func (p *Proposer) Submit(tenant string, cmd []byte, remote bool, parts *tracing.Parts, done func(agent.Decided, error)) {
+	parts.Enqueue()
+	if err := p.enqueue(tenant, pending{cmd: cmd, done: done, remote: remote, parts: parts}); err != nil {
 		done(agent.Decided{}, err)
 	}
 }
@@ -36,7 +39,7 @@ func (p *Proposer) Commit(ctx context.Context, cmd []byte) (index uint64, err er
 		err     error
 	}
 	settled := make(chan outcome, 1)
-	p.Submit("", cmd, false, func(d agent.Decided, err error) { settled <- outcome{d, err} })
+	p.Submit("", cmd, false, nil, func(d agent.Decided, err error) { settled <- outcome{d, err} })
 	select {
 	case o := <-settled:
 		if o.err == nil && o.decided.Err != nil {
@@ -144,9 +147,9 @@ func (p *Proposer) cut() *batch {
 		return nil
 	}
 	cut := p.queue.cut()
-	b := &batch{readers: p.readers, cmds: make([][]byte, len(cut)), done: make([]func(agent.Decided, error), len(cut))}
+	b := &batch{readers: p.readers, cmds: make([][]byte, len(cut)), done: make([]func(agent.Decided, error), len(cut)), parts: make([]*tracing.Parts, len(cut))}
 	for i, w := range cut {
-		b.cmds[i], b.done[i] = w.cmd, w.done
+		b.cmds[i], b.done[i], b.parts[i] = w.cmd, w.done, w.parts
 		b.remote = b.remote || w.remote
 	}
 	p.readers = nil

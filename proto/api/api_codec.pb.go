@@ -78,6 +78,8 @@ func (m *Call) EncodedSize() int {
 		n += protocode.SizeMessage(3, o.Read.EncodedSize())
 	}
 	n += protocode.SizeInt(4, m.TimeoutMs)
+	n += protocode.SizeText(5, m.Traceparent)
+	n += protocode.SizeText(6, m.Tracestate)
 	return n
 }
 
@@ -88,6 +90,8 @@ func (m *Call) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutText(b, i, 6, m.Tracestate)
+	i = protocode.PutText(b, i, 5, m.Traceparent)
 	i = protocode.PutInt(b, i, 4, m.TimeoutMs)
 	switch o := m.Call.(type) {
 	case *Call_Commit:
@@ -124,6 +128,10 @@ func (m *Call) Decode(raw []byte) (err error) {
 			err = protocode.Sub(&f, &o.Read)
 		case 4:
 			err = protocode.Int(&f, &m.TimeoutMs)
+		case 5:
+			err = f.String(&m.Traceparent)
+		case 6:
+			err = f.String(&m.Tracestate)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -668,6 +676,10 @@ func (m *Read) EncodedSize() int {
 		n += protocode.SizeMessage(260, o.GetToken.EncodedSize())
 	case *Read_ListTokens:
 		n += protocode.SizeMessage(261, o.ListTokens.EncodedSize())
+	case *Read_GetDeletion:
+		n += protocode.SizeMessage(320, o.GetDeletion.EncodedSize())
+	case *Read_ListDeletions:
+		n += protocode.SizeMessage(321, o.ListDeletions.EncodedSize())
 	}
 	return n
 }
@@ -746,6 +758,10 @@ func (m *Read) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.GetToken.EncodeBackward(b[:i]), i, 260)
 	case *Read_ListTokens:
 		i = protocode.PutMessage(b, o.ListTokens.EncodeBackward(b[:i]), i, 261)
+	case *Read_GetDeletion:
+		i = protocode.PutMessage(b, o.GetDeletion.EncodeBackward(b[:i]), i, 320)
+	case *Read_ListDeletions:
+		i = protocode.PutMessage(b, o.ListDeletions.EncodeBackward(b[:i]), i, 321)
 	}
 	return i
 }
@@ -988,6 +1004,20 @@ func (m *Read) Decode(raw []byte) (err error) {
 				m.Read = o
 			}
 			err = protocode.Sub(&f, &o.ListTokens)
+		case 320:
+			o, ok := m.Read.(*Read_GetDeletion)
+			if !ok {
+				o = &Read_GetDeletion{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.GetDeletion)
+		case 321:
+			o, ok := m.Read.(*Read_ListDeletions)
+			if !ok {
+				o = &Read_ListDeletions{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.ListDeletions)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1793,6 +1823,10 @@ func (m *Answer) EncodedSize() int {
 		n += protocode.SizeMessage(260, o.Token.EncodedSize())
 	case *Answer_Tokens:
 		n += protocode.SizeMessage(261, o.Tokens.EncodedSize())
+	case *Answer_Deletion:
+		n += protocode.SizeMessage(320, o.Deletion.EncodedSize())
+	case *Answer_Deletions:
+		n += protocode.SizeMessage(321, o.Deletions.EncodedSize())
 	}
 	return n
 }
@@ -1871,6 +1905,10 @@ func (m *Answer) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.Token.EncodeBackward(b[:i]), i, 260)
 	case *Answer_Tokens:
 		i = protocode.PutMessage(b, o.Tokens.EncodeBackward(b[:i]), i, 261)
+	case *Answer_Deletion:
+		i = protocode.PutMessage(b, o.Deletion.EncodeBackward(b[:i]), i, 320)
+	case *Answer_Deletions:
+		i = protocode.PutMessage(b, o.Deletions.EncodeBackward(b[:i]), i, 321)
 	}
 	return i
 }
@@ -2113,6 +2151,20 @@ func (m *Answer) Decode(raw []byte) (err error) {
 				m.Answer = o
 			}
 			err = protocode.Sub(&f, &o.Tokens)
+		case 320:
+			o, ok := m.Answer.(*Answer_Deletion)
+			if !ok {
+				o = &Answer_Deletion{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Deletion)
+		case 321:
+			o, ok := m.Answer.(*Answer_Deletions)
+			if !ok {
+				o = &Answer_Deletions{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Deletions)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -31,6 +31,7 @@ type PlacementRequest struct {
 	With          string                 `protobuf:"bytes,4,opt,name=with,proto3" json:"with,omitempty"`       // a node: what would move if it joined
 	Without       string                 `protobuf:"bytes,5,opt,name=without,proto3" json:"without,omitempty"` // a node: what would move if it left
 	Events        uint64                 `protobuf:"varint,6,opt,name=events,proto3" json:"events,omitempty"`  // of the placement history, at most this many
+	Owners        bool                   `protobuf:"varint,7,opt,name=owners,proto3" json:"owners,omitempty"`  // the owner of each partition
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -107,6 +108,13 @@ func (x *PlacementRequest) GetEvents() uint64 {
 	return 0
 }
 
+func (x *PlacementRequest) GetOwners() bool {
+	if x != nil {
+		return x.Owners
+	}
+	return false
+}
+
 type PlacementReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
@@ -117,6 +125,7 @@ type PlacementReport struct {
 	Partition     *PlacedPartition       `protobuf:"bytes,6,opt,name=partition,proto3,oneof" json:"partition,omitempty"`
 	Candidates    []*PlacementCandidate  `protobuf:"bytes,7,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	Forecast      *PlacementForecast     `protobuf:"bytes,8,opt,name=forecast,proto3,oneof" json:"forecast,omitempty"`
+	Owners        []string               `protobuf:"bytes,9,rep,name=owners,proto3" json:"owners,omitempty"` // of each partition, "" for none; only if asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -203,6 +212,13 @@ func (x *PlacementReport) GetCandidates() []*PlacementCandidate {
 func (x *PlacementReport) GetForecast() *PlacementForecast {
 	if x != nil {
 		return x.Forecast
+	}
+	return nil
+}
+
+func (x *PlacementReport) GetOwners() []string {
+	if x != nil {
+		return x.Owners
 	}
 	return nil
 }
@@ -647,14 +663,15 @@ var File_proto_api_placement_proto protoreflect.FileDescriptor
 
 const file_proto_api_placement_proto_rawDesc = "" +
 	"\n" +
-	"\x19proto/api/placement.proto\x12\x0fdormouse.api.v1\"\x9a\x01\n" +
+	"\x19proto/api/placement.proto\x12\x0fdormouse.api.v1\"\xb2\x01\n" +
 	"\x10PlacementRequest\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x18\n" +
 	"\amanager\x18\x02 \x01(\tR\amanager\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12\x12\n" +
 	"\x04with\x18\x04 \x01(\tR\x04with\x12\x18\n" +
 	"\awithout\x18\x05 \x01(\tR\awithout\x12\x16\n" +
-	"\x06events\x18\x06 \x01(\x04R\x06events\"\xcc\x03\n" +
+	"\x06events\x18\x06 \x01(\x04R\x06events\x12\x16\n" +
+	"\x06owners\x18\a \x01(\bR\x06owners\"\xe4\x03\n" +
 	"\x0fPlacementReport\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x121\n" +
 	"\x05nodes\x18\x02 \x03(\v2\x1b.dormouse.api.v1.PlacedNodeR\x05nodes\x12\x12\n" +
@@ -665,7 +682,8 @@ const file_proto_api_placement_proto_rawDesc = "" +
 	"\n" +
 	"candidates\x18\a \x03(\v2#.dormouse.api.v1.PlacementCandidateR\n" +
 	"candidates\x12C\n" +
-	"\bforecast\x18\b \x01(\v2\".dormouse.api.v1.PlacementForecastH\x01R\bforecast\x88\x01\x01B\f\n" +
+	"\bforecast\x18\b \x01(\v2\".dormouse.api.v1.PlacementForecastH\x01R\bforecast\x88\x01\x01\x12\x16\n" +
+	"\x06owners\x18\t \x03(\tR\x06ownersB\f\n" +
 	"\n" +
 	"_partitionB\v\n" +
 	"\t_forecast\"\xe0\x01\n" +

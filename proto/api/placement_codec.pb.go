@@ -25,6 +25,7 @@ func (m *PlacementRequest) EncodedSize() int {
 	n += protocode.SizeText(4, m.With)
 	n += protocode.SizeText(5, m.Without)
 	n += protocode.SizeInt(6, m.Events)
+	n += protocode.SizeBool(7, m.Owners)
 	return n
 }
 
@@ -35,6 +36,7 @@ func (m *PlacementRequest) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutBool(b, i, 7, m.Owners)
 	i = protocode.PutInt(b, i, 6, m.Events)
 	i = protocode.PutText(b, i, 5, m.Without)
 	i = protocode.PutText(b, i, 4, m.With)
@@ -63,6 +65,8 @@ func (m *PlacementRequest) Decode(raw []byte) (err error) {
 			err = f.String(&m.Without)
 		case 6:
 			err = protocode.Int(&f, &m.Events)
+		case 7:
+			err = f.Bool(&m.Owners)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -106,6 +110,7 @@ func (m *PlacementReport) EncodedSize() int {
 	if m.Forecast != nil {
 		n += protocode.SizeMessage(8, m.Forecast.EncodedSize())
 	}
+	n += protocode.SizeTexts(9, m.Owners)
 	return n
 }
 
@@ -116,6 +121,7 @@ func (m *PlacementReport) EncodeBackward(b []byte) int {
 		return i
 	}
 	i = protocode.PutUnknown(b, i, m.unknownFields)
+	i = protocode.PutTexts(b, i, 9, m.Owners)
 	if m.Forecast != nil {
 		i = protocode.PutMessage(b, m.Forecast.EncodeBackward(b[:i]), i, 8)
 	}
@@ -162,6 +168,8 @@ func (m *PlacementReport) Decode(raw []byte) (err error) {
 			err = protocode.Subs(&f, &m.Candidates)
 		case 8:
 			err = protocode.Sub(&f, &m.Forecast)
+		case 9:
+			err = f.Strings(&m.Owners)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

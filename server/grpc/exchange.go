@@ -12,6 +12,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/convert"
 	"dormouse/api/ops"
+	"dormouse/internal/tracing"
 	apipb "dormouse/proto/api"
 )
 
@@ -157,23 +158,23 @@ func (x *exchange) begin(ctx context.Context, call *apipb.Call) error {
 	}
 	switch c := call.GetCall().(type) {
 	case *apipb.Call_Commit:
-		x.commit(f, c.Commit)
+		x.commit(f, c.Commit, traceOf(call))
 	case *apipb.Call_Read:
-		x.read(f, c.Read)
+		x.read(f, c.Read, traceOf(call))
 	default:
 		x.refuse(f, agent.Invalid("call", "the call is missing or of a kind that this node does not know"))
 	}
 	return nil
 }
 
-func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
+func (x *exchange) commit(f *flight, req *apipb.CommitRequest, trace tracing.Context) {
 	c, err := convert.CommitFromProto(req)
 	if err != nil {
 		x.refuse(f, errorOf(err, true))
 		return
 	}
 	x.trust(&c, req)
-	x.service.Submit(f.window.ctx, c, func(result agent.Result, err error) {
+	x.service.Submit(tracing.With(f.window.ctx, trace), c, func(result agent.Result, err error) {
 		defer x.recovered(f, "Exchange commit")
 		if err != nil {
 			x.refuse(f, errorOf(err, true))
@@ -181,6 +182,10 @@ func (x *exchange) commit(f *flight, req *apipb.CommitRequest) {
 		}
 		x.complete(f, &apipb.Reply{Id: f.id, Reply: &apipb.Reply_Commit{Commit: convert.ResultToProto(&result)}})
 	})
+}
+
+func traceOf(call *apipb.Call) tracing.Context {
+	return tracing.Context{Parent: call.Traceparent, State: call.Tracestate}
 }
 
 // recovered turns a panic into an internal error of the one call.

@@ -8,6 +8,7 @@ import (
 	rpc "google.golang.org/grpc"
 
 	"dormouse/agent"
+	"dormouse/internal/tracing/grpctrace"
 )
 
 // ours reports whether a call is of this package's services, and not a health check or reflection,
@@ -43,6 +44,7 @@ func (s *Server) unary(ctx context.Context, req any, info *rpc.UnaryServerInfo, 
 	if ctx, err = s.authenticated(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
+	ctx = grpctrace.Incoming(ctx)
 	defer func() {
 		if r := recover(); r != nil {
 			err = statusOf(s.api.panicked(info.FullMethod, r))

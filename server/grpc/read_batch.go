@@ -6,6 +6,7 @@ import (
 	"dormouse/agent"
 	"dormouse/api/convert"
 	"dormouse/internal/budget"
+	"dormouse/internal/tracing"
 	apipb "dormouse/proto/api"
 )
 
@@ -20,6 +21,7 @@ const readBatchMax = 32
 type readBatch struct {
 	agent.Reads
 	window *window
+	trace  tracing.Context // of its one call, if that has one
 	calls  []batchedCall
 }
 
@@ -45,7 +47,7 @@ func weigh(r *apipb.ReadRequest) int64 {
 
 // read adds one call to the batch, or answers it alone if it is slow. take has counted it among the
 // readers.
-func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
+func (x *exchange) read(f *flight, req *apipb.ReadRequest, trace tracing.Context) {
 	r, err := convert.ReadsFromProto(req)
 	if err == nil {
 		err = r.Validate() // here, so that it is refused alone
@@ -55,15 +57,16 @@ func (x *exchange) read(f *flight, req *apipb.ReadRequest) {
 		x.readers.Done()
 		return
 	}
-	if x.batch != nil && !x.batch.fits(f, &r) {
+	traced := trace.Parent != "" // it has a span of its own
+	if x.batch != nil && (traced || !x.batch.fits(f, &r)) {
 		x.flush()
 	}
 	if x.batch == nil {
-		x.batch = &readBatch{Reads: agent.Reads{Scope: r.Scope, Stale: r.Stale, MinIndex: r.MinIndex}, window: f.window}
+		x.batch = &readBatch{Reads: agent.Reads{Scope: r.Scope, Stale: r.Stale, MinIndex: r.MinIndex}, window: f.window, trace: trace}
 	}
 	x.batch.Reads.Reads = append(x.batch.Reads.Reads, r.Reads...)
 	x.batch.calls = append(x.batch.calls, batchedCall{f, len(r.Reads)})
-	if f.weight >= pageReadWeight || len(x.batch.Reads.Reads) >= readBatchMax {
+	if traced || f.weight >= pageReadWeight || len(x.batch.Reads.Reads) >= readBatchMax {
 		x.flush()
 	}
 }
@@ -94,7 +97,7 @@ func (x *exchange) answerBatch(b *readBatch) {
 			}
 		}
 	}()
-	ctx, work := budget.WithWork(b.window.ctx, x.bytes, x.caller)
+	ctx, work := budget.WithWork(tracing.With(b.window.ctx, b.trace), x.bytes, x.caller)
 	defer work.Done()
 	answers, err := x.service.Read(ctx, b.Reads)
 	if err == nil && len(answers.Answers) != len(b.Reads.Reads) {

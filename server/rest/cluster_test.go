@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -91,7 +92,7 @@ func TestProbesAndMetrics(t *testing.T) {
 	k := newKitWith(t, rest.Options{
 		Ready:   func() error { return why },
 		Metrics: metrics,
-		Observe: func(operation string, status int, _ time.Duration) { observed[operation] = status },
+		Observe: func(_ context.Context, operation string, status int, _ time.Duration) { observed[operation] = status },
 	})
 	k.call("GET", "/livez", "").ok(200)
 	got := k.call("GET", "/readyz", "")

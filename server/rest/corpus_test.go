@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	jsondoc "dormouse/api/document"
+	"dormouse/internal/history"
 	"dormouse/server/rest"
 )
 
@@ -139,6 +142,21 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 	handler, err := rest.New(service, operator, rest.Options{
 		Node: "n1", ClusterID: func() string { return "c1" }, Version: "v1", Applied: func() uint64 { return 5 }, Metrics: metrics,
 		Instances: &cannedInstances{hosted: hosted{source: agent.SourceFresh}, fill: canned.fill},
+		Settings: func() []jsondoc.Setting {
+			return []jsondoc.Setting{{Name: "http.addr", Value: "10.0.0.1:7600", Default: "127.0.0.1:7600"}}
+		},
+		SlowCalls: func() []jsondoc.SlowCall {
+			return []jsondoc.SlowCall{{At: 1_700_000_000_000, Call: "commit", Scope: "default", Ops: 1, First: "PutValue", TookUS: 1_320_000, QueueUS: 2_100, ReplicateUS: 1_310_000, ApplyUS: 80}}
+		},
+		Log:     func() []byte { return []byte("[INFO]  dormouse: started\n") },
+		Profile: func(_ context.Context, kind string, _ uint64) ([]byte, error) { return []byte(kind), nil },
+		AuditLog: func(before uint64, _ int) ([]agent.JSON, uint64, error) {
+			return []agent.JSON{fmt.Appendf(nil, `{"seq":%d,"kind":"admin"}`, max(before, 9)-1)}, max(before, 9) - 1, nil
+		},
+		History: func() history.Snapshot {
+			one := history.Series{Calls: []uint64{120}, P50: []time.Duration{1500 * time.Microsecond}, P99: []time.Duration{4 * time.Millisecond}}
+			return history.Snapshot{From: time.UnixMilli(1_700_000_000_000), Writes: one, Reads: one, Signals: one}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -20,16 +21,21 @@ const (
 	corsMaxAge  = "600" // seconds for which a browser keeps the answer to a preflight
 )
 
+// ofPeer reports whether an origin is another node's.
+func (f *api) ofPeer(origin string) bool {
+	return origin != "" && f.options.Peers != nil && slices.Contains(f.options.Peers(), origin)
+}
+
 // crossOrigin sets the headers for pages of other origins, and reports whether the request's page is of
 // an allowed one. It answers the preflights of these pages itself: done is then true. It never allows
 // credentials, which a browser would add by itself: a page sends a token, which it must know.
 func (f *api) crossOrigin(w http.ResponseWriter, r *http.Request) (allowed, done bool) {
-	if len(f.allowed) == 0 {
+	if len(f.allowed) == 0 && f.options.Peers == nil {
 		return false, false
 	}
 	w.Header().Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if !f.allowed[origin] {
+	if !f.allowed[origin] && !f.ofPeer(origin) {
 		return false, false
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origin)

@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -63,5 +65,39 @@ func TestOtherPagesMayNotCall(t *testing.T) {
 		if got.Header().Get("Access-Control-Allow-Origin") != "" || got.Header().Get("Vary") != "Origin" {
 			t.Errorf("%s: %v", origin, got.Header())
 		}
+	}
+}
+
+func TestPagesOfTheOtherNodesMayCall(t *testing.T) {
+	peers := []string{"http://10.0.0.2:7600"}
+	k := newKitWith(t, rest.Options{Peers: func() []string { return peers }})
+	from := func(origin string) []string {
+		return []string{"Origin: " + origin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"}
+	}
+	got := k.call("PUT", "/v1/checkpoints/k", `{"state":{}}`, from(peers[0])...)
+	got.ok(201)
+	if h := got.Header(); h.Get("Access-Control-Allow-Origin") != peers[0] || h.Get("Vary") != "Origin" {
+		t.Errorf("the answer has %v", h)
+	}
+	for _, other := range []string{"http://10.0.0.3:7600", "https://10.0.0.2:7600", "http://10.0.0.2", "null"} {
+		k.call("PUT", "/v1/checkpoints/k", `{"state":{}}`, from(other)...).problem(403, "forbidden")
+	}
+	peers = nil // the member has left
+	k.call("PUT", "/v1/checkpoints/k", `{"state":{}}`, from("http://10.0.0.2:7600")...).problem(403, "forbidden")
+}
+
+func TestTheConsoleIsServedBesideTheAPI(t *testing.T) {
+	console := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) })
+	k := newKitWith(t, rest.Options{Console: console})
+	for _, path := range []string{"/", "/ui", "/ui/agents"} {
+		if got := k.call("GET", path, ""); got.Code != 200 || got.Body.String() != "page "+path {
+			t.Errorf("%s answers %d %s", path, got.Code, got.Body)
+		}
+	}
+	k.call("GET", "/uix", "").problem(404, "not_found")
+	k.call("GET", "/v1/threads", "").ok(200)
+	k.call("GET", "/ui/agents", "", fromPage...).problem(403, "forbidden")
+	for _, path := range []string{"/", "/ui", "/ui/agents"} {
+		newKit(t).call("GET", path, "").problem(404, "not_found")
 	}
 }

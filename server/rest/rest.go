@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -9,11 +10,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/trace"
 
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/agent/layout"
+	"dormouse/api/document"
 	"dormouse/internal/budget"
+	"dormouse/internal/history"
 )
 
 // Options configure the API. The zero value of a field is its default.
@@ -49,9 +53,36 @@ type Options struct {
 
 	Instances agent.Instances // nil means none: calls on them are unavailable
 
-	// Observe is called for every answer with the operation's id ("" for none), the status, and the
-	// duration. It must not block. nil means no calls.
-	Observe func(operation string, status int, took time.Duration)
+	// History returns the calls of the last hour. nil means that the node keeps no history.
+	History func() history.Snapshot
+
+	// Settings returns the settings in force. nil means that the node does not tell them.
+	Settings func() []document.Setting
+	// AuditLog returns the records of the node's audit log before a seq, newest first, and the before of
+	// the next page, or 0. nil means that there is no log.
+	AuditLog func(before uint64, limit int) (records []agent.JSON, next uint64, err error)
+
+	// Log returns the end of the node's log. nil means that the node keeps none.
+	Log func() []byte
+	// SlowCalls returns the last slow calls, newest first. nil means that there are none.
+	SlowCalls func() []document.SlowCall
+	// Profile returns a profile of the process in the format of pprof: heap, goroutine, or cpu over
+	// some seconds. nil means that there are none.
+	Profile func(ctx context.Context, kind string, seconds uint64) ([]byte, error)
+
+	// Console serves the pages at / and below /ui, to callers without a token: they hold no data. nil
+	// means none.
+	Console http.Handler
+	// Peers returns the origins at which browsers reach the other nodes, such as https://10.0.0.2:7600.
+	// Their pages may call this node: a console goes on with another node if its own stops. nil means
+	// none.
+	Peers func() []string
+
+	// Observe is called for every answer with the context of its span, the operation's id ("" for
+	// none), the status, and the duration. It must not block. nil means no calls.
+	Observe func(ctx context.Context, operation string, status int, took time.Duration)
+
+	Tracer trace.Tracer // makes a span of each request; nil means none
 }
 
 // Limits of one node for all clients together. Beyond them a call is refused as overloaded.
@@ -139,6 +170,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeCommits(f)
 	routeReads(f)
 	routeValues(f)
+	routeDeletions(f)
 	routeCheckpoints(f)
 	routeThreads(f)
 	routeEntries(f)
@@ -160,6 +192,8 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeTokens(f)
 	routeCluster(f)
 	routePlacement(f)
+	routeHistory(f)
+	routeNode(f)
 	routeHealth(f)
 	f.routeDocument()
 	return f, nil

@@ -10,22 +10,32 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
 	"dormouse/access"
 	"dormouse/agent"
 	"dormouse/api/document"
 	"dormouse/internal/hostcheck"
+	"dormouse/internal/tracing"
 )
 
 // ServeHTTP answers one request.
 func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	out := &writer{ResponseWriter: w, applied: f.options.Applied, remote: r.RemoteAddr, compress: f.options.Compress, gzip: f.options.Compress && acceptsGzip(r.Header)}
+	ctx, span := tracing.Serve(tracing.FromHeader(r.Context(), r.Header), f.options.Tracer, r.Method)
+	if span.IsRecording() {
+		r = r.WithContext(ctx)
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			f.recovered(out, r, cause)
 		}
+		endSpan(span, r.Method, out)
 		if f.options.Observe != nil {
-			f.options.Observe(out.operation, out.status, time.Since(began))
+			f.options.Observe(ctx, out.operation, out.status, time.Since(began))
 		}
 	}()
 	if f.options.Node != "" {
@@ -45,6 +55,10 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(out, err)
 		return
 	}
+	if f.isConsole(r) {
+		f.options.Console.ServeHTTP(out, r)
+		return
+	}
 	if err := f.checkCluster(out, r); err != nil {
 		f.refuse(out, err)
 		return
@@ -60,6 +74,27 @@ func (f *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.mux.ServeHTTP(out, r)
+}
+
+// endSpan ends the span of a request, with its operation's name and its answer's status.
+func endSpan(span trace.Span, method string, out *writer) {
+	if !span.IsRecording() {
+		return
+	}
+	if out.operation != "" {
+		span.SetName(out.operation)
+	}
+	span.SetAttributes(attribute.String("http.request.method", method), attribute.Int("http.response.status_code", out.status))
+	if out.status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, http.StatusText(out.status))
+	}
+	span.End()
+}
+
+// isConsole reports whether a request is for a page of the console or a part of one.
+func (f *api) isConsole(r *http.Request) bool {
+	at := r.URL.Path
+	return f.options.Console != nil && (at == "/" || at == "/ui" || strings.HasPrefix(at, "/ui/"))
 }
 
 // checkCluster sets the header with the id of this cluster, and refuses a request that names

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Setting is one setting of a node, as a configuration file writes it.
+type Setting struct {
+	Name    string // such as http.addr
+	Value   string
+	Default string
+}
+
+// Settings returns all settings of c, in the order of their documentation. User names, passwords and
+// queries of URLs are left out: they may be secrets. No other setting holds one, only paths of files.
+func (c Config) Settings() []Setting {
+	var all []Setting
+	values, defaults := reflect.ValueOf(c), reflect.ValueOf(Default())
+	for i := range values.NumField() {
+		section := values.Type().Field(i)
+		for j := range section.Type.NumField() {
+			all = append(all, Setting{
+				Name:    section.Tag.Get("yaml") + "." + section.Type.Field(j).Tag.Get("yaml"),
+				Value:   withoutSecrets(asText(values.Field(i).Field(j))),
+				Default: asText(defaults.Field(i).Field(j)),
+			})
+		}
+	}
+	return all
+}
+
+// asText returns a value as YAML on one line.
+func asText(v reflect.Value) string {
+	var node yaml.Node
+	if err := node.Encode(v.Interface()); err != nil {
+		return ""
+	}
+	node.Style = yaml.FlowStyle
+	if node.Kind == yaml.ScalarNode {
+		return node.Value
+	}
+	text, err := yaml.Marshal(&node)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// withoutSecrets removes what may be secret from a URL, and leaves other texts as they are.
+func withoutSecrets(text string) string {
+	if !strings.Contains(text, "://") {
+		return text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "(not shown)"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}

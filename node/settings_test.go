@@ -1,0 +1,57 @@
+package node_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"dormouse/config"
+	"dormouse/node/nodetest"
+)
+
+// A node tells operators its settings in force and its audit log, and others neither.
+func TestSettingsAndTheAuditLogAreForOperators(t *testing.T) {
+	n := nodetest.StartWith(t, nodetest.Options{Loopback: true, Auth: true, Configure: func(c *config.Config) {
+		c.Node.Ephemeral, c.Node.DataDir = false, t.TempDir()
+	}})
+	get := func(path, token string, into any) int {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.HTTPAddr()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close() //nolint:errcheck // it was only read
+		if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode
+	}
+	for _, path := range []string{"/v1/cluster/settings", "/v1/cluster/audit"} {
+		var problem struct{ Code string }
+		if status := get(path, "dorm_nobody", &problem); status != http.StatusUnauthorized {
+			t.Errorf("%s without a token: %d %s", path, status, problem.Code)
+		}
+	}
+	var settings struct {
+		Settings []struct{ Name, Value string }
+	}
+	if status := get("/v1/cluster/settings", n.RootToken(), &settings); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	for _, s := range settings.Settings {
+		if s.Name == "auth.mode" && s.Value != config.AuthTokens {
+			t.Errorf("auth.mode is %q", s.Value)
+		}
+	}
+	if len(settings.Settings) < 80 {
+		t.Errorf("%d settings", len(settings.Settings))
+	}
+	var records struct{ Records []struct{ Kind string } }
+	if status := get("/v1/cluster/audit?limit=5", n.RootToken(), &records); status != http.StatusOK || len(records.Records) == 0 || records.Records[0].Kind != "denial" {
+		t.Errorf("%d: %+v", status, records)
+	}
+}

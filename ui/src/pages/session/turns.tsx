@@ -1,0 +1,74 @@
+import type { Schemas } from '../../api/client.js'
+import { href } from '../../app/address.js'
+import { Badge, type Tone } from '../../parts/badge.js'
+import { line } from '../../parts/format.js'
+import { Json } from '../../parts/json.js'
+import { Empty } from '../../parts/states.js'
+import { Clock } from '../../parts/time.js'
+
+type Event = Schemas['ReplayEvent']
+
+interface Turn {
+  id: string
+  request: Event | undefined
+  events: Event[]
+}
+
+/** Divides a timeline into turns: each begins with a request. */
+export function turnsOf(timeline: readonly Event[]): Turn[] {
+  const turns: Turn[] = []
+  for (const event of timeline) {
+    if (event.what === 'request') turns.push({ id: event.id ?? '', request: event, events: [] })
+    else if (event.request_id && event.what !== 'queued') {
+      const own = turns.filter((t) => t.id === event.request_id).at(-1)
+      if (own) own.events.push(event)
+      else turns.push({ id: event.request_id, request: undefined, events: [event] })
+    } else {
+      const last = turns.at(-1)
+      if (last) last.events.push(event)
+      else turns.push({ id: '', request: undefined, events: [event] })
+    }
+  }
+  return turns
+}
+
+const tones: Record<string, Tone> = { request: 'busy', lease: 'plain', entry: 'busy', snapshot: 'good', checkpoint: 'good', review: 'warn', review_escalated: 'bad', review_decided: 'good', created: 'plain', forked: 'plain', queued: 'warn' }
+
+/** The turns of a session as they were: request, snapshots, effects, reviews and outcome. */
+export function Turns({ replay, session }: { replay: Schemas['Replayed']; session: Schemas['Session'] }) {
+  const turns = turnsOf(replay.timeline)
+  if (turns.every((t) => !t.request)) {
+    return <Empty title="This session has had no request" command={`dormctl sessions claim ${session.id} --owner worker-1 --request r1`}>A worker begins a turn by claiming the session with a request.</Empty>
+  }
+  return (
+    <ol class="turn-list">
+      {turns.map((turn, i) => (
+        <li key={`${turn.id}/${i}`}>
+          {turn.request
+            ? <header><strong>{turn.id}</strong> {turn.request.status ? <Badge text={turn.request.status} /> : <Badge text="open" tone="busy" />}<span class="side">{turn.request.by && <span class="faint">{turn.request.by}</span>} <Clock at={turn.request.at} /></span></header>
+            : <header><strong class="faint">{turn.id || 'Before the first turn'}</strong></header>}
+          {turn.request?.data != null && <p class="turn-input">{inputOf(turn.request.data)}</p>}
+          <ul>{turn.events.map((e, n) => <Line key={n} event={e} agent={session.agent_id} />)}</ul>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const inputOf = (data: unknown): string => {
+  if (typeof data === 'object' && data !== null && 'text' in data && typeof data.text === 'string') return data.text
+  return line(data)
+}
+
+function Line({ event, agent }: { event: Event; agent: string }) {
+  const what = event.event || event.operation || event.effect_id || event.id || ''
+  const body = (
+    <>
+      <Badge text={event.what} tone={tones[event.what] ?? 'plain'} />
+      <span class="clip">{what}{event.status ? ` · ${event.status}` : ''}{event.by ? <span class="faint"> by {event.by}</span> : null}{typeof event.seq === 'number' && <> <a href={href('agent', { id: agent, seq: event.seq })} class="mono">#{event.seq}</a></>}</span>
+      <Clock at={event.at} />
+    </>
+  )
+  if (event.data === undefined || event.data === null) return <li class="event">{body}</li>
+  return <li><details><summary class="event">{body}</summary><Json value={event.data} label={`Data of ${event.what}`} /></details></li>
+}

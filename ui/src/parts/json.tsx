@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import { line } from './format.js'
+
+/** The members and elements beyond this number are shown on demand. */
+const shownMax = 50
+
+/** Shows a JSON value as a tree whose branches fold. */
+export function Json({ value, open = 2, label }: { value: unknown; open?: number; label?: string }) {
+  return <div class="json mono" tabIndex={0} role="group" aria-label={label ?? 'JSON'}><Root value={value} open={open} /></div>
+}
+
+/** The members of an object are shown without the object around them. */
+function Root({ value, open }: { value: unknown; open: number }) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || Object.keys(value).length === 0) return <Branch value={value} depth={0} open={open} />
+  return <Members of={Object.entries(value)} depth={0} open={open} />
+}
+
+function Members({ of, depth, open }: { of: [string, unknown][]; depth: number; open: number }) {
+  const [all, setAll] = useState(false)
+  const shown = all ? of : of.slice(0, shownMax)
+  return (
+    <>
+      {shown.map(([k, v]) => <Branch key={k} name={k} value={v} depth={depth + 1} open={open} />)}
+      {shown.length < of.length && <button type="button" class="quiet" onClick={() => setAll(true)}>{of.length - shown.length} more</button>}
+    </>
+  )
+}
+
+function Branch({ name, value, depth, open }: { name?: string; value: unknown; depth: number; open: number }) {
+  const key = name === undefined ? null : <span class="json-key">{name}: </span>
+  if (value === null || typeof value !== 'object') {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return <div class="json-leaf">{key}<span class={`json-${value === null ? 'null' : typeof value}`}>{text}</span></div>
+  }
+  const members: [string, unknown][] = Array.isArray(value) ? value.map((v, i) => [String(i), v]) : Object.entries(value)
+  const [left, right] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  if (members.length === 0) return <div class="json-leaf">{key}<span class="json-null">{left}{right}</span></div>
+  return (
+    <details open={depth < open}>
+      <summary>{key}<span class="json-fold">{left}{line(value, 80).slice(1, 60)}…{right}</span><span class="json-count">{members.length}</span></summary>
+      <div class="json-members">
+        <Members of={members} depth={depth} open={open} />
+      </div>
+    </details>
+  )
+}

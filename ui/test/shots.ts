@@ -1,0 +1,37 @@
+import type { Page } from 'playwright-core'
+
+/** A view of the console. */
+export interface Shot {
+  name: string
+  path: string
+  /** Waits until the view is complete. */
+  ready: (page: Page) => Promise<unknown>
+}
+
+/** The views that are tested with axe, and of which pictures are taken. */
+export function shots(agents: readonly string[]): Shot[] {
+  const agent = encodeURIComponent(agents[2] ?? agents[0]!)
+  return [
+    { name: 'overview', path: '', ready: async (p) => {
+      await p.getByRole('table', { name: 'Nodes' }).waitFor()
+      await p.locator('.uplot').nth(2).waitFor()
+      await p.getByText('Needs a person').waitFor()
+    } },
+    { name: 'agents', path: 'agents', ready: (p) => p.getByRole('table', { name: 'Agents' }).waitFor() },
+    { name: 'agent', path: `agent?id=${agent}&seq=6`, ready: async (p) => {
+      await p.getByRole('button', { name: /search_orders/ }).first().waitFor()
+      await p.getByRole('heading', { name: 'Entry 6' }).waitFor()
+      await p.getByRole('heading', { name: 'Memories' }).waitFor()
+    } },
+    { name: 'placement', path: 'placement?manager=chats&key=room-1', ready: async (p) => {
+      await p.getByRole('img', { name: /4,096 partitions by owner/ }).waitFor()
+      await p.getByText('Candidates, best first').waitFor()
+    } },
+    { name: 'sessions', path: 'sessions', ready: (p) => p.getByRole('table', { name: 'Sessions' }).waitFor() },
+    { name: 'session', path: 'session?id=s-002', ready: async (p) => {
+      await p.getByText('s-002-r1').first().waitFor()
+      await p.getByRole('heading', { name: 'Waits for' }).waitFor()
+    } },
+    { name: 'reviews', path: 'reviews', ready: (p) => p.getByRole('button', { name: 'Approve' }).waitFor() },
+  ]
+}
