@@ -58,7 +58,7 @@ export function Turns({ replay, session }: { replay: Schemas['Replayed']; sessio
 }
 
 const Lines = ({ events, session }: { events: readonly Event[]; session: Schemas['Session'] }) => (
-  <ul>{events.map((e, n) => <Line key={n} event={e} agent={session.agent_id} />)}</ul>
+  <ul>{events.map((e, n) => <Line key={n} event={e} thread={session.thread} />)}</ul>
 )
 
 const inputOf = (data: unknown): string => {
@@ -74,7 +74,7 @@ function briefly(data: unknown): string {
   return text === undefined ? '' : line(text, 160)
 }
 
-function Line({ event, agent }: { event: Event; agent: string }) {
+function Line({ event, thread }: { event: Event; thread: string | undefined }) {
   const what = [event.event || event.operation || event.effect_id || event.id || '', event.what === 'entry' ? briefly(event.data) : ''].filter(Boolean).join(': ')
   const body = (
     <>
@@ -84,5 +84,5 @@ function Line({ event, agent }: { event: Event; agent: string }) {
     </>
   )
   if (event.data === undefined || event.data === null) return <li class="event">{body}</li>
-  return <li><details><summary class="event">{body}</summary><div class="event-data">{typeof event.seq === 'number' && <a href={href('agent', { id: agent, seq: event.seq })}>Entry {event.seq} of the thread</a>}<Json value={event.data} label={`Data of ${event.what}`} /></div></details></li>
+  return <li><details><summary class="event">{body}</summary><div class="event-data">{typeof event.seq === 'number' && thread && <a href={href('thread', { id: thread, seq: event.seq })}>Entry {event.seq} of the thread</a>}<Json value={event.data} label={`Data of ${event.what}`} /></div></details></li>
 }
