@@ -8,7 +8,7 @@ LINT := go tool -modfile=tools/go.mod golangci-lint
 TEST := GOGC=400 go test -tags invariants -ldflags=-w
 
 .PHONY: adapters-go adapters-js adapters-mcp attack bench bench-build bench-check bench-peers blob-check build check
-.PHONY: check-deploy cluster example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
+.PHONY: check-deploy cluster docs docs-check example-adk-team example-redis-agent examples fmt fuzz help import-instances-under-kills
 .PHONY: import-sessions-under-kills import-under-kills jepsen-full jepsen-selftest jepsen-smoke lint mixed-versions
 .PHONY: module-path openapi-check proto race release run sdk-elixir sdk-go sdk-go-check sdk-js sdk-python sim test
 .PHONY: ui ui-check ui-pictures ui-test
@@ -184,3 +184,12 @@ module-path: ## give the module another path everywhere (NEW=host/path, where it
 
 fmt: ## format
 	$(LINT) fmt ./...
+
+docs: ## build the documentation as a site, and serve it at http://127.0.0.1:8080 (needs node 20; 1 min)
+	npm --prefix site ci --silent
+	npm --prefix site run --silent build
+	npm --prefix site run --silent serve
+
+docs-check: ## build the documentation as a site; a dead link fails it (needs node 20; 1 min)
+	npm --prefix site ci --silent
+	npm --prefix site run --silent build

@@ -54,7 +54,7 @@ var opNeeds = table(
 	of[*agent.WriteMemory](toWrite), of[*agent.DeleteMemory](toWrite),
 	of[*agent.SaveConversation](toWrite), of[*agent.SetInterrupted](toWrite), of[*agent.PendMessage](toWrite),
 	of[*agent.SaveMessages](toWrite), of[*agent.UpdateMessage](toWrite), of[*agent.DeleteConversation](toWrite),
-	of[*agent.ForkAgent](toWrite), of[*agent.SetTTL](toWrite),
+	of[*agent.ForkAgent](toWrite), of[*agent.SetTTL](toWrite), of[*agent.DeletePrefix](toWrite),
 
 	of[*agent.TakeClaim](toRun), of[*agent.RenewClaim](toRun), of[*agent.ReleaseClaim](toRun),
 	of[*agent.PutSession](toRun), of[*agent.ClaimSession](toRun), of[*agent.ResumeSession](toRun), of[*agent.RecoverSession](toRun),
@@ -80,6 +80,7 @@ var readNeeds = table(
 	of[*agent.GetConversation](toRead), of[*agent.ListConversations](toRead), of[*agent.ListMessages](toRead),
 	of[*agent.GetTimer](toRead), of[*agent.ListTimers](toRead),
 	of[*agent.GetManager](toRead), of[*agent.ListManagers](toRead), of[*agent.GetAnswer](toRead), of[*agent.GetErasure](toRead),
+	of[*agent.GetDeletion](toRead), of[*agent.ListDeletions](toRead),
 	of[*agent.GetScope](toRead),
 	of[*agent.ListScopes](toEnter), // lists the scopes that the principal sees
 	of[*agent.GetToken](toTokens), of[*agent.ListTokens](toTokens),

@@ -61,6 +61,11 @@ const (
 	RequestTTLMax        = 7 * 24 * time.Hour
 	RequestWindowMax     = 4096                // answers kept for one client; a commit past it is overloaded
 	ErasureTTL           = 90 * 24 * time.Hour // how long the receipt of an erased agent is kept
+	DeletePrefixRowsMax  = 1024                // approximate rows that one log entry of a deletion by prefix removes: the last key may exceed it
+	DeletionsMax         = 64                  // deletions by prefix under way in the cluster; one more that does not complete at once is overloaded
+	DeletionsOfScopeMax  = 8                   // …and in one scope
+	DeletionsKeptMax     = 256                 // receipts of deletions by prefix that a scope keeps
+	DeletionTTL          = 7 * 24 * time.Hour  // …and how long it keeps one
 	TombstoneTTL         = 48 * time.Hour      // how long a deleted id is remembered: longer than the ttl of requests that could still reach it
 )
 

@@ -334,6 +334,10 @@ func validRead(read Read) error {
 		return ValidID("id", r.ID)
 	case *ListTokens:
 		return validOrdered(r.Page)
+	case *GetDeletion:
+		return ValidID("id", r.ID)
+	case *ListDeletions:
+		return validOrdered(r.Page)
 	default:
 		return validSessionRead(read)
 	}

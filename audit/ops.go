@@ -25,6 +25,8 @@ func ruleOf(op agent.Op) (rule, []string) {
 		return rule{KindDelete, true}, nil
 	case *agent.EraseAgent:
 		return rule{KindDelete, true}, []string{op.Agent}
+	case *agent.DeletePrefix:
+		return rule{KindDelete, true}, []string{string(op.Kind), op.Prefix}
 	case *agent.PutScope, *agent.IndexMetadata:
 		return rule{KindPolicy, true}, nil
 	case *agent.PutToken:

@@ -367,7 +367,7 @@ var unrecorded = strings.Fields(`PutValue ReviseValue PutCheckpoint PatchCheckpo
 func TestEachOpIsRecordedOrNot(t *testing.T) {
 	recorded := map[string]bool{}
 	for _, op := range []agent.Op{
-		&agent.DeleteScope{}, &agent.EraseAgent{}, &agent.PutScope{}, &agent.IndexMetadata{}, &agent.PutToken{}, &agent.RevokeToken{}, &agent.DecideReview{}, &agent.ImportScope{Finish: true},
+		&agent.DeleteScope{}, &agent.EraseAgent{}, &agent.DeletePrefix{}, &agent.PutScope{}, &agent.IndexMetadata{}, &agent.PutToken{}, &agent.RevokeToken{}, &agent.DecideReview{}, &agent.ImportScope{Finish: true},
 		&agent.DeleteValue{}, &agent.DeleteCheckpoint{}, &agent.DeleteThread{}, &agent.CompactThread{}, &agent.DeleteMemory{}, &agent.DeleteConversation{},
 		&agent.DeleteSession{}, &agent.DeleteTimer{}, &agent.DeleteManager{},
 	} {

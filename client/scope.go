@@ -89,6 +89,11 @@ func (s Scope) Under(c agent.Claim) Scope {
 	return at(t)
 }
 
+// Apply commits ops, all or none, in the scope and under its fence.
+func (s Scope) Apply(ctx context.Context, ops ...agent.Op) (agent.Result, error) {
+	return s.service.Commit(ctx, agent.Commit{Scope: s.name, Fence: s.fence, Ops: ops})
+}
+
 // PutScope sets the scope's policy. It creates the scope if it does not exist.
 func (s Scope) PutScope(ctx context.Context, policy agent.Policy) (agent.Scope, error) {
 	r, err := do[*agent.ScopeResult](ctx, s.target, &agent.PutScope{Policy: policy})

@@ -47,6 +47,8 @@ func (m *Machine) applyBatch(index, term uint64, p *logpb.Batch) ([]agent.Decide
 			MintBase: m.mintBase,
 			Defaults: m.defaults,
 			Eraser:   erasure.Eraser{},
+
+			Deletions: m.deletions,
 		},
 		machine: m,
 		clients: map[string]*clientState{},
@@ -104,6 +106,9 @@ func (b *batch) commit() error {
 			return err
 		}
 	}
+	if b.Deletions != m.deletions {
+		m.deletionChanges.Add(1)
+	}
 	out := m.gen.engine.NewBatch()
 	defer out.Close()
 	b.Rows.WriteTo(out)
@@ -122,6 +127,7 @@ func (b *batch) commit() error {
 		m.members, m.removed, m.level = r.members, r.removed, r.level
 	}
 	m.mintBase, m.defaults = b.MintBase, b.Defaults
+	m.deletions, m.deletionsAt = b.Deletions, m.deletionChanges.Load()
 	if b.TokensChanged {
 		m.tokens.Add(1)
 	}
@@ -147,7 +153,7 @@ type machineCommit struct {
 // decide runs a commit's ops: either all of them apply, or none and it returns a refusal.
 func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 	m, told := b.Rows.Begin(), len(b.Changes)
-	roster, placed, imported, mintBase, defaults := b.roster, b.placed, b.imports, b.MintBase, b.Defaults
+	roster, placed, imported, mintBase, defaults, deletions := b.roster, b.placed, b.imports, b.MintBase, b.Defaults, b.Deletions
 	results, err := b.guarded(p.Scope, func() ([]agent.OpResult, error) { return b.run(p) })
 	if err == nil {
 		return agent.Decided{Result: agent.Result{
@@ -162,7 +168,7 @@ func (b *batch) decide(p *logpb.Commit) (agent.Decided, error) {
 		b.Rows.Rollback(m)
 		b.Changes = b.Changes[:told]
 	}
-	b.roster, b.placed, b.imports, b.MintBase, b.Defaults = roster, placed, imported, mintBase, defaults
+	b.roster, b.placed, b.imports, b.MintBase, b.Defaults, b.Deletions = roster, placed, imported, mintBase, defaults, deletions
 	return refused(refusal), nil
 }
 

@@ -77,14 +77,14 @@ func (b *batch) dueRow(when uint64, row string) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("the wall queue holds %q, which is not a key of a row", row)
 	}
-	m, told, cost := b.Rows.Begin(), len(b.Changes), 0
+	m, told, deletions, cost := b.Rows.Begin(), len(b.Changes), b.Deletions, 0
 	_, err := b.guarded(scope, func() (_ []agent.OpResult, err error) {
 		cost, err = b.dueScopeRow(when, row, kind, scope, id)
 		return nil, err
 	})
 	if agent.CodeOf(err) == agent.CodeCorrupt && b.imports[scope] != nil {
 		b.Rows.Rollback(m)
-		b.Changes = b.Changes[:told]
+		b.Changes, b.Deletions = b.Changes[:told], deletions
 		return 0, nil // the queue entry is removed, the rest of the row stays
 	}
 	return cost, err

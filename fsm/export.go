@@ -35,6 +35,9 @@ func (v *View) ExportScope(ctx context.Context, scope, cluster string, level uin
 	if err := indexesComplete(v, level); err != nil {
 		return err
 	}
+	if here, _ := v.deletions.Under(scope); here > 0 {
+		return agent.Errorf(agent.CodeUnavailable, "%d deletions by prefix are under way in scope %q: retry once they are complete", here, scope)
+	}
 	base, err := readMintBase(v.view)
 	if err != nil {
 		return err

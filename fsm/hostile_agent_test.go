@@ -8,7 +8,11 @@ import (
 
 // agentOp draws an unvalidated op on a whole agent.
 func (h hostile) agentOp() *oppb.Op {
-	switch rapid.IntRange(0, 2).Draw(h.T, "agent op") {
+	switch rapid.IntRange(0, 3).Draw(h.T, "agent op") {
+	case 3:
+		return &oppb.Op{Op: &oppb.Op_DeletePrefix{DeletePrefix: &oppb.DeletePrefix{
+			Kind: h.word("values", "checkpoints", "threads"), Prefix: h.id(), All: rapid.Bool().Draw(h.T, "all"),
+		}}}
 	case 0:
 		return &oppb.Op{Op: &oppb.Op_ForkAgent{ForkAgent: &oppb.ForkAgent{
 			Agent: h.id(), NewAgent: h.id(), NewThread: h.id(), Revision: h.number(), WithoutMemory: rapid.Bool().Draw(h.T, "without memory"),

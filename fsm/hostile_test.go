@@ -50,7 +50,7 @@ func FuzzApply(f *testing.F) {
 		&agent.HibernateThread{Thread: "t", Rev: 1, Entries: drafts(`{}`)}, &agent.PutScope{Policy: agent.Policy{KeysMax: 1}},
 		&agent.DeleteValue{Key: "v"}, &agent.DeleteCheckpoint{Key: "c"},
 		&agent.WriteMemory{Agent: "a", ID: "m", Session: "s", Content: "x", Tags: []string{"t"}, Embedding: []float32{1}, TTL: 1e9},
-		&agent.DeleteMemory{Agent: "a", ID: "m"},
+		&agent.DeleteMemory{Agent: "a", ID: "m"}, &agent.DeletePrefix{Kind: agent.ChangedValue, Prefix: "v"},
 		&agent.TakeClaim{Claim: "c", Holder: "h"}, &agent.RenewClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1},
 		&agent.ReleaseClaim{Claim: "c", Holder: "h", Epoch: 1<<16 + 1, To: "i"},
 	}
@@ -164,6 +164,8 @@ func (h hostile) op() *oppb.Op {
 		return h.sessionOp()
 	case 21, 22:
 		return h.timerOp()
+	case 25:
+		return h.agentOp()
 	case 26, 27:
 		return h.managerOp()
 	default:

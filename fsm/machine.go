@@ -59,7 +59,13 @@ type Machine struct {
 	level    uint32            // guarded by mu, as progress; the feature level
 	placed   placed            // guarded by mu, as progress
 	leaseDue uint64            // the tick at which the next lease ends; 0 means never; guarded by mu
-	moved    chan struct{}     // closed and replaced when placed changes; guarded by mu
+	// deletions are those under way, and deletionsAt is deletionChanges then. Both are guarded by mu, as
+	// progress. deletionChanges increases before the engine has an entry that changes them.
+	deletions       *txn.Deletions
+	deletionsAt     uint64
+	deletionChanges atomic.Uint64
+
+	moved chan struct{} // closed and replaced when placed changes; guarded by mu
 
 	restores atomic.Uint64 // number of snapshots that replaced the state
 	tokens   atomic.Uint64 // changes whenever a token is added or removed
@@ -95,6 +101,10 @@ func (m *Machine) adopt(g *generation) error {
 	if err != nil {
 		return err
 	}
+	deletions, err := txn.ReadDeletions(g.engine)
+	if err != nil {
+		return err
+	}
 	if m.mintBase, err = readMintBase(g.engine); err != nil {
 		return err
 	}
@@ -117,6 +127,7 @@ func (m *Machine) adopt(g *generation) error {
 	m.gen, m.progress, m.due, m.opening = g, done, next, opened
 	m.recalls = recall.NewCache(memory.RecallBytesMax) // the state may be a different one
 	m.members, m.removed, m.level = roster.members, roster.removed, roster.level
+	m.deletions, m.deletionsAt = deletions, m.deletionChanges.Add(1)
 	m.showPlaced(owned, opened, m.moved != nil)
 	if m.moved == nil {
 		m.moved = make(chan struct{})

@@ -43,7 +43,9 @@ func drawCounted(t *rapid.T, r *subject) agent.Op {
 	ttl := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second}).Draw(t, "ttl")
 	seal := rapid.SampledFrom([]time.Duration{0, 0, time.Second}).Draw(t, "seal")
 	id := name("id")
-	switch rapid.IntRange(0, 23).Draw(t, "op") {
+	switch rapid.IntRange(0, 25).Draw(t, "op") {
+	case 24, 25:
+		return drawDeletion(t)
 	case 0, 1, 2:
 		return &agent.AppendThread{Thread: id, Entries: drafts(`{}`, `{"n":1}`)[:rapid.IntRange(0, 2).Draw(t, "entries")]}
 	case 3, 4:

@@ -67,6 +67,8 @@ func (m *model) op(op agent.Op, got agent.OpResult) (agent.OpResult, agent.Code)
 		return m.renewClaim(op)
 	case *agent.ReleaseClaim:
 		return m.releaseClaim(op, got)
+	case *agent.DeletePrefix:
+		return m.deletePrefix(op, got)
 	default:
 		return m.managerOp(op, got)
 	}
@@ -150,7 +152,7 @@ func (g *generator) op(t *rapid.T) agent.Op {
 	thread, checkpoint, value := g.model.threads[key], g.model.current(key), g.model.values[key]
 	g.n++
 	text := fmt.Sprintf(`{"n":%d}`, g.n)
-	switch rapid.IntRange(0, 28).Draw(t, "op") {
+	switch rapid.IntRange(0, 30).Draw(t, "op") {
 	case 0:
 		op := &agent.PutValue{
 			Key: key, Bytes: []byte(text), TTL: ttls.Draw(t, "ttl"), IfRevision: near(t, value.Revision),
@@ -204,6 +206,8 @@ func (g *generator) op(t *rapid.T) agent.Op {
 		return g.sessionOp(t, key)
 	case 27, 28:
 		return g.managerOp(t, key)
+	case 29, 30:
+		return drawDeletion(t)
 	default:
 		op := &agent.AppendThread{
 			Thread: key, Entries: g.drafts(t, 3), ExpectedRev: near(t, thread.Rev), IfIncarnation: incarnation(t, thread.Incarnation),
@@ -327,7 +331,9 @@ func sameState(t *rapid.T, r *subject, m *model) {
 		same(t, r, &agent.VerifyThread{Thread: key}, &agent.Verified{OK: true, Rev: th.Rev, Head: th.Head}, true)
 	}
 	got := r.answer(&agent.GetScope{})
-	if scope, ok := got.Found.(*agent.Scope); ok && (scope.Keys != want.Keys || known && scope.Bytes != want.Bytes) {
+	sameLists(t, r, m)
+	underWay := sameDeletions(t, r, m)
+	if scope, ok := got.Found.(*agent.Scope); ok && !underWay && (scope.Keys != want.Keys || known && scope.Bytes != want.Bytes) {
 		t.Fatalf("the scope counts %d keys and %d bytes, the model %d and %d", scope.Keys, scope.Bytes, want.Keys, want.Bytes)
 	}
 }
@@ -385,6 +391,10 @@ func TestTheMachineDoesWhatTheModelSays(t *testing.T) {
 			for i, d := range r.batch(commits...) {
 				judge(rt, m, commits[i], d)
 			}
+			sameState(rt, r, m)
+		}
+		for sameDeletions(rt, r, m) {
+			r.pass()
 			sameState(rt, r, m)
 		}
 		if len(r.log) == 0 {

@@ -27,6 +27,7 @@ type model struct {
 	sealed      map[string]int64 // :: noun/id → until
 	answers     map[uint64]agent.Decided
 	low         uint64
+	deletions   map[string]uint64 // :: id → how many keys the deletion by prefix has removed in the end
 }
 
 type modelThread struct {
@@ -39,6 +40,7 @@ func newModel() *model {
 		values: map[string]agent.Value{}, checkpoints: map[string][]agent.Checkpoint{}, threads: map[string]modelThread{},
 		claims: map[string]modelClaim{}, memories: map[string]agent.Memory{}, sealed: map[string]int64{}, answers: map[uint64]agent.Decided{},
 		sessions: memstore.NewSessionModel(), managers: map[string]agent.Manager{},
+		deletions: map[string]uint64{},
 	}
 }
 
@@ -48,6 +50,7 @@ func (m *model) clone() *model {
 	c.memories, c.written = maps.Clone(m.memories), slices.Clone(m.written)
 	c.managers, c.sessions = maps.Clone(m.managers), m.sessions.Clone()
 	c.claims, c.sealed, c.answers = maps.Clone(m.claims), maps.Clone(m.sealed), maps.Clone(m.answers)
+	c.deletions = maps.Clone(m.deletions)
 	return &c
 }
 

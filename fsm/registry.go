@@ -10,6 +10,7 @@ import (
 	"dormouse/fsm/claim"
 	"dormouse/fsm/command"
 	"dormouse/fsm/conversation"
+	"dormouse/fsm/deletion"
 	"dormouse/fsm/erasure"
 	"dormouse/fsm/kv"
 	"dormouse/fsm/manager"
@@ -32,7 +33,7 @@ type runOp func(c machineCommit, op agent.Op, alone bool) (agent.OpResult, error
 var opRuns = func() map[reflect.Type]runOp {
 	all := map[reflect.Type]runOp{}
 	for _, one := range slices.Concat(
-		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, token.Ops, timer.Ops, metadata.Ops,
+		value.Ops, checkpoint.Ops, thread.Ops, memory.Ops, claim.Ops, manager.Ops, session.Ops, erasure.Ops, conversation.Ops, token.Ops, timer.Ops, metadata.Ops, deletion.Ops,
 		[]txn.Op{txn.OpOf(putScope), txn.OpOf(forkAgent), txn.OpOf(setTTL)},
 	) {
 		all[one.Of] = func(c machineCommit, op agent.Op, _ bool) (agent.OpResult, error) { return one.Run(c.Tx, op) }
@@ -92,7 +93,7 @@ func runClusterOp(c machineCommit, p *logpb.ClusterOp) (agent.OpResult, error) {
 var readRuns = func() map[reflect.Type]txn.Read {
 	all := map[reflect.Type]txn.Read{}
 	for _, one := range slices.Concat(
-		value.Reads, checkpoint.Reads, thread.Reads, memory.Reads, claim.Reads, manager.Reads, session.Reads, conversation.Reads, token.Reads, timer.Reads, erasure.Reads,
+		value.Reads, checkpoint.Reads, thread.Reads, memory.Reads, claim.Reads, manager.Reads, session.Reads, conversation.Reads, token.Reads, timer.Reads, erasure.Reads, deletion.Reads,
 		[]txn.Read{txn.ReadOf(readThaw), txn.ReadOf(readScopes), txn.ReadOf(readScope), txn.ReadOf(readAnswer)},
 	) {
 		all[one.Of] = one
@@ -126,6 +127,8 @@ var expiries = func() map[string]expiry {
 		kv.KindToken:        expire(token.Expire),
 		kv.KindTimer:        func(c *txn.Tx, row, _ string, when int64) (int, error) { return 0, timer.Expire(c, row, when) },
 		kv.KindErasure:      func(c *txn.Tx, _, id string, when int64) (int, error) { return erasure.Expire(c, id, when) },
+
+		kv.KindDeletion: func(c *txn.Tx, _, id string, when int64) (int, error) { return deletion.Expire(c, id, when) },
 
 		kv.KindMetadataBuild: metadata.Build,
 

@@ -42,6 +42,7 @@ func (c machineCommit) deleteScope(_ *agent.DeleteScope, alone bool) (agent.OpRe
 		}
 	}
 	c.setImport(nil)
+	c.Deletions = c.Deletions.Without(c.Scope, "")
 	c.Record = txn.ScopeState{Scope: agent.Scope{Name: c.Scope}, Changed: true}
 	c.NotifyWatchers(kv.ScopeKey(kv.KindThread, c.Scope))
 	c.NotifyWatchers(kv.ScopeKey(kv.KindClaim, c.Scope))

@@ -166,6 +166,8 @@ var stayingKinds = map[string]string{
 	kv.KindMetadata: "an import builds the index of the rows that it holds",
 
 	kv.KindMetadataBuild: "an import begins the build at its end",
+	kv.KindDeletion:      "receipts are of one cluster's log",
+	kv.KindDeleting:      "a scope is not exported while rows are left to remove",
 	kv.KindImport:        "says that the scope was imported",
 	kv.KindImportDue:     "the queue of an import that is under way",
 }

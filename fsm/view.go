@@ -28,6 +28,8 @@ type View struct {
 	recalls  *recall.Cache
 	imports  imports // under way when the view was made
 	err      error   // why the view could not be made
+
+	deletions *txn.Deletions // under way
 }
 
 // View returns the current state.
@@ -36,15 +38,19 @@ func (m *Machine) View() *View {
 	g, recalls, done := m.gen, m.recalls, m.progress
 	epoch := g.warm.Epoch()
 	before := m.imports.Load()
+	deletions, deletionsAt := m.deletions, m.deletionsAt
 	ok := g.acquire()
 	m.mu.RUnlock()
 	if !ok {
 		return &View{err: errors.New("the state machine is closed")}
 	}
-	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls}
+	v := &View{gen: g, view: g.engine.View(), progress: done, epoch: epoch, recalls: recalls, deletions: deletions}
 	v.imports = underWay(*before, *m.imports.Load())
 	if epoch%2 == 1 || g.warm.Epoch() != epoch { // an entry is being applied, and the view may include it
 		v.progress, v.err = txn.ReadProgress(v.view)
+	}
+	if m.deletionChanges.Load() != deletionsAt && v.err == nil { // an entry changes them, and the view may include it
+		v.deletions, v.err = txn.ReadDeletions(v.view)
 	}
 	return v
 }
@@ -115,7 +121,7 @@ func (v *View) find(scope string, r agent.Read, hasty bool) (agent.Found, error)
 
 // reader returns a reader of a scope of the view.
 func (v *View) reader(scope string) txn.Reader {
-	return txn.Reader{Reader: v, Engine: v.view, Progress: v.progress, Scope: scope, Recalls: v.recalls}
+	return txn.Reader{Reader: v, Engine: v.view, Progress: v.progress, Scope: scope, Recalls: v.recalls, Deletions: v.deletions}
 }
 
 // Claim returns a claim at the view's entry. An expired claim has no holder, even if it has not

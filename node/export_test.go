@@ -1,6 +1,10 @@
 package node
 
-import "strings"
+import (
+	"strings"
+
+	"dormouse/api/document"
+)
 
 // OnStep calls step before each step of the recovery. If it returns an error, the recovery ends there, as
 // in a crash.
@@ -19,3 +23,6 @@ func (n *Node) ScopeMetrics() (map[string]float64, error) {
 	}
 	return got, err
 }
+
+// SlowCalls returns the slow calls that a node keeps, newest first.
+func SlowCalls(n *Node) []document.SlowCall { return n.slow.last() }

@@ -50,7 +50,7 @@ func newMetrics(n *Node) *metrics {
 			Namespace: "dormouse", Name: "http_seconds", Buckets: buckets, Help: "HTTP calls.",
 		}, []string{"operation", "status"}),
 	}
-	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), engineCollector{n.machine}, newScopesCollector(n.machine, n.limiter),
+	m.registry.MustRegister(m.calls, m.http, n.group.Collector(), stateCollector(n), restoresCollector(n), clockCollector(), engineCollector{n.machine}, newScopesCollector(n.machine, n.limiter),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -60,6 +60,13 @@ func stateCollector(n *Node) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "dormouse", Name: "applied_index", Help: "The newest log entry that reads on this node see.",
 	}, func() float64 { return float64(n.machine.Applied()) })
+}
+
+// clockCollector returns the metric of this machine's clock, which tools compare with others.
+func clockCollector() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "dormouse", Name: "clock_seconds", Help: "This machine's clock at the scrape, as a Unix time.",
+	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 })
 }
 
 func restoresCollector(n *Node) prometheus.Collector {

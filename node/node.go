@@ -25,6 +25,7 @@ import (
 	"dormouse/cluster/peer"
 	"dormouse/fsm"
 	"dormouse/internal/descriptors"
+	"dormouse/internal/tail"
 	"dormouse/internal/version"
 	"dormouse/router"
 	"dormouse/server/grpc"
@@ -38,6 +39,7 @@ import (
 type Node struct {
 	o      Options
 	logger hclog.Logger
+	log    *tail.Writer // the end of the log, unless the options have a logger
 
 	secrets *secrets
 	machine *fsm.Machine
@@ -80,9 +82,9 @@ type Node struct {
 // opened. If Open returns an error, nothing is left open.
 func Open(o Options) (*Node, error) {
 	o.Config.Resolve()
-	n := &Node{o: o, logger: o.Logger, fatal: make(chan error, 1), stopping: make(chan struct{})}
+	n := &Node{o: o, logger: o.Logger, log: tail.New(os.Stderr, logTailBytes), fatal: make(chan error, 1), stopping: make(chan struct{})}
 	if n.logger == nil {
-		n.logger = newLogger(o.Config)
+		n.logger = newLogger(o.Config, n.log)
 	}
 	opened := make(chan error, 1)
 	go func() { opened <- n.open() }()

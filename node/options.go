@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,9 +89,12 @@ func dir(c config.Config, name string) string {
 	return filepath.Join(c.Node.DataDir, name)
 }
 
-func newLogger(c config.Config) hclog.Logger {
+// logTailBytes is how much of its log a node keeps in memory for operators.
+const logTailBytes = 512 << 10
+
+func newLogger(c config.Config, to io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: os.Stderr, Exclude: newRepeats().exclude,
+		Name: "dormouse", Level: hclog.LevelFromString(c.Log.Level), JSONFormat: c.Log.Format == "json", Output: to, Exclude: newRepeats().exclude,
 	}).With("node", c.Node.ID)
 }
 

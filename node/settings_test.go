@@ -36,7 +36,9 @@ func TestSettingsAndTheAuditLogAreForOperators(t *testing.T) {
 			t.Errorf("%s without a token: %d %s", path, status, problem.Code)
 		}
 	}
-	var settings struct{ Settings []struct{ Name, Value string } }
+	var settings struct {
+		Settings []struct{ Name, Value string }
+	}
 	if status := get("/v1/cluster/settings", n.RootToken(), &settings); status != http.StatusOK {
 		t.Fatal(status)
 	}

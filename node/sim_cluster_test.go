@@ -346,7 +346,7 @@ func (w *simCluster) agree() {
 			if index == 0 {
 				index, chain = i, c
 			}
-			if i != index || c != chain {
+			if i == 0 || i != index || c != chain { // one at 0 has applied nothing yet
 				return false
 			}
 		}

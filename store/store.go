@@ -95,6 +95,9 @@ func (s *Store) known(c *agent.Commit) error {
 	if err := knowsMetadata(c); err != nil {
 		return err
 	}
+	if err := knowsDeletions(c); err != nil {
+		return err
+	}
 	if err := knowsLimits(c); err != nil || level >= fsm.ImportLevel {
 		return err
 	}
@@ -157,6 +160,17 @@ func knowsMetadata(c *agent.Commit) error {
 	for _, op := range c.Ops {
 		if _, ok := op.(*agent.IndexMetadata); ok {
 			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support index_metadata yet: try again once they all run this version")
+		}
+	}
+	return nil
+}
+
+// knowsDeletions refuses deletions by prefix below their level: a node that does not know the op stops on
+// it.
+func knowsDeletions(c *agent.Commit) error {
+	for _, op := range c.Ops {
+		if _, ok := op.(*agent.DeletePrefix); ok {
+			return agent.Errorf(agent.CodeUnavailable, "not all nodes of the cluster support delete_prefix yet: try again once they all run this version")
 		}
 	}
 	return nil

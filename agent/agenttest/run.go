@@ -31,7 +31,7 @@ func Cases() []Case {
 		checkpointClaims, threadClaims, entryClaims, duplicateClaims, readClaims,
 		hibernateClaims, pointerClaims, patchClaims, existsClaims, historyClaims,
 		commitClaims, requestClaims, incarnationClaims, compactClaims, forkClaims,
-		valueClaims, listClaims, metadataClaims, scopeClaims, watchClaims, concurrentClaims,
+		valueClaims, deletionClaims, listClaims, metadataClaims, scopeClaims, watchClaims, concurrentClaims,
 		holdingClaims, fenceClaims, managerClaims, timerClaims, cronClaims, memoryClaims, recallClaims,
 		sessionClaims, classicClaims, reviewClaims, busyClaims, changeClaims,
 		conversationClaims, messageClaims, fileClaims,

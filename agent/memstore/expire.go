@@ -58,6 +58,7 @@ func (s *scope) sweep() {
 	maps.DeleteFunc(s.memories, func(_ memoryName, m *memory) bool { return gone(m.ExpiresAt, s.now) })
 	maps.DeleteFunc(s.seals, func(_ sealed, seal seal) bool { return seal.until <= s.now })
 	maps.DeleteFunc(s.erasures, func(_ string, e *agent.Erasure) bool { return keptUntil(e) <= s.now })
+	maps.DeleteFunc(s.deletions, func(_ string, d *agent.PrefixDeletion) bool { return receiptEnd(d) <= s.now })
 	s.dialogues.Expire(s.now)
 	for key, kept := range s.checkpoints {
 		if gone(kept[0].ExpiresAt, s.now) {
@@ -118,6 +119,9 @@ func (s *scope) due() int64 {
 	}
 	for _, e := range s.erasures {
 		at(keptUntil(e))
+	}
+	for _, d := range s.deletions {
+		at(receiptEnd(d))
 	}
 	for _, seal := range s.seals {
 		at(seal.until)

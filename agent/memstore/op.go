@@ -58,6 +58,8 @@ func (st *Store) op(s *scope, op agent.Op) (agent.OpResult, *agent.Error) {
 		return st.eraseAgent(s, o)
 	case *agent.SetTTL:
 		return st.setTTL(s, o)
+	case *agent.DeletePrefix:
+		return deletePrefix(st, s, o), nil
 	default:
 		return st.otherOp(s, op)
 	}

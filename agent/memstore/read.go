@@ -74,6 +74,8 @@ func (st *Store) answer(s *scope, read agent.Read) (agent.Found, *agent.Error) {
 		return found, e
 	}
 	switch q := read.(type) {
+	case *agent.GetDeletion:
+		return get(s.deletions, "deletion", q.ID)
 	case *agent.GetErasure:
 		return get(s.erasures, "erasure", q.Agent)
 	case *agent.GetValue:
@@ -129,6 +131,8 @@ func (st *Store) list(s *scope, read agent.Read) agent.Found {
 		return s.listClaims(q)
 	case *agent.ListManagers:
 		return s.listManagers(q)
+	case *agent.ListDeletions:
+		return s.listDeletions(q)
 	case *agent.ListTokens:
 		return st.tokens.list(q, st.wall())
 	case *agent.ListScopes:

@@ -27,7 +27,8 @@ type scope struct {
 	managers    map[string]agent.Manager
 	timers      TimerModel
 	sessions    SessionModel
-	erasures    map[string]*agent.Erasure // by agent
+	erasures    map[string]*agent.Erasure        // by agent
+	deletions   map[string]*agent.PrefixDeletion // by id
 	seals       map[sealed]seal
 }
 
@@ -46,6 +47,7 @@ func newScope(name string) *scope {
 		replaced: map[*agent.Checkpoint]int64{}, threads: map[string]*thread{}, claims: map[string]*agent.Claim{},
 		memories: map[memoryName]*memory{}, dialogues: ConversationModel{}, managers: map[string]agent.Manager{},
 		timers: TimerModel{}, sessions: NewSessionModel(), erasures: map[string]*agent.Erasure{}, seals: map[sealed]seal{},
+		deletions: map[string]*agent.PrefixDeletion{},
 	}
 }
 
@@ -57,6 +59,7 @@ func (s *scope) clone(now int64) *scope {
 	c.threads, c.claims, c.memories = maps.Clone(s.threads), maps.Clone(s.claims), maps.Clone(s.memories)
 	c.dialogues, c.managers, c.timers = maps.Clone(s.dialogues), maps.Clone(s.managers), s.timers.Clone()
 	c.sessions, c.erasures, c.seals = s.sessions.Clone(), maps.Clone(s.erasures), maps.Clone(s.seals)
+	c.deletions = maps.Clone(s.deletions)
 	return &c
 }
 

@@ -70,6 +70,10 @@ func answerToProto(out *apipb.Answer, a *agent.Answer) {
 		out.Answer = &apipb.Answer_Token{Token: ops.TokenToProto(f)}
 	case *agent.TokenList:
 		out.Answer = &apipb.Answer_Tokens{Tokens: &apipb.TokenList{Items: each(f.Items, ops.TokenToProto), Next: f.Next}}
+	case *agent.PrefixDeletion:
+		out.Answer = &apipb.Answer_Deletion{Deletion: ops.DeletionToProto(f)}
+	case *agent.DeletionList:
+		out.Answer = &apipb.Answer_Deletions{Deletions: &apipb.DeletionList{Items: each(f.Items, ops.DeletionToProto), Next: f.Next}}
 	case *agent.Recalled:
 		out.Answer = &apipb.Answer_Recalled{Recalled: recalledToProto(f)}
 	case *agent.Timer:
@@ -134,6 +138,10 @@ func answerFromProto(a *apipb.Answer) (agent.Answer, error) {
 		found = ops.TokenFromProto(f.Token)
 	case *apipb.Answer_Tokens:
 		found = &agent.TokenList{Items: eachFrom(f.Tokens.GetItems(), ops.TokenFromProto), Next: f.Tokens.GetNext()}
+	case *apipb.Answer_Deletion:
+		found = ops.DeletionFromProto(f.Deletion)
+	case *apipb.Answer_Deletions:
+		found = &agent.DeletionList{Items: eachFrom(f.Deletions.GetItems(), ops.DeletionFromProto), Next: f.Deletions.GetNext()}
 	case *apipb.Answer_Recalled:
 		found = recalledFromProto(f.Recalled)
 	case *apipb.Answer_Timer:

@@ -66,6 +66,10 @@ func readToProto(out *apipb.Read, read agent.Read) {
 		out.Read = &apipb.Read_GetToken{GetToken: &apipb.GetToken{Id: r.ID}}
 	case *agent.ListTokens:
 		out.Read = &apipb.Read_ListTokens{ListTokens: pageToProto(r.Page)}
+	case *agent.GetDeletion:
+		out.Read = &apipb.Read_GetDeletion{GetDeletion: &apipb.GetDeletion{Id: r.ID}}
+	case *agent.ListDeletions:
+		out.Read = &apipb.Read_ListDeletions{ListDeletions: pageToProto(r.Page)}
 	case *agent.Recall:
 		out.Read = &apipb.Read_Recall{Recall: recallToProto(r)}
 	case *agent.GetTimer:
@@ -167,6 +171,10 @@ func readFromProto(read *apipb.Read) agent.Read {
 		return &agent.GetToken{ID: r.GetToken.GetId()}
 	case *apipb.Read_ListTokens:
 		return &agent.ListTokens{Page: pageFromProto(r.ListTokens)}
+	case *apipb.Read_GetDeletion:
+		return &agent.GetDeletion{ID: r.GetDeletion.GetId()}
+	case *apipb.Read_ListDeletions:
+		return &agent.ListDeletions{Page: pageFromProto(r.ListDeletions)}
 	case *apipb.Read_Recall:
 		return recallFromProto(r.Recall)
 	case *apipb.Read_GetTimer:

@@ -152,3 +152,27 @@ type AuditRecords struct {
 	Records []JSON  `json:"records" nullable:"false" doc:"As dormctl audit tail -o json prints them"`
 	Next    *uint64 `json:"next" doc:"The before of the next page; null after the last one"`
 }
+
+// SlowCalls are the last slow calls of one node, newest first.
+type SlowCalls struct {
+	Node  string     `json:"node" doc:"The answering node"`
+	Calls []SlowCall `json:"calls" nullable:"false"`
+}
+
+// SlowCall is a call that took at least as long as log.slow_call says.
+type SlowCall struct {
+	At          int64  `json:"at" doc:"When it ended, Unix ms"`
+	Call        string `json:"call" doc:"commit, read, or a call of an instance"`
+	Scope       string `json:"scope"`
+	Ops         int    `json:"ops,omitempty" doc:"The number of ops or reads"`
+	First       string `json:"first,omitempty" doc:"The kind of the first op or read"`
+	Manager     string `json:"manager,omitempty"`
+	Key         string `json:"key,omitempty"`
+	TookUS      int64  `json:"took_us" doc:"The whole time on this node"`
+	QueueUS     int64  `json:"queue_us,omitempty" doc:"A commit waited for the entry before its own"`
+	ReplicateUS int64  `json:"replicate_us,omitempty" doc:"Until a majority had its entry on disk"`
+	ApplyUS     int64  `json:"apply_us,omitempty" doc:"The state machine's time for its entry"`
+	LeaderUS    int64  `json:"leader_us,omitempty" doc:"On another node than the leader: until that answered"`
+	Code        string `json:"code,omitempty" doc:"The error's code, if the call failed"`
+	Trace       string `json:"trace,omitempty" doc:"The id of its trace, if it is sampled"`
+}

@@ -17,7 +17,7 @@ func TestEachResultHasADocument(t *testing.T) {
 	results := []agent.OpResult{
 		&agent.ValueResult{}, &agent.CheckpointResult{}, &agent.ThreadResult{}, &agent.DeleteResult{}, &agent.ScopeResult{}, &agent.ClaimResult{},
 		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
-		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{}, &agent.TokenResult{},
+		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{}, &agent.TokenResult{}, &agent.PrefixDeletion{},
 	}
 	made := map[string]bool{"SignalResult": true, "ImportResult": true} // results of ops that only nodes commit
 	for _, r := range results {
@@ -39,7 +39,7 @@ func TestWhatIsFoundHasADocument(t *testing.T) {
 		&agent.Entry{}, &agent.Verified{}, &agent.Thawed{}, &agent.ScopeList{}, &agent.Scope{}, &agent.Claim{}, &agent.ClaimList{}, &agent.Session{},
 		&agent.SessionList{}, &agent.Review{}, &agent.ReviewList{}, &agent.Manager{}, &agent.ManagerList{}, &agent.Memory{}, &agent.MemoryList{},
 		&agent.Recalled{}, &agent.Timer{}, &agent.TimerList{}, &agent.SavedConversation{}, &agent.ConversationList{}, &agent.MessageList{},
-		&agent.Erasure{}, &agent.Token{}, &agent.TokenList{},
+		&agent.Erasure{}, &agent.Token{}, &agent.TokenList{}, &agent.PrefixDeletion{}, &agent.DeletionList{},
 	}
 	made := map[string]bool{"Decided": true} // between nodes only
 	for _, f := range found {

@@ -207,6 +207,8 @@ var wireReads = map[string]func() wireRead{
 	"get_token":          func() wireRead { return new(getTokenRead) },
 	"list_tokens":        func() wireRead { return new(listTokensRead) },
 	"get_erasure":        func() wireRead { return new(getErasureRead) },
+	"get_deletion":       func() wireRead { return new(getDeletionRead) },
+	"list_deletions":     func() wireRead { return new(listDeletionsRead) },
 }
 
 // ReadTypes returns the types of the documents of all reads, by name.

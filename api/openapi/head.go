@@ -21,6 +21,7 @@ var tags = []*huma.Tag{
 	{Name: "instances", Description: "Live instances of agents, each on one node at a time."},
 	{Name: "pods", Description: "Instances whose state names other instances, as one topology."},
 	{Name: "timers", Description: "Recurring and single wake-ups of instances."},
+	{Name: "deletions", Description: "Receipts of deletions by prefix."},
 	{Name: "scopes", Description: "Keyspaces of tenants, their policies, and the feed of their changes."},
 	{Name: "tokens", Description: "Bearer tokens and what they allow."},
 	{Name: "cluster", Description: "Members, backups and placement, for operators."},

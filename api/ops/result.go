@@ -45,6 +45,8 @@ func ResultToProto(out *oppb.OpResult, res agent.OpResult) {
 		out.Result = &oppb.OpResult_ForkedAgent{ForkedAgent: forkedAgentToProto(r)}
 	case *agent.Erasure:
 		out.Result = &oppb.OpResult_Erasure{Erasure: ErasureToProto(r)}
+	case *agent.PrefixDeletion:
+		out.Result = &oppb.OpResult_Deletion{Deletion: DeletionToProto(r)}
 	case *agent.ImportResult:
 		out.Result = &oppb.OpResult_Import{Import: &oppb.ImportResult{Chunks: r.Chunks, Done: r.Done}}
 	case *agent.TimerResult:
@@ -142,11 +144,14 @@ func ResultFromProto(res *oppb.OpResult) (agent.OpResult, error) {
 	return rareResultFromProto(res)
 }
 
-// rareResultFromProto converts the result of an import or of an op on a token. It returns
-// an error for unknown kinds.
+// rareResultFromProto converts the result of an import, of an op on a token or of a deletion by
+// prefix. It returns an error for unknown kinds.
 func rareResultFromProto(p *oppb.OpResult) (agent.OpResult, error) {
 	if t := p.GetToken(); t != nil {
 		return &agent.TokenResult{Token: *TokenFromProto(t)}, nil
+	}
+	if d := p.GetDeletion(); d != nil {
+		return DeletionFromProto(d), nil
 	}
 	done := p.GetImport()
 	if done == nil {

@@ -32,6 +32,7 @@ var codecs = slices.Concat(
 	timerCodecs,
 	agentCodecs,
 	tokenCodecs,
+	deletionCodecs,
 )
 
 // codec returns the codec of the op *T, whose message is *M. The member of the union is

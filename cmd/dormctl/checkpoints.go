@@ -152,10 +152,11 @@ func printCheckpoints(a *kit.App, list *agent.CheckpointList) error {
 }
 
 func checkpointsRemove(a *kit.App) *cobra.Command {
-	return removeCommand(a, "checkpoint", "KEY...", "Delete checkpoints and their history, in one commit", true,
+	cmd := removeCommand(a, "checkpoint", "KEY...", "Delete checkpoints and their history, in one commit", true,
 		func(key string, guard kit.GuardFlags, seal time.Duration) agent.Op {
 			return &agent.DeleteCheckpoint{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal}
 		})
+	return orByPrefix(a, cmd, agent.ChangedCheckpoint, "KEY...")
 }
 
 // removeCommand deletes what its arguments name, in one commit. revision reports

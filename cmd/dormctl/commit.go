@@ -126,6 +126,8 @@ func resultRow(result agent.OpResult) []string {
 		return []string{"agent", r.Checkpoint.Key, "-", cli.Number(r.Checkpoint.Revision)}
 	case *agent.Erasure:
 		return []string{"erased, complete: " + kit.Yes(r.Complete()), r.Agent, "-", "-"}
+	case *agent.PrefixDeletion:
+		return []string{"deleted " + string(r.Kind) + ", complete: " + kit.Yes(r.Complete()), r.ID, "-", "-"}
 	case *agent.ConversationResult:
 		return []string{"conversation", r.Conversation.ID, "-", cli.Number(r.Conversation.Revision)}
 	case *agent.MessageResult:

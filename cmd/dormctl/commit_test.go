@@ -33,7 +33,7 @@ func declared(t *testing.T, marker string) (names []string) {
 func TestEachResultOfTheDomainIsShown(t *testing.T) {
 	results := []agent.OpResult{
 		&agent.ValueResult{}, &agent.CheckpointResult{}, &agent.ThreadResult{}, &agent.DeleteResult{}, &agent.ScopeResult{}, &agent.ClaimResult{},
-		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.ConversationResult{},
+		&agent.SessionResult{}, &agent.ReviewResult{}, &agent.MemoryResult{}, &agent.ForkedAgent{}, &agent.Erasure{}, &agent.PrefixDeletion{}, &agent.ConversationResult{},
 		&agent.MessageResult{}, &agent.ManagerResult{}, &agent.TimerResult{}, &agent.TokenResult{},
 	}
 	made := map[string]bool{"SignalResult": true, "ImportResult": true} // of what only nodes commit, and import --raw

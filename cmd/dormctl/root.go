@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dormouse/client"
+	"dormouse/cmd/dormctl/doctor"
 	"dormouse/cmd/dormctl/identity"
 	"dormouse/cmd/dormctl/kit"
 	"dormouse/cmd/dormctl/mcp"
@@ -83,9 +84,10 @@ func newRoot(a *kit.App) *cobra.Command {
 		checkpointsCommand(a), threadsCommand(a), agentsCommand(a), valuesCommand(a), claimsCommand(a),
 		sessionsCommand(a), reviewsCommand(a), memoryCommand(a), conversationsCommand(a), filesCommand(a),
 		managersCommand(a), instancesCommand(a), timersCommand(a), cronCommand(a), podsCommand(a), scopesCommand(a), watchCommand(a),
-		commitCommand(a), versionCommand(a),
+		deletionsCommand(a), commitCommand(a), versionCommand(a),
 	)
 	operator.Add(root, a)
+	doctor.Add(root, a)
 	identity.Add(root, a)
 	transfer.Add(root, a)
 	root.AddCommand(mcp.Command(a))

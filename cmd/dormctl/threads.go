@@ -63,8 +63,9 @@ func threadsList(a *kit.App) *cobra.Command {
 }
 
 func threadsRemove(a *kit.App) *cobra.Command {
-	return removeCommand(a, "thread", "THREAD...", "Delete threads, in one commit", false,
+	cmd := removeCommand(a, "thread", "THREAD...", "Delete threads, in one commit", false,
 		func(thread string, guard kit.GuardFlags, seal time.Duration) agent.Op {
 			return &agent.DeleteThread{Thread: thread, IfIncarnation: guard.IfIncarnation, Seal: seal}
 		})
+	return orByPrefix(a, cmd, agent.ChangedThread, "THREAD...")
 }

@@ -62,10 +62,11 @@ func valuesPut(a *kit.App) *cobra.Command {
 }
 
 func valuesRemove(a *kit.App) *cobra.Command {
-	return removeCommand(a, "value", "KEY...", "Delete values, in one commit", true,
+	cmd := removeCommand(a, "value", "KEY...", "Delete values, in one commit", true,
 		func(key string, guard kit.GuardFlags, seal time.Duration) agent.Op {
 			return &agent.DeleteValue{Key: key, IfRevision: guard.Revision(), IfIncarnation: guard.IfIncarnation, Seal: seal}
 		})
+	return orByPrefix(a, cmd, agent.ChangedValue, "KEY...")
 }
 
 func valuesList(a *kit.App) *cobra.Command {

@@ -28,7 +28,8 @@ func Load(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	return command.DecodeCheckpointRow(key, raw)
 }
 
-// Live returns the checkpoint under a key, or nil. It first removes an expired one.
+// Live returns the checkpoint under a key, or nil. It first removes one that has expired or is deleted
+// by prefix.
 func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	if err := agent.ValidKey("key", key); err != nil {
 		return nil, err
@@ -37,8 +38,8 @@ func Live(c *txn.Tx, key string) (*logpb.CheckpointRow, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
-		return nil, Drop(c, key, row)
+	if c.Gone(kv.KindCheckpoint, key, row) {
+		return nil, dropGone(c, key, row)
 	}
 	return row, nil
 }
@@ -266,7 +267,26 @@ func Expire(c *txn.Tx, key string, when int64) error {
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
 	}
-	return Drop(c, key, row)
+	return dropGone(c, key, row)
+}
+
+// dropGone removes a checkpoint that has expired or is deleted by prefix.
+func dropGone(c *txn.Tx, key string, row *logpb.CheckpointRow) error {
+	if err := Drop(c, key, row); err != nil {
+		return err
+	}
+	return c.CountDeleted(kv.KindCheckpoint, key, row)
+}
+
+// RemoveDeleted removes the checkpoint under a key if it is deleted by prefix, and returns about how
+// many rows that deletes and writes.
+func RemoveDeleted(c *txn.Tx, key string) (rows int, err error) {
+	const itself, revision = 7, 2
+	row, err := Load(c, key)
+	if err != nil || row == nil || !c.Deletions.Delete(c.Scope, kv.KindCheckpoint, key, row.Incarnation) {
+		return 0, err
+	}
+	return itself + revision*len(row.Kept), dropGone(c, key, row)
 }
 
 // pinPointer writes the row that records, for a thread, a checkpoint that points to it.

@@ -51,7 +51,7 @@ func currentCheckpoint(r txn.Reader, key string) (*logpb.CheckpointRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+	if r.Gone(kv.KindCheckpoint, key, row) {
 		return nil, txn.NotFound("checkpoint", key)
 	}
 	return row, nil
@@ -98,7 +98,7 @@ func List(r txn.Reader, q *agent.ListCheckpoints) (agent.Found, error) {
 	var page txn.Bodies
 	next, err := r.EachListed(kv.KindCheckpoint, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := command.DecodeCheckpointRow(key, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) {
+		if err != nil || r.Gone(kv.KindCheckpoint, key, row) || !q.Has(row.UpdatedAt) {
 			return 0, err
 		}
 		item, size := checkpointRow(key, row), len(key)+len(raw)

@@ -10,9 +10,10 @@ import (
 	"dormouse/fsm/command"
 )
 
-// genAgentOps has a generator for each kind of op on whole agents, and for set_ttl.
+// genAgentOps has a generator for each kind of op on whole agents, for set_ttl and for delete_prefix.
 var genAgentOps = []*rapid.Generator[agent.Op]{
 	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.ForkAgent](t) }),
+	rapid.Custom(func(t *rapid.T) agent.Op { return any1[agent.DeletePrefix](t) }),
 	rapid.Custom(func(t *rapid.T) agent.Op {
 		o := any1[agent.EraseAgent](t)
 		spans(t, nil, &o.Seal)
@@ -37,7 +38,7 @@ func TestOutcomesOfForksAndErasuresDecodeToWhatWasEncoded(t *testing.T) {
 		if rapid.Bool().Draw(t, "session") {
 			forked.Session = any1[agent.SessionRow](t)
 		}
-		d := agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{forked, any1[agent.Erasure](t)}}}
+		d := agent.Decided{Result: agent.Result{Index: 7, Time: 8, Results: []agent.OpResult{forked, any1[agent.Erasure](t), any1[agent.PrefixDeletion](t)}}}
 		raw := command.EncodeOutcome(d)
 		got, err := command.DecodeOutcome(raw)
 		if err != nil {

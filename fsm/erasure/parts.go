@@ -121,7 +121,7 @@ func pointedTo(c *txn.Tx, t *logpb.ThreadMeta) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if row != nil && !txn.Expired(row.ExpiresAt, c.Progress.Wall) && row.Thread.GetIncarnation() == t.Incarnation {
+		if row != nil && !c.Gone(kv.KindCheckpoint, key[len(prefix):], row) && row.Thread.GetIncarnation() == t.Incarnation {
 			return true, nil
 		}
 	}

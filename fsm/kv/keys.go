@@ -73,7 +73,7 @@ var ScopedKinds = append([]string{
 	KindClaim, KindChange, KindErasure, KindErasing, KindEnding, KindManager, KindAgent, KindImport, KindImportDue, KindMetadata, KindMetadataBuild,
 	KindMemory, KindMemoryBody, KindMemoryOrder, KindMemorySession, KindMemoryTime, KindMemoryAgent, KindMemoryGone, KindMemoryTombstone,
 	KindMemoryList, KindMemoryPlace,
-}, slices.Concat(sessionKinds, conversationKinds, timerKinds)...)
+}, slices.Concat(sessionKinds, conversationKinds, timerKinds, deletionKinds)...)
 
 // Separator ends scopes and ids in keys.
 const Separator = "\x00"

@@ -100,7 +100,7 @@ func notPinnedBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) error {
 			return err
 		}
 		row, err := command.DecodeCheckpointRow(checkpoint, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, c.Progress.Wall) {
+		if err != nil || c.Gone(kv.KindCheckpoint, checkpoint, row) {
 			return err
 		}
 		p := row.Thread
@@ -121,8 +121,11 @@ func forksBelow(c *txn.Tx, t *logpb.ThreadMeta, before uint64) (forked bool, err
 		if err != nil {
 			return err
 		}
+		fork, number, _ := strings.Cut(key[len(prefix):], kv.Separator)
+		if c.Deletions.Delete(c.Scope, kv.KindThread, fork, kv.DecodeNumber(number)) {
+			return nil // its rows are removed later, and then those that only it reads
+		}
 		if rev := kv.DecodeNumber(raw); rev < before {
-			fork, _, _ := strings.Cut(key[len(prefix):], kv.Separator)
 			return conflict(t.Id, t, fmt.Sprintf("the fork %q shares its entries below %d: compact up to there at most, or delete the fork", fork, rev))
 		}
 		return nil

@@ -28,7 +28,7 @@ func JournalOrNone(r txn.Reader, id string) (Journal, error) {
 		return j, err
 	}
 	meta, err := decodeThreadRow(id, raw)
-	if err == nil && !txn.Expired(meta.ExpiresAt, r.Progress.Wall) {
+	if err == nil && !r.Gone(kv.KindThread, id, meta) {
 		j.Meta = meta
 	}
 	return j, err
@@ -65,7 +65,7 @@ func List(r txn.Reader, q *agent.ListThreads) (agent.Found, error) {
 	list := &agent.ThreadList{}
 	next, err := r.EachInPage(kv.ScopeKey(kv.KindThread, r.Scope), q.Page, func(id string, raw []byte) (int, error) {
 		meta, err := decodeThreadRow(id, raw)
-		if err != nil || txn.Expired(meta.ExpiresAt, r.Progress.Wall) || !q.Has(meta.UpdatedAt) {
+		if err != nil || r.Gone(kv.KindThread, id, meta) || !q.Has(meta.UpdatedAt) {
 			return 0, err
 		}
 		t, err := command.DecodeThread(meta)

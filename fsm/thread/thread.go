@@ -20,21 +20,17 @@ var Ops = []txn.Op{txn.OpOf(Append), txn.OpOf(Hibernate), txn.OpOf(Delete), txn.
 // Reads are the reads of threads.
 var Reads = []txn.Read{txn.ReadOf(Get), txn.ReadOf(List), txn.ReadOf(LoadEntries), txn.ReadOf(GetEntry), txn.ReadOf(Verify)}
 
-// Load returns the row of a thread, or nil. The caller may change it. It first removes an expired
-// one.
+// Load returns the row of a thread, or nil. The caller may change it. It first removes one that has
+// expired or is deleted by prefix.
 func Load(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	if err := agent.ValidKey("thread", id); err != nil {
 		return nil, err
 	}
-	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))
-	if err != nil || raw == nil {
-		return nil, err
-	}
-	t, err := decodeThreadRow(id, raw)
-	if err != nil || !txn.Expired(t.ExpiresAt, c.Progress.Wall) {
+	t, err := stored(c, id)
+	if err != nil || t == nil || !c.Gone(kv.KindThread, id, t) {
 		return t, err
 	}
-	return nil, Drop(c, t)
+	return nil, dropGone(c, t)
 }
 
 func journalOf(c *txn.Tx, t *logpb.ThreadMeta) Journal {
@@ -346,15 +342,39 @@ func SetTTL(c *txn.Tx, op *agent.SetTTL) (agent.OpResult, error) {
 	return &agent.ThreadResult{Thread: thread}, nil
 }
 
-// Expire removes the thread of an id if it expires at when.
-func Expire(c *txn.Tx, id string, when int64) error {
+// stored returns the row of a thread, or nil, even if it has expired or is deleted by prefix.
+func stored(c *txn.Tx, id string) (*logpb.ThreadMeta, error) {
 	raw, err := c.Rows.Get(kv.IDKey(kv.KindThread, c.Scope, id))
 	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeThreadRow(id, raw)
+}
+
+// Expire removes the thread of an id if it expires at when.
+func Expire(c *txn.Tx, id string, when int64) error {
+	t, err := stored(c, id)
+	if err != nil || t == nil || t.ExpiresAt != when {
 		return err
 	}
-	t, err := decodeThreadRow(id, raw)
-	if err != nil || t.ExpiresAt != when {
+	return dropGone(c, t)
+}
+
+// dropGone removes a thread that has expired or is deleted by prefix.
+func dropGone(c *txn.Tx, t *logpb.ThreadMeta) error {
+	if err := Drop(c, t); err != nil {
 		return err
 	}
-	return Drop(c, t)
+	return c.CountDeleted(kv.KindThread, t.Id, t)
+}
+
+// RemoveDeleted removes the thread of an id if it is deleted by prefix, and returns about how many rows
+// that deletes and writes. Many entries are removed by range deletes.
+func RemoveDeleted(c *txn.Tx, id string) (rows int, err error) {
+	const itself, entry = 8, 3
+	t, err := stored(c, id)
+	if err != nil || t == nil || !c.Deletions.Delete(c.Scope, kv.KindThread, id, t.Incarnation) {
+		return 0, err
+	}
+	return itself + entry*int(min(t.Rev-min(t.Floor, t.Rev), kv.PointDeletesMax)) + len(t.Segments), dropGone(c, t)
 }

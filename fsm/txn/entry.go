@@ -20,8 +20,10 @@ type Entry struct {
 	Due      DueTimes
 	Opening  TermStart
 	Changes  []ScopeChange // in order
-	Eraser   Eraser
-	Touched  []string // the rows of threads and claims with possible watchers, and scopes
+
+	Deletions *Deletions // under way, as changed so far
+	Eraser    Eraser
+	Touched   []string // the rows of threads and claims with possible watchers, and scopes
 
 	TokensChanged bool // a token was added or removed
 }

@@ -26,7 +26,7 @@ type span struct {
 // visit returns the bytes that its item takes in the answer. For an item that it left out it returns 0,
 // or the bytes besides the row that it read for it, as a negative number.
 func (r Reader) EachInPage(prefix string, page agent.Page, visit func(id string, raw []byte) (bytes int, err error)) (next string, err error) {
-	return r.eachInPage(prefix, page, !page.All(), visit)
+	return r.eachInPage(prefix, page, !page.All() || r.Deletions.ofKind(r.Scope, prefix[:1]), visit)
 }
 
 // eachInPage is EachInPage. filtered reports that visit may leave out many rows: the page then reads a

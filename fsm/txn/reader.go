@@ -10,9 +10,10 @@ import (
 type Reader struct {
 	kv.Reader // rows, from the cache if they are there
 
-	Engine   storage.Reader
-	Progress Progress
-	Scope    string
-	Recalls  *recall.Cache
-	Hasty    bool // return recall.ErrTooOld instead of rebuilding an index
+	Engine    storage.Reader
+	Progress  Progress
+	Scope     string
+	Recalls   *recall.Cache
+	Deletions *Deletions // under way
+	Hasty     bool       // return recall.ErrTooOld instead of rebuilding an index
 }

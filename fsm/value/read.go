@@ -19,7 +19,7 @@ func Get(r txn.Reader, q *agent.GetValue) (agent.Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	if txn.Expired(row.ExpiresAt, r.Progress.Wall) {
+	if r.Gone(kv.KindValue, q.Key, row) {
 		return nil, txn.NotFound("value", q.Key)
 	}
 	bytes, err := valueBody(r, q.Key)
@@ -38,7 +38,7 @@ func List(r txn.Reader, q *agent.ListValues) (agent.Found, error) {
 	var page txn.Bodies
 	next, err := r.EachListed(kv.KindValue, q.Where, q.Page, func(key string, raw []byte) (int, error) {
 		row, err := decodeValueRow(key, raw)
-		if err != nil || txn.Expired(row.ExpiresAt, r.Progress.Wall) || !q.Has(row.UpdatedAt) || !q.Where.Match(row.Metadata) {
+		if err != nil || r.Gone(kv.KindValue, key, row) || !q.Has(row.UpdatedAt) || !q.Where.Match(row.Metadata) {
 			return 0, err
 		}
 		item := agent.ValueRow{

@@ -29,7 +29,8 @@ func decodeValueRow(key string, raw []byte) (*logpb.ValueRow, error) {
 	return command.Decode[logpb.ValueRow](raw, "value", key)
 }
 
-// liveValue returns the value under a key, or nil. It first removes an expired one.
+// liveValue returns the value under a key, or nil. It first removes one that has expired or is deleted
+// by prefix.
 func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	if err := agent.ValidKey("key", key); err != nil {
 		return nil, err
@@ -38,9 +39,8 @@ func liveValue(c *txn.Tx, key string) (*logpb.ValueRow, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	if txn.Expired(row.ExpiresAt, c.Progress.Wall) {
-		dropValue(c, key, row)
-		return nil, nil
+	if c.Gone(kv.KindValue, key, row) {
+		return nil, dropGone(c, key, row)
 	}
 	return row, nil
 }
@@ -144,6 +144,22 @@ func Expire(c *txn.Tx, key string, when int64) error {
 	if err != nil || row == nil || row.ExpiresAt != when {
 		return err
 	}
+	return dropGone(c, key, row)
+}
+
+// dropGone removes a value that has expired or is deleted by prefix.
+func dropGone(c *txn.Tx, key string, row *logpb.ValueRow) error {
 	dropValue(c, key, row)
-	return nil
+	return c.CountDeleted(kv.KindValue, key, row)
+}
+
+// RemoveDeleted removes the value under a key if it is deleted by prefix, and returns about how many
+// rows that deletes and writes.
+func RemoveDeleted(c *txn.Tx, key string) (rows int, err error) {
+	const each = 5
+	row, err := loadValue(c, key)
+	if err != nil || row == nil || !c.Deletions.Delete(c.Scope, kv.KindValue, key, row.Incarnation) {
+		return 0, err
+	}
+	return each, dropGone(c, key, row)
 }

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"cluster/peer":              {"agent", "agent/layout", "cluster/assign", "cluster/keys", "cluster/membership", "cluster/raftlog", "cluster/transport", "api/convert", "api/ops", "proto/api", "proto/codec", "proto/op", "proto/peer"},
 	"cluster/gossip/gossiptest": {"cluster/gossip"},
 	"fsm": {
-		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
+		"agent", "agent/layout", "fsm/checkpoint", "fsm/claim", "fsm/command", "fsm/conversation", "fsm/deletion", "fsm/erasure", "fsm/kv", "fsm/manager", "fsm/memory", "fsm/metadata", "fsm/session", "fsm/snapshot",
 		"fsm/thread", "fsm/timer", "fsm/token", "fsm/txn", "fsm/value", "placement", "proto/log", "proto/op", "proto/snapfile", "recall", "storage",
 	},
 	"fsm/command":             {"agent", "api/ops", "fsm/kv", "proto/log", "proto/op"},
@@ -81,6 +81,7 @@ var mayImport = map[string][]string{
 	"fsm/checkpoint":          noun("fsm/thread"),
 	"fsm/claim":               noun(),
 	"fsm/conversation":        noun(),
+	"fsm/deletion":            noun("fsm/checkpoint", "fsm/thread", "fsm/value"),
 	"fsm/erasure":             noun("fsm/checkpoint", "fsm/conversation", "fsm/memory", "fsm/session", "fsm/thread", "fsm/timer"),
 	"fsm/manager":             noun(),
 	"fsm/memory":              noun("recall", "storage"),
@@ -150,12 +151,13 @@ var mayImport = map[string][]string{
 	"turn":          {"agent"},                         // over any Service
 	"client/stores": {"agent", "client"},               // the interfaces that a program has already
 	"importer":      {"agent", "agent/layout", "turn"}, // transcripts in, and what is stored against them
-	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/mcp", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
+	"cmd/dormctl":   {"agent", "agent/layout", "agent/quota", "agent/replay", "agent/turnsnap", "api/document", "client", "cmd/dormctl/doctor", "cmd/dormctl/identity", "cmd/dormctl/kit", "cmd/dormctl/mcp", "cmd/dormctl/operator", "cmd/dormctl/transfer", "instance/pod"},
 	// What the commands share, and the groups of them that have a package.
 	"cmd/dormctl/kit":      {"access", "agent", "agent/layout", "api/document", "client"},
 	"cmd/dormctl/identity": {"access", "agent", "agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/mcp":      {"access", "agent", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/operator": {"agent", "agent/layout", "api/document", "audit", "cluster/keys", "cmd/dormctl/kit"},
+	"cmd/dormctl/doctor":   {"agent/layout", "api/document", "cmd/dormctl/kit"},
 	"cmd/dormctl/transfer": {"agent", "agent/layout", "api/document", "client", "cmd/dormctl/kit", "importer", "proto/snapfile"},
 
 	// The benchmark too. cmd/dormbench, which drives the peers with their own

@@ -720,6 +720,8 @@ type Read struct {
 	//	*Read_GetAnswer
 	//	*Read_GetToken
 	//	*Read_ListTokens
+	//	*Read_GetDeletion
+	//	*Read_ListDeletions
 	Read          isRead_Read `protobuf_oneof:"read"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1059,6 +1061,24 @@ func (x *Read) GetListTokens() *ListPage {
 	return nil
 }
 
+func (x *Read) GetGetDeletion() *GetDeletion {
+	if x != nil {
+		if x, ok := x.Read.(*Read_GetDeletion); ok {
+			return x.GetDeletion
+		}
+	}
+	return nil
+}
+
+func (x *Read) GetListDeletions() *ListPage {
+	if x != nil {
+		if x, ok := x.Read.(*Read_ListDeletions); ok {
+			return x.ListDeletions
+		}
+	}
+	return nil
+}
+
 type isRead_Read interface {
 	isRead_Read()
 }
@@ -1195,6 +1215,14 @@ type Read_ListTokens struct {
 	ListTokens *ListPage `protobuf:"bytes,261,opt,name=list_tokens,json=listTokens,proto3,oneof"`
 }
 
+type Read_GetDeletion struct {
+	GetDeletion *GetDeletion `protobuf:"bytes,320,opt,name=get_deletion,json=getDeletion,proto3,oneof"`
+}
+
+type Read_ListDeletions struct {
+	ListDeletions *ListPage `protobuf:"bytes,321,opt,name=list_deletions,json=listDeletions,proto3,oneof"`
+}
+
 func (*Read_GetValue) isRead_Read() {}
 
 func (*Read_ListValues) isRead_Read() {}
@@ -1260,6 +1288,10 @@ func (*Read_GetAnswer) isRead_Read() {}
 func (*Read_GetToken) isRead_Read() {}
 
 func (*Read_ListTokens) isRead_Read() {}
+
+func (*Read_GetDeletion) isRead_Read() {}
+
+func (*Read_ListDeletions) isRead_Read() {}
 
 type GetValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2063,6 +2095,8 @@ type Answer struct {
 	//	*Answer_Answered
 	//	*Answer_Token
 	//	*Answer_Tokens
+	//	*Answer_Deletion
+	//	*Answer_Deletions
 	Answer        isAnswer_Answer `protobuf_oneof:"answer"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2402,6 +2436,24 @@ func (x *Answer) GetTokens() *TokenList {
 	return nil
 }
 
+func (x *Answer) GetDeletion() *op.PrefixDeletion {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Deletion); ok {
+			return x.Deletion
+		}
+	}
+	return nil
+}
+
+func (x *Answer) GetDeletions() *DeletionList {
+	if x != nil {
+		if x, ok := x.Answer.(*Answer_Deletions); ok {
+			return x.Deletions
+		}
+	}
+	return nil
+}
+
 type isAnswer_Answer interface {
 	isAnswer_Answer()
 }
@@ -2538,6 +2590,14 @@ type Answer_Tokens struct {
 	Tokens *TokenList `protobuf:"bytes,261,opt,name=tokens,proto3,oneof"`
 }
 
+type Answer_Deletion struct {
+	Deletion *op.PrefixDeletion `protobuf:"bytes,320,opt,name=deletion,proto3,oneof"`
+}
+
+type Answer_Deletions struct {
+	Deletions *DeletionList `protobuf:"bytes,321,opt,name=deletions,proto3,oneof"`
+}
+
 func (*Answer_Error) isAnswer_Answer() {}
 
 func (*Answer_Value) isAnswer_Answer() {}
@@ -2603,6 +2663,10 @@ func (*Answer_Answered) isAnswer_Answer() {}
 func (*Answer_Token) isAnswer_Answer() {}
 
 func (*Answer_Tokens) isAnswer_Answer() {}
+
+func (*Answer_Deletion) isAnswer_Answer() {}
+
+func (*Answer_Deletions) isAnswer_Answer() {}
 
 // Answered is the decision on a request.
 type Answered struct {
@@ -5239,7 +5303,7 @@ var File_proto_api_api_proto protoreflect.FileDescriptor
 
 const file_proto_api_api_proto_rawDesc = "" +
 	"\n" +
-	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x15proto/api/token.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"4\n" +
+	"\x13proto/api/api.proto\x12\x0fdormouse.api.v1\x1a\x15proto/api/agent.proto\x1a\x16proto/api/change.proto\x1a\x1cproto/api/conversation.proto\x1a\x18proto/api/deletion.proto\x1a\x17proto/api/manager.proto\x1a\x16proto/api/memory.proto\x1a\x19proto/api/placement.proto\x1a\x17proto/api/session.proto\x1a\x15proto/api/timer.proto\x1a\x15proto/api/token.proto\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x17proto/op/deletion.proto\x1a\x16proto/op/manager.proto\x1a\x11proto/op/op.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"4\n" +
 	"\x05Calls\x12+\n" +
 	"\x05calls\x18\x01 \x03(\v2\x15.dormouse.api.v1.CallR\x05calls\"\xed\x01\n" +
 	"\x04Call\x12\x0e\n" +
@@ -5286,7 +5350,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12\x14\n" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\x12\x1b\n" +
 	"\tmin_index\x18\x03 \x01(\x04R\bminIndex\x12+\n" +
-	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xe4\x10\n" +
+	"\x05reads\x18\x04 \x03(\v2\x15.dormouse.api.v1.ReadR\x05reads\"\xed\x11\n" +
 	"\x04Read\x128\n" +
 	"\tget_value\x18\x01 \x01(\v2\x19.dormouse.api.v1.GetValueH\x00R\bgetValue\x12<\n" +
 	"\vlist_values\x18\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
@@ -5333,7 +5397,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"get_answer\x18\x8e\x01 \x01(\v2\x1a.dormouse.api.v1.GetAnswerH\x00R\tgetAnswer\x129\n" +
 	"\tget_token\x18\x84\x02 \x01(\v2\x19.dormouse.api.v1.GetTokenH\x00R\bgetToken\x12=\n" +
 	"\vlist_tokens\x18\x85\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\n" +
-	"listTokensB\x06\n" +
+	"listTokens\x12B\n" +
+	"\fget_deletion\x18\xc0\x02 \x01(\v2\x1c.dormouse.api.v1.GetDeletionH\x00R\vgetDeletion\x12C\n" +
+	"\x0elist_deletions\x18\xc1\x02 \x01(\v2\x19.dormouse.api.v1.ListPageH\x00R\rlistDeletionsB\x06\n" +
 	"\x04read\"\x1c\n" +
 	"\bGetValue\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\"\xe0\x01\n" +
@@ -5387,7 +5453,7 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
 	"\x06age_ms\x18\x02 \x01(\x03R\x05ageMs\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\x121\n" +
-	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xb5\x0e\n" +
+	"\aanswers\x18\x04 \x03(\v2\x17.dormouse.api.v1.AnswerR\aanswers\"\xb4\x0f\n" +
 	"\x06Answer\x12-\n" +
 	"\x05error\x18\x01 \x01(\v2\x15.dormouse.op.v1.ErrorH\x00R\x05error\x12.\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.dormouse.api.v1.ValueH\x00R\x05value\x124\n" +
@@ -5424,7 +5490,9 @@ const file_proto_api_api_proto_rawDesc = "" +
 	"\bmanagers\x18\x8d\x01 \x01(\v2\x1c.dormouse.api.v1.ManagerListH\x00R\bmanagers\x128\n" +
 	"\banswered\x18\x8e\x01 \x01(\v2\x19.dormouse.api.v1.AnsweredH\x00R\banswered\x12.\n" +
 	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05token\x125\n" +
-	"\x06tokens\x18\x85\x02 \x01(\v2\x1a.dormouse.api.v1.TokenListH\x00R\x06tokensB\b\n" +
+	"\x06tokens\x18\x85\x02 \x01(\v2\x1a.dormouse.api.v1.TokenListH\x00R\x06tokens\x12=\n" +
+	"\bdeletion\x18\xc0\x02 \x01(\v2\x1e.dormouse.op.v1.PrefixDeletionH\x00R\bdeletion\x12>\n" +
+	"\tdeletions\x18\xc1\x02 \x01(\v2\x1d.dormouse.api.v1.DeletionListH\x00R\tdeletionsB\b\n" +
 	"\x06answer\"p\n" +
 	"\bAnswered\x127\n" +
 	"\x06result\x18\x01 \x01(\v2\x1f.dormouse.api.v1.CommitResponseR\x06result\x12+\n" +
@@ -5779,32 +5847,35 @@ var file_proto_api_api_proto_goTypes = []any{
 	(*GetManager)(nil),         // 74: dormouse.api.v1.GetManager
 	(*GetAnswer)(nil),          // 75: dormouse.api.v1.GetAnswer
 	(*GetToken)(nil),           // 76: dormouse.api.v1.GetToken
-	(*op.Thread)(nil),          // 77: dormouse.op.v1.Thread
-	(*op.Scope)(nil),           // 78: dormouse.op.v1.Scope
-	(*op.Claim)(nil),           // 79: dormouse.op.v1.Claim
-	(*Memory)(nil),             // 80: dormouse.api.v1.Memory
-	(*MemoryList)(nil),         // 81: dormouse.api.v1.MemoryList
-	(*Recalled)(nil),           // 82: dormouse.api.v1.Recalled
-	(*Session)(nil),            // 83: dormouse.api.v1.Session
-	(*SessionList)(nil),        // 84: dormouse.api.v1.SessionList
-	(*op.Review)(nil),          // 85: dormouse.op.v1.Review
-	(*ReviewList)(nil),         // 86: dormouse.api.v1.ReviewList
-	(*op.Erasure)(nil),         // 87: dormouse.op.v1.Erasure
-	(*SavedConversation)(nil),  // 88: dormouse.api.v1.SavedConversation
-	(*ConversationList)(nil),   // 89: dormouse.api.v1.ConversationList
-	(*MessageList)(nil),        // 90: dormouse.api.v1.MessageList
-	(*op.Timer)(nil),           // 91: dormouse.op.v1.Timer
-	(*TimerList)(nil),          // 92: dormouse.api.v1.TimerList
-	(*op.Manager)(nil),         // 93: dormouse.op.v1.Manager
-	(*ManagerList)(nil),        // 94: dormouse.api.v1.ManagerList
-	(*op.Token)(nil),           // 95: dormouse.op.v1.Token
-	(*TokenList)(nil),          // 96: dormouse.api.v1.TokenList
-	(*op.Pointer)(nil),         // 97: dormouse.op.v1.Pointer
-	(*Changes)(nil),            // 98: dormouse.api.v1.Changes
-	(*PlacementRequest)(nil),   // 99: dormouse.api.v1.PlacementRequest
-	(*WhoAmIRequest)(nil),      // 100: dormouse.api.v1.WhoAmIRequest
-	(*PlacementReport)(nil),    // 101: dormouse.api.v1.PlacementReport
-	(*Principal)(nil),          // 102: dormouse.api.v1.Principal
+	(*GetDeletion)(nil),        // 77: dormouse.api.v1.GetDeletion
+	(*op.Thread)(nil),          // 78: dormouse.op.v1.Thread
+	(*op.Scope)(nil),           // 79: dormouse.op.v1.Scope
+	(*op.Claim)(nil),           // 80: dormouse.op.v1.Claim
+	(*Memory)(nil),             // 81: dormouse.api.v1.Memory
+	(*MemoryList)(nil),         // 82: dormouse.api.v1.MemoryList
+	(*Recalled)(nil),           // 83: dormouse.api.v1.Recalled
+	(*Session)(nil),            // 84: dormouse.api.v1.Session
+	(*SessionList)(nil),        // 85: dormouse.api.v1.SessionList
+	(*op.Review)(nil),          // 86: dormouse.op.v1.Review
+	(*ReviewList)(nil),         // 87: dormouse.api.v1.ReviewList
+	(*op.Erasure)(nil),         // 88: dormouse.op.v1.Erasure
+	(*SavedConversation)(nil),  // 89: dormouse.api.v1.SavedConversation
+	(*ConversationList)(nil),   // 90: dormouse.api.v1.ConversationList
+	(*MessageList)(nil),        // 91: dormouse.api.v1.MessageList
+	(*op.Timer)(nil),           // 92: dormouse.op.v1.Timer
+	(*TimerList)(nil),          // 93: dormouse.api.v1.TimerList
+	(*op.Manager)(nil),         // 94: dormouse.op.v1.Manager
+	(*ManagerList)(nil),        // 95: dormouse.api.v1.ManagerList
+	(*op.Token)(nil),           // 96: dormouse.op.v1.Token
+	(*TokenList)(nil),          // 97: dormouse.api.v1.TokenList
+	(*op.PrefixDeletion)(nil),  // 98: dormouse.op.v1.PrefixDeletion
+	(*DeletionList)(nil),       // 99: dormouse.api.v1.DeletionList
+	(*op.Pointer)(nil),         // 100: dormouse.op.v1.Pointer
+	(*Changes)(nil),            // 101: dormouse.api.v1.Changes
+	(*PlacementRequest)(nil),   // 102: dormouse.api.v1.PlacementRequest
+	(*WhoAmIRequest)(nil),      // 103: dormouse.api.v1.WhoAmIRequest
+	(*PlacementReport)(nil),    // 104: dormouse.api.v1.PlacementReport
+	(*Principal)(nil),          // 105: dormouse.api.v1.Principal
 }
 var file_proto_api_api_proto_depIdxs = []int32{
 	1,   // 0: dormouse.api.v1.Calls.calls:type_name -> dormouse.api.v1.Call
@@ -5852,103 +5923,107 @@ var file_proto_api_api_proto_depIdxs = []int32{
 	75,  // 42: dormouse.api.v1.Read.get_answer:type_name -> dormouse.api.v1.GetAnswer
 	76,  // 43: dormouse.api.v1.Read.get_token:type_name -> dormouse.api.v1.GetToken
 	11,  // 44: dormouse.api.v1.Read.list_tokens:type_name -> dormouse.api.v1.ListPage
-	12,  // 45: dormouse.api.v1.ListPage.where:type_name -> dormouse.api.v1.MetadataEquals
-	23,  // 46: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
-	58,  // 47: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
-	25,  // 48: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
-	27,  // 49: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
-	28,  // 50: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	30,  // 51: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
-	77,  // 52: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
-	31,  // 53: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
-	33,  // 54: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
-	32,  // 55: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
-	34,  // 56: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
-	35,  // 57: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
-	36,  // 58: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
-	78,  // 59: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
-	79,  // 60: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
-	37,  // 61: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
-	80,  // 62: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
-	81,  // 63: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
-	82,  // 64: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
-	83,  // 65: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
-	84,  // 66: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
-	85,  // 67: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
-	86,  // 68: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
-	87,  // 69: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
-	88,  // 70: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
-	89,  // 71: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
-	90,  // 72: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
-	91,  // 73: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
-	92,  // 74: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
-	93,  // 75: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
-	94,  // 76: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
-	24,  // 77: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
-	95,  // 78: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
-	96,  // 79: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
-	7,   // 80: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
-	58,  // 81: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
-	26,  // 82: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
-	97,  // 83: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
-	97,  // 84: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
-	29,  // 85: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
-	77,  // 86: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
-	77,  // 87: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
-	32,  // 88: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
-	28,  // 89: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
-	77,  // 90: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
-	32,  // 91: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
-	78,  // 92: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
-	79,  // 93: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
-	32,  // 94: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
-	79,  // 95: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
-	98,  // 96: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
-	23,  // 97: dormouse.api.v1.WatchEvent.bodies:type_name -> dormouse.api.v1.Answer
-	42,  // 98: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
-	50,  // 99: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
-	50,  // 100: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
-	49,  // 101: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
-	49,  // 102: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
-	57,  // 103: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
-	78,  // 104: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
-	0,   // 105: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
-	4,   // 106: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
-	8,   // 107: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
-	38,  // 108: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
-	40,  // 109: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
-	43,  // 110: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
-	43,  // 111: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
-	43,  // 112: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
-	43,  // 113: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
-	47,  // 114: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
-	51,  // 115: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
-	53,  // 116: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
-	55,  // 117: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
-	99,  // 118: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
-	100, // 119: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
-	45,  // 120: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
-	2,   // 121: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
-	7,   // 122: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
-	22,  // 123: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
-	39,  // 124: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
-	41,  // 125: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
-	44,  // 126: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 127: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 128: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
-	44,  // 129: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
-	48,  // 130: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
-	52,  // 131: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
-	54,  // 132: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
-	56,  // 133: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
-	101, // 134: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
-	102, // 135: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
-	46,  // 136: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
-	121, // [121:137] is the sub-list for method output_type
-	105, // [105:121] is the sub-list for method input_type
-	105, // [105:105] is the sub-list for extension type_name
-	105, // [105:105] is the sub-list for extension extendee
-	0,   // [0:105] is the sub-list for field type_name
+	77,  // 45: dormouse.api.v1.Read.get_deletion:type_name -> dormouse.api.v1.GetDeletion
+	11,  // 46: dormouse.api.v1.Read.list_deletions:type_name -> dormouse.api.v1.ListPage
+	12,  // 47: dormouse.api.v1.ListPage.where:type_name -> dormouse.api.v1.MetadataEquals
+	23,  // 48: dormouse.api.v1.ReadResponse.answers:type_name -> dormouse.api.v1.Answer
+	58,  // 49: dormouse.api.v1.Answer.error:type_name -> dormouse.op.v1.Error
+	25,  // 50: dormouse.api.v1.Answer.value:type_name -> dormouse.api.v1.Value
+	27,  // 51: dormouse.api.v1.Answer.values:type_name -> dormouse.api.v1.ValueList
+	28,  // 52: dormouse.api.v1.Answer.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	30,  // 53: dormouse.api.v1.Answer.checkpoints:type_name -> dormouse.api.v1.CheckpointList
+	78,  // 54: dormouse.api.v1.Answer.thread:type_name -> dormouse.op.v1.Thread
+	31,  // 55: dormouse.api.v1.Answer.threads:type_name -> dormouse.api.v1.ThreadList
+	33,  // 56: dormouse.api.v1.Answer.entries:type_name -> dormouse.api.v1.Entries
+	32,  // 57: dormouse.api.v1.Answer.entry:type_name -> dormouse.api.v1.Entry
+	34,  // 58: dormouse.api.v1.Answer.verified:type_name -> dormouse.api.v1.Verified
+	35,  // 59: dormouse.api.v1.Answer.thawed:type_name -> dormouse.api.v1.Thawed
+	36,  // 60: dormouse.api.v1.Answer.scopes:type_name -> dormouse.api.v1.ScopeList
+	79,  // 61: dormouse.api.v1.Answer.scope:type_name -> dormouse.op.v1.Scope
+	80,  // 62: dormouse.api.v1.Answer.claim:type_name -> dormouse.op.v1.Claim
+	37,  // 63: dormouse.api.v1.Answer.claims:type_name -> dormouse.api.v1.ClaimList
+	81,  // 64: dormouse.api.v1.Answer.memory:type_name -> dormouse.api.v1.Memory
+	82,  // 65: dormouse.api.v1.Answer.memories:type_name -> dormouse.api.v1.MemoryList
+	83,  // 66: dormouse.api.v1.Answer.recalled:type_name -> dormouse.api.v1.Recalled
+	84,  // 67: dormouse.api.v1.Answer.session:type_name -> dormouse.api.v1.Session
+	85,  // 68: dormouse.api.v1.Answer.sessions:type_name -> dormouse.api.v1.SessionList
+	86,  // 69: dormouse.api.v1.Answer.review:type_name -> dormouse.op.v1.Review
+	87,  // 70: dormouse.api.v1.Answer.reviews:type_name -> dormouse.api.v1.ReviewList
+	88,  // 71: dormouse.api.v1.Answer.erasure:type_name -> dormouse.op.v1.Erasure
+	89,  // 72: dormouse.api.v1.Answer.conversation:type_name -> dormouse.api.v1.SavedConversation
+	90,  // 73: dormouse.api.v1.Answer.conversations:type_name -> dormouse.api.v1.ConversationList
+	91,  // 74: dormouse.api.v1.Answer.messages:type_name -> dormouse.api.v1.MessageList
+	92,  // 75: dormouse.api.v1.Answer.timer:type_name -> dormouse.op.v1.Timer
+	93,  // 76: dormouse.api.v1.Answer.timers:type_name -> dormouse.api.v1.TimerList
+	94,  // 77: dormouse.api.v1.Answer.manager:type_name -> dormouse.op.v1.Manager
+	95,  // 78: dormouse.api.v1.Answer.managers:type_name -> dormouse.api.v1.ManagerList
+	24,  // 79: dormouse.api.v1.Answer.answered:type_name -> dormouse.api.v1.Answered
+	96,  // 80: dormouse.api.v1.Answer.token:type_name -> dormouse.op.v1.Token
+	97,  // 81: dormouse.api.v1.Answer.tokens:type_name -> dormouse.api.v1.TokenList
+	98,  // 82: dormouse.api.v1.Answer.deletion:type_name -> dormouse.op.v1.PrefixDeletion
+	99,  // 83: dormouse.api.v1.Answer.deletions:type_name -> dormouse.api.v1.DeletionList
+	7,   // 84: dormouse.api.v1.Answered.result:type_name -> dormouse.api.v1.CommitResponse
+	58,  // 85: dormouse.api.v1.Answered.error:type_name -> dormouse.op.v1.Error
+	26,  // 86: dormouse.api.v1.ValueList.items:type_name -> dormouse.api.v1.ValueRow
+	100, // 87: dormouse.api.v1.Checkpoint.thread:type_name -> dormouse.op.v1.Pointer
+	100, // 88: dormouse.api.v1.CheckpointRow.thread:type_name -> dormouse.op.v1.Pointer
+	29,  // 89: dormouse.api.v1.CheckpointList.items:type_name -> dormouse.api.v1.CheckpointRow
+	78,  // 90: dormouse.api.v1.ThreadList.items:type_name -> dormouse.op.v1.Thread
+	78,  // 91: dormouse.api.v1.Entries.thread:type_name -> dormouse.op.v1.Thread
+	32,  // 92: dormouse.api.v1.Entries.items:type_name -> dormouse.api.v1.Entry
+	28,  // 93: dormouse.api.v1.Thawed.checkpoint:type_name -> dormouse.api.v1.Checkpoint
+	78,  // 94: dormouse.api.v1.Thawed.thread:type_name -> dormouse.op.v1.Thread
+	32,  // 95: dormouse.api.v1.Thawed.entries:type_name -> dormouse.api.v1.Entry
+	79,  // 96: dormouse.api.v1.ScopeList.items:type_name -> dormouse.op.v1.Scope
+	80,  // 97: dormouse.api.v1.ClaimList.items:type_name -> dormouse.op.v1.Claim
+	32,  // 98: dormouse.api.v1.WatchEvent.entry:type_name -> dormouse.api.v1.Entry
+	80,  // 99: dormouse.api.v1.WatchEvent.claim:type_name -> dormouse.op.v1.Claim
+	101, // 100: dormouse.api.v1.WatchEvent.changes:type_name -> dormouse.api.v1.Changes
+	23,  // 101: dormouse.api.v1.WatchEvent.bodies:type_name -> dormouse.api.v1.Answer
+	42,  // 102: dormouse.api.v1.ClusterStatus.members:type_name -> dormouse.api.v1.Member
+	50,  // 103: dormouse.api.v1.ClusterStatus.backup:type_name -> dormouse.api.v1.BackupStatus
+	50,  // 104: dormouse.api.v1.BackupsResponse.status:type_name -> dormouse.api.v1.BackupStatus
+	49,  // 105: dormouse.api.v1.BackupsResponse.backups:type_name -> dormouse.api.v1.BackupInfo
+	49,  // 106: dormouse.api.v1.TakeBackupEvent.backup:type_name -> dormouse.api.v1.BackupInfo
+	57,  // 107: dormouse.api.v1.ExportScopeChunk.header:type_name -> dormouse.api.v1.ScopeHeader
+	79,  // 108: dormouse.api.v1.ScopeHeader.scope:type_name -> dormouse.op.v1.Scope
+	0,   // 109: dormouse.api.v1.Store.Exchange:input_type -> dormouse.api.v1.Calls
+	4,   // 110: dormouse.api.v1.Store.Commit:input_type -> dormouse.api.v1.CommitRequest
+	8,   // 111: dormouse.api.v1.Store.Read:input_type -> dormouse.api.v1.ReadRequest
+	38,  // 112: dormouse.api.v1.Store.Watch:input_type -> dormouse.api.v1.WatchRequest
+	40,  // 113: dormouse.api.v1.Cluster.Status:input_type -> dormouse.api.v1.StatusRequest
+	43,  // 114: dormouse.api.v1.Cluster.Leave:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 115: dormouse.api.v1.Cluster.Transfer:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 116: dormouse.api.v1.Cluster.Promote:input_type -> dormouse.api.v1.NodeRequest
+	43,  // 117: dormouse.api.v1.Cluster.Demote:input_type -> dormouse.api.v1.NodeRequest
+	47,  // 118: dormouse.api.v1.Cluster.Backup:input_type -> dormouse.api.v1.BackupRequest
+	51,  // 119: dormouse.api.v1.Cluster.Backups:input_type -> dormouse.api.v1.BackupsRequest
+	53,  // 120: dormouse.api.v1.Cluster.TakeBackup:input_type -> dormouse.api.v1.TakeBackupRequest
+	55,  // 121: dormouse.api.v1.Cluster.ExportScope:input_type -> dormouse.api.v1.ExportScopeRequest
+	102, // 122: dormouse.api.v1.Cluster.Placement:input_type -> dormouse.api.v1.PlacementRequest
+	103, // 123: dormouse.api.v1.Cluster.WhoAmI:input_type -> dormouse.api.v1.WhoAmIRequest
+	45,  // 124: dormouse.api.v1.Cluster.JoinToken:input_type -> dormouse.api.v1.JoinTokenRequest
+	2,   // 125: dormouse.api.v1.Store.Exchange:output_type -> dormouse.api.v1.Replies
+	7,   // 126: dormouse.api.v1.Store.Commit:output_type -> dormouse.api.v1.CommitResponse
+	22,  // 127: dormouse.api.v1.Store.Read:output_type -> dormouse.api.v1.ReadResponse
+	39,  // 128: dormouse.api.v1.Store.Watch:output_type -> dormouse.api.v1.WatchEvent
+	41,  // 129: dormouse.api.v1.Cluster.Status:output_type -> dormouse.api.v1.ClusterStatus
+	44,  // 130: dormouse.api.v1.Cluster.Leave:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 131: dormouse.api.v1.Cluster.Transfer:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 132: dormouse.api.v1.Cluster.Promote:output_type -> dormouse.api.v1.NodeResponse
+	44,  // 133: dormouse.api.v1.Cluster.Demote:output_type -> dormouse.api.v1.NodeResponse
+	48,  // 134: dormouse.api.v1.Cluster.Backup:output_type -> dormouse.api.v1.BackupChunk
+	52,  // 135: dormouse.api.v1.Cluster.Backups:output_type -> dormouse.api.v1.BackupsResponse
+	54,  // 136: dormouse.api.v1.Cluster.TakeBackup:output_type -> dormouse.api.v1.TakeBackupEvent
+	56,  // 137: dormouse.api.v1.Cluster.ExportScope:output_type -> dormouse.api.v1.ExportScopeChunk
+	104, // 138: dormouse.api.v1.Cluster.Placement:output_type -> dormouse.api.v1.PlacementReport
+	105, // 139: dormouse.api.v1.Cluster.WhoAmI:output_type -> dormouse.api.v1.Principal
+	46,  // 140: dormouse.api.v1.Cluster.JoinToken:output_type -> dormouse.api.v1.JoinTokenResponse
+	125, // [125:141] is the sub-list for method output_type
+	109, // [109:125] is the sub-list for method input_type
+	109, // [109:109] is the sub-list for extension type_name
+	109, // [109:109] is the sub-list for extension extendee
+	0,   // [0:109] is the sub-list for field type_name
 }
 
 func init() { file_proto_api_api_proto_init() }
@@ -5959,6 +6034,7 @@ func file_proto_api_api_proto_init() {
 	file_proto_api_agent_proto_init()
 	file_proto_api_change_proto_init()
 	file_proto_api_conversation_proto_init()
+	file_proto_api_deletion_proto_init()
 	file_proto_api_manager_proto_init()
 	file_proto_api_memory_proto_init()
 	file_proto_api_placement_proto_init()
@@ -6008,6 +6084,8 @@ func file_proto_api_api_proto_init() {
 		(*Read_GetAnswer)(nil),
 		(*Read_GetToken)(nil),
 		(*Read_ListTokens)(nil),
+		(*Read_GetDeletion)(nil),
+		(*Read_ListDeletions)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[16].OneofWrappers = []any{}
 	file_proto_api_api_proto_msgTypes[19].OneofWrappers = []any{}
@@ -6045,6 +6123,8 @@ func file_proto_api_api_proto_init() {
 		(*Answer_Answered)(nil),
 		(*Answer_Token)(nil),
 		(*Answer_Tokens)(nil),
+		(*Answer_Deletion)(nil),
+		(*Answer_Deletions)(nil),
 	}
 	file_proto_api_api_proto_msgTypes[33].OneofWrappers = []any{}
 	file_proto_api_api_proto_msgTypes[39].OneofWrappers = []any{

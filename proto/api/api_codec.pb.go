@@ -676,6 +676,10 @@ func (m *Read) EncodedSize() int {
 		n += protocode.SizeMessage(260, o.GetToken.EncodedSize())
 	case *Read_ListTokens:
 		n += protocode.SizeMessage(261, o.ListTokens.EncodedSize())
+	case *Read_GetDeletion:
+		n += protocode.SizeMessage(320, o.GetDeletion.EncodedSize())
+	case *Read_ListDeletions:
+		n += protocode.SizeMessage(321, o.ListDeletions.EncodedSize())
 	}
 	return n
 }
@@ -754,6 +758,10 @@ func (m *Read) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.GetToken.EncodeBackward(b[:i]), i, 260)
 	case *Read_ListTokens:
 		i = protocode.PutMessage(b, o.ListTokens.EncodeBackward(b[:i]), i, 261)
+	case *Read_GetDeletion:
+		i = protocode.PutMessage(b, o.GetDeletion.EncodeBackward(b[:i]), i, 320)
+	case *Read_ListDeletions:
+		i = protocode.PutMessage(b, o.ListDeletions.EncodeBackward(b[:i]), i, 321)
 	}
 	return i
 }
@@ -996,6 +1004,20 @@ func (m *Read) Decode(raw []byte) (err error) {
 				m.Read = o
 			}
 			err = protocode.Sub(&f, &o.ListTokens)
+		case 320:
+			o, ok := m.Read.(*Read_GetDeletion)
+			if !ok {
+				o = &Read_GetDeletion{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.GetDeletion)
+		case 321:
+			o, ok := m.Read.(*Read_ListDeletions)
+			if !ok {
+				o = &Read_ListDeletions{}
+				m.Read = o
+			}
+			err = protocode.Sub(&f, &o.ListDeletions)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1801,6 +1823,10 @@ func (m *Answer) EncodedSize() int {
 		n += protocode.SizeMessage(260, o.Token.EncodedSize())
 	case *Answer_Tokens:
 		n += protocode.SizeMessage(261, o.Tokens.EncodedSize())
+	case *Answer_Deletion:
+		n += protocode.SizeMessage(320, o.Deletion.EncodedSize())
+	case *Answer_Deletions:
+		n += protocode.SizeMessage(321, o.Deletions.EncodedSize())
 	}
 	return n
 }
@@ -1879,6 +1905,10 @@ func (m *Answer) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.Token.EncodeBackward(b[:i]), i, 260)
 	case *Answer_Tokens:
 		i = protocode.PutMessage(b, o.Tokens.EncodeBackward(b[:i]), i, 261)
+	case *Answer_Deletion:
+		i = protocode.PutMessage(b, o.Deletion.EncodeBackward(b[:i]), i, 320)
+	case *Answer_Deletions:
+		i = protocode.PutMessage(b, o.Deletions.EncodeBackward(b[:i]), i, 321)
 	}
 	return i
 }
@@ -2121,6 +2151,20 @@ func (m *Answer) Decode(raw []byte) (err error) {
 				m.Answer = o
 			}
 			err = protocode.Sub(&f, &o.Tokens)
+		case 320:
+			o, ok := m.Answer.(*Answer_Deletion)
+			if !ok {
+				o = &Answer_Deletion{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Deletion)
+		case 321:
+			o, ok := m.Answer.(*Answer_Deletions)
+			if !ok {
+				o = &Answer_Deletions{}
+				m.Answer = o
+			}
+			err = protocode.Sub(&f, &o.Deletions)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

@@ -79,6 +79,7 @@ type Op struct {
 	//	*Op_ImportScope
 	//	*Op_PutToken
 	//	*Op_RevokeToken
+	//	*Op_DeletePrefix
 	Op            isOp_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -571,6 +572,15 @@ func (x *Op) GetRevokeToken() *RevokeToken {
 	return nil
 }
 
+func (x *Op) GetDeletePrefix() *DeletePrefix {
+	if x != nil {
+		if x, ok := x.Op.(*Op_DeletePrefix); ok {
+			return x.DeletePrefix
+		}
+	}
+	return nil
+}
+
 type isOp_Op interface {
 	isOp_Op()
 }
@@ -775,6 +785,10 @@ type Op_RevokeToken struct {
 	RevokeToken *RevokeToken `protobuf:"bytes,261,opt,name=revoke_token,json=revokeToken,proto3,oneof"`
 }
 
+type Op_DeletePrefix struct {
+	DeletePrefix *DeletePrefix `protobuf:"bytes,320,opt,name=delete_prefix,json=deletePrefix,proto3,oneof"`
+}
+
 func (*Op_PutValue) isOp_Op() {}
 
 func (*Op_DeleteValue) isOp_Op() {}
@@ -874,6 +888,8 @@ func (*Op_ImportScope) isOp_Op() {}
 func (*Op_PutToken) isOp_Op() {}
 
 func (*Op_RevokeToken) isOp_Op() {}
+
+func (*Op_DeletePrefix) isOp_Op() {}
 
 type ExpectBytes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2442,6 +2458,7 @@ type OpResult struct {
 	//	*OpResult_Signal
 	//	*OpResult_Import
 	//	*OpResult_Token
+	//	*OpResult_Deletion
 	Result        isOpResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2646,6 +2663,15 @@ func (x *OpResult) GetToken() *Token {
 	return nil
 }
 
+func (x *OpResult) GetDeletion() *PrefixDeletion {
+	if x != nil {
+		if x, ok := x.Result.(*OpResult_Deletion); ok {
+			return x.Deletion
+		}
+	}
+	return nil
+}
+
 type isOpResult_Result interface {
 	isOpResult_Result()
 }
@@ -2722,6 +2748,10 @@ type OpResult_Token struct {
 	Token *Token `protobuf:"bytes,260,opt,name=token,proto3,oneof"`
 }
 
+type OpResult_Deletion struct {
+	Deletion *PrefixDeletion `protobuf:"bytes,320,opt,name=deletion,proto3,oneof"`
+}
+
 func (*OpResult_Value) isOpResult_Result() {}
 
 func (*OpResult_Checkpoint) isOpResult_Result() {}
@@ -2757,6 +2787,8 @@ func (*OpResult_Signal) isOpResult_Result() {}
 func (*OpResult_Import) isOpResult_Result() {}
 
 func (*OpResult_Token) isOpResult_Result() {}
+
+func (*OpResult_Deletion) isOpResult_Result() {}
 
 type ValueResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3906,7 +3938,7 @@ var File_proto_op_op_proto protoreflect.FileDescriptor
 
 const file_proto_op_op_proto_rawDesc = "" +
 	"\n" +
-	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"\xd3\x1a\n" +
+	"\x11proto/op/op.proto\x12\x0edormouse.op.v1\x1a\x14proto/op/agent.proto\x1a\x1bproto/op/conversation.proto\x1a\x17proto/op/deletion.proto\x1a\x16proto/op/manager.proto\x1a\x15proto/op/memory.proto\x1a\x16proto/op/session.proto\x1a\x14proto/op/timer.proto\x1a\x14proto/op/token.proto\"\x99\x1b\n" +
 	"\x02Op\x127\n" +
 	"\tput_value\x18\x01 \x01(\v2\x18.dormouse.op.v1.PutValueH\x00R\bputValue\x12@\n" +
 	"\fdelete_value\x18\x02 \x01(\v2\x1b.dormouse.op.v1.DeleteValueH\x00R\vdeleteValue\x12F\n" +
@@ -3967,7 +3999,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"patch_cron\x18\xbe\x01 \x01(\v2\x19.dormouse.op.v1.PatchCronH\x00R\tpatchCron\x12A\n" +
 	"\fimport_scope\x18\xf0\x01 \x01(\v2\x1b.dormouse.op.v1.ImportScopeH\x00R\vimportScope\x128\n" +
 	"\tput_token\x18\x84\x02 \x01(\v2\x18.dormouse.op.v1.PutTokenH\x00R\bputToken\x12A\n" +
-	"\frevoke_token\x18\x85\x02 \x01(\v2\x1b.dormouse.op.v1.RevokeTokenH\x00R\vrevokeTokenB\x04\n" +
+	"\frevoke_token\x18\x85\x02 \x01(\v2\x1b.dormouse.op.v1.RevokeTokenH\x00R\vrevokeToken\x12D\n" +
+	"\rdelete_prefix\x18\xc0\x02 \x01(\v2\x1c.dormouse.op.v1.DeletePrefixH\x00R\fdeletePrefixB\x04\n" +
 	"\x02op\";\n" +
 	"\vExpectBytes\x12\x16\n" +
 	"\x06absent\x18\x01 \x01(\bR\x06absent\x12\x14\n" +
@@ -4116,7 +4149,7 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x0e\n" +
 	"\x02to\x18\x04 \x01(\tR\x02to\x12\x15\n" +
-	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"\x85\b\n" +
+	"\x06ttl_ms\x18\x05 \x01(\x04R\x05ttlMs\"\xc4\b\n" +
 	"\bOpResult\x123\n" +
 	"\x05value\x18\x01 \x01(\v2\x1b.dormouse.op.v1.ValueResultH\x00R\x05value\x12B\n" +
 	"\n" +
@@ -4137,7 +4170,8 @@ const file_proto_op_op_proto_rawDesc = "" +
 	"\amanager\x18\x8c\x01 \x01(\v2\x17.dormouse.op.v1.ManagerH\x00R\amanager\x127\n" +
 	"\x06signal\x18\x8d\x01 \x01(\v2\x1c.dormouse.op.v1.SignalResultH\x00R\x06signal\x127\n" +
 	"\x06import\x18\xf0\x01 \x01(\v2\x1c.dormouse.op.v1.ImportResultH\x00R\x06import\x12.\n" +
-	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05tokenB\b\n" +
+	"\x05token\x18\x84\x02 \x01(\v2\x15.dormouse.op.v1.TokenH\x00R\x05token\x12=\n" +
+	"\bdeletion\x18\xc0\x02 \x01(\v2\x1e.dormouse.op.v1.PrefixDeletionH\x00R\bdeletionB\b\n" +
 	"\x06result\"\xb6\x01\n" +
 	"\vValueResult\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
@@ -4337,17 +4371,19 @@ var file_proto_op_op_proto_goTypes = []any{
 	(*PatchCron)(nil),          // 65: dormouse.op.v1.PatchCron
 	(*PutToken)(nil),           // 66: dormouse.op.v1.PutToken
 	(*RevokeToken)(nil),        // 67: dormouse.op.v1.RevokeToken
-	(*MemoryResult)(nil),       // 68: dormouse.op.v1.MemoryResult
-	(*SessionResult)(nil),      // 69: dormouse.op.v1.SessionResult
-	(*Review)(nil),             // 70: dormouse.op.v1.Review
-	(*Erasure)(nil),            // 71: dormouse.op.v1.Erasure
-	(*ConversationResult)(nil), // 72: dormouse.op.v1.ConversationResult
-	(*MessageResult)(nil),      // 73: dormouse.op.v1.MessageResult
-	(*Timer)(nil),              // 74: dormouse.op.v1.Timer
-	(*Manager)(nil),            // 75: dormouse.op.v1.Manager
-	(*SignalResult)(nil),       // 76: dormouse.op.v1.SignalResult
-	(*Token)(nil),              // 77: dormouse.op.v1.Token
-	(*SessionRow)(nil),         // 78: dormouse.op.v1.SessionRow
+	(*DeletePrefix)(nil),       // 68: dormouse.op.v1.DeletePrefix
+	(*MemoryResult)(nil),       // 69: dormouse.op.v1.MemoryResult
+	(*SessionResult)(nil),      // 70: dormouse.op.v1.SessionResult
+	(*Review)(nil),             // 71: dormouse.op.v1.Review
+	(*Erasure)(nil),            // 72: dormouse.op.v1.Erasure
+	(*ConversationResult)(nil), // 73: dormouse.op.v1.ConversationResult
+	(*MessageResult)(nil),      // 74: dormouse.op.v1.MessageResult
+	(*Timer)(nil),              // 75: dormouse.op.v1.Timer
+	(*Manager)(nil),            // 76: dormouse.op.v1.Manager
+	(*SignalResult)(nil),       // 77: dormouse.op.v1.SignalResult
+	(*Token)(nil),              // 78: dormouse.op.v1.Token
+	(*PrefixDeletion)(nil),     // 79: dormouse.op.v1.PrefixDeletion
+	(*SessionRow)(nil),         // 80: dormouse.op.v1.SessionRow
 }
 var file_proto_op_op_proto_depIdxs = []int32{
 	2,  // 0: dormouse.op.v1.Op.put_value:type_name -> dormouse.op.v1.PutValue
@@ -4400,44 +4436,46 @@ var file_proto_op_op_proto_depIdxs = []int32{
 	33, // 47: dormouse.op.v1.Op.import_scope:type_name -> dormouse.op.v1.ImportScope
 	66, // 48: dormouse.op.v1.Op.put_token:type_name -> dormouse.op.v1.PutToken
 	67, // 49: dormouse.op.v1.Op.revoke_token:type_name -> dormouse.op.v1.RevokeToken
-	1,  // 50: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	1,  // 51: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
-	4,  // 52: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
-	8,  // 53: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
-	8,  // 54: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
-	14, // 55: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
-	22, // 56: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
-	23, // 57: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	24, // 58: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
-	27, // 59: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
-	31, // 60: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
-	32, // 61: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
-	68, // 62: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
-	69, // 63: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
-	70, // 64: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
-	26, // 65: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
-	71, // 66: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
-	72, // 67: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
-	73, // 68: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
-	74, // 69: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
-	75, // 70: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
-	76, // 71: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
-	34, // 72: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
-	77, // 73: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
-	4,  // 74: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
-	29, // 75: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
-	25, // 76: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
-	23, // 77: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
-	29, // 78: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
-	78, // 79: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
-	30, // 80: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
-	14, // 81: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
-	31, // 82: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
-	83, // [83:83] is the sub-list for method output_type
-	83, // [83:83] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	68, // 50: dormouse.op.v1.Op.delete_prefix:type_name -> dormouse.op.v1.DeletePrefix
+	1,  // 51: dormouse.op.v1.PutValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	1,  // 52: dormouse.op.v1.DeleteValue.if_bytes:type_name -> dormouse.op.v1.ExpectBytes
+	4,  // 53: dormouse.op.v1.PutCheckpoint.thread:type_name -> dormouse.op.v1.Pointer
+	8,  // 54: dormouse.op.v1.AppendThread.entries:type_name -> dormouse.op.v1.Draft
+	8,  // 55: dormouse.op.v1.HibernateThread.entries:type_name -> dormouse.op.v1.Draft
+	14, // 56: dormouse.op.v1.PutScope.policy:type_name -> dormouse.op.v1.Policy
+	22, // 57: dormouse.op.v1.OpResult.value:type_name -> dormouse.op.v1.ValueResult
+	23, // 58: dormouse.op.v1.OpResult.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	24, // 59: dormouse.op.v1.OpResult.thread:type_name -> dormouse.op.v1.ThreadResult
+	27, // 60: dormouse.op.v1.OpResult.deleted:type_name -> dormouse.op.v1.DeleteResult
+	31, // 61: dormouse.op.v1.OpResult.scope:type_name -> dormouse.op.v1.Scope
+	32, // 62: dormouse.op.v1.OpResult.claim:type_name -> dormouse.op.v1.Claim
+	69, // 63: dormouse.op.v1.OpResult.memory:type_name -> dormouse.op.v1.MemoryResult
+	70, // 64: dormouse.op.v1.OpResult.session:type_name -> dormouse.op.v1.SessionResult
+	71, // 65: dormouse.op.v1.OpResult.review:type_name -> dormouse.op.v1.Review
+	26, // 66: dormouse.op.v1.OpResult.forked_agent:type_name -> dormouse.op.v1.ForkedAgent
+	72, // 67: dormouse.op.v1.OpResult.erasure:type_name -> dormouse.op.v1.Erasure
+	73, // 68: dormouse.op.v1.OpResult.conversation:type_name -> dormouse.op.v1.ConversationResult
+	74, // 69: dormouse.op.v1.OpResult.message:type_name -> dormouse.op.v1.MessageResult
+	75, // 70: dormouse.op.v1.OpResult.timer:type_name -> dormouse.op.v1.Timer
+	76, // 71: dormouse.op.v1.OpResult.manager:type_name -> dormouse.op.v1.Manager
+	77, // 72: dormouse.op.v1.OpResult.signal:type_name -> dormouse.op.v1.SignalResult
+	34, // 73: dormouse.op.v1.OpResult.import:type_name -> dormouse.op.v1.ImportResult
+	78, // 74: dormouse.op.v1.OpResult.token:type_name -> dormouse.op.v1.Token
+	79, // 75: dormouse.op.v1.OpResult.deletion:type_name -> dormouse.op.v1.PrefixDeletion
+	4,  // 76: dormouse.op.v1.CheckpointResult.thread:type_name -> dormouse.op.v1.Pointer
+	29, // 77: dormouse.op.v1.ThreadResult.thread:type_name -> dormouse.op.v1.Thread
+	25, // 78: dormouse.op.v1.ThreadResult.entries:type_name -> dormouse.op.v1.EntryStamp
+	23, // 79: dormouse.op.v1.ForkedAgent.checkpoint:type_name -> dormouse.op.v1.CheckpointResult
+	29, // 80: dormouse.op.v1.ForkedAgent.thread:type_name -> dormouse.op.v1.Thread
+	80, // 81: dormouse.op.v1.ForkedAgent.session:type_name -> dormouse.op.v1.SessionRow
+	30, // 82: dormouse.op.v1.Thread.forked_from:type_name -> dormouse.op.v1.ForkPoint
+	14, // 83: dormouse.op.v1.Scope.policy:type_name -> dormouse.op.v1.Policy
+	31, // 84: dormouse.op.v1.ImportScope.scope:type_name -> dormouse.op.v1.Scope
+	85, // [85:85] is the sub-list for method output_type
+	85, // [85:85] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_proto_op_op_proto_init() }
@@ -4447,6 +4485,7 @@ func file_proto_op_op_proto_init() {
 	}
 	file_proto_op_agent_proto_init()
 	file_proto_op_conversation_proto_init()
+	file_proto_op_deletion_proto_init()
 	file_proto_op_manager_proto_init()
 	file_proto_op_memory_proto_init()
 	file_proto_op_session_proto_init()
@@ -4503,6 +4542,7 @@ func file_proto_op_op_proto_init() {
 		(*Op_ImportScope)(nil),
 		(*Op_PutToken)(nil),
 		(*Op_RevokeToken)(nil),
+		(*Op_DeletePrefix)(nil),
 	}
 	file_proto_op_op_proto_msgTypes[2].OneofWrappers = []any{}
 	file_proto_op_op_proto_msgTypes[3].OneofWrappers = []any{}
@@ -4531,6 +4571,7 @@ func file_proto_op_op_proto_init() {
 		(*OpResult_Signal)(nil),
 		(*OpResult_Import)(nil),
 		(*OpResult_Token)(nil),
+		(*OpResult_Deletion)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

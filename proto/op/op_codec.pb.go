@@ -120,6 +120,8 @@ func (m *Op) EncodedSize() int {
 		n += protocode.SizeMessage(260, o.PutToken.EncodedSize())
 	case *Op_RevokeToken:
 		n += protocode.SizeMessage(261, o.RevokeToken.EncodedSize())
+	case *Op_DeletePrefix:
+		n += protocode.SizeMessage(320, o.DeletePrefix.EncodedSize())
 	}
 	return n
 }
@@ -232,6 +234,8 @@ func (m *Op) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.PutToken.EncodeBackward(b[:i]), i, 260)
 	case *Op_RevokeToken:
 		i = protocode.PutMessage(b, o.RevokeToken.EncodeBackward(b[:i]), i, 261)
+	case *Op_DeletePrefix:
+		i = protocode.PutMessage(b, o.DeletePrefix.EncodeBackward(b[:i]), i, 320)
 	}
 	return i
 }
@@ -593,6 +597,13 @@ func (m *Op) Decode(raw []byte) (err error) {
 				m.Op = o
 			}
 			err = protocode.Sub(&f, &o.IndexMetadata)
+		case 320:
+			o, ok := m.Op.(*Op_DeletePrefix)
+			if !ok {
+				o = &Op_DeletePrefix{}
+				m.Op = o
+			}
+			err = protocode.Sub(&f, &o.DeletePrefix)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}
@@ -1949,6 +1960,8 @@ func (m *OpResult) EncodedSize() int {
 		n += protocode.SizeMessage(240, o.Import.EncodedSize())
 	case *OpResult_Token:
 		n += protocode.SizeMessage(260, o.Token.EncodedSize())
+	case *OpResult_Deletion:
+		n += protocode.SizeMessage(320, o.Deletion.EncodedSize())
 	}
 	return n
 }
@@ -1997,6 +2010,8 @@ func (m *OpResult) EncodeBackward(b []byte) int {
 		i = protocode.PutMessage(b, o.Import.EncodeBackward(b[:i]), i, 240)
 	case *OpResult_Token:
 		i = protocode.PutMessage(b, o.Token.EncodeBackward(b[:i]), i, 260)
+	case *OpResult_Deletion:
+		i = protocode.PutMessage(b, o.Deletion.EncodeBackward(b[:i]), i, 320)
 	}
 	return i
 }
@@ -2134,6 +2149,13 @@ func (m *OpResult) Decode(raw []byte) (err error) {
 				m.Result = o
 			}
 			err = protocode.Sub(&f, &o.Token)
+		case 320:
+			o, ok := m.Result.(*OpResult_Deletion)
+			if !ok {
+				o = &OpResult_Deletion{}
+				m.Result = o
+			}
+			err = protocode.Sub(&f, &o.Deletion)
 		default:
 			m.unknownFields = append(m.unknownFields, f.Raw...)
 		}

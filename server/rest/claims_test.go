@@ -152,6 +152,9 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 		"PUT /v1/scopes/{scope}":              `{}`,
 		"PUT /v1/default-policy":              `{}`,
 		"DELETE /v1/scopes/{scope}":           ``,
+		"DELETE /v1/values":                   ``,
+		"DELETE /v1/checkpoints":              ``,
+		"DELETE /v1/threads":                  ``,
 		"DELETE /v1/values/{key}":             ``,
 		"DELETE /v1/checkpoints/{key}":        ``,
 		"DELETE /v1/threads/{id}":             ``,
@@ -169,7 +172,11 @@ func TestEveryWriteTakesAFence(t *testing.T) {
 			continue
 		}
 		k.fake.lastCommit = agent.Commit{}
-		k.call(method, fill.Replace(pattern), body, `Dormouse-Fence: claim="c";epoch=7`)
+		target := fill.Replace(pattern)
+		if method == "DELETE" && !strings.Contains(pattern, "{") {
+			target += "?all=true"
+		}
+		k.call(method, target, body, `Dormouse-Fence: claim="c";epoch=7`)
 		if f := k.fake.lastCommit.Fence; f == nil || *f != (agent.Fence{Claim: "c", Epoch: 7}) {
 			t.Errorf("%s commits under %+v", path, f)
 		}

@@ -44,6 +44,7 @@ var results = map[agent.OpResult][]agent.Op{
 	&agent.ForkedAgent{}:        {&agent.ForkAgent{}},
 	&agent.TokenResult{}:        {&agent.PutToken{}},
 	&agent.Erasure{}:            {&agent.EraseAgent{}},
+	&agent.PrefixDeletion{}:     {&agent.DeletePrefix{}},
 }
 
 // found are the types of the answers of reads.
@@ -77,6 +78,8 @@ var found = map[agent.Found][]agent.Read{
 	&agent.ConversationList{}:  {&agent.ListConversations{}},
 	&agent.MessageList{}:       {&agent.ListMessages{}},
 	&agent.Erasure{}:           {&agent.GetErasure{}},
+	&agent.PrefixDeletion{}:    {&agent.GetDeletion{}},
+	&agent.DeletionList{}:      {&agent.ListDeletions{}},
 	&agent.Token{}:             {&agent.GetToken{}},
 	&agent.TokenList{}:         {&agent.ListTokens{}},
 }

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -144,6 +145,11 @@ func newCorpusServer(t *testing.T, name string) *corpusServer {
 		Settings: func() []jsondoc.Setting {
 			return []jsondoc.Setting{{Name: "http.addr", Value: "10.0.0.1:7600", Default: "127.0.0.1:7600"}}
 		},
+		SlowCalls: func() []jsondoc.SlowCall {
+			return []jsondoc.SlowCall{{At: 1_700_000_000_000, Call: "commit", Scope: "default", Ops: 1, First: "PutValue", TookUS: 1_320_000, QueueUS: 2_100, ReplicateUS: 1_310_000, ApplyUS: 80}}
+		},
+		Log:     func() []byte { return []byte("[INFO]  dormouse: started\n") },
+		Profile: func(_ context.Context, kind string, _ uint64) ([]byte, error) { return []byte(kind), nil },
 		AuditLog: func(before uint64, _ int) ([]agent.JSON, uint64, error) {
 			return []agent.JSON{fmt.Appendf(nil, `{"seq":%d,"kind":"admin"}`, max(before, 9)-1)}, max(before, 9) - 1, nil
 		},

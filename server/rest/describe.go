@@ -67,7 +67,7 @@ func (rt *route) refusals(body bool) []int {
 
 // tagged reports whether a successful answer may have an ETag: it is about one thing.
 func (rt *route) tagged() bool {
-	return (rt.effect == reads || rt.effect == writes) && !rt.streams && rt.tag != "commits" && !rt.takes("after")
+	return (rt.effect == reads || rt.effect == writes) && !rt.streams && rt.tag != "commits" && !rt.takes("after") && !rt.follows
 }
 
 // joined returns verbs as text.

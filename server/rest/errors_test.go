@@ -162,7 +162,7 @@ func TestWhatNoRouteServesIsAProblem(t *testing.T) {
 	for path, allow := range map[string]string{
 		"/v1/checkpoints/a":       "DELETE, GET, HEAD, PATCH, PUT",
 		"/v1/commits":             "POST",
-		"/v1/threads":             "GET, HEAD, POST",
+		"/v1/threads":             "DELETE, GET, HEAD, POST",
 		"/v1/agents/a/hibernate":  "POST",
 		"/v1/cluster/leave":       "POST",
 		"/openapi.json":           "GET, HEAD",

@@ -72,9 +72,12 @@ var queryParams = map[string]queryParam{
 	"recoverable":    {doc: "Only sessions with a turn to recover: its lease has expired", schema: boolean},
 	"before":         {doc: "Only those with an earlier deadline, Unix ms; 0 means any", schema: wholeNumber},
 	"before_seq":     {doc: "Only records with a lower seq; 0 means any", schema: wholeNumber},
+	"profile":        {doc: "The kind of the profile; heap if absent", schema: huma.Schema{Type: huma.TypeString, Enum: []any{"heap", "goroutine", "cpu"}}},
+	"seconds":        {doc: "How long a CPU profile takes; 5 if absent, at most 60", schema: wholeNumber},
 	"assignee":       {doc: "Only those of this assignee", schema: nonEmptyString},
 	"session":        {doc: "Only those of this session", schema: nonEmptyString},
 	"prefix":         {doc: "Only keys, ids or names with this prefix", schema: anyString, mayBeEmpty: true},
+	"all":            {doc: "All of the kind, instead of a prefix", schema: boolean},
 	"after":          {doc: "The next value of the previous page", schema: anyString, mayBeEmpty: true},
 	"limit":          {doc: "Rows of one page", schema: wholeNumber},
 	"order":          {doc: "asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc", schema: order},
@@ -154,6 +157,11 @@ func (f *api) operation(rt *route, body any) *huma.Operation {
 		created := f.documentAnswer(rt, http.StatusCreated)
 		created.Headers["Location"] = &huma.Header{Description: "The path of what was created", Schema: &anyString}
 		op.Responses[strconv.Itoa(http.StatusCreated)] = created
+	}
+	if rt.follows {
+		accepted := f.documentAnswer(rt, http.StatusAccepted)
+		accepted.Headers["Location"] = &huma.Header{Description: "The path of the receipt", Schema: &anyString}
+		op.Responses[strconv.Itoa(http.StatusAccepted)] = accepted
 	}
 	openapi.Refusals(op, rt.refusals(op.RequestBody != nil)...)
 	openapi.Exemplify(op)

@@ -22,6 +22,7 @@ var verbatim = json.JoinOptions(
 // reply is a JSON answer with its headers.
 type reply struct {
 	location string  // of the created resource: makes the status 201
+	follow   string  // of the receipt of work that goes on: makes the status 202
 	revision *uint64 // the ETag
 	body     any     // nil means none
 }
@@ -36,6 +37,10 @@ func (c *request) answer(a reply) error {
 	if a.location != "" {
 		header.Set("Location", a.location)
 		status = http.StatusCreated
+	}
+	if a.follow != "" {
+		header.Set("Location", a.follow)
+		status = http.StatusAccepted
 	}
 	if a.revision != nil {
 		header.Set("ETag", etag(*a.revision))

@@ -62,6 +62,14 @@ type Options struct {
 	// the next page, or 0. nil means that there is no log.
 	AuditLog func(before uint64, limit int) (records []agent.JSON, next uint64, err error)
 
+	// Log returns the end of the node's log. nil means that the node keeps none.
+	Log func() []byte
+	// SlowCalls returns the last slow calls, newest first. nil means that there are none.
+	SlowCalls func() []document.SlowCall
+	// Profile returns a profile of the process in the format of pprof: heap, goroutine, or cpu over
+	// some seconds. nil means that there are none.
+	Profile func(ctx context.Context, kind string, seconds uint64) ([]byte, error)
+
 	// Console serves the pages at / and below /ui, to callers without a token: they hold no data. nil
 	// means none.
 	Console http.Handler
@@ -162,6 +170,7 @@ func New(service agent.Service, operator layout.Operator, o Options) (http.Handl
 	routeCommits(f)
 	routeReads(f)
 	routeValues(f)
+	routeDeletions(f)
 	routeCheckpoints(f)
 	routeThreads(f)
 	routeEntries(f)

@@ -39,6 +39,7 @@ type route struct {
 	accepts      []string       // types of the body; nil means JSON
 	status       int            // of success; 0 means 200
 	creates      bool           // success may also be 201, with a Location
+	follows      bool           // success may also be 202, with a Location: the cluster goes on
 	numbered     bool           // the caller numbered the ops: problems have the number
 	probe        bool           // not bounded: a busy node must still answer
 	streams      bool           // bounded as a watch, not as a call; has no deadline

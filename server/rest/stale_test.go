@@ -11,7 +11,7 @@ import (
 
 // noReads are the GET calls that do not read the store or the cluster, and the streams.
 var noReads = []string{
-	"/livez", "/readyz", "/metrics", "/openapi.json", "/v1/cluster/backup",
+	"/livez", "/readyz", "/metrics", "/openapi.json", "/v1/cluster/backup", "/v1/cluster/log", "/v1/cluster/profile",
 	"/v1/changes", "/v1/claims/{name}/watch", "/v1/threads/{id}/watch", "/v1/managers/{manager}/watch", "/v1/managers/{manager}/instances/{key}/watch",
 }
 

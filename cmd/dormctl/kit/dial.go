@@ -58,6 +58,30 @@ func (a *App) OpenAs(endpoints []string, token string) (Store, error) {
 	return a.Dial(Target{Endpoints: endpoints, Tls: secure, Token: token, Insecure: a.Insecure, cluster: a.ClusterID})
 }
 
+// OpenNode connects to one node alone, with the token of Credentials.
+func (a *App) OpenNode(endpoint string) (Store, error) {
+	secure, token, err := a.Credentials()
+	if err != nil {
+		return nil, err
+	}
+	return a.Dial(Target{Endpoints: []string{endpoint}, Fixed: true, Tls: secure, Token: token, Insecure: a.Insecure, cluster: a.ClusterID})
+}
+
+// Credentials returns the TLS settings and the token for the nodes of --endpoints; a nil config means
+// plain text, and "" no token.
+func (a *App) Credentials() (*tls.Config, string, error) {
+	secure, err := a.tlsConfig()
+	if err != nil {
+		return nil, "", err
+	}
+	endpoints, err := a.EndpointList()
+	if err != nil {
+		return nil, "", err
+	}
+	token, err := a.Token(endpoints)
+	return secure, token, err
+}
+
 // tlsConfig returns the TLS settings of --ca, --cert and --key; nil without them.
 func (a *App) tlsConfig() (*tls.Config, error) {
 	switch {

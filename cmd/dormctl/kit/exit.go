@@ -19,6 +19,8 @@ const (
 	ExitConflict    = 4
 	ExitUnavailable = 5
 	ExitUnknown     = 6
+	ExitWarning     = 7
+	ExitProblem     = 8
 )
 
 // ExitTable describes the exit codes, for help texts.
@@ -30,6 +32,8 @@ const ExitTable = `Exit codes:
   4  conflict: refused because of what is stored (rev, revision, pointer, fence, …)
   5  unavailable: definitely not applied; try again later
   6  unknown: it may have been applied; repeat with the same --request-id
+  7  doctor found warnings
+  8  doctor found problems
 `
 
 // exitError is a failure with an exit code of its own.

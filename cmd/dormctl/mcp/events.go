@@ -88,17 +88,22 @@ func (e *events) After(ctx context.Context, session, stream string, index int) i
 func (e *events) SessionClosed(ctx context.Context, session string) error {
 	defer e.ended(session)
 	err := deleteParameters(ctx, e.store, session)
-	for {
-		found, listing := find[*agent.ThreadList](ctx, e.store, &agent.ListThreads{Page: agent.Page{Prefix: eventsPrefix + session + "/"}})
-		if listing != nil || len(found.Items) == 0 {
+	for page := (agent.Page{Prefix: eventsPrefix + session + "/"}); ; {
+		found, listing := find[*agent.ThreadList](ctx, e.store, &agent.ListThreads{Page: page})
+		if listing != nil {
 			return errors.Join(err, listing)
 		}
 		var ops []agent.Op
 		for _, t := range found.Items {
 			ops = append(ops, &agent.DeleteThread{Thread: t.ID})
 		}
-		if _, deleting := commit[*agent.DeleteResult](ctx, e.store, ops...); deleting != nil {
-			return errors.Join(err, deleting)
+		if len(ops) > 0 { // a page may be empty although it has a next
+			if _, deleting := commit[*agent.DeleteResult](ctx, e.store, ops...); deleting != nil {
+				return errors.Join(err, deleting)
+			}
+		}
+		if page.After = found.Next; page.After == "" {
+			return err
 		}
 	}
 }

@@ -215,7 +215,11 @@ export interface paths {
         get: operations["list-checkpoints"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete all checkpoints whose key begins with a prefix, as of one index
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         */
+        delete: operations["delete-checkpoints"];
         options?: never;
         head?: never;
         patch?: never;
@@ -581,6 +585,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cluster/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last lines of this node's log, at most 512 KiB
+         * @description The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A profile of this node's process, in the format of pprof
+         * @description A CPU profile takes some seconds, 5 if absent, and one is taken at a time. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["get-profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cluster/promote": {
         parameters: {
             query?: never;
@@ -613,6 +657,26 @@ export interface paths {
          * @description Secrets are in files, and not in settings. The answer is what this node knows. The caller needs one of these rights: cluster:change.
          */
         get: operations["get-settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cluster/slow-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last slow calls of this node, newest first, at most 128
+         * @description A call is slow if it takes at least as long as the setting log.slow_call. Calls of all scopes are listed. The answer is what this node knows. The caller needs one of these rights: cluster:change.
+         */
+        get: operations["list-slow-calls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -830,6 +894,46 @@ export interface paths {
          * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: scopes:policy.
          */
         put: operations["put-default-policy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deletions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the receipts of deletions by prefix, the oldest first
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. Pass `next` of a page as `after` of the following one; it is null at the end. The caller needs one of these rights: read.
+         */
+        get: operations["list-deletions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deletions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the receipt of a deletion by prefix
+         * @description The read is linearizable. `stale=true` reads this node's own state, which may be older. The caller needs one of these rights: read.
+         */
+        get: operations["get-deletion"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1963,7 +2067,11 @@ export interface paths {
          * @description The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
          */
         post: operations["create-thread"];
-        delete?: never;
+        /**
+         * Delete all threads whose key begins with a prefix, as of one index
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         */
+        delete: operations["delete-threads"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2239,7 +2347,11 @@ export interface paths {
         get: operations["list-values"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete all values whose key begins with a prefix, as of one index
+         * @description It answers 200 with the receipt if all rows are removed. Otherwise it answers 202, and the cluster removes the rest: `Location` is the receipt's path. No read returns them in either case. The write applies whole or not at all. `Dormouse-Index` is the index of its log entry. Deleting what does not exist succeeds too. A retry with the same `Idempotency-Key` gets the first answer, for 24 hours. With `Dormouse-Fence`, it applies only while the claim is at that epoch. The caller needs one of these rights: write.
+         */
+        delete: operations["delete-values"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2335,7 +2447,7 @@ export interface components {
             http?: string;
             raft?: string;
         };
-        Answer: components["schemas"]["CheckpointHistoryAnswer"] | components["schemas"]["GetCheckpointAnswer"] | components["schemas"]["GetClaimAnswer"] | components["schemas"]["GetConversationAnswer"] | components["schemas"]["GetEntryAnswer"] | components["schemas"]["GetErasureAnswer"] | components["schemas"]["GetManagerAnswer"] | components["schemas"]["GetMemoryAnswer"] | components["schemas"]["GetReviewAnswer"] | components["schemas"]["GetScopeAnswer"] | components["schemas"]["GetSessionAnswer"] | components["schemas"]["GetThreadAnswer"] | components["schemas"]["GetTimerAnswer"] | components["schemas"]["GetTokenAnswer"] | components["schemas"]["GetValueAnswer"] | components["schemas"]["ListCheckpointsAnswer"] | components["schemas"]["ListClaimsAnswer"] | components["schemas"]["ListConversationsAnswer"] | components["schemas"]["ListManagersAnswer"] | components["schemas"]["ListMemoriesAnswer"] | components["schemas"]["ListMessagesAnswer"] | components["schemas"]["ListReviewsAnswer"] | components["schemas"]["ListScopesAnswer"] | components["schemas"]["ListSessionsAnswer"] | components["schemas"]["ListThreadsAnswer"] | components["schemas"]["ListTimersAnswer"] | components["schemas"]["ListTokensAnswer"] | components["schemas"]["ListValuesAnswer"] | components["schemas"]["LoadEntriesAnswer"] | components["schemas"]["RecallAnswer"] | components["schemas"]["ThawAnswer"] | components["schemas"]["VerifyThreadAnswer"];
+        Answer: components["schemas"]["CheckpointHistoryAnswer"] | components["schemas"]["GetCheckpointAnswer"] | components["schemas"]["GetClaimAnswer"] | components["schemas"]["GetConversationAnswer"] | components["schemas"]["GetDeletionAnswer"] | components["schemas"]["GetEntryAnswer"] | components["schemas"]["GetErasureAnswer"] | components["schemas"]["GetManagerAnswer"] | components["schemas"]["GetMemoryAnswer"] | components["schemas"]["GetReviewAnswer"] | components["schemas"]["GetScopeAnswer"] | components["schemas"]["GetSessionAnswer"] | components["schemas"]["GetThreadAnswer"] | components["schemas"]["GetTimerAnswer"] | components["schemas"]["GetTokenAnswer"] | components["schemas"]["GetValueAnswer"] | components["schemas"]["ListCheckpointsAnswer"] | components["schemas"]["ListClaimsAnswer"] | components["schemas"]["ListConversationsAnswer"] | components["schemas"]["ListDeletionsAnswer"] | components["schemas"]["ListManagersAnswer"] | components["schemas"]["ListMemoriesAnswer"] | components["schemas"]["ListMessagesAnswer"] | components["schemas"]["ListReviewsAnswer"] | components["schemas"]["ListScopesAnswer"] | components["schemas"]["ListSessionsAnswer"] | components["schemas"]["ListThreadsAnswer"] | components["schemas"]["ListTimersAnswer"] | components["schemas"]["ListTokensAnswer"] | components["schemas"]["ListValuesAnswer"] | components["schemas"]["LoadEntriesAnswer"] | components["schemas"]["RecallAnswer"] | components["schemas"]["ThawAnswer"] | components["schemas"]["VerifyThreadAnswer"];
         Answered: {
             /** @description One for each read, in order */
             answers: components["schemas"]["Answer"][];
@@ -3234,6 +3346,29 @@ export interface components {
              */
             op: "delete_memory";
         };
+        DeletePrefixOp: {
+            /** @description Instead of a prefix: delete all of the kind */
+            all?: boolean | null;
+            /** @enum {string} */
+            kind: "values" | "checkpoints" | "threads";
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "delete_prefix";
+            /** @description All whose key begins with it are deleted */
+            prefix?: string | null;
+        };
+        DeletePrefixResult: {
+            /** @enum {string} */
+            op: "delete_prefix";
+        } & components["schemas"]["PrefixDeletion"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "delete_prefix";
+        };
         DeleteScopeOp: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3817,6 +3952,27 @@ export interface components {
              * @enum {string}
              */
             read: "get_conversation";
+        };
+        GetDeletionAnswer: {
+            /** @enum {string} */
+            read: "get_deletion";
+        } & {
+            error?: components["schemas"]["Problem"];
+            found?: components["schemas"]["PrefixDeletion"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            read: "get_deletion";
+        };
+        GetDeletionRead: {
+            id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            read: "get_deletion";
         };
         GetEntryAnswer: {
             /** @enum {string} */
@@ -4440,6 +4596,35 @@ export interface components {
              */
             until?: number | null;
         };
+        ListDeletionsAnswer: {
+            /** @enum {string} */
+            read: "list_deletions";
+        } & {
+            error?: components["schemas"]["Problem"];
+            found?: components["schemas"]["ListPrefixDeletion"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            read: "list_deletions";
+        };
+        ListDeletionsRead: {
+            after?: string | null;
+            /** Format: int64 */
+            limit?: number | null;
+            /**
+             * @description asc if absent; after is the next value of the previous page in both
+             * @enum {string|null}
+             */
+            order?: "asc" | "desc" | null;
+            prefix?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            read: "list_deletions";
+        };
         ListFile: {
             items: components["schemas"]["File"][];
             /** @description Pass it as after; null at the end */
@@ -4547,6 +4732,11 @@ export interface components {
             read: "list_messages";
             /** Format: int64 */
             tail?: number | null;
+        };
+        ListPrefixDeletion: {
+            items: components["schemas"]["PrefixDeletion"][];
+            /** @description Pass it as after; null at the end */
+            next: string | null;
         };
         ListReview: {
             items: components["schemas"]["Review"][];
@@ -5220,7 +5410,7 @@ export interface components {
             /** Format: int64 */
             waking: number;
         };
-        Op: components["schemas"]["AckTimerOp"] | components["schemas"]["AppendThreadOp"] | components["schemas"]["CancelSessionOp"] | components["schemas"]["CheckpointSessionOp"] | components["schemas"]["ClaimSessionOp"] | components["schemas"]["CommitSessionOp"] | components["schemas"]["CompactThreadOp"] | components["schemas"]["DecideReviewOp"] | components["schemas"]["DeleteCheckpointOp"] | components["schemas"]["DeleteConversationOp"] | components["schemas"]["DeleteManagerOp"] | components["schemas"]["DeleteMemoryOp"] | components["schemas"]["DeleteScopeOp"] | components["schemas"]["DeleteSessionOp"] | components["schemas"]["DeleteThreadOp"] | components["schemas"]["DeleteTimerOp"] | components["schemas"]["DeleteValueOp"] | components["schemas"]["EraseAgentOp"] | components["schemas"]["ForkAgentOp"] | components["schemas"]["ForkSessionOp"] | components["schemas"]["ForkThreadOp"] | components["schemas"]["HibernateThreadOp"] | components["schemas"]["IndexMetadataOp"] | components["schemas"]["PatchCheckpointOp"] | components["schemas"]["PatchCronOp"] | components["schemas"]["PendMessageOp"] | components["schemas"]["PutCheckpointOp"] | components["schemas"]["PutManagerOp"] | components["schemas"]["PutScopeOp"] | components["schemas"]["PutSessionOp"] | components["schemas"]["PutTimerOp"] | components["schemas"]["PutTokenOp"] | components["schemas"]["PutValueOp"] | components["schemas"]["RecoverSessionOp"] | components["schemas"]["ReleaseClaimOp"] | components["schemas"]["RenewClaimOp"] | components["schemas"]["RenewSessionOp"] | components["schemas"]["ResumeSessionOp"] | components["schemas"]["ReviseValueOp"] | components["schemas"]["RevokeTokenOp"] | components["schemas"]["SaveConversationOp"] | components["schemas"]["SaveMessagesOp"] | components["schemas"]["SetInterruptedOp"] | components["schemas"]["SetTTLOp"] | components["schemas"]["TakeClaimOp"] | components["schemas"]["UpdateMessageOp"] | components["schemas"]["WriteMemoryOp"];
+        Op: components["schemas"]["AckTimerOp"] | components["schemas"]["AppendThreadOp"] | components["schemas"]["CancelSessionOp"] | components["schemas"]["CheckpointSessionOp"] | components["schemas"]["ClaimSessionOp"] | components["schemas"]["CommitSessionOp"] | components["schemas"]["CompactThreadOp"] | components["schemas"]["DecideReviewOp"] | components["schemas"]["DeleteCheckpointOp"] | components["schemas"]["DeleteConversationOp"] | components["schemas"]["DeleteManagerOp"] | components["schemas"]["DeleteMemoryOp"] | components["schemas"]["DeletePrefixOp"] | components["schemas"]["DeleteScopeOp"] | components["schemas"]["DeleteSessionOp"] | components["schemas"]["DeleteThreadOp"] | components["schemas"]["DeleteTimerOp"] | components["schemas"]["DeleteValueOp"] | components["schemas"]["EraseAgentOp"] | components["schemas"]["ForkAgentOp"] | components["schemas"]["ForkSessionOp"] | components["schemas"]["ForkThreadOp"] | components["schemas"]["HibernateThreadOp"] | components["schemas"]["IndexMetadataOp"] | components["schemas"]["PatchCheckpointOp"] | components["schemas"]["PatchCronOp"] | components["schemas"]["PendMessageOp"] | components["schemas"]["PutCheckpointOp"] | components["schemas"]["PutManagerOp"] | components["schemas"]["PutScopeOp"] | components["schemas"]["PutSessionOp"] | components["schemas"]["PutTimerOp"] | components["schemas"]["PutTokenOp"] | components["schemas"]["PutValueOp"] | components["schemas"]["RecoverSessionOp"] | components["schemas"]["ReleaseClaimOp"] | components["schemas"]["RenewClaimOp"] | components["schemas"]["RenewSessionOp"] | components["schemas"]["ResumeSessionOp"] | components["schemas"]["ReviseValueOp"] | components["schemas"]["RevokeTokenOp"] | components["schemas"]["SaveConversationOp"] | components["schemas"]["SaveMessagesOp"] | components["schemas"]["SetInterruptedOp"] | components["schemas"]["SetTTLOp"] | components["schemas"]["TakeClaimOp"] | components["schemas"]["UpdateMessageOp"] | components["schemas"]["WriteMemoryOp"];
         OpenPodBody: {
             /** @description Of a new pod; the slot of the pod is added to it */
             initial_state?: {
@@ -5556,6 +5746,29 @@ export interface components {
              * @description Watches at once on each node; 0 means no limit
              */
             watches_max?: number | null;
+        };
+        PrefixDeletion: {
+            /** @description All rows are removed; until then removed grows */
+            complete: boolean;
+            /** Format: int64 */
+            completed_at?: number;
+            /** Format: int64 */
+            deleted_at: number;
+            id: string;
+            /**
+             * Format: int64
+             * @description The log index of the deletion: from it on nothing that it deleted can be read
+             */
+            index: number;
+            /** @description values, checkpoints or threads */
+            kind: string;
+            /** @description Empty if the deletion is of all */
+            prefix: string;
+            /**
+             * Format: int64
+             * @description Values, checkpoints or threads whose rows are removed
+             */
+            removed: number;
         };
         Principal: {
             /** @description Of the node: tokens, or off */
@@ -6035,7 +6248,7 @@ export interface components {
              */
             op: "put_value";
         };
-        Read: components["schemas"]["CheckpointHistoryRead"] | components["schemas"]["GetCheckpointRead"] | components["schemas"]["GetClaimRead"] | components["schemas"]["GetConversationRead"] | components["schemas"]["GetEntryRead"] | components["schemas"]["GetErasureRead"] | components["schemas"]["GetManagerRead"] | components["schemas"]["GetMemoryRead"] | components["schemas"]["GetReviewRead"] | components["schemas"]["GetScopeRead"] | components["schemas"]["GetSessionRead"] | components["schemas"]["GetThreadRead"] | components["schemas"]["GetTimerRead"] | components["schemas"]["GetTokenRead"] | components["schemas"]["GetValueRead"] | components["schemas"]["ListCheckpointsRead"] | components["schemas"]["ListClaimsRead"] | components["schemas"]["ListConversationsRead"] | components["schemas"]["ListManagersRead"] | components["schemas"]["ListMemoriesRead"] | components["schemas"]["ListMessagesRead"] | components["schemas"]["ListReviewsRead"] | components["schemas"]["ListScopesRead"] | components["schemas"]["ListSessionsRead"] | components["schemas"]["ListThreadsRead"] | components["schemas"]["ListTimersRead"] | components["schemas"]["ListTokensRead"] | components["schemas"]["ListValuesRead"] | components["schemas"]["LoadEntriesRead"] | components["schemas"]["RecallRead"] | components["schemas"]["ThawRead"] | components["schemas"]["VerifyThreadRead"];
+        Read: components["schemas"]["CheckpointHistoryRead"] | components["schemas"]["GetCheckpointRead"] | components["schemas"]["GetClaimRead"] | components["schemas"]["GetConversationRead"] | components["schemas"]["GetDeletionRead"] | components["schemas"]["GetEntryRead"] | components["schemas"]["GetErasureRead"] | components["schemas"]["GetManagerRead"] | components["schemas"]["GetMemoryRead"] | components["schemas"]["GetReviewRead"] | components["schemas"]["GetScopeRead"] | components["schemas"]["GetSessionRead"] | components["schemas"]["GetThreadRead"] | components["schemas"]["GetTimerRead"] | components["schemas"]["GetTokenRead"] | components["schemas"]["GetValueRead"] | components["schemas"]["ListCheckpointsRead"] | components["schemas"]["ListClaimsRead"] | components["schemas"]["ListConversationsRead"] | components["schemas"]["ListDeletionsRead"] | components["schemas"]["ListManagersRead"] | components["schemas"]["ListMemoriesRead"] | components["schemas"]["ListMessagesRead"] | components["schemas"]["ListReviewsRead"] | components["schemas"]["ListScopesRead"] | components["schemas"]["ListSessionsRead"] | components["schemas"]["ListThreadsRead"] | components["schemas"]["ListTimersRead"] | components["schemas"]["ListTokensRead"] | components["schemas"]["ListValuesRead"] | components["schemas"]["LoadEntriesRead"] | components["schemas"]["RecallRead"] | components["schemas"]["ThawRead"] | components["schemas"]["VerifyThreadRead"];
         ReadsBody: {
             reads: components["schemas"]["Read"][];
         };
@@ -6443,7 +6656,7 @@ export interface components {
             };
             stopped: string[] | null;
         };
-        Result: components["schemas"]["AckTimerResult"] | components["schemas"]["AppendThreadResult"] | components["schemas"]["CancelSessionResult"] | components["schemas"]["CheckpointSessionResult"] | components["schemas"]["ClaimSessionResult"] | components["schemas"]["CommitSessionResult"] | components["schemas"]["CompactThreadResult"] | components["schemas"]["DecideReviewResult"] | components["schemas"]["DeleteCheckpointResult"] | components["schemas"]["DeleteConversationResult"] | components["schemas"]["DeleteManagerResult"] | components["schemas"]["DeleteMemoryResult"] | components["schemas"]["DeleteScopeResult"] | components["schemas"]["DeleteSessionResult"] | components["schemas"]["DeleteThreadResult"] | components["schemas"]["DeleteTimerResult"] | components["schemas"]["DeleteValueResult"] | components["schemas"]["EraseAgentResult"] | components["schemas"]["ForkAgentResult"] | components["schemas"]["ForkSessionResult"] | components["schemas"]["ForkThreadResult"] | components["schemas"]["HibernateThreadResult"] | components["schemas"]["IndexMetadataResult"] | components["schemas"]["PatchCheckpointResult"] | components["schemas"]["PatchCronResult"] | components["schemas"]["PendMessageResult"] | components["schemas"]["PutCheckpointResult"] | components["schemas"]["PutManagerResult"] | components["schemas"]["PutScopeResult"] | components["schemas"]["PutSessionResult"] | components["schemas"]["PutTimerResult"] | components["schemas"]["PutTokenResult"] | components["schemas"]["PutValueResult"] | components["schemas"]["RecoverSessionResult"] | components["schemas"]["ReleaseClaimResult"] | components["schemas"]["RenewClaimResult"] | components["schemas"]["RenewSessionResult"] | components["schemas"]["ResumeSessionResult"] | components["schemas"]["ReviseValueResult"] | components["schemas"]["RevokeTokenResult"] | components["schemas"]["SaveConversationResult"] | components["schemas"]["SaveMessagesResult"] | components["schemas"]["SetInterruptedResult"] | components["schemas"]["SetTtlResult"] | components["schemas"]["TakeClaimResult"] | components["schemas"]["UpdateMessageResult"] | components["schemas"]["WriteMemoryResult"];
+        Result: components["schemas"]["AckTimerResult"] | components["schemas"]["AppendThreadResult"] | components["schemas"]["CancelSessionResult"] | components["schemas"]["CheckpointSessionResult"] | components["schemas"]["ClaimSessionResult"] | components["schemas"]["CommitSessionResult"] | components["schemas"]["CompactThreadResult"] | components["schemas"]["DecideReviewResult"] | components["schemas"]["DeleteCheckpointResult"] | components["schemas"]["DeleteConversationResult"] | components["schemas"]["DeleteManagerResult"] | components["schemas"]["DeleteMemoryResult"] | components["schemas"]["DeletePrefixResult"] | components["schemas"]["DeleteScopeResult"] | components["schemas"]["DeleteSessionResult"] | components["schemas"]["DeleteThreadResult"] | components["schemas"]["DeleteTimerResult"] | components["schemas"]["DeleteValueResult"] | components["schemas"]["EraseAgentResult"] | components["schemas"]["ForkAgentResult"] | components["schemas"]["ForkSessionResult"] | components["schemas"]["ForkThreadResult"] | components["schemas"]["HibernateThreadResult"] | components["schemas"]["IndexMetadataResult"] | components["schemas"]["PatchCheckpointResult"] | components["schemas"]["PatchCronResult"] | components["schemas"]["PendMessageResult"] | components["schemas"]["PutCheckpointResult"] | components["schemas"]["PutManagerResult"] | components["schemas"]["PutScopeResult"] | components["schemas"]["PutSessionResult"] | components["schemas"]["PutTimerResult"] | components["schemas"]["PutTokenResult"] | components["schemas"]["PutValueResult"] | components["schemas"]["RecoverSessionResult"] | components["schemas"]["ReleaseClaimResult"] | components["schemas"]["RenewClaimResult"] | components["schemas"]["RenewSessionResult"] | components["schemas"]["ResumeSessionResult"] | components["schemas"]["ReviseValueResult"] | components["schemas"]["RevokeTokenResult"] | components["schemas"]["SaveConversationResult"] | components["schemas"]["SaveMessagesResult"] | components["schemas"]["SetInterruptedResult"] | components["schemas"]["SetTtlResult"] | components["schemas"]["TakeClaimResult"] | components["schemas"]["UpdateMessageResult"] | components["schemas"]["WriteMemoryResult"];
         ResultThread: {
             /** Format: int64 */
             created_at: number;
@@ -7156,6 +7369,59 @@ export interface components {
              * @description Of the checkpoint after the turn
              */
             revision: number;
+        };
+        SlowCall: {
+            /**
+             * Format: int64
+             * @description The state machine's time for its entry
+             */
+            apply_us?: number;
+            /**
+             * Format: int64
+             * @description When it ended, Unix ms
+             */
+            at: number;
+            /** @description commit, read, or a call of an instance */
+            call: string;
+            /** @description The error's code, if the call failed */
+            code?: string;
+            /** @description The kind of the first op or read */
+            first?: string;
+            key?: string;
+            /**
+             * Format: int64
+             * @description On another node than the leader: until that answered
+             */
+            leader_us?: number;
+            manager?: string;
+            /**
+             * Format: int64
+             * @description The number of ops or reads
+             */
+            ops?: number;
+            /**
+             * Format: int64
+             * @description A commit waited for the entry before its own
+             */
+            queue_us?: number;
+            /**
+             * Format: int64
+             * @description Until a majority had its entry on disk
+             */
+            replicate_us?: number;
+            scope: string;
+            /**
+             * Format: int64
+             * @description The whole time on this node
+             */
+            took_us: number;
+            /** @description The id of its trace, if it is sampled */
+            trace?: string;
+        };
+        SlowCalls: {
+            calls: components["schemas"]["SlowCall"][];
+            /** @description The answering node */
+            node: string;
         };
         Snapshot: {
             activation: string;
@@ -8913,6 +9179,90 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "delete-checkpoints": {
+        parameters: {
+            query?: {
+                /** @description All of the kind, instead of a prefix */
+                all?: boolean;
+                /** @description Only keys, ids or names with this prefix */
+                prefix?: string;
+            };
+            header?: {
+                /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
+                "Dormouse-Cluster"?: string;
+                /** @description Apply only if the claim's current epoch is this: claim="session:s1";epoch=7 */
+                "Dormouse-Fence"?: string;
+                /** @description The tenant's own keyspace; default if absent */
+                "Dormouse-Scope"?: string;
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+                /** @description A retry within 24 h gets the first answer */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "completed_at": 108,
+                     *       "deleted_at": 106,
+                     *       "id": "id",
+                     *       "index": 105,
+                     *       "kind": "kind",
+                     *       "prefix": "prefix",
+                     *       "removed": 107
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    /** @description The path of the receipt */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-checkpoint": {
         parameters: {
             query?: {
@@ -10425,6 +10775,75 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "get-log": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-profile": {
+        parameters: {
+            query?: {
+                /** @description The kind of the profile; heap if absent */
+                profile?: "heap" | "goroutine" | "cpu";
+                /** @description How long a CPU profile takes; 5 if absent, at most 60 */
+                seconds?: number;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "promote-node": {
         parameters: {
             query?: never;
@@ -10515,6 +10934,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Settings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "list-slow-calls": {
+        parameters: {
+            query?: {
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "calls": [
+                     *         {
+                     *           "apply_us": 80,
+                     *           "at": 1700000000000,
+                     *           "call": "commit",
+                     *           "first": "PutValue",
+                     *           "leader_us": 0,
+                     *           "ops": 1,
+                     *           "queue_us": 2100,
+                     *           "replicate_us": 1310000,
+                     *           "scope": "default",
+                     *           "took_us": 1320000
+                     *         }
+                     *       ],
+                     *       "node": "n1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SlowCalls"];
                 };
             };
             400: components["responses"]["Invalid"];
@@ -11786,6 +12261,154 @@ export interface operations {
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "list-deletions": {
+        parameters: {
+            query?: {
+                /** @description The next value of the previous page */
+                after?: string;
+                /** @description Rows of one page */
+                limit?: number;
+                /** @description Wait until the serving node has applied this index */
+                min_index?: number;
+                /** @description asc, or desc: the last first. A page continues with next in both: as after in a list; as from in a load, as to in a load with desc */
+                order?: "asc" | "desc";
+                /** @description Only keys, ids or names with this prefix */
+                prefix?: string;
+                /** @description The scope, for callers that cannot send Dormouse-Scope */
+                scope?: string;
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
+                "Dormouse-Cluster"?: string;
+                /** @description The tenant's own keyspace; default if absent */
+                "Dormouse-Scope"?: string;
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "complete": true,
+                     *           "completed_at": 1700000000002,
+                     *           "deleted_at": 1700000000002,
+                     *           "id": "0000000000000002",
+                     *           "index": 2,
+                     *           "kind": "values",
+                     *           "prefix": "k/",
+                     *           "removed": 1
+                     *         }
+                     *       ],
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListPrefixDeletion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "get-deletion": {
+        parameters: {
+            query?: {
+                /** @description Wait until the serving node has applied this index */
+                min_index?: number;
+                /** @description The scope, for callers that cannot send Dormouse-Scope */
+                scope?: string;
+                /** @description Skip the barrier: answer from this node's own state, with its age */
+                stale?: boolean;
+            };
+            header?: {
+                /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
+                "Dormouse-Cluster"?: string;
+                /** @description The tenant's own keyspace; default if absent */
+                "Dormouse-Scope"?: string;
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+            };
+            path: {
+                /** @description 1 to 512 bytes of UTF-8, percent-encoded */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of a stale read: how long ago the node knew itself up to date, -1 where it cannot tell */
+                    "Dormouse-Age-Ms"?: number;
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    /** @description The revision (a thread's rev) in quotes, if what is answered has one */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "completed_at": 108,
+                     *       "deleted_at": 106,
+                     *       "id": "id",
+                     *       "index": 105,
+                     *       "kind": "kind",
+                     *       "prefix": "prefix",
+                     *       "removed": 107
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };
@@ -17712,6 +18335,90 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    "delete-threads": {
+        parameters: {
+            query?: {
+                /** @description All of the kind, instead of a prefix */
+                all?: boolean;
+                /** @description Only keys, ids or names with this prefix */
+                prefix?: string;
+            };
+            header?: {
+                /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
+                "Dormouse-Cluster"?: string;
+                /** @description Apply only if the claim's current epoch is this: claim="session:s1";epoch=7 */
+                "Dormouse-Fence"?: string;
+                /** @description The tenant's own keyspace; default if absent */
+                "Dormouse-Scope"?: string;
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+                /** @description A retry within 24 h gets the first answer */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "completed_at": 108,
+                     *       "deleted_at": 106,
+                     *       "id": "id",
+                     *       "index": 105,
+                     *       "kind": "kind",
+                     *       "prefix": "prefix",
+                     *       "removed": 107
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    /** @description The path of the receipt */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
+            default: components["responses"]["Problem"];
+        };
+    };
     "get-thread": {
         parameters: {
             query?: {
@@ -19075,6 +19782,90 @@ export interface operations {
             429: components["responses"]["Overloaded"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    "delete-values": {
+        parameters: {
+            query?: {
+                /** @description All of the kind, instead of a prefix */
+                all?: boolean;
+                /** @description Only keys, ids or names with this prefix */
+                prefix?: string;
+            };
+            header?: {
+                /** @description The id of the cluster, as in answers: a node of another cluster refuses the request as unavailable */
+                "Dormouse-Cluster"?: string;
+                /** @description Apply only if the claim's current epoch is this: claim="session:s1";epoch=7 */
+                "Dormouse-Fence"?: string;
+                /** @description The tenant's own keyspace; default if absent */
+                "Dormouse-Scope"?: string;
+                /** @description The timeout in ms: after it a write is unknown, a read unavailable. 10,000 if absent */
+                "Dormouse-Timeout-Ms"?: number;
+                /** @description A retry within 24 h gets the first answer */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "completed_at": 1700000000002,
+                     *       "deleted_at": 1700000000002,
+                     *       "id": "0000000000000002",
+                     *       "index": 2,
+                     *       "kind": "values",
+                     *       "prefix": "k/",
+                     *       "removed": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description The cluster that served it; send it back to refuse the nodes of any other */
+                    "Dormouse-Cluster"?: string;
+                    /** @description The log index that the answer is of, or the newest that this node has applied */
+                    "Dormouse-Index"?: number;
+                    /** @description Who served it */
+                    "Dormouse-Node"?: string;
+                    /** @description The path of the receipt */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrefixDeletion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Overloaded"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["Unknown"];
             default: components["responses"]["Problem"];
         };
     };
