@@ -29,8 +29,18 @@ func paletteOf(picture image.Image, colors int) color.Palette {
 		all = append(all, counted{rgb, n})
 	}
 	slices.SortFunc(all, func(a, b counted) int { return slices.Compare(a.rgb[:], b.rgb[:]) })
-	boxes := [][]counted{all}
-	for len(boxes) < colors {
+	// Areas and lines keep their exact colours; the rest of the palette is for the edges of letters.
+	slices.SortStableFunc(all, func(a, b counted) int { return cmp.Compare(b.pixels, a.pixels) })
+	var palette color.Palette
+	exact := min(colors/2, len(all))
+	for _, c := range all[:exact] {
+		palette = append(palette, color.RGBA{c.rgb[0], c.rgb[1], c.rgb[2], 255})
+	}
+	if exact == len(all) {
+		return palette
+	}
+	boxes := [][]counted{all[exact:]}
+	for len(boxes) < colors-exact {
 		i, axis := widest(boxes)
 		if i < 0 {
 			break
@@ -40,7 +50,6 @@ func paletteOf(picture image.Image, colors int) color.Palette {
 		boxes[i] = box[:len(box)/2]
 		boxes = append(boxes, box[len(box)/2:])
 	}
-	var palette color.Palette
 	for _, box := range boxes {
 		most := slices.MaxFunc(box, func(a, b counted) int { return cmp.Compare(a.pixels, b.pixels) })
 		palette = append(palette, color.RGBA{most.rgb[0], most.rgb[1], most.rgb[2], 255})

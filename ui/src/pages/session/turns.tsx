@@ -75,7 +75,7 @@ function briefly(data: unknown): string {
 }
 
 function Line({ event, thread }: { event: Event; thread: string | undefined }) {
-  const what = [event.event || event.operation || event.effect_id || event.id || '', event.what === 'entry' ? briefly(event.data) : ''].filter(Boolean).join(': ')
+  const what = [event.operation || event.event || event.effect_id || event.id || '', event.what === 'entry' ? briefly(event.data) : ''].filter(Boolean).join(': ')
   const body = (
     <>
       <Badge text={event.what} tone={tones[event.what] ?? 'plain'} />
