@@ -1,4 +1,4 @@
-// Command shrink rewrites PNG files with at most 64 colours, so that pictures of the console stay small.
+// Command shrink rewrites PNG files with a palette, and cuts their lower part if they are still too large.
 //
 //	go -C ui/bundler run ./shrink OUT FILE...
 package main
@@ -13,11 +13,8 @@ import (
 	"path/filepath"
 )
 
-// bytesMax bounds a picture, and colorsMax its palette.
-const (
-	bytesMax  = 60_000
-	colorsMax = 64
-)
+// bytesMax bounds a picture.
+const bytesMax = 60_000
 
 func main() {
 	if len(os.Args) < 3 {
@@ -32,7 +29,7 @@ func main() {
 	}
 }
 
-// shrink writes a picture into out, with as many colours as its size allows.
+// shrink writes a picture into out, as high and with as many colours as its size allows.
 func shrink(out, file string) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -42,16 +39,23 @@ func shrink(out, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for colors := colorsMax; colors >= 16; colors /= 2 {
-		small, err := encode(picture, colors)
-		if err != nil {
-			return err
-		}
-		if len(small) <= bytesMax {
-			return os.WriteFile(filepath.Join(out, filepath.Base(file)), small, 0o644)
+	// A lower picture is better than one whose colours are wrong.
+	whole := picture.Bounds()
+	for _, sixths := range []int{6, 5, 4} {
+		part := picture.(interface {
+			SubImage(r image.Rectangle) image.Image
+		}).SubImage(image.Rect(0, 0, whole.Dx(), whole.Dy()*sixths/6))
+		for _, colors := range []int{160, 96, 56} {
+			small, err := encode(part, colors)
+			if err != nil {
+				return err
+			}
+			if len(small) <= bytesMax {
+				return os.WriteFile(filepath.Join(out, filepath.Base(file)), small, 0o644)
+			}
 		}
 	}
-	return fmt.Errorf("%s has more than %d bytes with 16 colours: show less", file, bytesMax)
+	return fmt.Errorf("%s has more than %d bytes at two thirds of its height: show less", file, bytesMax)
 }
 
 // encode returns a picture with a palette of so many colours, without dithering.
