@@ -2,7 +2,11 @@ module dormouse
 
 go 1.26.0
 
-ignore node_modules
+ignore (
+	./site/build
+	./site/dist
+	node_modules
+)
 
 require (
 	filippo.io/age v1.3.2

@@ -6,7 +6,7 @@ export const navigation = [
   {
     text: 'Build agents',
     items: [
-      page('HTTP', 'http'), page('HTTP: rules', 'http-reference'), page('Libraries', 'sdks'), page('Adapters for Go', 'adapters-go'), page('Adapters for JavaScript', 'adapters-js'),
+      page('HTTP', 'http'), page('HTTP: rules', 'http-reference'), page('Libraries', 'sdks'), page('Adapters for Go', 'adapters-go'), page('Adapters for JavaScript', 'adapters-js'), page('Workflow', 'world'),
       page('MCP', 'mcp'), page('Redis protocol', 'redis'), page('Turns', 'turns'), page('Instances', 'instances'), page('Handlers', 'handlers'), page('Pods', 'pods'), page('Embedding', 'embedding'),
     ],
   },
