@@ -134,10 +134,14 @@ ui-test: ## the console in Chromium against three nodes, of which one is killed 
 	scripts/need_chromium.sh
 	go run ./internal/withcluster -tokens -- npm --prefix ui test --silent
 
-ui-pictures: ## pictures of the console into docs/pictures (ALL=1: of all pages, into ui/build/pictures)
+# The pictures that the documentation shows.
+UI_PICTURES := overview-wide-light agent-wide-dark reviews-wide-light
+
+ui-pictures: ## pictures of all pages into ui/build/pictures, and of some into docs/pictures (2 min)
 	npm --prefix ui ci --silent
 	scripts/need_chromium.sh
 	go run ./internal/withcluster -tokens -- npm --prefix ui run --silent pictures
+	go -C ui/bundler run ./shrink ../../docs/pictures $(UI_PICTURES:%=../build/pictures/%.png)
 
 blob-check: ## vet and test dormblob, which reaches cloud stores (a module of its own)
 	cd cmd/dormblob && go vet ./... && go test ./...
