@@ -30,5 +30,11 @@ export const pages: readonly PageEntry[] = [
   { path: 'thread', title: 'Thread', load: () => import('./thread.js') },
   { path: 'sessions', title: 'Sessions', group: 'agents', icon: 'sessions', jump: 's', needs: 'read', below: ['session'], load: () => import('./sessions.js') },
   { path: 'session', title: 'Session', load: () => import('./session.js') },
+  { path: 'instances', title: 'Instances', group: 'agents', icon: 'instances', jump: 'i', needs: 'read', below: ['instance'], load: () => import('./instances.js') },
+  { path: 'instance', title: 'Instance', load: () => import('./instance.js') },
+  { path: 'pods', title: 'Pods', group: 'agents', icon: 'pods', jump: 'd', needs: 'read', below: ['pod'], load: () => import('./pods.js') },
+  { path: 'pod', title: 'Pod', load: () => import('./pod.js') },
+  { path: 'memory', title: 'Memory', group: 'data', icon: 'memory', jump: 'm', needs: 'read', load: () => import('./memory.js') },
+  { path: 'timers', title: 'Timers', group: 'data', icon: 'timers', jump: 't', needs: 'read', load: () => import('./timers.js') },
   { path: 'reviews', title: 'Reviews', group: 'agents', icon: 'reviews', jump: 'r', needs: 'read', load: () => import('./reviews.js') },
 ]
