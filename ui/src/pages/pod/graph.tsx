@@ -5,11 +5,18 @@ import type { PodNode, Topology } from './topology.js'
 const nodeWidth = 156
 const nodeHeight = 52
 const margin = 8
+/** Half the distance of a link of owners and one of dependencies at the same node. */
+const apart = 14
+
+interface Point {
+  x: number
+  y: number
+}
 
 interface Placed {
   width: number
   height: number
-  at: Map<string, { x: number; y: number }>
+  at: Map<string, Point>
   lines: { key: string; type: string; path: string; label: string }[]
 }
 
@@ -23,20 +30,33 @@ function layout(dagre: typeof dagreType, of: Topology): Placed {
     graph.setEdge(v, w, {}, l.type)
   }
   dagre.layout(graph)
-  const at = new Map(of.nodes.map((n) => [n.name, graph.node(n.name) as { x: number; y: number }]))
+  const at = new Map(of.nodes.map((n) => [n.name, graph.node(n.name) as Point]))
   const lines = of.links.map((l) => {
     const [v, w] = l.type === 'owns' ? [l.from, l.to] : [l.to, l.from]
-    const { points } = graph.edge(v, w, l.type) as { points: { x: number; y: number }[] }
-    const ordered = l.type === 'owns' ? points : [...points].reverse()
-    return { key: `${l.type}/${l.from}/${l.to}`, type: l.type, path: curve(ordered), label: `${l.from} ${l.type === 'owns' ? 'owns' : 'depends on'} ${l.to}` }
+    const { points } = graph.edge(v, w, l.type) as { points: Point[] }
+    const down = points.length <= 3 ? between(at.get(v)!, at.get(w)!, l.type === 'owns' ? -apart : apart) : points
+    const ordered = l.type === 'owns' ? down : [...down].reverse()
+    return { key: `${l.type}/${l.from}/${l.to}`, type: l.type, path: points.length <= 3 ? bend(ordered) : curve(ordered), label: `${l.from} ${l.type === 'owns' ? 'owns' : 'depends on'} ${l.to}` }
   })
   const size = graph.graph() as { width?: number; height?: number }
   return { width: Math.ceil(size.width ?? 0), height: Math.ceil(size.height ?? 0), at, lines }
 }
 
+/** Returns the ends of a link to the next rank: owners and dependencies meet a node beside each other. */
+const between = (above: Point, below: Point, aside: number): Point[] => [
+  { x: above.x + aside, y: above.y + nodeHeight / 2 }, { x: below.x + aside, y: below.y - nodeHeight / 2 },
+]
+
+const r = (n: number): string => n.toFixed(1)
+
+/** Returns a path that leaves and meets its nodes vertically. */
+function bend([from, to]: readonly Point[]): string {
+  const middle = r((from!.y + to!.y) / 2)
+  return `M${r(from!.x)} ${r(from!.y)}C${r(from!.x)} ${middle} ${r(to!.x)} ${middle} ${r(to!.x)} ${r(to!.y)}`
+}
+
 /** Returns a smooth path through the points. */
-function curve(points: readonly { x: number; y: number }[]): string {
-  const r = (n: number): string => n.toFixed(1)
+function curve(points: readonly Point[]): string {
   const [first, ...rest] = points
   if (!first) return ''
   let path = `M${r(first.x)} ${r(first.y)}`
@@ -82,16 +102,19 @@ export function Graph({ of, selected, onSelect }: { of: Topology; selected: stri
         {of.nodes.map((n) => {
           const p = placed.at.get(n.name)!
           const status = statusOf(n)
+          const title = clip(n.name, 17)
+          const line = clip(`${status} · ${n.manager}`, 23)
+          const eager = n.activation === 'eager'
           return (
-            <g key={n.name} class={`pod-node ${status}${n.name === selected ? ' selected' : ''}`} transform={`translate(${p.x - nodeWidth / 2} ${p.y - nodeHeight / 2})`}
-              role="button" tabIndex={0} aria-pressed={n.name === selected} aria-label={`${n.name}, ${n.kind} of ${n.manager}, ${status}`} onClick={() => onSelect(n.name)} onKeyDown={(e) => keyed(e, n.name)}>
+            <g key={n.name} class={`pod-node ${status}${n.name === selected ? ' selected' : ''}`} transform={`translate(${p.x - nodeWidth / 2} ${p.y - nodeHeight / 2})`}>
               <rect width={nodeWidth} height={nodeHeight} rx={n.kind === 'pod' ? 2 : 9} />
               {n.kind === 'pod' && <rect class="inner" x="3" y="3" width={nodeWidth - 6} height={nodeHeight - 6} rx="1" />}
               <circle cx="15" cy="19" r="4.500" />
-              <text x="27" y="23" class="name">{clip(n.name, 17)}</text>
-              <text x="15" y="41">{clip(`${status} · ${n.manager}`, 23)}</text>
-              {n.activation === 'eager' && <text x={nodeWidth - 9} y="22" class="eager" text-anchor="end">⚡</text>}
-              <title>{`${n.name}: ${status}${n.state?.node ? ` on ${n.state.node}` : ''}, ${n.activation}`}</title>
+              <text x="27" y="23" class="name" aria-hidden="true">{title}</text>
+              <text x="15" y="41" aria-hidden="true">{line}</text>
+              {eager && <text x={nodeWidth - 9} y="22" class="eager" text-anchor="end" aria-hidden="true">⚡</text>}
+              <rect class="hit" width={nodeWidth} height={nodeHeight} role="button" tabIndex={0} aria-pressed={n.name === selected} aria-label={`${n.name}, ${status}, ${n.kind} of ${n.manager}${eager ? ', eager' : ''}`}
+                onClick={() => onSelect(n.name)} onKeyDown={(e) => keyed(e, n.name)} />
             </g>
           )
         })}

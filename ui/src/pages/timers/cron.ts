@@ -10,7 +10,7 @@ export interface Reader {
 
 /** Loads the library that explains cron expressions. */
 export async function loadCron(): Promise<Reader> {
-  const words = await import('cronstrue')
+  const { default: words } = await import('cronstrue')
   return {
     inWords: (expression) => {
       try {
