@@ -192,7 +192,7 @@ test('memories are found with their scores and why, written and deleted', async 
   await page.getByRole('button', { name: 'List all instead' }).click()
   await page.getByText('A bird sings.').waitFor()
   await page.getByRole('button', { name: 'All agents' }).click()
-  await page.getByRole('link', { name: agent }).first().waitFor()
+  await page.getByRole('link', { name: agents[1]! }).first().waitFor()
   await close(page)
 })
 
@@ -215,7 +215,7 @@ test('timers are told over the whole scope: set, explained, failed, retried and 
   await accessible(page)
   const shown = await page.getByRole('dialog').locator('.instants time').first().getAttribute('datetime')
   await page.getByLabel('Type of the signal').fill('append')
-  await page.getByLabel('Data').fill('{"entries":{"payload":{"content":"a new week"}}}')
+  await page.getByRole('dialog').getByRole('textbox', { name: /^Data/ }).fill('{"entries":{"payload":{"content":"a new week"}}}')
   await page.getByRole('dialog').getByRole('button', { name: 'Set', exact: true }).click()
   await card('weekly').getByText('Asia/Tokyo').first().waitFor()
   for (let tries = 0; ; tries++) {

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { api, type Schemas } from '../../api/client.js'
 import { scope } from '../../app/address.js'
 import { Card } from '../../parts/page.js'
@@ -6,17 +5,16 @@ import { Empty, Loading, Problem } from '../../parts/states.js'
 import { usePages } from '../../parts/table.js'
 import { MemoryRow } from './row.js'
 
-/** The memories of an agent by id, or those of all agents, page by page. */
+/** The memories of an agent by id, or those of all agents by the time of their last write, page by page. */
 export function Listed({ agent, round, again, onAgent }: { agent: string; round: number; again: () => void; onAgent: (agent: string) => void }) {
-  const [newest, setNewest] = useState(true)
   const pages = usePages<Schemas['Memory']>((after, signal) => api.get('/v1/memory', {
-    signal, query: { limit: 50, ...(agent ? { agent_id: agent } : { order: newest ? 'desc' as const : 'asc' as const }), ...(after ? { after } : {}) },
-  }), [scope.value, agent, newest, round])
+    signal, query: { limit: 50, ...(agent ? { agent_id: agent } : {}), ...(after ? { after } : {}) },
+  }), [scope.value, agent, round])
   const title = agent ? `All that ${agent} remembers` : 'All agents'
   return (
     <Card title={title} side={agent
       ? <button type="button" class="quiet" onClick={() => onAgent('')}>All agents</button>
-      : <label><span class="hidden">Order</span><select value={newest ? 'desc' : 'asc'} onChange={(e) => setNewest(e.currentTarget.value === 'desc')}><option value="desc">newest first</option><option value="asc">oldest first</option></select></label>}>
+      : <span class="faint">oldest write first</span>}>
       {pages.error ? <Problem error={pages.error} retry={pages.reload} /> : null}
       {pages.rows.length === 0 && !pages.error && (pages.loading
         ? <Loading />

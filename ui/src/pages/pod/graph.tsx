@@ -113,7 +113,7 @@ export function Graph({ of, selected, onSelect }: { of: Topology; selected: stri
               <text x="27" y="23" class="name" aria-hidden="true">{title}</text>
               <text x="15" y="41" aria-hidden="true">{line}</text>
               {eager && <text x={nodeWidth - 9} y="22" class="eager" text-anchor="end" aria-hidden="true">⚡</text>}
-              <rect class="hit" width={nodeWidth} height={nodeHeight} role="button" tabIndex={0} aria-pressed={n.name === selected} aria-label={`${n.name}, ${status}, ${n.kind} of ${n.manager}${eager ? ', eager' : ''}`}
+              <rect class="hit" width={nodeWidth} height={nodeHeight} role="button" tabindex={0} aria-pressed={n.name === selected} aria-label={`${n.name}, ${status}, ${n.kind} of ${n.manager}${eager ? ', eager' : ''}`}
                 onClick={() => onSelect(n.name)} onKeyDown={(e) => keyed(e, n.name)} />
             </g>
           )
