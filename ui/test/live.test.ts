@@ -101,7 +101,7 @@ test('one instance is signalled, attached, detached, hibernated and stopped, and
   await confirm(page, 'Stop')
   await page.locator('.about').getByText('dormant').waitFor()
   await page.getByRole('link', { name: 'instances/chats/fresh' }).click()
-  await page.getByRole('heading', { name: 'instances/chats/fresh' }).waitFor()
+  await page.getByRole('heading', { name: 'instances/chats/fresh', exact: true }).waitFor()
   await close(page)
 })
 
