@@ -1,4 +1,4 @@
-package operator
+package top
 
 import (
 	"context"
@@ -18,7 +18,8 @@ import (
 // topEveryMin is the minimum of --every.
 const topEveryMin = 100 * time.Millisecond
 
-func topCommand(a *kit.App) *cobra.Command {
+// Command returns the command top.
+func Command(a *kit.App) *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
