@@ -110,8 +110,12 @@ func (m *model) typed(k tea.KeyPressMsg) {
 	case "ctrl+u":
 		t.search("")
 	default:
-		if k.Text != "" && utf8.RuneCountInString(t.filter) < filterMax {
-			t.search(t.filter + oneLine(k.Text))
-		}
+		m.add(k.Text)
 	}
+}
+
+// add adds text to the filter, up to filterMax characters.
+func (m *model) add(text string) {
+	all := []rune(m.tab().filter + oneLine(text))
+	m.tab().search(string(all[:min(len(all), filterMax)]))
 }

@@ -152,13 +152,17 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case answered:
 		t := m.tabs[msg.page]
 		t.end(msg.at, msg.took, pageShare)
-		if !m.paused {
+		switch {
+		case m.paused:
+		case msg.lost && len(t.answer.rows) > 0: // the last rows stay
+			t.errs = msg.errs
+		default:
 			t.answer, t.loaded = msg.answer, true
 			t.set(msg.rows)
 		}
 	case tea.PasteMsg:
 		if m.typing {
-			m.tab().search(m.tab().filter + oneLine(msg.Content))
+			m.add(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		return m, m.press(msg)

@@ -40,7 +40,7 @@ func (s *source) instances(ctx context.Context) (out answer) {
 		return len(names) <= rowsMax, nil
 	})
 	if err != nil {
-		out.fail("list the managers", err)
+		out.lose("list the managers", err)
 	}
 	if len(names) > rowsMax {
 		names = names[:rowsMax]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dormouse/agent/layout"
+	"dormouse/internal/cli"
 )
 
 var nodesPage = page{
@@ -83,7 +84,7 @@ func nodeRows(doc topDoc, signals map[string]*history) (out answer) {
 		if to == "" {
 			to = "no node"
 		}
-		out.note("%d partitions move from %s to %s: %s", m.Partitions, m.From, to, m.Why)
+		out.note("from %s to %s: %s (%s)", m.From, to, cli.Count(uint64(m.Partitions), "partition"), m.Why)
 	}
 	out.cut("nodes")
 	return out

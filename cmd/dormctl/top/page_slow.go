@@ -35,7 +35,7 @@ var slowPage = page{
 func (s *source) slowCalls(ctx context.Context) (out answer) {
 	status, err := s.store.Status(ctx)
 	if err != nil {
-		out.fail("ask for the members", err)
+		out.lose("ask for the members", err)
 		return out
 	}
 	lists, errs := make([]document.SlowCalls, len(status.Members)), make([]error, len(status.Members))

@@ -21,6 +21,7 @@ type answer struct {
 	rows  []row
 	notes []string // about the rows
 	errs  []string // what did not answer
+	lost  bool     // the rows are not all there are, because of an error
 }
 
 // cut shortens the rows to rowsMax, and says so.
@@ -35,9 +36,15 @@ func (a *answer) note(format string, args ...any) {
 	a.notes = append(a.notes, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// fail adds an error to what the page shows.
+// fail adds an error of one part of the rows.
 func (a *answer) fail(what string, err error) {
 	a.errs = append(a.errs, oneLine(fmt.Sprintf("%s: %v", what, err)))
+}
+
+// lose adds an error of the rows as a whole.
+func (a *answer) lose(what string, err error) {
+	a.fail(what, err)
+	a.lost = true
 }
 
 // source asks the cluster for the pages. Each method may run at most once at a time; different

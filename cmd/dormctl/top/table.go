@@ -37,7 +37,7 @@ type table struct {
 	wide   []int // the width of each column's widest cell in rows, or of its name
 }
 
-// gap is the space between two columns.
+// gap is the space between two columns. Its first place is for the marker of the column before it.
 const gap = 2
 
 // newTable returns an empty table that is sorted by a column.
@@ -53,7 +53,7 @@ func (t *table) set(rows []row) {
 	t.rows = rows
 	t.wide = make([]int, len(t.columns))
 	for i, c := range t.columns {
-		t.wide[i] = ansi.StringWidth(c.name) + 1 // and the marker
+		t.wide[i] = ansi.StringWidth(c.name)
 	}
 	for _, r := range rows {
 		for i, c := range r.cells {
@@ -131,11 +131,11 @@ func (t *table) move(n int) { t.cursor = max(0, min(t.cursor+n, len(t.shown)-1))
 // widths returns the widths of the columns in width columns of the terminal; 0 for those that do
 // not fit.
 func (t *table) widths(width int) []int {
-	out, sum, left := make([]int, len(t.columns)), -gap, 0
+	out, sum, left := make([]int, len(t.columns)), 1-gap, 0
 	for i, c := range t.columns {
 		out[i] = t.wide[i]
 		if c.least > 0 {
-			out[i] = min(out[i], max(c.least, ansi.StringWidth(c.name)+1))
+			out[i] = min(out[i], max(c.least, ansi.StringWidth(c.name)))
 		}
 		sum += out[i] + gap
 		left++
@@ -153,7 +153,7 @@ func (t *table) widths(width int) []int {
 	}
 	if sum > width {
 		for i := range out {
-			out[i] = min(out[i], width)
+			out[i] = min(out[i], max(0, width-1))
 		}
 	}
 	for grown := true; grown && sum < width; { // what is left widens the columns that are cut
@@ -189,20 +189,19 @@ func (t *table) head(widths []int) string {
 		if widths[i] == 0 {
 			continue
 		}
-		name, mark := strings.ToUpper(c.name), " "
+		name, mark, style := ansi.Truncate(strings.ToUpper(c.name), widths[i], ""), "", headStyle
 		if i == t.sort {
+			style = sortStyle
 			if mark = "▲"; t.desc {
 				mark = "▼"
 			}
 		}
-		name = ansi.Truncate(name, max(0, widths[i]-1), "") + mark
-		style := headStyle
-		if i == t.sort {
-			style = sortStyle
+		if !c.left {
+			name = pad(name, widths[i], false)
 		}
-		cells = append(cells, style.Styled(pad(name, widths[i], c.left)))
+		cells = append(cells, style.Styled(name+mark)+strings.Repeat(" ", max(0, widths[i]+1-ansi.StringWidth(name+mark))))
 	}
-	return strings.Join(cells, strings.Repeat(" ", gap))
+	return strings.Join(cells, strings.Repeat(" ", gap-1))
 }
 
 func (t *table) line(at int, widths []int, width int) string {
