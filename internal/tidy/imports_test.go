@@ -236,6 +236,8 @@ var home = map[string][]string{
 	"github.com/CycloneDX/cyclonedx-go":       {"internal/release"},
 	"github.com/anishathalye/porcupine":       {"jepsen/model"},
 	"github.com/blevesearch":                  {"recall"},
+	"github.com/charmbracelet/x/ansi":         {"cmd/dormctl/top"},
+	"charm.land/bubbletea/v2":                 {"cmd/dormctl/top"},
 	"github.com/clipperhouse/uax29/v2":        {"recall"},
 	"github.com/cockroachdb/pebble/v2":        {"storage"},
 	"github.com/coreos/go-systemd/v22":        {"cmd/node"},

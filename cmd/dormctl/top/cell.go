@@ -27,11 +27,11 @@ const cellWidthMax = 512
 
 // cell is one field of a row.
 type cell struct {
-	text  string // safe for a terminal, on one line
-	width int    // in columns of the terminal
-	order float64
-	num   bool // order sorts it; otherwise text does
-	colour  colour
+	text   string // safe for a terminal, on one line
+	width  int    // in columns of the terminal
+	order  float64
+	num    bool // order sorts it; otherwise text does
+	colour colour
 }
 
 // words returns a cell that sorts by its text.

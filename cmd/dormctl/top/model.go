@@ -155,7 +155,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		switch {
 		case m.paused:
 		case msg.lost && len(t.answer.rows) > 0: // the last rows stay
-			t.errs = msg.errs
+			t.errs, t.lost = msg.errs, true
 		default:
 			t.answer, t.loaded = msg.answer, true
 			t.set(msg.rows)
@@ -229,7 +229,6 @@ func (m *model) see(next *sample) {
 	}
 	t := m.tabs[onNodes]
 	t.answer, t.loaded = nodeRows(m.doc, m.nodeSignals), true
-	t.answer.at = next.At
 	t.set(t.answer.rows)
 }
 

@@ -126,14 +126,8 @@ func key(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
 }
 
-// inBubble runs a test in a bubble of synctest, until the ticks that it began have come.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		test(t)
-		time.Sleep(2 * time.Hour)
-	})
-}
+// ticksEnd waits until the ticks that a test began have come: no goroutine may outlive its bubble.
+func ticksEnd() { time.Sleep(2 * time.Hour) }
 
 // press presses keys, and runs what they ask for.
 func press(m *model, keys ...string) {
@@ -172,7 +166,8 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // The screen never has more lines or columns than the terminal, whatever is shown, and no control
 // characters of the cluster's.
 func TestTheScreenNeverOverflows(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer ticksEnd()
 		states := map[string][]string{
 			"rows": nil, "the last row": {"end"}, "help": {"?"}, "a whole row": {"down", "enter"}, "typing": {"/", "会", "話"}, "no row": {"/", "x", "y", "enter"}, "paused": {"p"},
 		}
@@ -226,7 +221,8 @@ func TestTheScreenOfNodes(t *testing.T) {
 
 // A page asks only while it is shown, once at a time, and rests after a slow answer.
 func TestAPageAsksOnlyForWhatItShows(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer ticksEnd()
 		a := &asked{}
 		m := newModel(context.Background(), a, sampleAt(0), time.Hour, time.Second)
 		m.wait()
@@ -274,7 +270,8 @@ func TestAPageAsksOnlyForWhatItShows(t *testing.T) {
 
 // While something does not answer, the last data stays, and the line below says so.
 func TestErrorsStandBelowTheLastData(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer ticksEnd()
 		m := fullModel()
 		m.Update(looked{err: errors.New("no leader"), at: began})
 		if text := shown(m); !strings.Contains(text, "the cluster does not answer: no leader") || !strings.Contains(text, "n2 *") {
@@ -283,8 +280,9 @@ func TestErrorsStandBelowTheLastData(t *testing.T) {
 		press(m, "3")
 		lost := answer{}
 		lost.lose("list the sessions", errors.New("forbidden"))
+		m.tab().at, lost.at = began, began.Add(time.Hour)
 		m.Update(answered{page: onSessions, answer: lost})
-		if text := shown(m); !strings.Contains(text, "list the sessions: forbidden") || !strings.Contains(text, "30 rows") || !strings.Contains(text, "no leader") {
+		if text := shown(m); !strings.Contains(text, "list the sessions: forbidden") || !strings.Contains(text, "30 rows of 16:00:00Z") || !strings.Contains(text, "no leader") {
 			t.Errorf("sessions:\n%s", text)
 		}
 		m.Update(looked{sample: sampleAt(400), at: began})
@@ -305,7 +303,8 @@ func TestErrorsStandBelowTheLastData(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer ticksEnd()
 		for _, c := range []struct {
 			keys string
 			want string // on the screen
@@ -353,7 +352,8 @@ func TestKeys(t *testing.T) {
 
 // A filter has a bound, also when text is pasted.
 func TestTheFilterIsBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer ticksEnd()
 		m := fullModel()
 		press(m, "/")
 		m.Update(tea.PasteMsg{Content: strings.Repeat("会\n", 10_000)})

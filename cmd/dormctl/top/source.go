@@ -102,7 +102,6 @@ func orDash(s string) cell {
 	return words(s)
 }
 
-
 // page returns what a page shows.
 func (s *source) page(ctx context.Context, page int) answer {
 	switch page {

@@ -105,7 +105,9 @@ func texts(rows []row, column int) (out []string) {
 func TestSessionsAreCutAtTheirBound(t *testing.T) {
 	c := newCluster()
 	put := func(prefix string) func(i int) agent.Op {
-		return func(i int) agent.Op { return &agent.PutSession{Session: fmt.Sprintf("%s%04d", prefix, i), Agent: "anna"} }
+		return func(i int) agent.Op {
+			return &agent.PutSession{Session: fmt.Sprintf("%s%04d", prefix, i), Agent: "anna"}
+		}
 	}
 	c.fill(t, "one", 600, put("a"))
 	c.fill(t, "two", rowsMax-600, put("a"))

@@ -108,13 +108,16 @@ func (m *model) header() []string {
 		if t.filter != "" {
 			of += " of " + cli.Number(len(t.table.rows))
 		}
-		names.WriteString(fainter("  " + of + " rows"))
+		names.WriteString(faintly("  " + of + " rows"))
+		if t.lost {
+			names.WriteString(noteStyle.Styled(" of " + clock(t.at)))
+		}
 	}
 	return []string{first, second, third, names.String(), ""}
 }
 
-// fainter returns text that stands back.
-func fainter(s string) string { return faintStyle.Styled(s) }
+// faintly returns text in a faint style.
+func faintly(s string) string { return faintStyle.Styled(s) }
 
 // list returns the table of the page.
 func (m *model) list(height int) []string {
@@ -123,11 +126,11 @@ func (m *model) list(height int) []string {
 	switch {
 	case len(t.shown) > 0:
 	case !t.loaded:
-		lines = append(lines, fainter("asking the cluster …"))
+		lines = append(lines, faintly("asking the cluster …"))
 	case t.filter != "":
-		lines = append(lines, fainter("no row contains "+t.filter+": esc shows all rows"))
+		lines = append(lines, faintly("no row contains "+t.filter+": esc shows all rows"))
 	case len(t.errs) == 0:
-		lines = append(lines, fainter(pages[m.at].nothing))
+		lines = append(lines, faintly(pages[m.at].nothing))
 	}
 	return lines
 }
@@ -169,11 +172,11 @@ func (m *model) below() []string {
 func (m *model) keys() string {
 	switch t := m.tab(); {
 	case m.typing:
-		return "/" + t.filter + "▏" + fainter(" enter keeps it, esc shows all rows")
+		return "/" + t.filter + "▏" + faintly(" enter keeps it, esc shows all rows")
 	case m.help:
-		return fainter("any key goes back, q quits")
+		return faintly("any key goes back, q quits")
 	case m.detail:
-		return fainter("enter goes back, ↑↓ next row, q quits")
+		return faintly("enter goes back, ↑↓ next row, q quits")
 	default:
 		pause := "p pause"
 		if m.paused {
@@ -183,7 +186,7 @@ func (m *model) keys() string {
 		if t.filter != "" {
 			filter = "/" + ansi.Truncate(t.filter, 12, "…") + " esc"
 		}
-		return fainter("q quit  ? help  tab 1-5 page  ←→ sort  r reverse  " + filter + "  " + pause + "  +- interval")
+		return faintly("q quit  ? help  tab 1-5 page  ←→ sort  r reverse  " + filter + "  " + pause + "  +- interval")
 	}
 }
 
@@ -192,7 +195,7 @@ var helpLines = []string{
 	headStyle.Styled("keys"),
 	"1 to 5, tab, shift+tab   show another page",
 	"↑ ↓, PgUp PgDn, Home End move",
-	"← →                      sort by another column (▲ from the least, ▼ from the greatest)",
+	"← →                      sort by another column (▲ ascending, ▼ descending)",
 	"r                        reverse the order",
 	"/                        show only rows that contain a text; esc shows all",
 	"enter                    show all fields of the row",
