@@ -56,11 +56,11 @@ func TestTheConsoleIsServedUnlessItIsOff(t *testing.T) {
 func TestTheHistoryCountsTheCallsOfTheServers(t *testing.T) {
 	n := nodetest.StartWith(t, nodetest.Options{Loopback: true})
 	for range 3 {
-		if _, err := n.Client.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}}); err != nil {
+		if _, err := n.Commit(t.Context(), agent.Commit{Ops: []agent.Op{&agent.PutValue{Key: "k", Bytes: []byte("v")}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := n.Client.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}}); err != nil {
+	if _, err := n.Read(t.Context(), agent.Reads{Reads: []agent.Read{&agent.GetValue{Key: "k"}}}); err != nil {
 		t.Fatal(err)
 	}
 	status, body := getPath(t, n, "/v1/cluster/history", "")
